@@ -1,4 +1,4 @@
-"""Diagnosis of faults of a log from its wide statistics: ranked and proposed, never applied.
+"""Diagnosis of faults of logs from their statistics: faults are ranked and proposed, not applied.
 
 Nothing here reads a log: a fault has a linear map that corrects the statistics and the equivalent
 line of the schema.

@@ -29,8 +29,8 @@ from identify.significance import BODY_CHANGE_DOUBT_P, BODY_CHANGE_P, PARTS_DIFF
 _MAX_CHANGE_POINTS = 8
 """Largest number of change points tested in a log; a change between two shows at both."""
 
-_MIN_PART_SHARE = 0.2
-"""Smallest share of a log's blocks on either side of a change point."""
+_MIN_PART_FRACTION = 0.2
+"""Smallest fraction of a log's blocks on either side of a change point."""
 
 _MIN_PART_BLOCKS = 2
 """Fewest blocks on either side of a change point."""
@@ -38,23 +38,23 @@ _MIN_PART_BLOCKS = 2
 _LOGS_AT_ONCE = 8
 """Number of logs whose parts are fitted together; about three copies of their statistics exist."""
 
-_MAX_LOGS_FITTED_APART = 12
-"""Largest number of logs fitted separately: those most distant from all others."""
+_MAX_LOGS_FITTED_SEPARATELY = 12
+"""Largest number of logs fitted separately, the logs most distant from all others."""
 
 _NEGLIGIBLE_INFORMATION = 1e-9
-"""Share of the largest information below which a direction is not compared."""
+"""Ratio to the largest information below which a direction of the parameters is not compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class BodyChange:
-    """Two parts of the data that belong to different bodies.
+    """Two parts of the data of a fit that belong to different bodies.
 
     Attributes:
         code: "bodies_differ" for a whole log, "body_changed" for a time in a log.
         log: index of the log.
         block: first block of the second part; zero for a whole log.
-        at: share of the log's rows before the change; the most likely of those tested.
-        between: bounds of this share: the neighbouring shares tested, or the log's ends, zero and
+        at: fraction of the log's rows before the change, at the most likely change point.
+        between: bounds of `at`: the neighbouring change points tested, or the log's ends, zero and
             one.
         p_value: p-value of the hypothesis of one body, corrected for the number of tests.
         first, second: parameters of the log's parts before and from the block, or of the other
@@ -74,8 +74,8 @@ class BodyChange:
     second_errors: Phi
 
     @property
-    def sure(self) -> bool:
-        """Whether the change is significant; otherwise it may be chance."""
+    def significant(self) -> bool:
+        """Whether the change of the body is significant; otherwise it may be chance."""
         return self.p_value < BODY_CHANGE_P
 
 
@@ -86,9 +86,9 @@ def detect_body_changes(
 
     Args:
         fit: fit of one body; fits of several bodies are not tested.
-        terms: terms whose equalities hold for each part.
+        terms: constraints whose equalities hold for each part.
         imus: calibration of each log's IMU: the error of an estimated accelerometer position makes
-            two logs differ, but not the parts of one.
+            two logs differ, but not the parts of a log.
 
     Returns:
         The changes by p-value, insignificant ones included; a log with a significant change is not
@@ -100,14 +100,14 @@ def detect_body_changes(
     parts = _FitParts(statistics.fit_columns_only(), equations, tuple(terms), fit.x, tuple(imus))
     logs = range(len(statistics.logs))
     within = _find_change_points(parts, logs)
-    mixed = {change.log for change in within if change.sure}
+    mixed = {change.log for change in within if change.significant}
     apart = _find_outlying_logs(parts, [log for log in logs if log not in mixed])
     return tuple(sorted((*within, *apart), key=lambda change: change.p_value))
 
 
 @dataclass(frozen=True, slots=True)
 class _FitParts:
-    """Data of a fit, to be fitted in parts."""
+    """Statistics and equations of a fit, of which parts are fitted separately."""
 
     statistics: Statistics
     equations: Equations
@@ -145,7 +145,7 @@ class _FitParts:
         Only these are fitted separately; the scores use the weights of the common fit.
         """
         fit = None
-        if len(logs) > _MAX_LOGS_FITTED_APART:
+        if len(logs) > _MAX_LOGS_FITTED_SEPARATELY:
             fit = self.fit(np.isin(self.statistics.log, logs))
         if fit is None:
             return list(logs)
@@ -159,13 +159,14 @@ class _FitParts:
         spread = np.linalg.pinv(H + H @ others @ H, _NEGLIGIBLE_INFORMATION, hermitian=True)
         distance = (difference.swapaxes(-1, -2) @ spread @ difference)[:, 0, 0]
         return [
-            logs[k] for k in np.argsort(-distance, kind="stable")[:_MAX_LOGS_FITTED_APART].tolist()
+            logs[k]
+            for k in np.argsort(-distance, kind="stable")[:_MAX_LOGS_FITTED_SEPARATELY].tolist()
         ]
 
     def compare_pairs(
         self, pairs: Sequence[tuple[Flags, Flags]], *, logs: bool = False
     ) -> list[_PairTest | None]:
-        """Fit both parts of each pair and test that they are of one body.
+        """Fit both parts of each pair and test whether they are of one body.
 
         Args:
             pairs: cells of the two parts.
@@ -205,6 +206,14 @@ class _FitParts:
 
 @dataclass(frozen=True, slots=True)
 class _PairTest:
+    """Test whether two parts of the data are of one body.
+
+    Attributes:
+        log_p: log of the p-value.
+        x: parameters of both parts.
+        errors: their standard errors.
+    """
+
     log_p: float
     x: tuple[Phi, Phi]
     errors: tuple[Phi, Phi]
@@ -213,9 +222,9 @@ class _PairTest:
     def of(
         cls, first: LeastSquaresFit, second: LeastSquaresFit, covariances: Sequence[Array]
     ) -> _PairTest:
-        """Test φ₁ = φ₂ by Wald's test, for all ten parameters and for mass and first moments.
+        """Test φ₁ = φ₂ by Wald's test, for all ten parameters and for mass and first moments only.
 
-        A payload changes the latter most, and a short log identifies little else.
+        A payload changes mass and first moments most, and a short log identifies little else.
         """
         difference = first.x - second.x
         degrees = (degrees_of_freedom(fit, less_leverage=False) for fit in (first, second))
@@ -242,14 +251,14 @@ class _PairTest:
         at: float = 0.0,
         between: tuple[float, float] = (0.0, 1.0),
     ) -> BodyChange | None:
-        """Return the change if it is significant or doubtful, else None."""
+        """Return the change of the body if it is significant or doubtful, else None."""
         p_value = min(1.0, self.p_value * places)
-        if p_value >= BODY_CHANGE_DOUBT_P or self._negligible():
+        if p_value >= BODY_CHANGE_DOUBT_P or self._is_negligible():
             return None
         return BodyChange(code, log, block, at, between, p_value, *self.x, *self.errors)
 
-    def _negligible(self) -> bool:
-        """Return whether the difference is too small to be relevant."""
+    def _is_negligible(self) -> bool:
+        """Return whether the difference of the bodies is too small to be relevant."""
         first, second = self.x
         difference, mass = first - second, abs(float(first[0]))
         inertia = float(np.linalg.norm(first[4:]))
@@ -332,8 +341,10 @@ def _find_change_points(parts: _FitParts, logs: Sequence[int]) -> list[BodyChang
             others = parts.compare_pairs(places.pairs(places.others))
             pairs += [(pair, k) for pair, k in zip(others, places.others, strict=True) if pair]
             pair, block = min(pairs, key=lambda tested: tested[0].log_p)
-            at = places.share(block)
-            between = neighbouring_shares(at, [places.share(other) for _, other in pairs])
+            at = places.fraction_before(block)
+            between = neighbouring_change_points(
+                at, [places.fraction_before(other) for _, other in pairs]
+            )
             change = pair.change("body_changed", places.log, len(pairs), block, at, between)
             changes += [change] if change else []
     return changes
@@ -341,7 +352,7 @@ def _find_change_points(parts: _FitParts, logs: Sequence[int]) -> list[BodyChang
 
 @dataclass(frozen=True, slots=True)
 class _ChangePoints:
-    """Candidate change points in a log, as first blocks of the part after each.
+    """Candidate change points in a log, each given by the first block after it.
 
     Attributes:
         parts: data of the fit.
@@ -362,7 +373,7 @@ class _ChangePoints:
         """Return evenly spread change points of a log; none for a short one."""
         cells = parts.statistics.log == log
         blocks = np.unique(parts.statistics.block[cells])
-        least = max(_MIN_PART_BLOCKS, int(np.ceil(_MIN_PART_SHARE * len(blocks))))
+        least = max(_MIN_PART_BLOCKS, int(np.ceil(_MIN_PART_FRACTION * len(blocks))))
         places = blocks[least : len(blocks) - least + 1]
         if not len(places):
             return cls(parts, log, cells, [], [])
@@ -376,22 +387,22 @@ class _ChangePoints:
         later = [self.parts.statistics.block >= place for place in places]
         return [(self.cells & ~after, self.cells & after) for after in later]
 
-    def share(self, place: int) -> float:
-        """Return the share of the log's rows before a change point."""
+    def fraction_before(self, block: int) -> float:
+        """Return the fraction of the log's rows before a change point."""
         rows = self.parts.statistics.samples[self.cells]
-        before = self.parts.statistics.block[self.cells] < place
+        before = self.parts.statistics.block[self.cells] < block
         return float(rows[before].sum() / rows.sum())
 
 
-def neighbouring_shares(at: float, tested: Sequence[float]) -> tuple[float, float]:
-    """Return the neighbours of a share among those tested, or the log's ends."""
+def neighbouring_change_points(at: float, tested: Sequence[float]) -> tuple[float, float]:
+    """Return the change points tested before and after one, or the log's ends, as fractions."""
     before = [share for share in tested if share < at]
     after = [share for share in tested if share > at]
     return max(before, default=0.0), min(after, default=1.0)
 
 
 def _find_outlying_logs(parts: _FitParts, logs: Sequence[int]) -> list[BodyChange]:
-    """Find logs that differ from all others, the most distant first, until the others agree."""
+    """Find logs whose body differs from that of all others, the most distant first."""
     changes: list[BodyChange] = []
     remaining = list(logs)
     while len(remaining) > 1:
@@ -410,6 +421,6 @@ def _find_outlying_logs(parts: _FitParts, logs: Sequence[int]) -> list[BodyChang
             break
         changes.append(change)
         remaining.remove(log)
-        if not change.sure:
+        if not change.significant:
             break
     return changes

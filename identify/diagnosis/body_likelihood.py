@@ -1,4 +1,4 @@
-"""Maximum likelihood of logs under one body, for the comparison of readings of the logs."""
+"""Maximum likelihood of logs of one body, to compare interpretations of the logs."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from identify.spatial.columns import (
 _IRLS_ITERATIONS = 4
 """Number of iterations of reweighting; convergence is far below the differences compared."""
 
-_RESOLUTION = 1e-5
-"""Smallest residual considered, as a share of the wrench; differentiation errors reach it."""
+_MIN_RELATIVE_RESIDUAL = 1e-5
+"""Smallest residual considered, as a fraction of the wrench: that of differentiation errors."""
 
-_MAX_NOISE_SHARE = 0.25
-"""Largest noise-to-signal ratio of the motion in a band that is used: with more noise, a reading
-without the motion would explain more than the correct one."""
+_MAX_NOISE_TO_SIGNAL = 0.25
+"""Largest noise-to-signal ratio of the motion in a band that is used: with more noise, an
+interpretation without the motion would fit better than the correct one."""
 
 _TOO_DENSE_PENALTY = 100.0
 """Penalty, as twice a log-likelihood, of a body that is denser than any material."""
 
 _MAX_NEGATIVE_MOMENT_PENALTY = 15.0
-"""Largest penalty of a negative second moment: noise in the motion, which is not corrected here,
+"""Largest penalty of a negative second moment: noise in the motion, which the fit does not correct,
 makes the moments of slender bodies negative."""
 
 _NEGATIVE_MOMENT_TOLERANCE = 0.02
@@ -52,12 +52,12 @@ _PRIOR_SAMPLES = 12.0
 samples, as in static poses, its 21 entries are so uncertain that any fault seems more likely."""
 
 _INFORMATION_RIDGE = 1e-11
-"""Ridge relative to the information of each unknown, above its rounding."""
+"""Ridge relative to the information of each unknown, larger than its rounding errors."""
 
 _NO_INFORMATION = 1e-100
 """Smallest scale of the information, for logs without any."""
 
-_FORCE_AND_TORQUE = FORCE_AXES, TORQUE_AXES
+_FORCE_AND_TORQUE_AXES = FORCE_AXES, TORQUE_AXES
 
 _PSI, _W = without_constant(PSI), without_constant(W)
 """Columns of the features and of the wrench in rows without the constant."""
@@ -79,7 +79,7 @@ class BandRows:
 
     @classmethod
     def of(cls, statistics: Statistics, bands: Sequence[int] | None = None) -> BandRows:
-        """Return the rows of all bands, or of some, from the statistics of a log."""
+        """Return the rows of a log's bands, by default of all, from its statistics."""
         (counts,) = statistics.sum_over_blocks(statistics.effective_samples)
         groups = np.flatnonzero(counts) if bands is None else np.array(bands, dtype=np.intp)
         samples = counts[groups] - (groups == CONSTANT)
@@ -91,7 +91,7 @@ class BandRows:
     @property
     def measures_wrench(self) -> bool:
         """Whether force and torque are nonzero: in free flight they are zero."""
-        return all(self.factors[:, :, _W][..., half].any() for half in _FORCE_AND_TORQUE)
+        return all(self.factors[:, :, _W][..., half].any() for half in _FORCE_AND_TORQUE_AXES)
 
     def in_bands_of(self, other: BandRows) -> BandRows:
         """Return the rows in the bands that another log has too."""
@@ -108,7 +108,7 @@ class BandRows:
 
 
 def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
-    """Return the bands of a log whose motion exceeds its noise, or all if there are none.
+    """Return the bands of a log whose motion exceeds its noise, or all bands if none does.
 
     Args:
         statistics: wide statistics of the log.
@@ -124,7 +124,8 @@ def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
         signal = np.sum((statistics.totals[0, band] @ moving) ** 2, axis=0)
         noise = np.sum((statistics.noise_rows[0, band] @ moving) ** 2, axis=0)
         if all(
-            noise[part].sum() <= _MAX_NOISE_SHARE * signal[part].sum() for part in _FORCE_AND_TORQUE
+            noise[part].sum() <= _MAX_NOISE_TO_SIGNAL * signal[part].sum()
+            for part in _FORCE_AND_TORQUE_AXES
         ):
             clear.append(band)
     return (*(CONSTANT,) * bool(counts[CONSTANT]), *(clear or bands))
@@ -156,22 +157,22 @@ def fit_body(logs: Sequence[BandRows], *, scale: float = 1.0) -> BodyFit:
         scale: smallest factor by which the wrench, and with it the density, may be smaller; zero
             if its unit is unknown, which disables the test of the density.
     """
-    Z = stacked(logs)[:, :, : FIT_COLUMNS - 1]
+    Z = stacked_factors(logs)[:, :, : FIT_COLUMNS - 1]
     n = np.concatenate([log.samples for log in logs])
     G = Z.swapaxes(1, 2) @ Z
     measured = G[:, _W, _W]
     power = np.diag(measured.sum(axis=0)) / n.sum()
     power = np.repeat(
-        [max(power[part].mean(), np.finfo(float).tiny) for part in _FORCE_AND_TORQUE], 3
+        [max(power[part].mean(), np.finfo(float).tiny) for part in _FORCE_AND_TORQUE_AXES], 3
     )
-    floor = np.diag(_RESOLUTION**2 * power)
+    floor = np.diag(_MIN_RELATIVE_RESIDUAL**2 * power)
     covariances = np.broadcast_to(np.diag(power), (len(n), 6, 6))
     phi, covariance = np.zeros(10), np.eye(10)
     spread = np.empty_like(covariances)
     for _ in range(_IRLS_ITERATIONS):
         phi, covariance = _weighted_least_squares(G, np.linalg.inv(covariances))
-        spread = _residuals(Z, phi) / n[:, None, None] + floor
-        covariances = _covariances(spread, n)
+        spread = _residual_moments(Z, phi) / n[:, None, None] + floor
+        covariances = _residual_covariances(spread, n)
     inverse = np.linalg.inv(covariances)
     cost = n @ (np.linalg.slogdet(covariances)[1] + np.einsum("bij,bji->b", inverse, spread))
     density = density_lower_bound(phi, covariance)
@@ -182,7 +183,7 @@ def fit_body(logs: Sequence[BandRows], *, scale: float = 1.0) -> BodyFit:
 
 
 def _weighted_least_squares(G: Array, weights: Array) -> tuple[Phi, Array]:
-    """Solve the weighted least squares, of minimum norm if not unique; return φ, covariance."""
+    """Solve weighted least squares for φ (minimum norm if not unique), with its covariance."""
     F = FEATURE_TENSOR.reshape(72, 10)
     weighted = np.matmul(weights[:, None], FEATURE_TENSOR)
     crossed = G[:, _PSI, _PSI] @ weighted.reshape(-1, 12, 60)
@@ -199,7 +200,7 @@ def inverse_information(N: Array) -> Array:
     return np.linalg.inv(known) / np.outer(scale, scale)
 
 
-def stacked(logs: Sequence[BandRows]) -> Array:
+def stacked_factors(logs: Sequence[BandRows]) -> Array:
     """Stack the factors of all bands of logs, padded to equal height, shape (n, K, columns)."""
     factors = [log.factors for log in logs]
     height = max(factor.shape[1] for factor in factors)
@@ -210,13 +211,13 @@ def stacked(logs: Sequence[BandRows]) -> Array:
     )
 
 
-def _residuals(Z: Array, phi: Phi) -> Array:
+def _residual_moments(Z: Array, phi: Phi) -> Array:
     """Return Σ r rᵀ of each band, r = w − Y φ, shape (bands, 6, 6)."""
     r = Z @ np.concatenate((-FEATURE_TENSOR @ phi, np.eye(6)))
     return r.swapaxes(1, 2) @ r
 
 
-def _covariances(spread: Array, n: Array) -> Array:
+def _residual_covariances(spread: Array, n: Array) -> Array:
     """Estimate residual covariances: a common correlation, and force and torque scales per band.
 
     The correlation is shrunk to zero in proportion to the prior samples.
@@ -224,8 +225,8 @@ def _covariances(spread: Array, n: Array) -> Array:
     common = _shrink_to_independent((n @ spread.reshape(-1, 36)).reshape(6, 6) / n.sum(), n.sum())
     sizes, large = np.ones((len(n), 6)), n >= min(_MIN_BAND_SAMPLES, n.max())
     for _ in range(2):
-        inverse = np.linalg.inv(np.array([common[part, part] for part in _FORCE_AND_TORQUE]))
-        for part, precision in zip(_FORCE_AND_TORQUE, inverse, strict=True):
+        inverse = np.linalg.inv(np.array([common[part, part] for part in _FORCE_AND_TORQUE_AXES]))
+        for part, precision in zip(_FORCE_AND_TORQUE_AXES, inverse, strict=True):
             size = spread[:, part, part].reshape(-1, 9) @ precision.T.reshape(9) / 3.0
             size[~large] = np.maximum(size[~large], size[large].min())
             sizes[:, part] = np.sqrt(size)[:, None]
@@ -239,18 +240,18 @@ def _covariances(spread: Array, n: Array) -> Array:
 def _shrink_to_independent(covariance: Array, samples: float) -> Array:
     """Shrink a sample covariance to independent axes with equal variances in force and torque."""
     independent = np.diag(
-        np.repeat([np.mean(np.diag(covariance)[part]) for part in _FORCE_AND_TORQUE], 3)
+        np.repeat([np.mean(np.diag(covariance)[part]) for part in _FORCE_AND_TORQUE_AXES], 3)
     )
     return (samples * covariance + _PRIOR_SAMPLES * independent) / (samples + _PRIOR_SAMPLES)
 
 
 def _infeasibility_penalty(phi: Phi, covariance: Array) -> float:
     """Return the squared z-score of a negative mass or second moment."""
-    worst = _squares_below_zero(phi[0], np.eye(10)[0], covariance)
+    worst = _squared_z_below_zero(phi[0], np.eye(10)[0], covariance)
     values, gradient = pseudo_spectrum(phi)
     short = float(values[0]) + _NEGATIVE_MOMENT_TOLERANCE * max(float(values.mean()), 0.0)
     return worst + min(
-        _squares_below_zero(short, gradient, covariance), _MAX_NEGATIVE_MOMENT_PENALTY
+        _squared_z_below_zero(short, gradient, covariance), _MAX_NEGATIVE_MOMENT_PENALTY
     )
 
 
@@ -277,6 +278,6 @@ def _pseudo_inertia_basis() -> Array:
     return pseudo_inertia(np.eye(10))
 
 
-def _squares_below_zero(value: float, gradient: Array, covariance: Array) -> float:
+def _squared_z_below_zero(value: float, gradient: Array, covariance: Array) -> float:
     variance = float(gradient @ covariance @ gradient)
     return value**2 / max(variance, np.finfo(float).tiny) if value < 0.0 else 0.0

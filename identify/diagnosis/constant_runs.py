@@ -18,20 +18,20 @@ FROZEN_SECONDS = 0.3
 """Shortest time for which a frozen signal is constant, in a log where it changes elsewhere [s]."""
 
 _FROZEN_HOLDS = 8.0
-"""Smallest ratio of a freeze to the usual hold of the signal's samples."""
+"""Smallest ratio of the duration of a freeze to the usual hold of the signal's samples."""
 
 SATURATED_ROWS = 4
 """Fewest successive rows of a saturated channel at its extreme: clean signals have one or two where
 they turn; held signals have as many as their hold."""
 
 _MIN_SATURATED_RATIO = 3
-"""Smallest ratio of a run at the end of the range to the longest constant run elsewhere."""
+"""Smallest ratio of a saturated run of rows to the longest constant run away from the extreme."""
 
 _MAX_GAP_SECONDS = 0.25
-"""Longest time between two saturated runs that one span joins [s]."""
+"""Longest time between two saturated runs that are reported as one span [s]."""
 
 MAX_COUNTED_HOLD = 4096
-"""Number of rows as which longer holds are counted."""
+"""Largest length of a hold that is counted [rows]; longer holds count as this length."""
 
 _MAX_RUNS = 50_000
 """Largest number of runs stored for a signal; the longest are kept."""
@@ -77,16 +77,16 @@ class _Runs:
         return closed
 
     def close(self) -> Array:
-        """Close and return the run that is open at the end of the log, shape (0 or 1, 4)."""
+        """Close and return the run that is still open at the end of the log, shape (0 or 1, 4)."""
         last = np.zeros((0, 4)) if self.open is None else self.open[None]
         self.open = None
         return last
 
-    def keep(self, added: Array) -> None:
+    def store(self, new_runs: Array) -> None:
         """Store runs; if there are too many, only the longest."""
-        if not len(added):
+        if not len(new_runs):
             return
-        self.kept = np.concatenate((self.kept, added))
+        self.kept = np.concatenate((self.kept, new_runs))
         if len(self.kept) > _MAX_RUNS:
             rows = self.kept[:, 1] - self.kept[:, 0]
             longest = np.argpartition(-rows, _MAX_RUNS // 2)[: _MAX_RUNS // 2]
@@ -94,24 +94,24 @@ class _Runs:
 
 
 class RepeatRuns:
-    """Runs of rows that repeat the row before."""
+    """Runs of rows in which a signal repeats the row before, and a histogram of their lengths."""
 
     def __init__(self) -> None:
         self._runs = _Runs()
         self._lengths = np.zeros(MAX_COUNTED_HOLD + 1, dtype=np.int64)
 
     def update(self, same: Flags, first: int, stamps: Array) -> None:
-        """Process flags of the rows from `first`; stamps begin one row earlier."""
+        """Process flags of repeated rows, numbered from `first`; stamps begin one row earlier."""
         if same.any() or self._runs.open is not None:
-            self._keep(self._runs.update(same, first, stamps[:-1], stamps[1:]))
+            self._store(self._runs.update(same, first, stamps[:-1], stamps[1:]))
 
-    def _keep(self, added: Array) -> None:
-        rows = (added[:, 1] - added[:, 0]).astype(np.intp)
+    def _store(self, new_runs: Array) -> None:
+        rows = (new_runs[:, 1] - new_runs[:, 0]).astype(np.intp)
         self._lengths += np.bincount(
             np.minimum(rows, MAX_COUNTED_HOLD), minlength=MAX_COUNTED_HOLD + 1
         )
-        long = (added[:, 3] - added[:, 2] >= FROZEN_SECONDS) & (rows > _FROZEN_HOLDS)
-        self._runs.keep(added[long])
+        long = (new_runs[:, 3] - new_runs[:, 2] >= FROZEN_SECONDS) & (rows > _FROZEN_HOLDS)
+        self._runs.store(new_runs[long])
 
     def frozen(
         self, code: str, step: float, duration: float, rows: int
@@ -127,9 +127,9 @@ class RepeatRuns:
         Returns:
             Spans and rows; empty if the spans take half of the log or more.
         """
-        self._keep(self._runs.close())
+        self._store(self._runs.close())
         count = int(self._lengths.sum())
-        usual = max(_quantile(self._lengths, 0.5), 1) if count > 0.01 * rows else 1
+        usual = max(_histogram_quantile(self._lengths, 0.5), 1) if count > 0.01 * rows else 1
         frozen = []
         for first, last, start, stop in self._runs.kept.tolist():
             if last - first > _FROZEN_HOLDS * usual:
@@ -149,16 +149,16 @@ class HoldLengths:
 
     @property
     def count(self) -> int:
-        """Number of changes of the value."""
+        """Number of changes of the channel's value."""
         return int(self.lengths.sum()) + (self._since is not None)
 
     @property
     def hold(self) -> int:
         """90 % quantile of the hold lengths, in rows."""
-        return max(1, _quantile(self.lengths, 0.9))
+        return max(1, _histogram_quantile(self.lengths, 0.9))
 
     def longest(self, without: Array, below: int) -> int:
-        """Return the rows of the longest hold, without some runs and holds that are too long.
+        """Return the length [rows] of the longest hold, except some runs and too long holds.
 
         Args:
             without: runs that are not counted, shape (n, 4).
@@ -188,9 +188,9 @@ class HoldLengths:
         self._since = len(changed) - int(at[-1])
 
 
-def _quantile(counts: Indices, share: float) -> int:
-    """Return the quantile of a histogram of counts by value."""
-    return int(np.searchsorted(np.cumsum(counts), share * counts.sum()))
+def _histogram_quantile(counts: Indices, fraction: float) -> int:
+    """Return a quantile of a histogram, given by counts of the values 0, 1 and so on."""
+    return int(np.searchsorted(np.cumsum(counts), fraction * counts.sum()))
 
 
 class SaturationDetector:
@@ -202,22 +202,22 @@ class SaturationDetector:
         self._runs = _Runs()
 
     def update(self, values: Array, first: int, time: Array) -> None:
-        """Process the values of the rows from `first`."""
+        """Process the channel's values in the rows from number `first`."""
         values = self._sign * values
         largest = float(values.max())
         if largest > self._extreme:
             self._extreme, self._runs = largest, _Runs()
         if largest == self._extreme:
-            self._keep(self._runs.update(values == largest, first, time, time))
+            self._store(self._runs.update(values == largest, first, time, time))
         else:
-            self._keep(self._runs.close())
+            self._store(self._runs.close())
 
-    def _keep(self, added: Array) -> None:
-        self._runs.keep(added[added[:, 1] - added[:, 0] >= SATURATED_ROWS])
+    def _store(self, new_runs: Array) -> None:
+        self._runs.store(new_runs[new_runs[:, 1] - new_runs[:, 0] >= SATURATED_ROWS])
 
     def runs(self, frozen_rows: list[tuple[float, float]]) -> Array:
-        """Return the runs at the end of the range outside frozen rows, shape (n, 4)."""
-        self._keep(self._runs.close())
+        """Return the runs of the channel at its extreme, outside frozen rows, shape (n, 4)."""
+        self._store(self._runs.close())
         kept = self._runs.kept
         for first, last in frozen_rows:
             kept = kept[(kept[:, 1] <= first) | (kept[:, 0] >= last)]

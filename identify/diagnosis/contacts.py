@@ -19,66 +19,66 @@ WINDOW_SECONDS = 0.5
 _MIN_WINDOW_ROWS = 5
 """Fewest rows of the series in a window."""
 
-_LTS_SHARE = 0.5
-"""Share of the windows to which least trimmed squares fit the body."""
+_TRIMMED_FRACTION = 0.5
+"""Fraction of the windows to which least trimmed squares fit the body."""
 
 _TRIMMING_STARTS = 3
 """Number of parts of the log from each of which the trimming starts, besides all windows."""
 
 _REFERENCE_QUANTILE = 0.25
-"""Quantile of the energies that is the reference if contacts may be more than half of the log.
-Otherwise it is the median, because drift makes the energies of the best windows too small."""
+"""Quantile of the windows' residual energies that is the reference energy if contacts may be more
+than half of the log; otherwise the median, as drift makes the best windows' energies small."""
 
 _MAX_TRIMMING_ITERATIONS = 12
 """Largest number of iterations of least trimmed squares."""
 
 _MIN_CONTACT_ENERGY = 30.0
-"""Smallest energy of a contact relative to the reference. Energies are not exactly χ², as noise of
-the pose grows with the motion: clean logs of the study had up to 12, logs of ten seconds with noise
-in the pose alone up to 21, contacts of 5 % of the weight more than 80."""
+"""Smallest residual energy of a contact, relative to the reference energy. Energies are not exactly
+χ², as noise of the pose grows with the motion: clean logs of the study had up to 12, logs of ten
+seconds with noise in the pose alone up to 21, contacts of 5 % of the weight more than 80."""
 
 _MIN_ENERGY_IF_UNEXPLAINED = 4.0
-"""Smallest energy of a contact in a log that is known to be unexplained, where a vibrating arm
-raises the reference."""
+"""Smallest relative residual energy of a contact in a log that no single body fits, where a
+vibrating arm raises the reference energy."""
 
 _MIN_RESIDUAL_VARIANCE = 1e-6
 """Smallest variance of the noise relative to that of the wrench. The residual of an exact wrench is
 noise of the pose, which grows and falls with the motion."""
 
 _MIN_REFERENCE_ENERGY = 0.3
-"""Smallest reference energy."""
+"""Smallest reference energy of a log's windows."""
 
-_MAX_CONTACT_SHARE = 0.45
-"""Share of the windows above which the model fails as a whole, not because of contacts."""
+_MAX_CONTACT_WINDOWS = 0.45
+"""Fraction of the windows above which the body fails to fit the whole log, not only at contacts."""
 
-_MAX_SHARE_IF_UNEXPLAINED = 0.7
-"""Share of the windows above which the model fails as a whole, if the log is unexplained."""
+_MAX_CONTACT_WINDOWS_IF_UNEXPLAINED = 0.7
+"""Fraction of the windows above which no contacts are found in a log that no single body fits."""
 
-_MAX_END_SHARE = 0.25
-"""Longest contact at the start or the end of a log, as a share of the series; a longer span is more
+_MAX_END_CONTACT = 0.25
+"""Longest contact at the start or the end of a log, as a fraction of the log; a longer span is more
 likely to have another offset or body."""
 
-DOMINANT_CONTACT_SHARE = 0.2
-"""Share of a log above which contacts alone can leave it unexplained."""
+DOMINANT_CONTACT_FRACTION = 0.2
+"""Fraction of a log above which contacts alone can cause a large residual of the whole log."""
 
-_MAX_EVENTS_SHARE = 0.5
-"""Share of a log up to which spans are events, rather than a wrong reading of the log."""
+_MAX_CONTACT_FRACTION = 0.5
+"""Largest fraction of a log in contact; larger residual spans are due to a wrong schema."""
 
-_MIN_LONGEST_SHARE = 0.2
-"""Smallest share of the longest contact in all contacts of a log: logs of half a minute that were
-read wrongly had six and more spans, each up to 0.19 of their sum, deliberate contacts one."""
+_MIN_LONGEST_CONTACT = 0.2
+"""Smallest fraction of the total contact time that the longest contact takes: logs of half a minute
+with a wrong schema had six and more spans, each up to 0.19 of their sum; true contacts had one."""
 
 _MIN_WINDOWS = 12
 """Fewest windows among which outliers can be detected."""
 
 _INFORMATION_ROUNDING = 1e-12
-"""Share of the largest information below which a direction is rounding."""
+"""Ratio to the largest information below which a direction of the parameters is rounding."""
 
 MIN_POSES = 8
-"""Fewest static poses among which a wrong one can be detected."""
+"""Fewest static poses among which a wrong pose can be detected."""
 
-_MAX_WRONG_SHARE = 0.2
-"""Largest share of static poses that may be wrong."""
+_MAX_WRONG_FRACTION = 0.2
+"""Largest fraction of the static poses that may be wrong."""
 
 _POSE_STARTS, _POSES_PER_START = 30, 6
 """Number of random subsets from which the fit to static poses starts, besides all poses, and number
@@ -92,7 +92,7 @@ def contact_spans(
     *,
     unexplained: bool = False,
 ) -> tuple[Span, ...]:
-    """Find spans of time whose wrench no rigid body explains, such as contacts or a cable's pull.
+    """Find time spans whose wrench does not fit the body of the rest, such as contacts or a cable.
 
     A body is fitted to the windows that it explains best (least trimmed squares, Rousseeuw 1984).
     Windows whose residual energy is an outlier among all windows form the spans.
@@ -101,8 +101,8 @@ def contact_spans(
         time: time of the series [s], shape (n,).
         rows: z = [1, ψ, w, …] averaged over short intervals (`PreparedLog.rows`), shape (n, K).
         segment_ids: number of the segment of each row, shape (n,).
-        unexplained: whether nothing else explains the log; contacts may then be most of it, and
-            exceed the reference energy less.
+        unexplained: whether no single body and no fault fits the log; contacts may then be most of
+            it, and exceed the reference energy less.
 
     Returns:
         Spans in order of time, each with its energy relative to the reference; none if the model
@@ -114,7 +114,7 @@ def contact_spans(
     count = int(window[-1]) + 1
     if count < _MIN_WINDOWS:
         return ()
-    energy = _energies(rows, window, count)
+    energy = _window_energies(rows, window, count)
     quantile = float(np.quantile(energy, _REFERENCE_QUANTILE if unexplained else 0.5))
     reference = max(quantile, _MIN_REFERENCE_ENERGY)
     if unexplained:
@@ -122,10 +122,12 @@ def contact_spans(
     else:
         limit = _energy_limit(energy / reference, count)
         above = energy > reference * max(_MIN_CONTACT_ENERGY, limit)
-    if above.mean() > (_MAX_SHARE_IF_UNEXPLAINED if unexplained else _MAX_CONTACT_SHARE):
+    if above.mean() > (
+        _MAX_CONTACT_WINDOWS_IF_UNEXPLAINED if unexplained else _MAX_CONTACT_WINDOWS
+    ):
         return ()
     spans = []
-    for start, stop in runs(_without_gaps(above)).tolist():
+    for start, stop in runs(_close_single_gaps(above)).tolist():
         inside = np.flatnonzero((window >= start) & (window < stop))
         size = float(energy[start:stop].max()) / reference
         span = Span("contact", float(time[inside[0]]), float(time[inside[-1]]), len(inside), size)
@@ -133,13 +135,13 @@ def contact_spans(
     return tuple(spans)
 
 
-_MIN_WRONG_RESIDUAL = max(EFFECT_KEYS[name].cap for name in ("force_drift", "torque_drift"))
+_MIN_RESIDUAL_OF_WRONG_POSE = max(EFFECT_KEYS[name].cap for name in ("force_drift", "torque_drift"))
 """Smallest residual of a wrong pose relative to the spread of the wrench: a drifting offset, which
 every fit estimates, causes up to as much."""
 
 
 def wrong_rows(rows: Array) -> tuple[Span, ...]:
-    """Find runs of static poses, numbered from zero, that the body of the others does not explain.
+    """Find runs of static poses, numbered from zero, whose wrench does not fit the others' body.
 
     There are none if more than a fifth of the poses would be wrong. A pose without which part of
     the body is not identifiable is never wrong.
@@ -152,9 +154,9 @@ def wrong_rows(rows: Array) -> tuple[Span, ...]:
         return ()
     rng, all_poses = np.random.default_rng(0), np.ones(n, dtype=np.bool_)
     starts = [all_poses, *(rng.permutation(n) < _POSES_PER_START for _ in range(_POSE_STARTS))]
-    energy = _energies(rows, np.arange(n), n, starts, 1.0 - _MAX_WRONG_SHARE)
+    energy = _window_energies(rows, np.arange(n), n, starts, 1.0 - _MAX_WRONG_FRACTION)
     wrong = energy > _MIN_CONTACT_ENERGY * max(float(np.median(energy)), _MIN_REFERENCE_ENERGY)
-    if not 0 < wrong.sum() <= _MAX_WRONG_SHARE * n:
+    if not 0 < wrong.sum() <= _MAX_WRONG_FRACTION * n:
         return ()
     # Compare with a plain fit of the others: trimmed squares of few poses underestimate the noise.
     A, y, _ = wrench_equations(rows)
@@ -166,7 +168,7 @@ def wrong_rows(rows: Array) -> tuple[Span, ...]:
     energy = (squares.mean(axis=2) / size).mean(axis=1) / (1 + np.sum(by_others**2, 2).mean(axis=1))
     outside = np.abs(A - by_others @ others).max(axis=(1, 2))
     wrong &= (energy > _MIN_CONTACT_ENERGY) & (outside < 1e-6 * np.abs(A).max())
-    wrong &= np.sqrt(squares.mean(axis=2)).max(axis=1) > _MIN_WRONG_RESIDUAL
+    wrong &= np.sqrt(squares.mean(axis=2)).max(axis=1) > _MIN_RESIDUAL_OF_WRONG_POSE
     return tuple(
         Span("wrong_rows", float(a), float(b - 1), b - a, float(energy[a:b].max()))
         for a, b in runs(wrong).tolist()
@@ -186,9 +188,9 @@ def wrench_equations(rows: Array) -> tuple[Array, Array, Array]:
 
 
 def unless_scattered(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]:
-    """Return the contacts of a log, or none if they are too long or scattered to be contacts.
+    """Return the contacts of a log, or none if the spans are too long or scattered to be contacts.
 
-    A log that is read wrongly has outliers wherever the motion is fast, again and again.
+    A log with a wrong schema has outliers wherever the motion is fast, throughout the log.
 
     Args:
         spans: contacts of the log.
@@ -196,9 +198,9 @@ def unless_scattered(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]:
     """
     rows = [span.rows for span in spans if span.code == "contact"]
     share = sum(rows) / len(time)
-    long_one = max(rows, default=0) >= _MIN_LONGEST_SHARE * sum(rows)
-    few = long_one or share <= DOMINANT_CONTACT_SHARE
-    return spans if few and share <= _MAX_EVENTS_SHARE else ()
+    long_one = max(rows, default=0) >= _MIN_LONGEST_CONTACT * sum(rows)
+    few = long_one or share <= DOMINANT_CONTACT_FRACTION
+    return spans if few and share <= _MAX_CONTACT_FRACTION else ()
 
 
 def without_long_ends(spans: Sequence[Span], time: Array) -> tuple[Span, ...]:
@@ -212,7 +214,7 @@ def without_long_ends(spans: Sequence[Span], time: Array) -> tuple[Span, ...]:
         span
         for span in spans
         if (time[0] < span.start and span.stop < time[-1])
-        or span.rows <= _MAX_END_SHARE * len(time)
+        or span.rows <= _MAX_END_CONTACT * len(time)
     )
 
 
@@ -231,19 +233,19 @@ def _window_numbers(time: Array, segment_ids: Indices) -> Indices:
 
 
 def segment_edges(segment_ids: Indices) -> list[tuple[int, int]]:
-    """Return the first and one past the last row of each segment."""
+    """Return the first row of each segment, and the row after its last."""
     edges = np.concatenate(([0], np.flatnonzero(np.diff(segment_ids)) + 1, [len(segment_ids)]))
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
-def _energies(
+def _window_energies(
     rows: Array,
     window: Indices,
     count: int,
     starts: Sequence[Flags] | None = None,
-    share: float = _LTS_SHARE,
+    share: float = _TRIMMED_FRACTION,
 ) -> Array:
-    """Return each window's mean squared residual relative to the best windows', shape (count,).
+    """Compute the residual energy of each window, relative to the best windows, shape (count,).
 
     Args:
         rows: rows of the series, shape (n, K).
@@ -309,7 +311,7 @@ def _least_trimmed_squares(
 
 
 def _energy_limit(ratios: Array, count: int) -> float:
-    """Return the energy over the median that a χ² of the energies' spread hardly exceeds."""
+    """Return the ratio of energy to median energy that windows without contact hardly exceed."""
     from scipy.special import chdtri
 
     logs = np.log(np.maximum(ratios, 1e-12))
@@ -318,8 +320,8 @@ def _energy_limit(ratios: Array, count: int) -> float:
     return float(chdtri(degrees, CONTACT_ALARM_P / count) / chdtri(degrees, 0.5))
 
 
-def _without_gaps(flags: Flags) -> Flags:
-    """Close single gaps in flags: a contact that changes sign passes through zero."""
+def _close_single_gaps(flags: Flags) -> Flags:
+    """Close gaps of one window in flags: a contact force that changes sign passes through zero."""
     closed = flags.copy()
     closed[1:-1] |= flags[:-2] & flags[2:]
     return closed

@@ -14,24 +14,25 @@ from identify.significance import DEAD_CHANNEL_SIGMA
 from identify.spatial import coadjoint
 
 NOISE_DIGITS = 2.5
-"""Noise of a channel, in last digits of a log, above which no value repeats by chance."""
+"""Noise of a channel, in units of its last digit, above which no value repeats by chance."""
 
-_MIN_REVERSAL_SHARE = 0.6
-"""Smallest share of third differences with another sign than the next for which a channel has
-noise."""
+_MIN_SIGN_CHANGE_FRACTION = 0.6
+"""Smallest fraction of a channel's third differences that change sign from one to the next, if it
+has noise."""
 
 _MIN_CONSTANT_SAMPLES = 50
-"""Fewest samples for which a dead channel is constant."""
+"""Fewest samples at the end of a log for which a dead channel is constant."""
 
 _MIN_CONSTANT_RATIO = 8.0
 """Smallest ratio of the time for which a dead channel is constant to the longest such time before,
 if noise of the other channels is the only evidence."""
 
 _MIN_CONSTANT_RATIO_OF_WRENCH = 2.0
-"""Smallest ratio of these times if the body's wrench shows that the channel should change."""
+"""Smallest ratio of the constant time of a dead channel to the longest before, if the fitted body
+predicts that the channel changes."""
 
 _OVERLAP_SAMPLES = 4
-"""Samples of the previous part that third differences and their changes of sign need."""
+"""Number of samples before a part of the log that third differences and sign changes need."""
 
 
 class ChannelMonitor:
@@ -81,7 +82,7 @@ class ChannelMonitor:
 
 
 class _ColumnActivity:
-    """Times for which each column of a signal is constant, and its noise in last digits.
+    """Time for which each column of a signal is constant, and its noise in units of the last digit.
 
     A sample is a row in which any column differs from the row before.
 
@@ -120,7 +121,7 @@ class _ColumnActivity:
     @property
     def noisy(self) -> Flags:
         """Flags of columns with noise far above their last digit, shape (width,)."""
-        return (self._reversals > _MIN_REVERSAL_SHARE * self._count) & (
+        return (self._reversals > _MIN_SIGN_CHANGE_FRACTION * self._count) & (
             self._large > 0.5 * self._count
         )
 
@@ -144,7 +145,7 @@ class _ColumnActivity:
 
 
 def _should_change(log: LogSummary, channel: int, start: float, digit: float) -> bool:
-    """Return whether the body that explains the rest of the wrench predicts a channel's change.
+    """Return whether the body fitted to the rest of the wrench predicts a change of a channel.
 
     Args:
         log: summary of the log, with its series.

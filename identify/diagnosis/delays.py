@@ -18,7 +18,7 @@ MAX_DELAY = 1.0
 """Longest delay of the search [s]."""
 
 _MAX_SEGMENT_SHARE = 0.2
-"""Largest share of a segment's time that a delay may take."""
+"""Largest fraction of a segment's duration that a delay may take."""
 
 _MAX_SERIES_ROWS = 4000
 """Approximate number of rows of a series that are used."""
@@ -30,8 +30,8 @@ _PARTS_OF_LOG = 8
 """Number of parts of a log whose delays are compared."""
 
 _MAX_RESIDUAL_RATIO = 0.5
-"""Largest ratio of the residual power with a delay for each part to that with one delay for which
-the latency counts as changing."""
+"""Largest ratio of the residual power with separate delays of the parts of a log to that with one
+delay, if the latency changes."""
 
 _FRACTIONS = np.linspace(-1.0, 1.0, 81)
 _LAGRANGE = np.stack(
@@ -46,11 +46,11 @@ _LAGRANGE = np.stack(
 interpolation there."""
 
 
-class Correlation(NamedTuple):
-    """Delay at which a body and an offset explain the wrench of a series best.
+class DelayEstimate(NamedTuple):
+    """Delay of the wrench at which a body and a sensor offset fit it best.
 
     Attributes:
-        delay: maximum-likelihood delay, beyond the one that reading already corrected [s].
+        delay: maximum-likelihood delay, in addition to the delay of the schema [s].
         cost: minus twice the log-likelihood of the wrench at that delay.
         log_likelihood_ratio: twice the log-likelihood ratio of that delay to no delay.
         parts: delay of each part of the log, with the body of the likeliest delay [s].
@@ -64,9 +64,9 @@ class Correlation(NamedTuple):
     changes: bool
 
 
-def correlation(
+def estimate_delay(
     time: Array, rows: Array, segment_ids: Indices, turned_by: float | None = None
-) -> Correlation | None:
+) -> DelayEstimate | None:
     """Estimate the delay τ of w(t + τ) = Y(t) φ + b by least squares over a grid of delays.
 
     Args:
@@ -78,7 +78,7 @@ def correlation(
             wrench in body axes.
 
     Returns:
-        The correlation; None for a short series.
+        The delay; None for a short series.
     """
     step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
     edges = segment_edges(segment_ids)
@@ -116,7 +116,7 @@ def correlation(
     as_read = float(cost(np.mean(residuals[reach] ** 2, axis=(0, 2)) + 1e-20))
     least = float(cost(power))
     delay = step * float(shifts[k] + _FRACTIONS[x])
-    return Correlation(delay, least, as_read - least, parts, bool(changes))
+    return DelayEstimate(delay, least, as_read - least, parts, bool(changes))
 
 
 def _least_residual(residuals: Array, cost: Callable[[Array], Array]) -> tuple[int, int, Array]:

@@ -24,14 +24,14 @@ from identify.regressors.log_corrections import (
 )
 from identify.spatial.columns import W
 
-_WRENCH_KEYS = frozenset(
+_KEYS_OF_WRENCH_MAP = frozenset(
     f"wrench.{key}" for key in ("force", "torque", "force_unit", "torque_unit", "acts_on")
 )
 
 
 @dataclass(frozen=True, slots=True)
 class FaultParameters:
-    """Continuous parameters η of a fault; η = 0 is the log as read.
+    """Continuous parameters η of a fault; η = 0 means no fault.
 
     Attributes:
         names: names of the components.
@@ -54,13 +54,13 @@ class FaultParameters:
     scales_with_mass: bool = False
 
     def mass_factor(self, phi: Phi) -> float:
-        """Return the factor on ranges and relevant sizes for a body."""
+        """Return the factor on usable range and relevant size: the mass [kg], or 1."""
         return abs(float(phi[0])) if self.scales_with_mass else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Error that one log or its schema may have.
+    """Error that a log or its schema may have, with its correction.
 
     A patch of the log's schema, a linear map of the log's columns, or either of them corrects it.
     Without a map, the log has to be read again.
@@ -104,18 +104,18 @@ class Fault:
 
     @property
     def d(self) -> int:
-        """Number of parameters."""
+        """Number of parameters η of the fault."""
         return 0 if self.parameters is None else len(self.parameters.names)
 
     @property
     def linear(self) -> bool:
-        """Whether the fault is a linear map of the columns."""
+        """Whether a linear map of the log's columns corrects the fault."""
         return self.linear_map is not None and (
             self.d > 0 or self.linear_map(np.zeros(0)) is not None
         )
 
     def fit_map(self, size: ArrayLike = ()) -> Array:
-        """Return M(η) of a linear fault for the columns that a fit reads, shape (43, 19).
+        """Return the correction M(η) of a linear fault, for the columns that a fit uses, (43, 19).
 
         The map acts on the logged readings, before a compensated weight is added back.
         """
@@ -126,8 +126,8 @@ class Fault:
             return M
         return logged_wrench_only(M, self.facts.compensated, self.facts.gravity)
 
-    def least_scale(self, size: ArrayLike = (), *, dense: bool) -> float:
-        """Return the smallest factor of the true wrench to the corrected one; 1 if it has a unit.
+    def min_wrench_scale(self, size: ArrayLike = (), *, dense: bool) -> float:
+        """Return the smallest possible ratio of the true to the corrected wrench; 1 with a unit.
 
         The force of raw counts may be too large by the factor by which the torque is too small. The
         factor has to make a body possible that is too dense as read; for another body it is
@@ -143,7 +143,7 @@ class Fault:
         return min(1.0, 1.0 / torque) if dense else 0.0
 
     def map_at(self, size: Array) -> Array:
-        """Return M(η) of all extended columns, shape (43, 43); products are successive maps."""
+        """Return the correction M(η) of a linear fault for all extended columns, shape (43, 43)."""
         return extend_to_derivatives(self.fit_map(size))
 
     def remedy_at(self, size: Array) -> str:
@@ -172,7 +172,7 @@ class Fault:
         )
 
     def with_sign(self, sign: Fault) -> Fault:
-        """Combine with a fault of a sign: rescan by this patch, then map the sign."""
+        """Combine the fault with a wrong sign: the log is read again, then the sign is mapped."""
         patch, sign_patch = self.patch, sign.patch
         assert patch is not None
         assert sign_patch is not None
@@ -237,7 +237,7 @@ def discrete_fault(
 
 
 def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
-    """Return M of a patch, shape (43, 19); None if the log has to be read again.
+    """Return the column map M of a schema patch, (43, 19); None if the log must be read again.
 
     Args:
         patch: keys of the schema and values.
@@ -246,7 +246,7 @@ def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
     keys, schema = set(patch), facts.schema
     if schema is None or not keys:
         return None
-    if keys <= _WRENCH_KEYS:
+    if keys <= _KEYS_OF_WRENCH_MAP:
         G = gain_of(patch, schema)
         by_halves = np.kron(G[::3, ::3], np.eye(3))
         if facts.wrench_frame == "world" and not np.allclose(G, by_halves):
@@ -268,7 +268,7 @@ def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
 
 
 def gain_of(patch: Patch, schema: Schema) -> Array:
-    """Return G with [f; t] after a patch of the wrench's table = G [f; t] before it, (6, 6)."""
+    """Return the map G from [f; t] before a patch of `[wrench]` to [f; t] after it, (6, 6)."""
     keys = {key.partition(".")[2]: value for key, value in patch.items()}
     return wrench_gain(schema.wrench, schema.wrench.model_copy(update=keys))
 
@@ -288,19 +288,19 @@ def schema_lines(patch: Patch, schema_tables: Mapping[str, object]) -> str:
         if value is None:
             line = f"leave `{key}` out"
         elif isinstance(value, str) and isinstance(present, str) and value != present:
-            line = f"change `{key} = {_toml(present)}` to `{key} = {_toml(value)}`"
+            line = f"change `{key} = {_format_toml(present)}` to `{key} = {_format_toml(value)}`"
         else:
-            line = f"set `{key} = {_toml(value)}`"
+            line = f"set `{key} = {_format_toml(value)}`"
         tables.setdefault(name, []).append(line)
     lines = [f"[{name}], {' and '.join(changes)}" for name, changes in tables.items()]
     option = " (or --gravity)" if "world.gravity" in patch else ""
     return f"In the schema, {'; in '.join(lines)}{option}."
 
 
-def _toml(value: object) -> str:
+def _format_toml(value: object) -> str:
     """Format a value in TOML."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(_format_toml, value))}]"
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -22,14 +22,14 @@ MAX_GAUSS_NEWTON_STEPS, _STEP_HALVINGS = 8, 4
 CONVERGED_SIGMA = 0.1
 """Largest step at convergence, in standard errors."""
 
-_UNOBSERVABLE = 1e-6
-"""Share of the information on a direction of η, with body and offset estimated too, below which
-the direction is not identifiable."""
+_MIN_REMAINING_INFORMATION = 1e-6
+"""Fraction of the information on a direction of η that has to remain with body and offset estimated
+too; with less, the direction is not identifiable."""
 
 _WRENCH_COLUMNS = without_constant(W)
 """Columns of the wrench in rows without the constant."""
 
-_FIT = len(SCAN_LAYOUT.columns)
+_FIT_COLUMNS = len(SCAN_LAYOUT.columns)
 
 Candidate = Sequence[Fault]
 """Instances of one fault, one for each log."""
@@ -54,13 +54,13 @@ class FaultModel:
     @classmethod
     def at(cls, rows: Sequence[BandRows], candidate: Candidate, size: Array) -> FaultModel:
         """Correct logs for a fault at a size and fit a body to them."""
-        maps = _maps(candidate, size)
-        mapped = [of_log.mapped(M[:, :_FIT]) for of_log, M in zip(rows, maps, strict=True)]
+        maps = _correction_maps(candidate, size)
+        mapped = [of_log.mapped(M[:, :_FIT_COLUMNS]) for of_log, M in zip(rows, maps, strict=True)]
         return cls(tuple(rows), candidate, size, fit_body(mapped))
 
     @property
     def parameters(self) -> FaultParameters:
-        """Names, unit and bounds of the components of η."""
+        """Names, unit and bounds of the fault's parameters η."""
         parameters = self.candidate[0].parameters
         assert parameters is not None
         return parameters
@@ -74,7 +74,7 @@ class FaultModel:
     def cost(self) -> float:
         """Minus twice the log-likelihood of the wrench as read, plus the BIC penalty of η."""
         cost, samples = self.body_fit.cost, 0.0
-        for rows, M in zip(self.rows, _maps(self.candidate, self.size), strict=True):
+        for rows, M in zip(self.rows, _correction_maps(self.candidate, self.size), strict=True):
             middles = np.array([band_middle(band) for band in rows.bands])
             cost -= float(rows.samples @ log_powers(M[None], middles)[0])
             samples += float(rows.samples.sum())
@@ -82,8 +82,8 @@ class FaultModel:
 
     def step(self) -> tuple[Array, Array, int]:
         """Return the Gauss-Newton step of η, its covariance, and its identifiable dimensions."""
-        d, maps = len(self.size), _maps(self.candidate, self.size)
-        tangents = self._tangents()
+        d, maps = len(self.size), _correction_maps(self.candidate, self.size)
+        tangents = self._map_derivatives()
         C = np.concatenate((-FEATURE_TENSOR @ self.phi, np.eye(6)))
         N, g, first = np.zeros((10 + d, 10 + d)), np.zeros(10 + d), 0
         for rows, M, tangent in zip(self.rows, maps, tangents, strict=True):
@@ -91,7 +91,7 @@ class FaultModel:
             weights = self.body_fit.weights[first : first + len(Z)]
             first += len(Z)
             present = slice(1, 1 + Z.shape[2])
-            base = Z @ M[present, 1:_FIT]
+            base = Z @ M[present, 1:_FIT_COLUMNS]
             r = base @ C
             # The derivative by η uses the predicted wrench: the noise of the measured one is that
             # of the residual, and scaling the wrench down would seem to explain it.
@@ -110,29 +110,32 @@ class FaultModel:
         S = N[10:, 10:] - N[10:, :10] @ to_phi
         scale = np.sqrt(np.maximum(np.diag(N)[10:], np.finfo(float).tiny))
         values, vectors = np.linalg.eigh(S / np.outer(scale, scale))
-        identifiable = values > _UNOBSERVABLE
+        identifiable = values > _MIN_REMAINING_INFORMATION
         along = vectors[:, identifiable] / scale[:, None]
         covariance = (along / values[identifiable]) @ along.T
         return -covariance @ (g[10:] - to_phi.T @ g[:10]), covariance, int(identifiable.sum())
 
-    def _tangents(self) -> Array:
-        """Compute ∂M/∂η for the columns that a fit reads, shape (logs, 43, 19, d)."""
+    def _map_derivatives(self) -> Array:
+        """Compute ∂M/∂η for the columns that a fit uses, shape (logs, 43, 19, d)."""
         columns = []
         for step in 1e-4 * self.parameters.relevant_size * np.eye(len(self.size)):
-            ends = [_maps(self.candidate, end) for end in (self.size + step, self.size - step)]
-            columns.append(((ends[0] - ends[1]) / (2.0 * step.sum()))[..., :_FIT])
+            ends = [
+                _correction_maps(self.candidate, end)
+                for end in (self.size + step, self.size - step)
+            ]
+            columns.append(((ends[0] - ends[1]) / (2.0 * step.sum()))[..., :_FIT_COLUMNS])
         return np.stack(columns, axis=-1)
 
 
-def _maps(candidate: Candidate, size: Array) -> Array:
-    """Return M of a fault at a size for each log, shape (logs, 43, 43)."""
+def _correction_maps(candidate: Candidate, size: Array) -> Array:
+    """Return the column map M of a fault at a size for each log, shape (logs, 43, 43)."""
     distinct = {id(fault): fault for fault in candidate}  # logs with the same setup share one
     maps = {key: fault.map_at(size) for key, fault in distinct.items()}
     return np.array([maps[id(fault)] for fault in candidate])
 
 
 def log_powers(maps: Array, frequencies: Array) -> Array:
-    """Return log |det C(ω)|² of the transfer matrix C of the wrench for each map and frequency.
+    """Compute log |det C(ω)|², C the transfer matrix of the wrench, for each map and frequency.
 
     Args:
         maps: shape (maps, 43, 43).

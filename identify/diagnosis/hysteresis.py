@@ -13,8 +13,8 @@ from identify.significance import CLEAR_LEAD
 from identify.spatial.columns import PSI, W
 
 _RATE_STEP = 2
-"""Rows before and after a row between which the rate of its wrench is computed; the noise of the
-row's pose does not affect them."""
+"""Distance [rows] from a row to the rows on either side between which the rate of its wrench is
+computed, so large that noise in the row's pose does not affect the rate."""
 
 _MIN_ROWS = 40
 """Fewest rows of a series in which hysteresis can be detected."""

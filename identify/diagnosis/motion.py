@@ -61,7 +61,7 @@ def excitation(fit: LeastSquaresFit) -> Excitation:
 
 
 def _rms_motion(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
-    """Return the RMS of ω, of α, and of the deviation of the proper acceleration's direction.
+    """Return the RMS of ω and of α, and the RMS angle of the proper acceleration to its mean.
 
     The products of ω are columns of the statistics; their sums with the constant are Σ ω².
     """

@@ -20,24 +20,24 @@ _TRIED_RATES_HZ = np.geomspace(0.5, 2e4, 120)
 """Candidate sampling rates [Hz]."""
 
 _TIMELESS_SIGNALS = ("position", "quaternion", "force", "torque")
-"""Signals that do not depend on time."""
+"""Signals that do not depend on the time stamps."""
 
 _MIN_ROWS = 50
 """Fewest rows in which a motion can be detected."""
 
-_TURN_BETWEEN_ROWS = 0.03
-"""Rotation between neighbours of the rows that are used [rad]."""
+_ROTATION_BETWEEN_ROWS = 0.03
+"""Rotation between neighbouring rows of those that the test uses [rad]."""
 
 _ASSUMED_RATE_HZ = 100.0
-"""Sampling rate under which the rows are read first [Hz]; they are then a motion of about 1 Hz."""
+"""Sampling rate first assumed for the rows [Hz]: they are then a motion of about 1 Hz."""
 
-_MIN_EXPLAINED = 0.6
+_MIN_EXPLAINED_FRACTION = 0.6
 """Smallest share of the residual of static poses that a motion between them explains: a cable along
 a slow sweep of poses explains 0.4, noise 0.05, motions 0.9."""
 
 
 class MovingRows(NamedTuple):
-    """Share of rows read as static poses that the inertia of a motion explains.
+    """Motion found in rows declared as static poses: sampling rate and explained residual.
 
     Attributes:
         rate_hz: approximate sampling rate of the motion.
@@ -60,7 +60,7 @@ def moving_rows(recording: Recording) -> MovingRows | None:
         return None
     quaternion = recording.signals["quaternion"]
     turn = float(np.median(rotation_angle(quaternion[:-1], quaternion[1:])))
-    every = int(np.clip(_TURN_BETWEEN_ROWS / max(turn, 1e-9), 1, len(recording) // _MIN_ROWS))
+    every = int(np.clip(_ROTATION_BETWEEN_ROWS / max(turn, 1e-9), 1, len(recording) // _MIN_ROWS))
     signals = {name: recording.signals[name][::every] for name in _TIMELESS_SIGNALS}
     rows = len(signals["force"])
     try:
@@ -69,7 +69,7 @@ def moving_rows(recording: Recording) -> MovingRows | None:
     except LogError:  # it rotates too far from row to row for a motion
         return None
     motion = fit_sampling_rate(log.rows, _ASSUMED_RATE_HZ, recording.gravity)
-    if motion.explained < _MIN_EXPLAINED or motion.size < MIN_MOTION_RATIO:
+    if motion.explained < _MIN_EXPLAINED_FRACTION or motion.size < MIN_MOTION_RATIO:
         return None
     return motion._replace(rate_hz=every * motion.rate_hz)
 

@@ -1,4 +1,4 @@
-"""Ranking of explanations of logs by likelihood: as read, or with a fault."""
+"""Ranking of explanations of logs by likelihood: without a fault, or with one."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from identify.significance import CLEAR_LEAD
 from identify.spatial.columns import W
 
 MISTAKE_PENALTY = 12.0
-"""Penalty of each mistake, as twice a log-likelihood."""
+"""Penalty of each mistake in a schema or log, as twice a log-likelihood."""
 
-UNITS = ("force_unit", "torque_unit")
+UNIT_CODES = ("force_unit", "torque_unit")
 """Codes of wrong units, of which several may be equally likely with different bodies."""
 
-_SIMPLER = {
+_SPECIAL_CASES = {
     "partly_compensated": "already_compensated",
     "wrench_misaligned": "wrench_axes",
 }
-"""Codes of faults with parameters and the code of their special case without parameters."""
+"""Code of a special case without parameters, by code of the fault with parameters."""
 
-_LEAST_MASS = 1e-6
+_MIN_MASS = 1e-6
 """Smallest mass of a body [kg]."""
 
-_DENSITIES = 2.0, 1e4
+_USUAL_DENSITIES = 2.0, 1e4
 """Smallest and largest usual mean density of bodies by their second moments [kg/m³]: rods and
 sheets of a metre have the smallest, lumps of metal the largest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Hypothesis that explains logs: a fault at its best-fitting size, or the logs as read.
+    """Hypothesis that explains logs: a fault at its best-fitting size, or no fault.
 
     Attributes:
         log_likelihood_ratio: twice the log-likelihood ratio to the logs as read, less the penalty.
@@ -46,10 +46,10 @@ class Explanation:
         faults: fault of each log; empty for the logs as read.
         size: parameters η of the fault [SI], shape (d,).
         half_width: half-width of the 95 % interval of each component [SI], shape (d,).
-        note: further evidence for or against it, in words.
+        note: further evidence for or against the hypothesis, in words.
         density: lower bound of the body's density [kg/m³].
-        unexplained: unexplained share of the wrench's signal (`unexplained_fraction`); zero if the
-            logs were not fitted.
+        unexplained: fraction of the wrench that the fitted body does not explain
+            (`unexplained_fraction`); zero if the logs were not fitted.
     """
 
     log_likelihood_ratio: float
@@ -69,19 +69,19 @@ class Explanation:
     @property
     def has_usual_density(self) -> bool:
         """Whether the mean density of the body, if known, is that of usual bodies."""
-        density, (low, high) = mean_density(self.phi), _DENSITIES
+        density, (low, high) = mean_density(self.phi), _USUAL_DENSITIES
         return not (density <= low or density >= high)
 
     @property
     def is_liftable(self) -> bool:
-        """Whether the body has a mass, and a robot can hold it if a unit is wrong."""
-        if self.code not in UNITS or not self.mass > _LEAST_MASS:
-            return not self.code or self.mass > _LEAST_MASS
+        """Whether the body has a mass, and under another unit one that a robot can hold."""
+        if self.code not in UNIT_CODES or not self.mass > _MIN_MASS:
+            return not self.code or self.mass > _MIN_MASS
         facts = self.faults[0].facts
         place = facts.X_BS.position if facts is not None and facts.X_BS is not None else np.zeros(3)
         return (
             within_arm_capacity(self.phi, np.zeros((10, 10)), place)
-            and not self.density > _DENSITIES[1]
+            and not self.density > _USUAL_DENSITIES[1]
         )
 
     @property
@@ -105,7 +105,7 @@ class Explanation:
 
     @property
     def interval(self) -> tuple[Array, Array]:
-        """95 % bounds of each component [SI]."""
+        """Bounds of the 95 % interval of each parameter η [SI]."""
         return self.size - self.half_width, self.size + self.half_width
 
     @property
@@ -140,7 +140,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Explanations of the logs of one body by likelihood; the logs as read are one of them.
+    """Explanations of the logs of one body in order of likelihood, one of them without a fault.
 
     Attributes:
         explanations: at least the logs as read.
@@ -157,18 +157,18 @@ class Ranking:
     ) -> Ranking:
         """Rank explanations, with equally likely units selected by the density of the body.
 
-        Readings that give no body, or none that a robot can hold, are dropped.
+        Explanations without a body, or without one that a robot can hold, are dropped.
         """
         # Equal ratios keep the order of the arguments.
         order = sorted(explanations, key=lambda each: -round(each.log_likelihood_ratio, 3))
         count = len(cls(tuple(order)).tied)
         tied, others = _select_by_density(order[:count]), order[count:]
         if any(each.raw_counts for each in tied):  # likelier than a body of unusual density
-            tied = [each for each in tied if each.code not in UNITS or each.has_usual_density]
-        if any(each.code in UNITS for each in tied):  # a gain too large for a sensor is a unit
+            tied = [each for each in tied if each.code not in UNIT_CODES or each.has_usual_density]
+        if any(each.code in UNIT_CODES for each in tied):  # a gain too large for a sensor is a unit
             tied = [each for each in tied if not (each.code == "gain" and each.severity == "error")]
         codes = {each.code for each in tied}
-        tied = [each for each in tied if _SIMPLER.get(each.code) not in codes]
+        tied = [each for each in tied if _SPECIAL_CASES.get(each.code) not in codes]
         liftable = [each for each in (*tied, *others) if each.is_liftable]
         if tied[0].is_liftable:
             return cls(tuple(liftable), separate_bodies_lead)
@@ -192,20 +192,20 @@ class Ranking:
 
     @property
     def lead(self) -> float:
-        """Log-likelihood ratio, times two, of the best explanation to the next of another code."""
+        """Twice the log-likelihood ratio of the best explanation to the best with another code."""
         others = [e.log_likelihood_ratio for e in self.explanations if e.code != self.best.code]
         return self.best.log_likelihood_ratio - max(others) if others else np.inf
 
 
 def mistake_penalty(fault: Fault) -> float:
-    """Return the penalty of a fault, less the evidence for it in the raw signals."""
+    """Return the penalty of a fault's mistakes, less the evidence for the fault in raw signals."""
     return MISTAKE_PENALTY * fault.mistakes - fault.raw_evidence
 
 
 def _select_by_density(tied: Sequence[Explanation]) -> list[Explanation]:
-    """Drop units that give an unusual density if another unit gives a usual one."""
-    units = {k: mean_density(each.phi) for k, each in enumerate(tied) if each.code in UNITS}
-    low, high = _DENSITIES
+    """Drop units that give the body an unusual density if another unit gives a usual density."""
+    units = {k: mean_density(each.phi) for k, each in enumerate(tied) if each.code in UNIT_CODES}
+    low, high = _USUAL_DENSITIES
     likely = [k for k, density in units.items() if low < density < high] or list(units)
     if len(units) < 2:
         return list(tied)
@@ -222,10 +222,10 @@ def _select_by_density(tied: Sequence[Explanation]) -> list[Explanation]:
 
 @dataclass(frozen=True, slots=True)
 class BaselineLikelihood:
-    """Likelihood of logs as read, with which explanations of them are compared.
+    """Likelihood of logs without a fault, with which explanations by faults are compared.
 
     Attributes:
-        rows: wide rows of each log.
+        rows: extended rows of each log.
         body_fit: fit of one body to the logs as read.
     """
 
@@ -234,7 +234,7 @@ class BaselineLikelihood:
 
     @classmethod
     def of(cls, rows: Sequence[BandRows]) -> BaselineLikelihood:
-        """Fit logs as read."""
+        """Fit one body to logs without a fault."""
         return cls(tuple(rows), fit_body(rows))
 
     @property
@@ -249,7 +249,7 @@ class BaselineLikelihood:
         return self.explain_by_rescan(mapped, faults)
 
     def explain_by_rescan(self, rows: Sequence[BandRows], faults: Sequence[Fault]) -> Explanation:
-        """Return the explanation by a fault, from rows that were read and mapped accordingly.
+        """Return the explanation by a fault, from rows that were read again without the fault.
 
         Args:
             rows: rows of each log, read and mapped under the fault.
@@ -258,16 +258,18 @@ class BaselineLikelihood:
         fault, power = faults[0], 0.0
         if fault.linear:
             power = 2.0 * float(np.linalg.slogdet(fault.fit_map()[W, W])[1])
-        return self._explained(rows, faults, self.samples * power - mistake_penalty(fault))
+        return self._explanation_of_rows(
+            rows, faults, self.samples * power - mistake_penalty(fault)
+        )
 
     def explain_at_size(self, estimate: Explanation) -> Explanation:
-        """Recompute the likelihood of an explanation by a parametric fault from these rows."""
+        """Recompute the likelihood of an explanation by a parametric fault, at its size."""
         maps = [fault.fit_map(estimate.size) for fault in estimate.faults]
         rows = [r.mapped(M) for r, M in zip(self.rows, maps, strict=True)]
         power = 2.0 * float(np.linalg.slogdet(maps[0][W, W])[1])
         penalty = MISTAKE_PENALTY + len(estimate.size) * float(np.log(6.0 * self.samples))
         added = self.samples * power - penalty
-        result = self._explained(rows, estimate.faults, added, estimate.size)
+        result = self._explanation_of_rows(rows, estimate.faults, added, estimate.size)
         return replace(
             estimate,
             log_likelihood_ratio=result.log_likelihood_ratio,
@@ -275,11 +277,11 @@ class BaselineLikelihood:
             density=result.density,
         )
 
-    def _explained(
+    def _explanation_of_rows(
         self, rows: Sequence[BandRows], faults: Sequence[Fault], added: float, size: ArrayLike = ()
     ) -> Explanation:
         dense = self.body_fit.density > MAX_DENSITY
-        after = fit_body(rows, scale=faults[0].least_scale(size, dense=dense))
+        after = fit_body(rows, scale=faults[0].min_wrench_scale(size, dense=dense))
         # Rows with other tapers have another number of effective samples.
         again = float(sum(each.samples.sum() for each in rows))
         ratio = self.body_fit.cost - after.cost * self.samples / again + added
@@ -287,12 +289,12 @@ class BaselineLikelihood:
 
     @property
     def as_read(self) -> Explanation:
-        """Explanation of the logs as read, without a fault."""
+        """Explanation of the logs without a fault."""
         return Explanation(0.0, self.body_fit.phi, density=self.body_fit.density)
 
     @property
     def separate_bodies_lead(self) -> float:
-        """Twice the log-likelihood ratio of separate bodies for the logs, less the penalty."""
+        """Twice the log-likelihood ratio of separate bodies to one body, less the penalty."""
         if len(self.rows) < 2:
             return -np.inf
         body_penalty = MISTAKE_PENALTY + 10.0 * float(np.log(6.0 * self.samples))

@@ -1,4 +1,4 @@
-"""Screening of readings of the pose on a few rows, before logs are read again under the best."""
+"""Screening of interpretations of the pose on a few rows, before logs are read again."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from identify.spatial.rotations import (
 _SAME_ATTITUDE = 1e-9
 """Largest 1 − |q·q′| of two attitudes that count as equal."""
 
-_MAX_POSE_READINGS = 8
-"""Largest number of readings of the pose that pass the screening."""
+_MAX_POSE_INTERPRETATIONS = 8
+"""Largest number of interpretations of the pose that pass the screening."""
 
 
 def likeliest_poses(
     candidates: Sequence[tuple[Fault, ...]], rows: Array, numbers: Array | None, facts: LogFacts
 ) -> list[tuple[Fault, ...]]:
-    """Return the readings of the pose under which a point mass explains the wrench best.
+    """Return the interpretations of the pose with which a point mass fits the wrench best.
 
     The model is force m a' + offset and torque h × a' + offset, without angular rates, which would
-    have to be differentiated again. Readings with a larger residual than the log as read are
-    dropped, and of readings that are equal in all rows only the first is returned.
+    have to be differentiated again. Interpretations with a larger residual than that of the schema
+    are dropped, and of interpretations that are equal in all rows only the first is returned.
 
     Args:
         candidates: faults with patches of `[pose]`, one instance for each log; only that of the
@@ -76,7 +76,7 @@ def likeliest_poses(
         )
         if is_position or not any(same):
             likely.append((q, candidate))
-        if len(likely) == _MAX_POSE_READINGS:
+        if len(likely) == _MAX_POSE_INTERPRETATIONS:
             break
     return [candidate for _, candidate in likely]
 

@@ -21,13 +21,13 @@ from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 
 _ERRORS_OF_ROTATION = 4.0
-"""Smallest change of a logged wrench that is constant in the sensor's axes, in rounding errors."""
+"""Smallest change of a logged wrench by rotation of a constant one, in rounding errors."""
 
-MIN_SPIKE_SHARE = 1e-3
-"""Smallest share of the rows with spikes; edges of a contact or a freeze are fewer."""
+MIN_SPIKE_FRACTION = 1e-3
+"""Smallest fraction of rows with spikes; edges of a contact or a freeze are fewer."""
 
 _MIN_SPIKES = 5
-"""Fewest spikes in a block."""
+"""Fewest spikes in a block of rows for which a span of spikes is reported."""
 
 _BLOCK_ROWS = 32_768
 """Rows that are processed together; results do not depend on how a log is read."""
@@ -109,19 +109,19 @@ class SignalMonitor:
                 yield Span("bias_step", step.before, step.after, 0, size, jump=step.jump)
 
     def _process_pending(self, least: int) -> None:
-        """Process pending rows in blocks while at least a given number is pending."""
+        """Process pending rows in blocks while at least `least` rows are pending."""
         if self._waiting < least:
             return
         time, wrench, pose = (np.concatenate(each) for each in zip(*self._pending, strict=True))
         start = 0
         while len(time) - start >= least:
             block = slice(start, start + _BLOCK_ROWS)
-            self._process(time[block], wrench[block], pose[block])
+            self._process_block(time[block], wrench[block], pose[block])
             start += _BLOCK_ROWS
         self._pending = [(time[start:], wrench[start:], pose[start:])]
         self._waiting = max(len(time) - start, 0)
 
-    def _process(self, time: Array, wrench: Array, pose: Array) -> None:
+    def _process_block(self, time: Array, wrench: Array, pose: Array) -> None:
         if self._last is None:
             self._begin, self._pose_size = float(time[0]), pose.shape[1]
             self._step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
@@ -172,7 +172,7 @@ class SignalMonitor:
         if len(samples) > 6 and len(spikes):
             in_sensor_axes = np.isin(spikes, find_spikes(samples[6:])[0])
             spikes, sizes = spikes[in_sensor_axes], sizes[in_sensor_axes]
-        if len(spikes) >= max(_MIN_SPIKES, MIN_SPIKE_SHARE * len(time)):
+        if len(spikes) >= max(_MIN_SPIKES, MIN_SPIKE_FRACTION * len(time)):
             start, stop = float(stamps[spikes[0]]), float(stamps[spikes[-1]])
             self._spikes.append(Span("spikes", start, stop, len(spikes), float(sizes.max())))
         self._fresh, self._fresh_time = samples[:, -2:], stamps[-2:]

@@ -35,6 +35,6 @@ class Span:
 
 
 def runs(flags: Flags) -> Indices:
-    """Return the first and one past the last index of each run of true flags, (runs, 2)."""
+    """Return the first index of each run of true flags and the index after its last, (runs, 2)."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
     return edges.reshape(-1, 2)

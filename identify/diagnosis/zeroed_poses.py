@@ -12,11 +12,11 @@ from identify.significance import CLEAR_LEAD
 _MIN_POSES_OF_PART = 2
 """Fewest poses before and after a step: six offsets explain a single pose exactly."""
 
-_MAX_RESIDUAL_SHARE = 0.25
-"""Largest share of the squared residual of force or torque that remains with a step."""
+_MAX_RESIDUAL_FRACTION = 0.25
+"""Largest fraction of the squared residual of force or torque that remains with a step."""
 
 _BODY_COLUMNS, _OFFSET_COLUMNS = slice(0, 4), slice(4, 10)
-"""Columns of mass and first moment, and of the offsets."""
+"""Columns of mass and first moment, and of the sensor offsets, in the equations of the poses."""
 
 _TRACE_RIDGE = 1e-14
 """Ridge relative to the moments' trace, for directions that the poses do not identify."""
@@ -29,7 +29,7 @@ _SETTLING_POSES = (1.0, 1.5, 2.0, 3.0, 4.0)
 
 
 def zeroed_poses(rows: Array) -> tuple[Span, ...]:
-    """Find the static pose from which the sensor has another offset, if any.
+    """Find the static pose from which on the sensor has another offset, if any.
 
     A step of the offset is compared by the Akaike information, corrected for few data (Hurvich and
     Tsai 1989), with none, with an offset that drifts from pose to pose or as a sensor that warms
@@ -69,7 +69,7 @@ def zeroed_poses(rows: Array) -> tuple[Span, ...]:
     ]
     if steps[best] + 2.0 * np.log(len(edges)) + CLEAR_LEAD > np.concatenate(others).min():
         return ()
-    if not (squares[best] < _MAX_RESIDUAL_SHARE * squares_without[0]).any():
+    if not (squares[best] < _MAX_RESIDUAL_FRACTION * squares_without[0]).any():
         return ()
     jump, k = unknowns[best, -6:], float(edges[best])
     size = float(np.linalg.norm(jump[:3]))
@@ -77,7 +77,7 @@ def zeroed_poses(rows: Array) -> tuple[Span, ...]:
 
 
 def _augmented_moments(constant: Array, shares: Array, squares: Array, columns: slice) -> Array:
-    """Return second moments of the columns, of weighted columns, and of the wrench.
+    """Append weighted columns to second moments, with which parameters may change between poses.
 
     Args:
         constant: ZᵀZ of force and of torque over all poses, Z = [columns | wrench], (2, 1, 11, 11).
@@ -99,7 +99,7 @@ def _augmented_moments(constant: Array, shares: Array, squares: Array, columns: 
 
 
 def _corrected_akaike(moments: Array, poses: int) -> tuple[Array, Array, Array]:
-    """Fit models by least squares and return their corrected Akaike information.
+    """Fit models by least squares; return their corrected Akaike information and parameters.
 
     Force and torque have separate noise levels.
 

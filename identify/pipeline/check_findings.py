@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.diagnosis import BodyChange, Explanation, Ranking, Span
-from identify.diagnosis.ranking import UNITS
+from identify.diagnosis.ranking import UNIT_CODES
 from identify.findings import Finding
 from identify.logs.sensors import effect_table
 from identify.regressors import LogSummary
@@ -64,7 +64,10 @@ def remedy_or_apply(best: Explanation) -> str:
 
 def distinct_best_explanations(ranking: Ranking) -> list[Explanation]:
     """Return the likeliest of equally good explanations for each code; all of units and axes."""
-    all_of_code = (*UNITS, "wrench_axes")  # of static poses a torque of the other sign is as likely
+    all_of_code = (
+        *UNIT_CODES,
+        "wrench_axes",
+    )  # of static poses a torque of the other sign is as likely
     tied = {e.text if e.code in all_of_code else e.code: e for e in reversed(ranking.tied)}
     return list(tied.values())[::-1]
 
@@ -226,7 +229,7 @@ def change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Finding:
         times = _format_rounded_outward(start, stop)
         text = f"the body changes between {times}: the masses before and after are {masses}."
         remedy = "Find out when it changed, split the log there, and fit each part separately."
-    if change.sure:
+    if change.significant:
         return Finding(change.code, "error", text, remedy, evidence, log.name)
     text = f"possibly by chance (p = {change.p_value:.1g}), and the intervals cover it: {text}"
     remedy = f"If nothing was changed there, do nothing. Otherwise: {remedy}"

@@ -208,8 +208,8 @@ def run_checks(
         all_changes = detect_body_changes(
             fit, settings.all_terms, [log.summary.imu for log in logs]
         )
-    changes = tuple(change for change in all_changes if change.sure)
-    possible_changes = tuple(change for change in all_changes if not change.sure)
+    changes = tuple(change for change in all_changes if change.significant)
+    possible_changes = tuple(change for change in all_changes if not change.significant)
     contacts = [_contact_spans(log) if not exact else () for log in mapped]
     spans = _with_signal_spans(logs, _without_contacts_at_ends(contacts, logs))
     unexplained = _unexplained_share(logs, fit, effects, settings)
@@ -292,7 +292,9 @@ def _without_offset_steps(
     clean = without
     if effects_without is not None:
         clean = without_effects(without, effects_without, drift=False)
-    otherwise = any(change.sure for change in changes) or any(_contact_spans(log) for log in clean)
+    otherwise = any(change.significant for change in changes) or any(
+        _contact_spans(log) for log in clean
+    )
     if lead > CLEAR_LEAD + penalty and not otherwise:
         return without, steps, effects_without
     return plain, [()] * len(logs), effects

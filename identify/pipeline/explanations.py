@@ -17,13 +17,13 @@ from identify.diagnosis import (
     contact_spans,
 )
 from identify.diagnosis.body_likelihood import BandRows, high_snr_bands
-from identify.diagnosis.contacts import DOMINANT_CONTACT_SHARE
+from identify.diagnosis.contacts import DOMINANT_CONTACT_FRACTION
 from identify.diagnosis.fault import gain_of
 from identify.diagnosis.fault_model import FaultModel, gauss_newton
 from identify.diagnosis.faults import faults_of, parametric_faults
 from identify.diagnosis.faults.rotation import rotation_faults
 from identify.diagnosis.faults.wrench import (
-    RATIO_STARTS,
+    LOG_RATIO_STARTS,
     axes_rotation,
     rotation_starts,
     sign_faults,
@@ -157,7 +157,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
         *(fault for group, fault in _FAULT_OF_LARGE_GROUP.items() if group in large),
     ):
         starts = halfway if name == "wrench_misaligned" else None
-        starts = RATIO_STARTS if name == "counts" else starts
+        starts = LOG_RATIO_STARTS if name == "counts" else starts
         ranked += _at_likeliest_size(compared, facts, name, starts)
     return Ranking.of(ranked, compared.separate_bodies_lead)
 
@@ -309,7 +309,7 @@ def unexplained_contacts(log: ScannedLog) -> tuple[Span, ...]:
         return ()
     contacts = contact_spans(summary.time, summary.rows, summary.segment_ids, unexplained=True)
     inside = sum(span.rows for span in contacts)
-    return contacts if inside > DOMINANT_CONTACT_SHARE * len(summary.time) else ()
+    return contacts if inside > DOMINANT_CONTACT_FRACTION * len(summary.time) else ()
 
 
 def reread_logs(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLog]:

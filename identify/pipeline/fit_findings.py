@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
 from identify.diagnosis.faults.gravity import is_usual_gravity
-from identify.diagnosis.faults.pose import FAST_SPIN
+from identify.diagnosis.faults.pose import MIN_RATE_IN_DEGREES
 from identify.errors import ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.estimation.priors.prior import BALL
@@ -130,7 +130,7 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
     speed, spin = log.fastest
     for code, verb, shown, rate, unit, limit in (
         ("position_unit", "moves", f"{speed:.3g} m/s", speed, "mm", _IMPLAUSIBLE_SPEED),
-        ("angle_unit", "turns", f"{spin:.3g} rad/s", spin, "deg", FAST_SPIN),
+        ("angle_unit", "turns", f"{spin:.3g} rad/s", spin, "deg", MIN_RATE_IN_DEGREES),
     ):
         if rate > limit:
             section = (

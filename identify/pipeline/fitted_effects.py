@@ -125,7 +125,7 @@ def deviance(
     rows = [BandRows.of(s, kept) for s, kept in zip(statistics, bands, strict=True)]
     samples_here = float(sum(each.samples.sum() for each in rows))
     samples = samples_here if samples is None else samples
-    scale = faults[0].least_scale(dense=dense) if faults else 1.0
+    scale = faults[0].min_wrench_scale(dense=dense) if faults else 1.0
     cost = fit_body(rows, scale=scale).cost * samples / samples_here
     if effects is not None:
         cost += effects.laplace_penalty

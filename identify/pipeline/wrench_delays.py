@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.diagnosis import Explanation, Fault
 from identify.diagnosis.body_likelihood import BandRows
-from identify.diagnosis.delays import Correlation, correlation
+from identify.diagnosis.delays import DelayEstimate, estimate_delay
 from identify.diagnosis.fault_model import CONVERGED_SIGMA, FaultModel, gauss_newton
 from identify.diagnosis.ranking import BaselineLikelihood
 from identify.errors import IdentifyError
@@ -29,7 +29,7 @@ _FROZEN_MARGIN = 0.05
 """Time after a wrench's delay within which its first sample must come [s]."""
 
 
-def correlate_log(log: LogSummary, turned_by: float | None = None) -> Correlation | None:
+def correlate_log(log: LogSummary, turned_by: float | None = None) -> DelayEstimate | None:
     """Correlate a log's wrench with its motion; None for static poses and short logs.
 
     Args:
@@ -41,7 +41,7 @@ def correlate_log(log: LogSummary, turned_by: float | None = None) -> Correlatio
         return None
     if turned_by is None and recording.frames["wrench"] == recording.delay_axes == "world":
         turned_by = 0.0
-    return correlation(log.time, log.rows, log.segment_ids, turned_by)
+    return estimate_delay(log.time, log.rows, log.segment_ids, turned_by)
 
 
 def choose_delay_axes(log: ScannedLog) -> ScannedLog:

@@ -104,7 +104,7 @@ def test_separate_fits_of_many_logs_are_limited_to_differing_ones(monkeypatch):
         ("bodies_differ", 3),
         ("bodies_differ", 13),
     }
-    monkeypatch.setattr(body_changes, "_MAX_LOGS_FITTED_APART", 16)
+    monkeypatch.setattr(body_changes, "_MAX_LOGS_FITTED_SEPARATELY", 16)
     for one, other in zip(found, detect_body_changes(fit), strict=True):
         assert (one.code, one.log) == (other.code, other.log)
         assert_close(one.second, other.second, 1e-12)

@@ -42,7 +42,7 @@ def codes_of_faults() -> tuple[str, ...]:
 
 
 def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
-    """Return the faults that apply to every log, one instance for each log.
+    """Return the faults that are possible for every log, one instance for each log.
 
     Logs with the same setup share the instance, so that its map is computed once.
 
@@ -55,7 +55,7 @@ def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
 
 
 def parametric_faults(facts: Sequence[LogFacts], names: Sequence[str]) -> list[tuple[Fault, ...]]:
-    """Return the faults with parameters and the given names that apply to every log."""
+    """Return the parametric faults of given names that are possible for every log."""
     return [
         each
         for each in faults_of(facts)

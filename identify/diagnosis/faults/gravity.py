@@ -18,38 +18,38 @@ from identify.regressors.log_corrections import gravity_map, gravity_tilt, weigh
 from identify.relevance import FAULT_AXES_ANGLE, FAULT_MISSING_MASS, FAULT_SCALE
 from identify.spatial.vectors import STANDARD_GRAVITY
 
-_TILTED = 0.95
-"""Cosine above which another direction counts as a tilt, which is a separate fault."""
+_MIN_TILT_COSINE = 0.95
+"""Cosine of the angle to another direction of gravity above which it counts as a tilt."""
 
-_ON_EARTH = 0.01
-"""Largest relative difference of gravity on Earth from standard gravity."""
+_GRAVITY_VARIATION = 0.01
+"""Largest relative difference of the gravity on Earth from standard gravity."""
 
-_SCALE_SEEN = 1e3
-"""Evidence of a wrong scale of an accelerometer that does not read gravity, as twice a
-log-likelihood: more than any other reading of such a log gains."""
+_SCALE_EVIDENCE = 1e3
+"""Evidence of a wrong accelerometer scale if its readings differ from gravity, as twice a
+log-likelihood: more than any other interpretation of such a log gains."""
 
-_GYRO_UNIT = "angular rates are in the other unit, of degrees and radians"
+_GYRO_UNIT_TEXT = "angular rates are in the other unit, of degrees and radians"
 
-_WORLD = {"+x": (1, 0, 0), "-x": (-1, 0, 0), "+y": (0, 1, 0), "-y": (0, -1, 0)}
-_WORLD |= {"+z": (0, 0, 1), "-z": (0, 0, -1)}
+_WORLD_DIRECTIONS = {"+x": (1, 0, 0), "-x": (-1, 0, 0), "+y": (0, 1, 0), "-y": (0, -1, 0)}
+_WORLD_DIRECTIONS |= {"+z": (0, 0, 1), "-z": (0, 0, -1)}
 
 
 def is_usual_gravity(size: float) -> bool:
     """Return whether a magnitude of gravity [m/s²] occurs on Earth."""
-    return abs(size / STANDARD_GRAVITY - 1.0) < _ON_EARTH
+    return abs(size / STANDARD_GRAVITY - 1.0) < _GRAVITY_VARIATION
 
 
 def gravity_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield faults of gravity; none for a log without an attitude."""
     if not facts.attitude:
         return
-    yield from _discrete_faults(facts)
+    yield from _gravity_direction_faults(facts)
     if facts.gravity_added:
-        yield _tilted(facts)
+        yield _gravity_tilt_fault(facts)
         # On Earth, gravity is known better than from a log.
         if not facts.still and not is_usual_gravity(float(np.linalg.norm(facts.gravity))):
-            yield _magnitude(facts)
-        yield from _partly(facts)
+            yield _gravity_magnitude_fault(facts)
+        yield from _compensated_weight_faults(facts)
 
 
 def imu_faults(facts: LogFacts) -> Iterator[Fault]:
@@ -62,7 +62,7 @@ def imu_faults(facts: LogFacts) -> Iterator[Fault]:
         if table is not None and getattr(table, key) is not None:
             degrees[f"{name}.angle_unit"] = "rad" if table.angle_unit == "deg" else "deg"
     if degrees:
-        yield discrete_fault(facts, "angle_unit", _GYRO_UNIT, degrees)
+        yield discrete_fault(facts, "angle_unit", _GYRO_UNIT_TEXT, degrees)
     for key, columns in (
         ("imu.accelerometer", None if imu is None else imu.accelerometer),
         ("acceleration.linear", None if given is None else given.linear),
@@ -80,36 +80,38 @@ def imu_faults(facts: LogFacts) -> Iterator[Fault]:
         if scale is None:
             continue
         text = "the accelerometer does not read gravity: it is in another unit or scale"
-        yield discrete_fault(facts, "imu_scale", text, scale, raw_evidence=_SCALE_SEEN)
+        yield discrete_fault(facts, "imu_scale", text, scale, raw_evidence=_SCALE_EVIDENCE)
         if degrees:
-            text, both = f"{text}, and {_GYRO_UNIT}", {**scale, **degrees}
+            text, both = f"{text}, and {_GYRO_UNIT_TEXT}", {**scale, **degrees}
             yield discrete_fault(
-                facts, "imu_scale", text, both, mistakes=2, raw_evidence=_SCALE_SEEN
+                facts, "imu_scale", text, both, mistakes=2, raw_evidence=_SCALE_EVIDENCE
             )
 
 
-def _discrete_faults(facts: LogFacts) -> Iterator[Fault]:
+def _gravity_direction_faults(facts: LogFacts) -> Iterator[Fault]:
     g = facts.gravity
     size = float(np.linalg.norm(g))
     if size == 0.0:
         if facts.acceleration_kind != "proper":
-            for name, axis in _WORLD.items():
+            for name, axis in _WORLD_DIRECTIONS.items():
                 text = f"gravity is missing: it points along {name} of the world's axes"
-                yield _gravity_fault(facts, text, STANDARD_GRAVITY * np.array(axis, dtype=float))
+                yield _other_gravity_fault(
+                    facts, text, STANDARD_GRAVITY * np.array(axis, dtype=float)
+                )
         return
     if not facts.gravity_added:
         text = "the acceleration is the classical one, gravity not in it"
         yield discrete_fault(facts, "acceleration_kind", text, {"acceleration.kind": "classical"})
         return
-    for name, axis in _WORLD.items():
+    for name, axis in _WORLD_DIRECTIONS.items():
         other = size * np.array(axis, dtype=float)
-        if other @ g < _TILTED * size**2:
+        if other @ g < _MIN_TILT_COSINE * size**2:
             text = f"gravity points along {name} of the world's axes"
-            yield _gravity_fault(facts, text, other, "gravity_direction")
+            yield _other_gravity_fault(facts, text, other, "gravity_direction")
     # A magnitude unlike that on Earth is the likeliest fault, although others fit as well.
     if not is_usual_gravity(size):
         scale = STANDARD_GRAVITY / size
-        yield _gravity_fault(facts, f"gravity is {scale * size:.4g} m/s²", scale * g)
+        yield _other_gravity_fault(facts, f"gravity is {scale * size:.4g} m/s²", scale * g)
     if "linear_acceleration" in facts.signals:
         text = "the acceleration is as an accelerometer reads it, less gravity"
         yield discrete_fault(facts, "acceleration_kind", text, {"acceleration.kind": "proper"})
@@ -124,7 +126,7 @@ def _discrete_faults(facts: LogFacts) -> Iterator[Fault]:
         )
 
 
-def _gravity_fault(
+def _other_gravity_fault(
     facts: LogFacts, text: str, other: Array, code: str = "gravity_magnitude"
 ) -> Fault:
     patch = {"world.gravity": schema_numbers(other)}
@@ -132,7 +134,7 @@ def _gravity_fault(
     return discrete_fault(facts, code, text, patch, linear_map=change)
 
 
-def _tilted(facts: LogFacts) -> Fault:
+def _gravity_tilt_fault(facts: LogFacts) -> Fault:
     def patch(size: Array) -> Patch:
         return {"world.gravity": schema_numbers(facts.gravity + gravity_tilt(size, facts.gravity))}
 
@@ -150,7 +152,7 @@ def _tilted(facts: LogFacts) -> Fault:
     )
 
 
-def _magnitude(facts: LogFacts) -> Fault:
+def _gravity_magnitude_fault(facts: LogFacts) -> Fault:
     return Fault(
         "gravity_magnitude",
         "gravity_magnitude",
@@ -164,7 +166,7 @@ def _magnitude(facts: LogFacts) -> Fault:
     )
 
 
-def _partly(facts: LogFacts) -> Iterator[Fault]:
+def _compensated_weight_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield faults of a compensated weight: one that is missing, or one added by mistake."""
     before = np.array(facts.compensated or (0.0,) * 4)
     if facts.compensated:

@@ -16,57 +16,59 @@ from identify.logs.units import ACCELERATION
 from identify.regressors.log_corrections import point_offset_map, position_scale_map
 from identify.relevance import FAULT_POINT_DISPLACEMENT, FAULT_SCALE
 
-FASTEST = 50.0, 100.0
-"""Highest plausible speed [m/s] and angular rate [rad/s] with another unit of time or length."""
+MAX_PLAUSIBLE_RATES = 50.0, 100.0
+"""Highest speed [m/s] and angular rate [rad/s] with which another unit is plausible."""
 
-SLOWEST = 1e-3, 1e-2
-"""Lowest plausible speed [m/s] and angular rate [rad/s] with another unit of time or length."""
+MIN_PLAUSIBLE_RATES = 1e-3, 1e-2
+"""Lowest speed [m/s] and angular rate [rad/s] with which another unit is plausible."""
 
-FAST_SPIN = 60.0
-"""Angular rate [rad/s] above which an angle may be in degrees."""
+MIN_RATE_IN_DEGREES = 60.0
+"""Angular rate [rad/s] above which angles read in radians may be in degrees."""
 
-_POSITIONS = {
+_POSITION_TEXTS = {
     "world": "of the body's origin in world axes",
     "body": "of the body's origin in body axes",
     "inverse": "of the world's origin in body axes",
 }
-_ORDERS = {"xyzw": "wxyz", "wxyz": "xyzw"}
+_OTHER_ORDER = {"xyzw": "wxyz", "wxyz": "xyzw"}
 
 
 def pose_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield faults of the pose and the rates."""
     if facts.schema is not None:
         if facts.attitude and facts.schema.pose is not None and not facts.schema.by_joints:
-            yield from _poses(facts, facts.schema.pose)
-            yield from _position_units(facts, facts.schema.pose)
-        yield from _kinds(facts)
-        yield from _acceleration_units(facts)
-        yield from _rates(facts)
+            yield from _pose_convention_faults(facts, facts.schema.pose)
+            yield from _position_unit_faults(facts, facts.schema.pose)
+        yield from _acceleration_kind_faults(facts)
+        yield from _acceleration_unit_faults(facts)
+        yield from _rate_unit_faults(facts)
     if facts.gravity_added and facts.acceleration_from_position:
-        yield _scale(facts)
+        yield _position_scale_fault(facts)
     if not facts.still:
-        yield _offset(facts)
+        yield _point_offset_fault(facts)
 
 
-def _poses(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
+def _pose_convention_faults(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
     """Yield faults of quaternion order, direction of the rotation, and meaning of the position."""
     reorders = (False, True) if pose.quaternion is not None else (False,)
     inverse, present = pose.maps == "world_to_body", pose.position_kind
     for reordered, remapped in product(reorders, (False, True)):
         default = "inverse" if inverse != remapped else "world"
-        for position in _POSITIONS if facts.acceleration_from_position else (default,):
+        for position in _POSITION_TEXTS if facts.acceleration_from_position else (default,):
             signs = facts.acceleration_from_position and position == "world" and not reordered
             for sign in (1.0, -1.0) if signs and pose.position is not None else (1.0,):
                 unchanged = position == present or not facts.acceleration_from_position
                 if not (reordered or remapped) and unchanged and sign > 0.0:
                     continue
                 implied = remapped and position == default and pose.position_axes is None
-                patch = dict(_patch(pose, reordered, remapped, position, default, sign))
+                patch = dict(_pose_patch(pose, reordered, remapped, position, default, sign))
                 if position == "inverse" != default and pose.position is None:
                     continue  # a matrix of sixteen columns has no position of its own
                 code = "pose_maps" if remapped else "position_axes"
                 code = "quaternion_order" if reordered else code
-                text = " and ".join(_text(pose, reordered, remapped, position, present, sign))
+                text = " and ".join(
+                    _mistake_texts(pose, reordered, remapped, position, present, sign)
+                )
                 mistakes = reordered + remapped + (sign < 0.0) + (not (unchanged or implied))
                 yield discrete_fault(facts, code, text, patch, mistakes=mistakes)
                 if mistakes == 1 and code != "position_axes" and facts.gravity_added:
@@ -76,7 +78,7 @@ def _poses(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
                     yield discrete_fault(facts, code, text, both, mistakes=2)
 
 
-def _text(
+def _mistake_texts(
     pose: PoseTable, reordered: bool, remapped: bool, position: str, present: str, sign: float
 ) -> Iterator[str]:
     if reordered:
@@ -85,15 +87,15 @@ def _text(
     if remapped:
         yield "the rotation maps the other way"
     if position != present or sign < 0.0:
-        yield f"the position is {'minus that ' if sign < 0.0 else ''}{_POSITIONS[position]}"
+        yield f"the position is {'minus that ' if sign < 0.0 else ''}{_POSITION_TEXTS[position]}"
 
 
-def _patch(
+def _pose_patch(
     pose: PoseTable, reordered: bool, remapped: bool, position: str, default: str, sign: float
 ) -> Iterator[tuple[str, object]]:
-    """Yield changed keys of the pose; "inverse" positions are negated positions in body axes."""
+    """Yield changed keys of `[pose]`; "inverse" positions are negated positions in body axes."""
     if reordered:
-        yield "pose.order", _ORDERS[pose.rotation_order]
+        yield "pose.order", _OTHER_ORDER[pose.rotation_order]
     if remapped:
         yield "pose.maps", "body_to_world" if pose.maps == "world_to_body" else "world_to_body"
     if position == "inverse" and default == "world":
@@ -104,17 +106,17 @@ def _patch(
         yield "pose.position", [negate_column(column) for column in pose.position]
 
 
-def _position_units(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
+def _position_unit_faults(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
     if not (facts.acceleration_from_position and facts.gravity_added):
         return
     other, factor = ("m", 1e3) if pose.position_unit == "mm" else ("mm", 1e-3)
-    if SLOWEST[0] < facts.fastest[0] * factor < FASTEST[0]:
+    if MIN_PLAUSIBLE_RATES[0] < facts.fastest[0] * factor < MAX_PLAUSIBLE_RATES[0]:
         text = f"the position is in {other}, not in {pose.position_unit}"
         yield discrete_fault(facts, "position_unit", text, {"pose.position_unit": other})
 
 
-def _kinds(facts: LogFacts) -> Iterator[Fault]:
-    """Yield the fault of a spatial acceleration read as classical, or the reverse."""
+def _acceleration_kind_faults(facts: LogFacts) -> Iterator[Fault]:
+    """Yield the fault of a spatial acceleration interpreted as classical, or the reverse."""
     kind = facts.acceleration_kind
     if "linear_acceleration" not in facts.signals or kind == "proper":
         return
@@ -125,7 +127,7 @@ def _kinds(facts: LogFacts) -> Iterator[Fault]:
     yield discrete_fault(facts, "acceleration_kind", text, {"acceleration.kind": other})
 
 
-def _acceleration_units(facts: LogFacts) -> Iterator[Fault]:
+def _acceleration_unit_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield faults of linear accelerations in other units, such as g."""
     table = None if facts.schema is None else facts.schema.acceleration
     if table is None or table.linear is None or not facts.attitude:
@@ -136,15 +138,15 @@ def _acceleration_units(facts: LogFacts) -> Iterator[Fault]:
             yield discrete_fault(facts, "acceleration_unit", text, {"acceleration.unit": other})
 
 
-def _rates(facts: LogFacts) -> Iterator[Fault]:
+def _rate_unit_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield the fault of angular rates in degrees if they are implausibly fast in radians."""
     tables = {"angular_velocity": "twist", "angular_acceleration": "acceleration"}
     patch = {f"{tables[n]}.angle_unit": "deg" for n in tables if n in facts.signals}
-    if patch and facts.fastest[1] > FAST_SPIN:
+    if patch and facts.fastest[1] > MIN_RATE_IN_DEGREES:
         yield discrete_fault(facts, "angle_unit", "angular rates are in degrees", patch)
 
 
-def _scale(facts: LogFacts) -> Fault:
+def _position_scale_fault(facts: LogFacts) -> Fault:
     return Fault(
         "position_scale",
         "position_unit",
@@ -159,7 +161,7 @@ def _scale(facts: LogFacts) -> Fault:
     )
 
 
-def _offset(facts: LogFacts) -> Fault:
+def _point_offset_fault(facts: LogFacts) -> Fault:
     tool = None if facts.schema is None else facts.schema.body.tcp
     of_tool = tool is not None and facts.wrench_frame == "world"
 

@@ -17,15 +17,15 @@ SIGNED_ORDERS = tuple(
     for signs in product((1, -1), repeat=3)
     if order != (0, 1, 2) or abs(sum(signs)) != 3
 )
-"""Signed permutations of three columns without the identity and the negation of all."""
+"""Signed permutations of three columns, except the identity and the negation of all."""
 
-_SEQUENCES = tuple(
+_EULER_SEQUENCES = tuple(
     "".join(axes) for axes in product("XYZ", repeat=3) if axes[1] not in (axes[0], axes[2])
 )
 """The twelve sequences of Euler angles."""
 
-_UNITS = {"rad": "deg", "deg": "rad"}
-_SPELLED = {"rad": "radians", "deg": "degrees"}
+_OTHER_UNIT = {"rad": "deg", "deg": "rad"}
+_UNIT_NAMES = {"rad": "radians", "deg": "degrees"}
 
 
 def rotation_faults(facts: LogFacts) -> Iterator[Fault]:
@@ -36,8 +36,8 @@ def rotation_faults(facts: LogFacts) -> Iterator[Fault]:
     columns = pose.rotation_columns
     if pose.matrix is None and len(columns) >= 3:
         if pose.quaternion is None:
-            yield from _conventions(facts, pose, columns)
-        yield from _signs(facts, pose, columns)
+            yield from _convention_faults(facts, pose, columns)
+        yield from _sign_faults(facts, pose, columns)
     if (
         facts.acceleration_from_position
         and pose.position is not None
@@ -61,20 +61,22 @@ def describe_axes(order: tuple[tuple[int, int], ...]) -> str:
     return f"x, y, z are what the log calls {shown}"
 
 
-def _conventions(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) -> Iterator[Fault]:
-    """Yield readings as Euler angles of any order or as a rotation vector, in either unit."""
+def _convention_faults(
+    facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]
+) -> Iterator[Fault]:
+    """Yield interpretations as Euler angles of any order or as rotation vector, in either unit."""
     meanings = [("rotation_vector", "", columns)]
-    meanings += [("euler", s, columns) for axes in _SEQUENCES for s in (axes, axes.lower())]
+    meanings += [("euler", s, columns) for axes in _EULER_SEQUENCES for s in (axes, axes.lower())]
     meanings += [  # the second logged angle is not that of the second rotation
         ("euler", axes, tuple(columns[k] for k in order))
-        for axes in _SEQUENCES
+        for axes in _EULER_SEQUENCES
         if len({*axes}) == 3
         for order in permutations(range(3))
         if order[1] != 1
     ]
     present = pose.rotation_kind, pose.rotation_order, columns
     for (kind, order, permuted), unit in product(
-        meanings, (pose.angle_unit, _UNITS[pose.angle_unit])
+        meanings, (pose.angle_unit, _OTHER_UNIT[pose.angle_unit])
     ):
         patch: dict[str, object] = {}
         texts = []
@@ -85,12 +87,12 @@ def _conventions(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) 
                 patch[f"pose.{kind}"] = list(permuted)
             if order != pose.rotation_order:
                 patch["pose.order"] = order or None
-            texts.append(_meaning(kind, order, permuted, columns))
+            texts.append(_convention_text(kind, order, permuted, columns))
         if unit != pose.angle_unit:
             patch["pose.angle_unit"] = unit
             texts.append(
-                f"the angles of the pose are in {_SPELLED[unit]}, not in "
-                f"{_SPELLED[pose.angle_unit]}"
+                f"the angles of the pose are in {_UNIT_NAMES[unit]}, not in "
+                f"{_UNIT_NAMES[pose.angle_unit]}"
             )
         if texts:
             code = "rotation_convention" if (kind, order, permuted) != present else "angle_unit"
@@ -98,7 +100,7 @@ def _conventions(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) 
             yield discrete_fault(facts, code, " and ".join(texts), patch, mistakes=mistakes)
 
 
-def _meaning(
+def _convention_text(
     kind: str, order: str, permuted: tuple[Column, ...], columns: tuple[Column, ...]
 ) -> str:
     if kind == "rotation_vector":
@@ -108,8 +110,8 @@ def _meaning(
     return f'the three numbers{names} of the rotation are Euler angles "{order}" about {axes} axes'
 
 
-def _signs(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) -> Iterator[Fault]:
-    """Yield readings of a rotation with other signs or, of a vector, in another order."""
+def _sign_faults(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) -> Iterator[Fault]:
+    """Yield interpretations of a rotation with other signs or, for a vector, in another order."""
     place = 1 if pose.rotation_order == "wxyz" else 0
     vector, scalar = columns[place : place + 3], [*columns[:place], *columns[place + 3 :]]
     orders = SIGNED_ORDERS

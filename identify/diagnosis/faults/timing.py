@@ -14,7 +14,7 @@ from identify.diagnosis.fault import (
     schema_lines,
     schema_numbers,
 )
-from identify.diagnosis.faults.pose import FASTEST, SLOWEST
+from identify.diagnosis.faults.pose import MAX_PLAUSIBLE_RATES, MIN_PLAUSIBLE_RATES
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.units import DAY, TICKS_PER_SECOND
@@ -22,7 +22,7 @@ from identify.regressors.log_corrections import clock_rate_map, delay_map, lag_m
 from identify.relevance import FAULT_CLOCK_RATE, FAULT_WRENCH_DELAY
 
 _TIME_FACTORS = (1e-6, 1e-3, 0.5, 2.0, 1e3, DAY, 1e6)
-"""Factors on time: other units, or half or twice the sampling rate."""
+"""Tried factors on time: other units, or half or twice the sampling rate."""
 
 
 def timing_faults(facts: LogFacts) -> Iterator[Fault]:
@@ -30,14 +30,14 @@ def timing_faults(facts: LogFacts) -> Iterator[Fault]:
     if facts.still:
         return
     if facts.rates_from_pose and facts.gravity_added:
-        yield from _units(facts)
-        yield _rate(facts)
-    yield _delay(facts)
-    yield _lag(facts)
+        yield from _time_unit_faults(facts)
+        yield _clock_rate_fault(facts)
+    yield _delay_fault(facts)
+    yield _lag_fault(facts)
 
 
 def time_patch(schema_tables: Mapping[str, object], factor: float) -> Patch:
-    """Return the schema keys that scale time by a factor; none if no unit gives it.
+    """Return the schema keys that scale time by a factor; empty if no unit does.
 
     Args:
         schema_tables: tables of the schema as it was written.
@@ -65,12 +65,12 @@ def time_remedy(schema_tables: Mapping[str, object], factor: float) -> str:
     return schema_lines(patch, schema_tables)
 
 
-def _units(facts: LogFacts) -> Iterator[Fault]:
+def _time_unit_faults(facts: LogFacts) -> Iterator[Fault]:
     speed, spin = facts.fastest
     for factor in _TIME_FACTORS:
         rates = speed / factor, spin / factor
-        if all(rate < most for rate, most in zip(rates, FASTEST, strict=True)) and any(
-            rate > least for rate, least in zip(rates, SLOWEST, strict=True)
+        if all(rate < most for rate, most in zip(rates, MAX_PLAUSIBLE_RATES, strict=True)) and any(
+            rate > least for rate, least in zip(rates, MIN_PLAUSIBLE_RATES, strict=True)
         ):
             yield discrete_fault(
                 facts,
@@ -83,7 +83,7 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
             )
 
 
-def _rate(facts: LogFacts) -> Fault:
+def _clock_rate_fault(facts: LogFacts) -> Fault:
     return Fault(
         "clock_rate",
         "clock_rate",
@@ -102,7 +102,7 @@ def _rate(facts: LogFacts) -> Fault:
     )
 
 
-def _delay(facts: LogFacts) -> Fault:
+def _delay_fault(facts: LogFacts) -> Fault:
     before = 0.0 if facts.schema is None else facts.schema.wrench.delay_s
     axes: Patch = {}
     if facts.schema is not None and facts.schema.wrench.delay_axes != "body":
@@ -118,7 +118,7 @@ def _delay(facts: LogFacts) -> Fault:
     )
 
 
-def _lag(facts: LogFacts) -> Fault:
+def _lag_fault(facts: LogFacts) -> Fault:
     def action(size: Array) -> str:
         corner = 1.0 / (2.0 * np.pi * max(abs(float(size[0])), 1e-9))
         return (

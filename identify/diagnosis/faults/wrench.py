@@ -25,17 +25,17 @@ from identify.spatial.rotations import (
 
 DEGREE = float(np.radians(1.0))
 
-_TORQUES = tuple({factor: unit for unit, factor in TORQUE.items()}.values())
+_TORQUE_UNITS = tuple({factor: unit for unit, factor in TORQUE.items()}.values())
 """Units of torque with different factors."""
 
-_LARGEST_GAIN = 1.5
-"""Largest ratio of the scales of force and torque that a calibration error explains."""
+_MAX_GAIN_RATIO = 1.5
+"""Largest ratio of the scales of force and torque that a calibration error can cause."""
 
-_LEAST_RATIO = np.log(3.0)
-"""Smallest log-ratio of the scales of force and torque of raw counts."""
+_MIN_LOG_RATIO = np.log(3.0)
+"""Smallest log-ratio of the scales of force and torque for which raw counts are assumed."""
 
-RATIO_STARTS = tuple(np.outer((-1.0, 1.0), np.arange(1.2, 7.0, 0.4)).reshape(-1, 1))
-"""Starting values of the log-ratio of raw counts: the likelihood has many maxima."""
+LOG_RATIO_STARTS = tuple(np.outer((-1.0, 1.0), np.arange(1.2, 7.0, 0.4)).reshape(-1, 1))
+"""Starting values of the log-ratio of the scales of force and torque: it has many maxima."""
 
 
 def sign_faults(facts: LogFacts) -> Iterator[Fault]:
@@ -55,18 +55,18 @@ def sign_faults(facts: LogFacts) -> Iterator[Fault]:
 def wrench_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield faults of the wrench other than signs of whole vectors."""
     if facts.schema is not None:
-        yield from _single_signs(facts)
-        yield from _axes(facts)
+        yield from _axis_sign_faults(facts)
+        yield from _axes_faults(facts)
         if not facts.still:  # static poses identify mass and centre of mass, no ratio of units
-            yield from _units(facts)
-        yield from _frames(facts)
-    yield _misaligned(facts)
-    yield _gain(facts)
+            yield from _unit_faults(facts)
+        yield from _frame_faults(facts)
+    yield _misalignment_fault(facts)
+    yield _torque_gain_fault(facts)
     if not facts.still:
-        yield _counts(facts)
+        yield _raw_counts_fault(facts)
 
 
-def _single_signs(facts: LogFacts) -> Iterator[Fault]:
+def _axis_sign_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield wrong signs of single axes of force or torque."""
     assert facts.schema is not None
     for key, axis in product(("force", "torque"), range(3)):
@@ -76,7 +76,7 @@ def _single_signs(facts: LogFacts) -> Iterator[Fault]:
         yield discrete_fault(facts, f"{key}_sign", text, {f"wrench.{key}": columns})
 
 
-def _axes(facts: LogFacts) -> Iterator[Fault]:
+def _axes_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield permuted or mirrored axes of force, torque or both, and force and torque swapped."""
     assert facts.schema is not None
     wrench = facts.schema.wrench
@@ -94,7 +94,7 @@ def _axes(facts: LogFacts) -> Iterator[Fault]:
     )
 
 
-def _units(facts: LogFacts) -> Iterator[Fault]:
+def _unit_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield wrong units of force, of torque and of both.
 
     A log identifies only their ratio: a common factor is another body of the same shape. Two wrong
@@ -104,7 +104,7 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
     wrench = facts.schema.wrench
     present = wrench.force_unit, wrench.torque_unit
     keys = "force_unit", "torque_unit"
-    for units in product(FORCE, _TORQUES):
+    for units in product(FORCE, _TORQUE_UNITS):
         ratios = FORCE[units[0]] / FORCE[present[0]], TORQUE[units[1]] / TORQUE[present[1]]
         changed = [k for k in (0, 1) if abs(ratios[k] - 1.0) > 1e-9]
         if not changed or abs(ratios[0] / ratios[1] - 1.0) < 1e-9:
@@ -115,7 +115,7 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
             yield discrete_fault(facts, keys[changed[-1]], " and ".join(texts), patch)
 
 
-def _frames(facts: LogFacts) -> Iterator[Fault]:
+def _frame_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield a wrong frame of the wrench."""
     if facts.wrench_frame == "sensor" or not facts.attitude:
         return
@@ -126,7 +126,7 @@ def _frames(facts: LogFacts) -> Iterator[Fault]:
     yield discrete_fault(facts, "wrench_frame", f"the wrench is in {other} axes", patch)
 
 
-def _misaligned(facts: LogFacts) -> Fault:
+def _misalignment_fault(facts: LogFacts) -> Fault:
     def patch(size: Array) -> Patch:
         turn = exp_rotation(size)
         if facts.X_BS is not None:
@@ -172,7 +172,7 @@ def rotation_starts(turn: Array) -> list[Array]:
     return [turn, *near]
 
 
-def _gain(facts: LogFacts) -> Fault:
+def _torque_gain_fault(facts: LogFacts) -> Fault:
     def action(size: Array) -> str:
         return (
             f"Torque over force is {1.0 / (1.0 + float(size[0])):.4g} of what fits: check both "
@@ -191,13 +191,13 @@ def _gain(facts: LogFacts) -> Fault:
         FaultParameters(
             *(("gain",), "%", 1e-2, FAULT_TORQUE_GAIN),
             search_radius=400.0,
-            usable_range=(1.0 / _LARGEST_GAIN - 1.0, _LARGEST_GAIN - 1.0),
+            usable_range=(1.0 / _MAX_GAIN_RATIO - 1.0, _MAX_GAIN_RATIO - 1.0),
         ),
-        is_possible=lambda size: bool(1.0 / _LARGEST_GAIN < 1.0 + size[0] < _LARGEST_GAIN),
+        is_possible=lambda size: bool(1.0 / _MAX_GAIN_RATIO < 1.0 + size[0] < _MAX_GAIN_RATIO),
     )
 
 
-def _counts(facts: LogFacts) -> Fault:
+def _raw_counts_fault(facts: LogFacts) -> Fault:
     """Return the fault of raw counts: force and torque have unknown, different scales."""
 
     def describe(size: Array, half: Array) -> str:
@@ -223,5 +223,5 @@ def _counts(facts: LogFacts) -> Fault:
         ),
         raw_counts=True,
         describe=describe,
-        is_possible=lambda size: bool(abs(size[0]) > _LEAST_RATIO),
+        is_possible=lambda size: bool(abs(size[0]) > _MIN_LOG_RATIO),
     )
