@@ -22,7 +22,7 @@ from identify.arrays import Array
 from identify.catalog.dataset_files import MIRROR
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.intervals import NAMES
+from identify.estimation.intervals import ESTIMATED_QUANTITIES
 from identify.inertia import PHI
 from identify.logs import Recording, read_log
 from identify.logs.recording import rows_of
@@ -119,7 +119,7 @@ def compare_parts(label: str, recording: Recording, parts: int) -> Pairs:
             continue
     ratios: dict[str, list[float]] = {}
     for first_part, second_part in combinations([part.intervals for part in estimates], 2):
-        for name in NAMES:
+        for name in ESTIMATED_QUANTITIES:
             a, b = first_part[name], second_part[name]
             if a is not None and b is not None:
                 distance = 0.5 * abs((a[0] + a[1]) - (b[0] + b[1]))
@@ -166,7 +166,7 @@ def report(pairs: Sequence[Pairs]) -> str:
 
 def _row(log: str, parts: str, pairs: Sequence[Pairs]) -> list[str]:
     ten = np.concatenate([entry.of(PHI) for entry in pairs])
-    all_ratios = np.concatenate([entry.of(NAMES) for entry in pairs])
+    all_ratios = np.concatenate([entry.of(ESTIMATED_QUANTITIES) for entry in pairs])
     beyond = {
         name: number
         for name in PHI

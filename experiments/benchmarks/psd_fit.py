@@ -20,7 +20,7 @@ from identify.estimation import (
     estimate_unknowns,
     weighted_least_squares,
 )
-from identify.estimation.constrained_solution import solve_terms
+from identify.estimation.constrained_solution import solve_constrained
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import Ball
@@ -75,7 +75,7 @@ def run(effort: Effort) -> list[Line]:
     seconds = race(
         {
             "public": lambda: estimate_body([log.blocks]).parameters.phi,
-            "solve": lambda: solve_terms(posterior, (Consistent(),))[0],
+            "solve": lambda: solve_constrained(posterior, (Consistent(),))[0],
             "bounds": lambda: np.array([bound.gap for bound in log.estimate.bounds().values()]),
             "two": lambda: estimate_unknowns(two).parameters.phi,
             "rows": lambda: cvxpy_on_all_rows(log.motion, log.wrench),
@@ -93,7 +93,7 @@ def run(effort: Effort) -> list[Line]:
             public.median <= TARGET_MS,
         ),
         Line(
-            "… of it the semidefinite program and its certificate: solve_terms",
+            "… of it the semidefinite program and its certificate: solve_constrained",
             milliseconds["solve"].text("ms"),
         ),
         Line(
@@ -125,7 +125,7 @@ def run(effort: Effort) -> list[Line]:
             Spread.of(seconds["public"] / seconds["clarabel"]).text("×"),
         ),
         Line(
-            "solve_terms takes as long as Clarabel alone, times",
+            "solve_constrained takes as long as Clarabel alone, times",
             Spread.of(seconds["solve"] / seconds["clarabel"]).text("×"),
         ),
     ]

@@ -17,7 +17,7 @@ from identify.arms.columns import JointMotion, joint_columns
 from identify.arms.equations import ArmEquations, equations_of
 from identify.arrays import Array
 from identify.errors import ProblemError
-from identify.estimation.fit_data import RESIDUAL_RESOLUTION
+from identify.estimation.fit_data import MIN_RELATIVE_RESIDUAL
 from identify.inertia import BaseColumns, base_columns
 from identify.regressors import System
 from identify.regressors.triangular import qr_factor
@@ -159,7 +159,7 @@ def _at_weights(
     leverage = weights * (moments * inverse).sum(axis=(1, 2))
     residual = system.residual_moments(x)[:, 0, 0]
     variance = residual / np.maximum(arrays.effective_samples - leverage, 1.0)
-    variance = np.maximum(variance, RESIDUAL_RESOLUTION**2 * system.measured_power()[:, 0])
+    variance = np.maximum(variance, MIN_RELATIVE_RESIDUAL**2 * system.measured_power()[:, 0])
     return _WeightedFit(values, inverse, moments, variance)
 
 

@@ -265,7 +265,7 @@ def _combined_estimate(
     It has the findings of all bodies, each prefixed by the name of its body.
     """
     from identify.estimation.intervals import intervals_of, principal_axes_of
-    from identify.estimation.scale_accuracy import NOT_INCLUDED
+    from identify.estimation.scale_accuracy import WITHOUT_SENSOR_FAULTS
     from identify.exchange import SavedEstimate
     from identify.inertia import PHI, InertialParameters
 
@@ -276,8 +276,8 @@ def _combined_estimate(
         axes = principal_axes_of(phi, covariance, float("inf"), known)
     count = {2: "two"}.get(len(bodies), str(len(bodies)))
     kind = f"95 %, from the covariances of the {count} estimates, assumed independent"
-    if any(NOT_INCLUDED in (saved.interval_kind or "") for saved in bodies):
-        kind += f"; {NOT_INCLUDED}"
+    if any(WITHOUT_SENSOR_FAULTS in (saved.interval_kind or "") for saved in bodies):
+        kind += f"; {WITHOUT_SENSOR_FAULTS}"
     body = InertialParameters(phi)
     default_body = DEFAULT_BODY_NOTE if "default" in decided.values() else None
     findings, verdict = _findings(bodies, names, completion(decided, default_body)), None

@@ -13,7 +13,7 @@ from identify.arrays import Array, Vec3
 from identify.design.static_poses import StaticPoses
 from identify.design.wrist import WrenchNoise
 from identify.errors import ProblemError
-from identify.estimation.intervals import NAMES, interval_jacobian
+from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
 from identify.pipeline.needs import INTERVAL_NAMES, Need
@@ -75,7 +75,7 @@ class PredictedPrecision:
         spread = np.einsum("ij,jk,ik->i", jacobian[:, :k], covariance, jacobian[:, :k])
         identified = ~jacobian[:, k:].any(axis=1)
         widths = np.where(identified, HALF_WIDTH_SIGMA * np.sqrt(spread), np.inf)
-        return {name: float(widths[NAMES.index(name)]) for name in PREDICTED}
+        return {name: float(widths[ESTIMATED_QUANTITIES.index(name)]) for name in PREDICTED}
 
     def reached(self, need: Need, seconds: float) -> float | None:
         """Return the widest half-width of a need in its unit; None if it is not identified."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Indices, Phi
 from identify.errors import ProblemError
-from identify.estimation.accelerometer_place import PlaceErrors
+from identify.estimation.accelerometer_errors import AccelerometerErrors
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.posterior import posterior_of
@@ -197,10 +197,10 @@ class _FitParts:
     def _position_covariance(self, cells: Flags, fit: LeastSquaresFit) -> Array:
         """Return the covariance of the body due to errors of the accelerometers' calibration."""
         logs = np.unique(self.statistics.log[cells]).tolist()
-        place_errors = PlaceErrors.of([self.imus[log] for log in logs])
-        if not place_errors.maps:
+        accelerometer_errors = AccelerometerErrors.of([self.imus[log] for log in logs])
+        if not accelerometer_errors.calibration_maps:
             return np.zeros((10, 10))
-        of_x, _ = place_errors.effects(posterior_of(fit, NoPrior()))
+        of_x, _ = accelerometer_errors.effects(posterior_of(fit, NoPrior()))
         return of_x.T @ of_x
 
 

@@ -1,4 +1,4 @@
-"""Estimators: least squares, the cone program of the terms, its certificate and intervals."""
+"""Estimators: least squares, cone program with constraints, certificates and intervals."""
 
 from identify.lazy import attach
 

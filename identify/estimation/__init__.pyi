@@ -1,4 +1,4 @@
-from identify.estimation.accelerometer_place import PlaceErrors as PlaceErrors
+from identify.estimation.accelerometer_errors import AccelerometerErrors as AccelerometerErrors
 from identify.estimation.certificate import Certificate as Certificate
 from identify.estimation.effects_fit import (
     FittedEffects as FittedEffects,

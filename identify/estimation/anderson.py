@@ -12,21 +12,22 @@ import numpy as np
 
 from identify.arrays import Array
 
-_MIN_RATE = 0.1
+_MIN_CONVERGENCE_RATE = 0.1
 """Smallest estimate of the convergence rate."""
 
-_MAX_RATE = 0.95
+_MAX_CONVERGENCE_RATE = 0.95
 """Largest estimate of the convergence rate."""
 
-_DEPTH = 2
-"""Number of iterates that are combined. Bodies' sizes and leverages lag by one iteration, so that
-earlier iterates follow another map than the last ones."""
+_COMBINED_ITERATES = 2
+"""Number of iterates that are combined: bodies' sizes and leverages lag by an iteration, so that
+much earlier iterates follow another map."""
 
 _RELATIVE_REGULARISATION = 1e-13
-"""Share of the trace of the Gram matrix of step differences that is added to its diagonal."""
+"""Regularisation added to the diagonal of the Gram matrix of step differences, relative to its
+trace."""
 
 _MAX_EXTRAPOLATION = 20.0
-"""Largest change by the other iterates, in lengths of the last step."""
+"""Largest change of the next iterate by extrapolation, in lengths of the last step."""
 
 
 @dataclass(slots=True)
@@ -38,7 +39,7 @@ class AndersonAcceleration:
         residual_norm: length of the extrapolated step, in standard errors.
     """
 
-    convergence_rate: float = _MAX_RATE
+    convergence_rate: float = _MAX_CONVERGENCE_RATE
     residual_norm: float = np.inf
     _iterates: list[tuple[Array, Array]] = field(default_factory=list)
 
@@ -52,11 +53,11 @@ class AndersonAcceleration:
             step: plain step g(x) − x, shape (p,).
             information: metric of the lengths, the information on x, shape (p, p).
         """
-        self.residual_norm = _length(step, information)
+        self.residual_norm = _step_length(step, information)
         previous = self._iterates
         if previous and self.residual_norm**2 > previous[-1][1] @ information @ previous[-1][1]:
             previous = []  # restart where the steps grow
-        self._iterates = [*previous, (x, step)][-_DEPTH:]
+        self._iterates = [*previous, (x, step)][-_COMBINED_ITERATES:]
         if not previous:
             return x + step
         previous_x, previous_steps = np.array(previous).swapaxes(0, 1)
@@ -67,17 +68,17 @@ class AndersonAcceleration:
         if not min(dx_squared, trace) > 0.0:
             return x + step
         rate = abs(1.0 + float(weighted_dx @ dF[-1]) / dx_squared)
-        self.convergence_rate = min(max(rate, _MIN_RATE), _MAX_RATE)
+        self.convergence_rate = min(max(rate, _MIN_CONVERGENCE_RATE), _MAX_CONVERGENCE_RATE)
         gram += _RELATIVE_REGULARISATION * trace * np.eye(len(gram))
         coefficients = np.linalg.solve(gram, weighted_dF @ step)
         residual, correction = step - coefficients @ dF, coefficients @ (dX + dF)
         largest = (_MAX_EXTRAPOLATION * self.residual_norm) ** 2
         if correction @ information @ correction > largest:
             return x + step
-        self.residual_norm = _length(residual, information)
+        self.residual_norm = _step_length(residual, information)
         return x + step - correction
 
 
-def _length(step: Array, information: Array) -> float:
-    """Return the length of a step; rounding may make its square negative where it is tiny."""
+def _step_length(step: Array, information: Array) -> float:
+    """Return the length of a step in standard errors; rounding of a tiny square counts as zero."""
     return float(np.sqrt(max(float(step @ information @ step), 0.0)))

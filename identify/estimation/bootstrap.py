@@ -31,9 +31,9 @@ MIN_BLOCKS = 10
 _REFITS = 500
 """Number of refits; their standard deviation is accurate to 3 %."""
 
-_MAX_SHARE = 0.95
-"""Largest share of noise in the information, as in the fit itself; also the largest share of one
-block of time in it."""
+_MAX_NOISE_FRACTION = 0.95
+"""Largest fraction of the information that is noise, as in the fit; also the largest fraction that
+a single block of time contributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class BlockBootstrap:
 
 
 def score_scatter(fit: LeastSquaresFit) -> float:
-    """Return how much more the scores of time blocks scatter than the weights predict.
+    """Return the ratio of the scatter of the time blocks' scores to that predicted by the weights.
 
     The mean over the identifiable directions of the variance of the blocks' scores, relative to the
     information in them; one if the residuals are independent of each other, larger if slow errors
@@ -144,7 +144,7 @@ class _Blocks:
             block = blocks[part.data][part.cells]
             np.add.at(samples, block, system.data[part.data][0].samples[part.cells])
             has_offset = (part.offset >= 0) & (z[..., 0] != 0.0).any(axis=1)
-            _add_by_block(free, block[~has_offset], _moments(rows[~has_offset]))
+            _add_by_block(free, block[~has_offset], _cell_moments(rows[~has_offset]))
             for offset in np.unique(part.offset[has_offset]).tolist():
                 cells = has_offset & (part.offset == offset)
                 constant = z[cells][..., 0, None, None] * L
@@ -152,7 +152,7 @@ class _Blocks:
                 residual_rows[..., -1] -= constant @ (maps[offset] @ y)
                 residual_rows[..., :-1] -= constant @ (maps[offset][:, :-1] @ columns)
                 owned[offset].append(
-                    (block[cells], _moments(np.concatenate((constant, residual_rows), -1)))
+                    (block[cells], _cell_moments(np.concatenate((constant, residual_rows), -1)))
                 )
         joined = tuple(
             (np.concatenate([b for b, _ in each]), np.concatenate([m for _, m in each]))
@@ -170,14 +170,14 @@ class _Blocks:
 
     @property
     def bias_reduced(self) -> _Blocks:
-        """Moments with bias-reduced scores (Bell and McCaffrey 2002).
+        """Moments of each block with bias-reduced scores (Bell and McCaffrey 2002).
 
         With M the share of a block in all information, the fit reduces the variance of the block's
         scores from M to M − M².
         """
         k = self.free.shape[-1] - 1
         values, vectors = np.linalg.eigh(self.moments[:, :k, :k])
-        inflation = 1.0 / np.sqrt(1.0 - np.clip(values, 0.0, _MAX_SHARE))
+        inflation = 1.0 / np.sqrt(1.0 - np.clip(values, 0.0, _MAX_NOISE_FRACTION))
         restored = (vectors * inflation[:, None, :]) @ vectors.swapaxes(-1, -2)
 
         def with_scores(block: Indices, moments: Array) -> Array:
@@ -191,7 +191,7 @@ class _Blocks:
         return replace(self, free=with_scores(all_blocks, self.free), by_offset=owned)
 
     def refits(self, weights: Array, noise: Array | None, shares: Array) -> Array:
-        """Compute the shifts of y by the refits, shape (refits, k).
+        """Compute the change of the coordinates y in each refit, shape (refits, k).
 
         Args:
             weights: weights of the blocks, shape (refits, blocks).
@@ -215,20 +215,20 @@ class _Blocks:
         taken = np.linalg.solve(L, np.broadcast_to(noise, L.shape))
         taken = rows[:, None, None] * np.linalg.solve(L, taken.swapaxes(-1, -2))
         values, vectors = np.linalg.eigh(0.5 * (taken + taken.swapaxes(-1, -2)))
-        kept = 1.0 - np.clip(values, 0.0, _MAX_SHARE)
+        kept = 1.0 - np.clip(values, 0.0, _MAX_NOISE_FRACTION)
         turned = vectors @ ((vectors.swapaxes(-1, -2) @ turned) / kept[..., None])
         return np.linalg.solve(L.swapaxes(-1, -2), turned)[..., 0]
 
 
-def _moments(rows: Array) -> Array:
-    """Sum products over the rows and channels of each cell, (b, n, m, j) to (b, j, j)."""
+def _cell_moments(rows: Array) -> Array:
+    """Compute the moments of each cell: products summed over rows and channels, (b, j, j)."""
     b, n, m, j = rows.shape
     flat = rows.reshape(b, n * m, j)
     return flat.swapaxes(-1, -2) @ flat
 
 
 def _add_by_block(total: Array, block: Indices, moments: Array) -> None:
-    """Add moments to those of their blocks, in place: `np.add.at`, ten times as fast."""
+    """Add the moments of cells to the totals of their blocks, in place."""
     if len(block):
         order = np.argsort(block, kind="stable")
         starts = np.flatnonzero(np.diff(block[order], prepend=-1))

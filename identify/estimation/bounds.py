@@ -38,17 +38,17 @@ from identify.inertia import PHI
 from identify.significance import CONFIDENCE_QUANTILE, FEWEST_DEGREES
 
 _MIN_SINGULAR_VALUE = 1e-4
-"""Smallest information along a direction, in standard errors per body scale: bodies thousands of
-times larger than the estimate are not considered."""
+"""Smallest information along a direction, in standard errors per body scale, so that bodies
+thousands of times larger than the estimate are excluded."""
 
 _MAX_BOUND = 1e3
-"""Largest bound, in body scales; larger ones are reported as unbounded."""
+"""Largest reported bound, in body scales; larger bounds count as infinite."""
 
 _BOUND_TOLERANCE = 1e-8
-"""Tolerance of the solver; its error widens the bound, which is certified all the same."""
+"""Tolerance of the solver; its error widens the bound, which stays certified."""
 
 _RELATIVE_ROUNDING = 1e-13
-"""Relative size below which values are rounding, in body scales."""
+"""Size below which values are rounding errors, in body scales."""
 
 _COM, _MOMENTS = ("cx", "cy", "cz"), ("Icxx", "Icyy", "Iczz")
 _MOMENT_COLUMNS = (4, 7, 9)
@@ -72,13 +72,13 @@ def certified_bounds(region: ConfidenceRegion, number: int = 0) -> Mapping[str, 
 
 
 class _SupportPoint(NamedTuple):
-    """Point of a set farthest in a direction, with the dual multiplier."""
+    """Farthest point of a convex set in a direction, with the dual multiplier."""
 
     unknowns: Array
     multiplier: Array
 
 
-class _Program:
+class _SupportProgram:
     """Maximiser of aᵀx over F x + f ∈ K for successive directions a, with one solver."""
 
     def __init__(self, F: Array, f: Array, cones: tuple[ConeBlock, ...]) -> None:
@@ -142,7 +142,7 @@ class _ConfidenceSet:
 
     @classmethod
     def of(cls, region: ConfidenceRegion, number: int) -> _ConfidenceSet:
-        """Form the set about the minimum of ‖R θ − r‖ over the terms."""
+        """Form the confidence set about the minimum of ‖R θ − r‖ over the terms."""
         likelihood, scaling, terms = region.likelihood, region.likelihood.scaling, region.terms
         k, block = region.free.shape[1], slice(10 * number, 10 * number + 10)
         U, singular, Vt = np.linalg.svd(likelihood.R @ region.free)
@@ -162,7 +162,7 @@ class _ConfidenceSet:
         quantiles = stdtrit(np.maximum(region.degrees[block], FEWEST_DEGREES), CONFIDENCE_QUANTILE)
         units = 1.0 / np.maximum(singular, 1.0)
         columns = region.free @ Vt.T * units
-        rows = program.terms_rows(scaling)
+        rows = program.constraint_rows(scaling)
         return cls(
             scaling=scaling,
             number=number,
@@ -176,7 +176,7 @@ class _ConfidenceSet:
         )
 
     def bounds(self) -> Iterator[tuple[str, Bound]]:
-        """Iterate over the bounds by name."""
+        """Iterate over the names and certified bounds of the quantities."""
         ten = dict(zip(PHI, self._parameter_bounds(), strict=True))
         yield from ten.items()
         lightest = max(
@@ -186,8 +186,8 @@ class _ConfidenceSet:
         yield from zip(_MOMENTS, self._moment_bounds(), strict=True)
 
     def _parameter_bounds(self) -> Iterator[Bound]:
-        F, f, cones = self._constraints(self.radii[0])
-        program = _Program(F, f, cones)
+        F, f, cones = self._conic_constraints(self.radii[0])
+        program = _SupportProgram(F, f, cones)
         zeros = np.zeros(F.shape[1] - len(self.S))
         to_phi = self.scaling.to_x[10 * self.number : 10 * self.number + 10]
         for row, radius in zip(to_phi, self.radii.tolist(), strict=True):
@@ -203,16 +203,16 @@ class _ConfidenceSet:
             yield _bound_from_ends(middle, size, ends, _MAX_BOUND * float(unit))
 
     def _com_bounds(self, lightest: float) -> Iterator[Bound]:
-        """Bound the centre of mass in unknowns divided by the scaled mass: a cone cut at mass one.
+        """Compute the bounds of the centre of mass, in unknowns divided by the scaled mass.
 
         The certified inequality is (h − c m)ᵢ ≤ e at the solver's c, so that c + e/m is a bound.
         """
         radius = float(self.radii[1:4].max())
-        F, f, cones = self._constraints(radius)
-        (m, *h), k = self._theta[:4], len(self.S)
+        F, f, cones = self._conic_constraints(radius)
+        (m, *h), k = self._body_map[:4], len(self.S)
         zeros = np.zeros(F.shape[1] - k)
         mass = np.concatenate((m[:-1], zeros, m[-1:]))
-        program = _Program(
+        program = _SupportProgram(
             np.concatenate((np.column_stack((F, f)), [mass])),
             np.concatenate((np.zeros(len(f)), [-1.0])),
             (*cones, ConeBlock("zero", 1)),
@@ -236,13 +236,13 @@ class _ConfidenceSet:
             yield _bound_from_ends(middle, body.length * size, ends, _MAX_BOUND * body.length)
 
     def _moment_bounds(self) -> Iterator[Bound]:
-        """Maximise w with vᵀI_c v = vᵀI v − |v × h|²/m ≥ w, about the reference point.
+        """Compute the bounds of the moments about the centre of mass, w ≤ vᵀI v − |v × h|²/m.
 
         That is |v × h|² ≤ m s, s = vᵀI v − w: a rotated second-order cone.
         """
         radius = float(self.radii[4:].max())
-        F, f, cones = self._constraints(radius)
-        theta, body = self._theta, self.scaling.bodies[self.number]
+        F, f, cones = self._conic_constraints(radius)
+        theta, body = self._body_map, self.scaling.bodies[self.number]
         unit = body.mass * body.length**2
         for axis, k in enumerate(_MOMENT_COLUMNS):
             moment, middle = theta[k, :-1], float(theta[k, -1])
@@ -252,7 +252,7 @@ class _ConfidenceSet:
             cone = np.array([theta[0] + s, theta[0] - s, *across])
             zeros = np.zeros((4, F.shape[1] - len(self.S)))
             w = np.array([-1.0, 1.0, 0.0, 0.0])
-            program = _Program(
+            program = _SupportProgram(
                 np.block([[F, np.zeros((len(F), 1))], [cone[:, :-1], zeros, w[:, None]]]),
                 np.concatenate((f, cone[:, -1])),
                 (*cones, ConeBlock("second_order", 4)),
@@ -273,13 +273,13 @@ class _ConfidenceSet:
             yield Bound(0.0, high if high < _MAX_BOUND * unit else None, gap)
 
     @property
-    def _theta(self) -> Array:
-        """The ten scaled parameters of the body as [columns | centre], shape (10, k + 1)."""
+    def _body_map(self) -> Array:
+        """Map from [y; 1] to the ten scaled parameters of the body, shape (10, k + 1)."""
         block = slice(10 * self.number, 10 * self.number + 10)
         return np.column_stack((self.columns[block], self.centre[block]))
 
-    def _constraints(self, radius: float) -> tuple[Array, Array, tuple[ConeBlock, ...]]:
-        """Return the ellipsoid and the terms as F x + f ∈ K, x = [y, auxiliary variables]."""
+    def _conic_constraints(self, radius: float) -> tuple[Array, Array, tuple[ConeBlock, ...]]:
+        """Return ellipsoid and constraints as F x + f ∈ K, x = [y, auxiliary variables]."""
         k, rows = len(self.S), self.rows
         F = np.zeros((1 + k + len(rows.f), k + rows.G.shape[1]))
         F[1 : 1 + k, :k] = np.diag(self.S)
@@ -288,7 +288,7 @@ class _ConfidenceSet:
         return F, f, (ConeBlock("second_order", 1 + k), *rows.cones)
 
     def _certified_bound(self, along: Array, z: Array, radius: float) -> float:
-        """Compute a certified upper bound of alongᵀy over the set, with or without the multiplier.
+        """Compute a certified upper bound of alongᵀy over the set from a dual multiplier.
 
         Args:
             along: direction, shape (k,).
@@ -306,7 +306,7 @@ class _ConfidenceSet:
 def _bound_from_ends(
     middle: float, size: float, ends: list[tuple[float, float]], far: float
 ) -> Bound:
-    """Form the bound of middle + size · v from (certified, solver) maxima of −v and of v."""
+    """Form the lower and upper bound of middle + size · v from the maxima of −v and of v."""
     (down, least), (up, most) = ends
     gap = max(down - least, up - most, 0.0) / max(down + up, _RELATIVE_ROUNDING)
     low, high = middle - size * down, middle + size * up

@@ -18,14 +18,14 @@ from identify.inertia import PSEUDO_INERTIA_BASIS
 from identify.regressors.triangular import svd
 
 _EQUALITY_TOLERANCE = 1e-9
-"""Largest violation of the equalities, in scaled units."""
+"""Largest violation of the equality constraints, in scaled units."""
 
 _ACTIVE_DISTANCE = 1e-6
-"""Distance from violation at which a term counts as active, in scaled units."""
+"""Distance from its limit at which a constraint counts as active, in scaled units."""
 
 _OPTIMALITY_TOLERANCE = 1e-2
-"""Largest distance to the optimum of ten unknowns, in standard errors. That of p unknowns is
-√(p/10) times as large, as their distance from the truth is."""
+"""Largest distance to the optimum for ten unknowns, in standard errors; for p unknowns √(p/10)
+times as large, in proportion to their distance from the truth."""
 
 _RELATIVE_OPTIMALITY_TOLERANCE = 1e-7
 """Largest distance to the optimum, relative to the norm of the data; the larger of both tolerances
@@ -67,7 +67,7 @@ class Certificate(SolverRun):
 
 @dataclass(frozen=True, slots=True)
 class ScaledProblem:
-    """Constrained problem in scaled unknowns: min ½‖A θ − b‖², θ = reference + free y, with terms.
+    """Constrained problem in scaled unknowns, min ½‖A θ − b‖² with θ = reference + free y.
 
     Attributes:
         A, b: whitened rows in scaled unknowns, shapes (p, p) and (p,).
@@ -113,12 +113,12 @@ class ScaledProblem:
         )
 
     def violations(self, theta: Array) -> list[float]:
-        """Return the violation of each term, in scaled units."""
+        """Return the violation of each constraint, in scaled units."""
         x = self.scaling.x(theta)
         return [term.violation(x, self.scaling) for term in self.terms]
 
     def equality_residual(self, theta: Array) -> float:
-        """Return the distance of theta from the affine set of the equalities."""
+        """Return the distance of theta from the affine set of the equality constraints."""
         if self.free.shape[1] == len(theta):
             return 0.0
         moved = theta - self.reference
@@ -126,9 +126,9 @@ class ScaledProblem:
         return float(np.abs(moved - along).max())
 
     def dual_bound(self, multiplier: Array | None = None, rows: ConicRows | None = None) -> float:
-        """Compute a lower bound of the objective over all θ that meet the terms.
+        """Compute a lower bound of the objective over all θ that satisfy the constraints.
 
-        With z in the dual cone, zᵀ(F θ + G u + f) ≥ 0 for every θ and u that meet the terms. So the
+        With z in the dual cone, zᵀ(F θ + G u + f) ≥ 0 for all feasible θ and u. So the
         minimum over all θ of ½‖A θ − b‖² − zᵀ(F θ + f) is such a bound, less the largest entry of
         |Gᵀz| times the largest Σ |u| if Gᵀz is not zero.
 
@@ -159,7 +159,7 @@ class ScaledProblem:
 
 
 def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
-    """Check a solution against its own problem.
+    """Certify feasibility and optimality of a solution of a constrained problem.
 
     Args:
         problem: the data.
@@ -170,7 +170,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
     """
     theta, multiplier, rows = solution.theta, solution.multiplier, solution.rows
     violations = problem.violations(theta)
-    violation = _require_met(problem, solution, violations)
+    violation = _require_feasible(problem, solution, violations)
     dual_residual = 0.0
     if multiplier is not None and rows is not None:
         inside = project_to_dual(multiplier, rows.cones)
@@ -214,10 +214,10 @@ def scaled_eigenvalues(theta: Array, bodies: int) -> Sequence[float]:
     return np.linalg.eigvalsh(Pi.reshape(-1, 4, 4)).ravel().tolist()
 
 
-def _require_met(
+def _require_feasible(
     problem: ScaledProblem, solution: ConeSolution, violations: Sequence[float]
 ) -> float:
-    """Return the largest violation; raise if it exceeds the tolerance of its term."""
+    """Return the largest violation of a constraint; raise if it exceeds the tolerance."""
     solver_message = solution.run.summary
     for term, broken in zip(problem.terms, violations, strict=True):
         if not broken <= term.tolerance:

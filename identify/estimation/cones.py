@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConeBlock:
-    """A cone with its number of rows; all kinds except "zero" are self-dual.
+    """Cone with its number of rows; all kinds except "zero" are self-dual.
 
     A positive semidefinite matrix of order n takes n (n + 1)/2 rows: its upper triangle column by
     column, off-diagonal entries times √2, so that products of rows are those of matrices.
@@ -50,7 +50,7 @@ class ConeBlock:
                 return clarabel.PSDTriangleConeT(self.order)
 
     def project_to_dual(self, z: Array) -> Array:
-        """Project z to the dual cone."""
+        """Project a multiplier z to the dual cone."""
         match self.kind:
             case "zero":
                 return z
@@ -59,8 +59,8 @@ class ConeBlock:
             case "second_order":
                 return _project_to_second_order(z)
             case "semidefinite":
-                values, vectors = np.linalg.eigh(_matrix(z, self.order))
-                return _triangle((vectors * np.maximum(values, 0.0)) @ vectors.T)
+                values, vectors = np.linalg.eigh(_matrix_of_rows(z, self.order))
+                return _rows_of_matrix((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
 def cones_of(dims: ConeDims) -> tuple[ConeBlock, ...]:
@@ -79,7 +79,7 @@ def cones_of(dims: ConeDims) -> tuple[ConeBlock, ...]:
 
 
 def project_to_dual(z: Array, cones: Sequence[ConeBlock]) -> Array:
-    """Project z to the product of the dual cones."""
+    """Project a multiplier z to the product of the dual cones."""
     edges = np.cumsum([cone.size for cone in cones])[:-1]
     return np.concatenate(
         [cone.project_to_dual(part) for cone, part in zip(cones, np.split(z, edges), strict=True)]
@@ -96,20 +96,20 @@ def _project_to_second_order(z: Array) -> Array:
     return np.concatenate(([share * norm], share * z[1:]))
 
 
-def _matrix(rows: Array, order: int) -> Array:
+def _matrix_of_rows(rows: Array, order: int) -> Array:
     matrix = np.zeros((order, order))
-    row, column, products = _upper(order)
+    row, column, products = _upper_triangle_indices(order)
     matrix[row, column] = matrix[column, row] = rows / products
     return matrix
 
 
-def _triangle(matrix: Array) -> Array:
-    row, column, products = _upper(len(matrix))
+def _rows_of_matrix(matrix: Array) -> Array:
+    row, column, products = _upper_triangle_indices(len(matrix))
     return products * matrix[row, column]
 
 
 @lru_cache
-def _upper(order: int) -> tuple[Indices, Indices, Array]:
+def _upper_triangle_indices(order: int) -> tuple[Indices, Indices, Array]:
     """Return rows, columns and factors of the upper triangle's entries, column by column."""
     column, row = np.tril_indices(order)
     return row, column, np.where(row == column, 1.0, np.sqrt(2.0))

@@ -1,4 +1,4 @@
-"""Constrained optimum of the posterior under the terms, with its certificate."""
+"""Optimum of the posterior under inequality constraints, with its certificate."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from identify.estimation.terms.consistent import least_eigenvalue, margin_of
 from identify.regressors import System
 
 _VIOLATION_ROUNDING = 1e-12
-"""Violation of a term, in scaled units, up to which least squares counts as feasible."""
+"""Violation of a constraint, in scaled units, up to which least squares counts as feasible."""
 
 _MIN_SCALED_MASS = 1e-6
-"""Smallest scaled mass of a body in the search for contradictory terms."""
+"""Smallest scaled mass of a body in the search for contradictory constraints."""
+
+_INTERIOR_MARGINS = 10.0
+"""Second moments, in margins of consistency, with which a default body is well inside the cone."""
 
 
-_THICKNESS = 10.0
-"""Second moments of a default body, in margins of consistency, that make it well inside."""
-
-
-def solve_terms(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Array, Certificate]:
-    """Maximise the posterior under the terms, and certify the solution.
+def solve_constrained(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Array, Certificate]:
+    """Maximise the posterior under constraints, and certify the solution.
 
     Returns:
         Scaled unknowns theta, shape (p,), and the certificate.
@@ -78,42 +77,42 @@ def explain_failure(system: System, terms: tuple[Term, ...], error: ProblemError
 
 def _solve_and_certify(problem: ScaledProblem) -> tuple[Array, Certificate]:
     """Solve and certify the problem; rescale to the solution and retry if certification fails."""
-    solution = _solve(problem, problem.terms)
+    solution = _solve_program(problem, problem.terms)
     x = problem.scaling.x(solution.theta)
     try:
-        return _certify_inside(problem, solution)
+        return _certify_projected(problem, solution)
     except SolveError as error:
         if not (x[: 10 * len(problem.scaling.bodies) : 10] > 0.0).all():
             raise
         nearer = problem.about(x)
         try:
-            theta, certificate = _certify_inside(nearer, _solve(nearer, nearer.terms))
+            theta, certificate = _certify_projected(nearer, _solve_program(nearer, nearer.terms))
         except SolveError:
             raise error from None
         return problem.scaling.theta(nearer.scaling.x(theta)), certificate
 
 
-def _certify_inside(problem: ScaledProblem, solution: ConeSolution) -> tuple[Array, Certificate]:
+def _certify_projected(problem: ScaledProblem, solution: ConeSolution) -> tuple[Array, Certificate]:
     solution = replace(solution, theta=_project_inside(solution.theta, problem))
     return solution.theta, certify(problem, solution)
 
 
-def _solve(problem: ScaledProblem, terms: tuple[Term, ...]) -> ConeSolution:
+def _solve_program(problem: ScaledProblem, terms: tuple[Term, ...]) -> ConeSolution:
     program = cone_program(problem.scaling.space, terms)
     return program.solve(problem.A, problem.b, problem.scaling)
 
 
 def _find_contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:
-    """Find the first term or pair of terms that no body of noticeable mass meets.
+    """Find the first constraint, or pair of constraints, that no body of noticeable mass satisfies.
 
-    Nearly massless bodies are excluded: they meet terms that no other body does, such as two
-    disjoint boxes for the centre of mass.
+    Nearly massless bodies are excluded: they satisfy constraints that no other body does, such as
+    two disjoint boxes for the centre of mass.
     """
     consistent = Consistent(_MIN_SCALED_MASS, margin_of(problem.terms))
     others = [term for term in problem.terms if not isinstance(term, Consistent)]
     for subset in (*((term,) for term in others), *combinations(others, 2)):
         try:
-            _solve(problem, (consistent, *subset))
+            _solve_program(problem, (consistent, *subset))
         except Infeasible:
             pair = subset if len(subset) > 1 else (consistent, *subset)
             return ContradictoryTerms(tuple(map(str, pair)))
@@ -150,7 +149,7 @@ def _project_inside(theta: Array, problem: ScaledProblem) -> Array:
         outside, inside = theta[block], problem.reference[block]
         least = least_eigenvalue(outside)
         if least < margin:
-            inside = _thickened(inside, _THICKNESS * margin)
+            inside = _thickened(inside, _INTERIOR_MARGINS * margin)
             share = (margin - least) / (least_eigenvalue(inside) - least)
             moved[block] = outside + share * (inside - outside)
     return moved

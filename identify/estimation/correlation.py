@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from identify.arrays import Array
-from identify.estimation.intervals import COM, INERTIA_ABOUT_COM, derived_jacobian
+from identify.estimation.intervals import COM_NAMES, INERTIA_ABOUT_COM_NAMES, derived_jacobian
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI
 
@@ -24,7 +24,7 @@ def correlations_of(estimate: SavedEstimate) -> tuple[tuple[str, ...], Array]:
         return (), np.zeros((0, 0))
     jacobian = np.vstack((np.eye(10)[:1], derived_jacobian(estimate.parameters.phi)))
     covariance = jacobian @ estimate.covariance @ jacobian.T
-    names = ("m", *COM, *INERTIA_ABOUT_COM)  # decided as m, h and I, in this order
+    names = ("m", *COM_NAMES, *INERTIA_ABOUT_COM_NAMES)  # decided as m, h and I, in this order
     indices = [
         k
         for k, behind in enumerate(PHI)

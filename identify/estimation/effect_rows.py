@@ -17,18 +17,18 @@ from identify.estimation.random_effects_model import BodyScale, EffectModel
 from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.regressors.system import whitener
 from identify.regressors.triangular import qr_factor, solve_transposed, whiten_moment
-from identify.regressors.wrench import block_mean_cells, equal_time_shares
+from identify.regressors.wrench import block_mean_cells, equal_time_intervals
 from identify.signals.transform import CONSTANT, band_middle
 from identify.spatial.columns import DDW, DW, W
 
 _MAX_COSINES, _MAX_COSINES_OF_POSES = 8, 16
-"""Largest number of cosines of the drift of a log, and of the sequence of static poses."""
+"""Largest number of cosines that model the drift of a log, in motion and in static poses."""
 
-_NEGLIGIBLE_EFFECT = 1e-3
-"""Standard deviation, relative to the cap of an effect, of pseudo-data against rounding."""
+_PSEUDO_INFORMATION = 1e-3
+"""Information of pseudo-data against rounding: an effect as large as its cap is this many σ."""
 
-_MIN_EFFECT = 1e-12
-"""Smallest cap of an effect, for groups without size or massless bodies."""
+_MIN_CAP = 1e-12
+"""Smallest cap of an effect, for groups of zero size and massless bodies."""
 
 _MAX_DRIFT_COLUMNS = 400
 """Approximate largest number of drift columns of all logs together."""
@@ -43,7 +43,7 @@ def cosine_means(start: Array, stop: Array, count: int) -> Array:
 
 @dataclass(frozen=True)
 class EffectRows:
-    """Equations in [y, η, d] at a fit with offsets eliminated; y are its coordinates.
+    """Equations in [y, η, d]: coordinates y of the body at a fit, effects η, drift amplitudes d.
 
     Attributes:
         fit: fit at which the equations are linearised.
@@ -67,7 +67,7 @@ class EffectRows:
     def of(cls, fit: LeastSquaresFit, model: EffectModel) -> EffectRows:
         """Form the equations of a fit of reduced statistics."""
         system = fit.data.system
-        to_y = fit.scaling.to_x @ fit.directions
+        to_y = fit.scaling.to_x @ fit.direction_basis
         logs = [
             (statistics, number, log)
             for number, (statistics, _) in enumerate(system.data)
@@ -80,18 +80,18 @@ class EffectRows:
                 for statistics, _, log in logs
             )
         ends = np.cumsum([to_y.shape[1] + model.count, *(6 * k for k in cosines)])
-        builder = _Builder(fit, to_y, int(ends[-1]) + 1)
+        builder = _EffectRowsBuilder(fit, to_y, int(ends[-1]) + 1)
         for log_number, (statistics, number, log) in enumerate(logs):
             columns = slice(int(ends[log_number]), int(ends[log_number + 1]))
             builder.add_log(
                 statistics, (number, log), model.tangents[log_number], columns, log_number
             )
-        rows, noise, cross = builder.finished()
+        rows, noise, cross = builder.finish()
         phi = fit.x[:10] + (fit.x[10:20] if len(fit.data.space.bodies) > 1 else 0.0)
         return cls(fit, BodyScale.of(phi), rows, noise, cross, to_y, cosines)
 
     def equations(self, largest: Array) -> tuple[Array, Array, Array]:
-        """Return equations T η = t of the effects, with the unknowns eliminated, and shifts.
+        """Return the equations T η = t of the effects, and the change of unknowns by each effect.
 
         Args:
             largest: largest sizes of the effects, shape (e,); weak pseudo-data at these sizes
@@ -101,18 +101,18 @@ class EffectRows:
             T and t, whose noise has variance one, and the change of the unknowns by each effect,
             shape (p, e).
         """
-        R, A, b = self._eiv_corrected(np.maximum(largest, _MIN_EFFECT))
+        R, A, b = self._eiv_corrected(np.maximum(largest, _MIN_CAP))
         k = self.to_x.shape[1]
         # A is triangular: its first rows are those of the unknowns, with what the effects add.
         shift = -self.to_x @ np.linalg.solve(A[:k, :k], A[:k, k:])
         return *self._marginalise(R, A, b), shift
 
     def _eiv_corrected(self, largest: Array) -> tuple[Array, Array, Array]:
-        """Return rows R, and A and b corrected for column noise: H = RᵀR, H − N = AᵀA."""
+        """Return the rows R, and A and b corrected for column noise N: AᵀA = RᵀR − N."""
         if not self.noise.any():
             return self.rows[:-1, :-1], self.rows[:-1, :-1], self.rows[:-1, -1]
         least = np.zeros((len(largest), len(self.rows)))
-        least[:, -1 - len(largest) : -1] = np.diag(_NEGLIGIBLE_EFFECT / largest)
+        least[:, -1 - len(largest) : -1] = np.diag(_PSEUDO_INFORMATION / largest)
         rows = qr_factor(np.concatenate((self.rows, least)))
         return rows[:-1, :-1], *subtract_noise_moment_triangular(rows, self.noise)
 
@@ -131,12 +131,12 @@ class EffectRows:
 
 
 def _cosine_count(statistics: Statistics, n: int, logs: int) -> int:
-    """Return the number of cosines of a log's drift.
+    """Return the number of cosines that model a log's drift.
 
     Args:
-        statistics: of the log, among others.
-        n: its blocks of time, or static poses.
-        logs: how many the fit has.
+        statistics: statistics that include the log.
+        n: number of its blocks of time, or static poses.
+        logs: number of logs of the fit.
     """
     by_log = min(n // 3, _MAX_COSINES_OF_POSES)
     if not statistics.one_sample_per_cell:
@@ -144,7 +144,7 @@ def _cosine_count(statistics: Statistics, n: int, logs: int) -> int:
     return max(0, min(by_log, max(1, _MAX_DRIFT_COLUMNS // (6 * logs))))
 
 
-class _Builder:
+class _EffectRowsBuilder:
     """Collector of the whitened rows of a system's logs with the columns of their effects."""
 
     def __init__(self, fit: LeastSquaresFit, to_y: Array, width: int) -> None:
@@ -153,7 +153,7 @@ class _Builder:
         self.group_index = system.group_index
         self.lever = np.append(1.0, -fit.x)
         self.offsets = system.offsets(fit.x, fit.weights)
-        self.weights = _weights_for_drift(fit)
+        self.weights = _weights_with_drift(fit)
         groups, m = system.arrays.channels.shape
         self.R = np.zeros((width, width))
         self.noise = np.zeros((width, width))
@@ -172,7 +172,7 @@ class _Builder:
         number, log = which
         equations = self.fit.data.system.data[number][1]
         groups = np.flatnonzero(self.group_index[:, 0] == number)
-        C = _coefficients(
+        C = _residual_coefficients(
             equations.residual(log, int(self.group_index[groups[0], 1])),
             self.lever,
             self.offsets[log_number],
@@ -180,16 +180,16 @@ class _Builder:
             self.to_y,
         )
         narrow = C.shape[-1]
-        places = np.append(np.arange(narrow - 1), self.width - 1)
+        narrow_columns = np.append(np.arange(narrow - 1), self.width - 1)
         stacks = []
         for group in groups.tolist():
             group_number, root = int(self.group_index[group, 1]), whitener(self.weights[group])
-            self._add_noise(statistics, (log, group_number), group, C, places)
+            self._add_noise(statistics, (log, group_number), group, C, narrow_columns)
             if group_number != CONSTANT:
                 total = statistics.totals[log, group_number]
                 rows = (root @ np.tensordot(total, C, axes=1)).reshape(-1, narrow)
                 wide = np.zeros((len(rows), self.width))
-                wide[:, places] = rows
+                wide[:, narrow_columns] = rows
                 stacks.append(wide)
                 continue
             stacks.append(
@@ -203,7 +203,7 @@ class _Builder:
         which: tuple[int, int],
         group: int,
         C: Array,
-        places: Indices,
+        narrow_columns: Indices,
     ) -> None:
         noise = np.sqrt(self.fit.noise_fraction) * statistics.noise_rows[which]
         noise = noise[noise.any(axis=1)]
@@ -214,10 +214,12 @@ class _Builder:
         for rows, sign in ((noise, 1.0), (more, 1.0), (less, -1.0)):
             noisy = np.tensordot(rows, C, axes=1)
             whitened_rows = (whitener(weight) @ noisy).reshape(-1, narrow)
-            self.noise[np.ix_(places, places)] += sign * (whitened_rows.T @ whitened_rows)
+            self.noise[np.ix_(narrow_columns, narrow_columns)] += sign * (
+                whitened_rows.T @ whitened_rows
+            )
             cross = sign * np.tensordot(noisy[..., -1], noisy[..., :-1], axes=(0, 0))
             cross = weight @ cross.reshape(len(weight), -1)
-            self.cross[group][..., places[:-1]] += cross.reshape(
+            self.cross[group][..., narrow_columns[:-1]] += cross.reshape(
                 len(weight), len(weight), narrow - 1
             )
 
@@ -243,7 +245,7 @@ class _Builder:
         whitened = root @ np.tensordot(z, C, axes=1)
         wide[..., m : m + narrow - 1], wide[..., -1] = whitened[..., :-1], whitened[..., -1]
         if count:
-            shape = cosine_means(*equal_time_shares(len(cells)), count)[owner] * acted[:, None]
+            shape = cosine_means(*equal_time_intervals(len(cells)), count)[owner] * acted[:, None]
             of_drift = np.einsum("ck,mn->cmkn", shape, root).reshape(len(z), m, -1)
             wide[..., m + drift.start : m + drift.stop] = of_drift
         rows = wide.reshape(-1, m + self.width)
@@ -254,8 +256,8 @@ class _Builder:
             return np.zeros((0, self.width))
         return qr_factor(rows)[m:, m:]
 
-    def finished(self) -> tuple[Array, Array, Array]:
-        """Return triangular factor, noise moment, and score covariance of its cross term."""
+    def finish(self) -> tuple[Array, Array, Array]:
+        """Return triangular factor, noise moment, and score covariance of the noise cross term."""
         split = self.fit.identifiability
         k = split.identifiable.shape[1]
         completed = np.zeros((split.unidentifiable.shape[1], self.width))
@@ -270,7 +272,7 @@ class _Builder:
 
 
 def _coloured_noise_rows(total: Array, noise: Array, C: Array, band: int) -> tuple[Array, Array]:
-    """Compute rows of the wrench's coloured noise and its derivatives, added and subtracted.
+    """Compute the rows to add and to subtract for coloured noise in the wrench's derivatives.
 
     Noise that was filtered with the wrench, or is slow, is as large in a band as its residuals. Let
     E be their moment less that of white noise, and ω the middle of the band: the moment of the
@@ -297,8 +299,8 @@ def _coloured_noise_rows(total: Array, noise: Array, C: Array, band: int) -> tup
     return parts[0].reshape(-1, rows.shape[2]), parts[1].reshape(-1, rows.shape[2])
 
 
-def _weights_for_drift(fit: LeastSquaresFit) -> Array:
-    """Return the weights of a fit, with block means weighted as the slowest band.
+def _weights_with_drift(fit: LeastSquaresFit) -> Array:
+    """Return the weights of a fit, with block means weighted like the lowest band.
 
     A separate weight of the block means would absorb the drift.
     """
@@ -312,11 +314,13 @@ def _weights_for_drift(fit: LeastSquaresFit) -> Array:
     return weights
 
 
-def _coefficients(C: Array, lever: Array, offset: Array, tangent: Array, to_y: Array) -> Array:
-    """Compute coefficients [y | η | r] over the wide columns, shape (43, 6, k + q + 1).
+def _residual_coefficients(
+    C: Array, lever: Array, offset: Array, tangent: Array, to_y: Array
+) -> Array:
+    """Compute coefficients of y, η and residual r for each of the 43 columns, (43, 6, k + q + 1).
 
-    Where η multiplies the measured wrench, its effect is worked out with the one the fit predicts:
-    the noise of the measured one is that of the residual.
+    Where η multiplies the measured wrench, the wrench predicted by the fit is used, because noise
+    of the measured wrench is also noise of the residual.
     """
     fit = len(WRENCH_LAYOUT.columns)
     r = C @ lever

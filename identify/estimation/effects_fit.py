@@ -24,7 +24,7 @@ from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.posterior import Posterior
 from identify.estimation.random_effects_model import DRIFT_GROUPS, SCALE_GROUPS, EffectModel
-from identify.estimation.scale_accuracy import FROM_LOG, GIVEN
+from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE, WITH_SCALE_FROM_LOG
 from identify.estimation.settings import EstimatorSettings, body_system
 from identify.estimation.variance_components import Component, random_effects
 from identify.logs import Recording
@@ -59,7 +59,7 @@ class LogDrift:
 
 @dataclass(frozen=True)
 class FittedEffects:
-    """Estimated small faults, and their contribution to the unknowns' covariance.
+    """Estimated small faults of a sensor, and their part of the covariance of the unknowns.
 
     Attributes:
         model: effects that were fitted.
@@ -74,8 +74,8 @@ class FittedEffects:
         laplace_penalty: penalty of the effects in the log-likelihood, see `RandomEffects`.
         shift: change of the unknowns by each effect, shape (p, e).
         fit: least squares of the corrected statistics.
-        already_removed: effects of the maps that reading the logs removed beforehand [SI], shape
-            (q,); None if it removed none.
+        already_removed: effects of the maps removed from the logs before the fit [SI], shape (q,);
+            None without any.
     """
 
     model: EffectModel
@@ -94,13 +94,13 @@ class FittedEffects:
 
     @property
     def total(self) -> Array:
-        """Effects of the maps including those that reading already removed [SI], shape (q,)."""
+        """Effects of the maps, including those removed from the logs before the fit [SI]."""
         return self.eta if self.already_removed is None else self.eta + self.already_removed
 
     @property
     def all_effects(self) -> Array:
-        """Effects of the maps, then of the drifts, log after log, shape (e,)."""
-        return _all_effects(self.eta, self.drifts, self.drifts)
+        """All effects: those of the maps, then of the drifts, log after log, shape (e,)."""
+        return _concatenate_effects(self.eta, self.drifts, self.drifts)
 
     @property
     def all_errors(self) -> Array:
@@ -109,15 +109,15 @@ class FittedEffects:
 
     @property
     def kind(self) -> str:
-        """Sources that intervals include, as text."""
+        """Description of the errors that intervals include."""
         given = (
             block.group.name == "gain" and block.deviations is not None
             for block in self.model.blocks
         )
-        return GIVEN if any(given) else FROM_LOG
+        return WITH_GIVEN_SCALE if any(given) else WITH_SCALE_FROM_LOG
 
-    def offset_of_readings(self, log: int, offset: Array) -> tuple[Array, Array]:
-        """Convert the offset of corrected readings to that of the logged ones, with its error.
+    def offset_as_logged(self, log: int, offset: Array) -> tuple[Array, Array]:
+        """Convert a sensor offset of corrected readings to that of logged readings, with error.
 
         Args:
             log: number of the log.
@@ -139,7 +139,7 @@ class FittedEffects:
         return covariance_of(self.fit) + self.shift @ self.covariance @ self.shift.T
 
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
-        """Compute the unknowns' covariance from errors of all effects, and the scale's part of it.
+        """Compute the covariance of the unknowns from all effects, and its part from scale errors.
 
         A prior of the body informs about the effects too: with C their covariance, L the scores of
         the unknowns for each effect, and D the reduction of the unknowns' covariance by the prior,
@@ -155,7 +155,7 @@ class FittedEffects:
         if posterior.agreement is not None:
             inverse = posterior.fit.information_inverse
             L = -np.linalg.pinv(inverse, hermitian=True) @ shift
-            prior_root = _root(inverse, posterior.score_gain) @ L
+            prior_root = _root_of_difference(inverse, posterior.score_gain) @ L
             gain = (
                 C
                 @ prior_root.T
@@ -170,7 +170,7 @@ class FittedEffects:
         return shift @ C @ shift.T, shift @ scale @ shift.T
 
 
-def _root(before: Array, after: Array) -> Array:
+def _root_of_difference(before: Array, after: Array) -> Array:
     """Return ν with νᵀν the positive part of before − after, shape (p, p)."""
     unit = np.sqrt(np.maximum(np.diag(before), np.diag(after)))
     unit = np.where(unit > 0.0, unit, 1.0)
@@ -217,7 +217,7 @@ def fit_effects(
     sizes: Array | None = None
     for _ in range(_MAX_ITERATIONS):
         fitted, sizes = _solve_effects(EffectRows.of(fit, model), model, eta, drifts, sizes)
-        step = np.abs(fitted.all_effects - _all_effects(eta, drifts, fitted.drifts))
+        step = np.abs(fitted.all_effects - _concatenate_effects(eta, drifts, fitted.drifts))
         eta, drifts = fitted.eta, fitted.drifts
         corrected = corrected_statistics(reduced, model.maps(eta), drifts)
         fit = weighted_least_squares(system_of(corrected), terms, start=fit.x)
@@ -245,7 +245,7 @@ def corrected_statistics(
 
 
 def _merge_band_blocks(statistics: Statistics) -> Statistics:
-    """Merge the time blocks of all bands; block means keep theirs."""
+    """Merge the time blocks of all frequency bands, but not the blocks of block means."""
     block = np.where(statistics.group == CONSTANT, statistics.block, 0)
     return sum_statistics([replace(statistics, block=block)])
 
@@ -257,7 +257,7 @@ def _solve_effects(
     drifts: Sequence[LogDrift],
     sizes: Array | None,
 ) -> tuple[FittedEffects, Array]:
-    """Solve for the total effects, some already removed, and for the components' sizes.
+    """Solve for the effects, including those already removed, and for the sizes of components.
 
     Args:
         rows: equations at a fit.
@@ -266,14 +266,14 @@ def _solve_effects(
         drifts: drift of each log that is already removed.
         sizes: sizes of the components from the previous iteration; None in the first one.
     """
-    units, components = _components(rows, model, eta)
+    units, components = _variance_components(rows, model, eta)
     largest = units.copy()
     for _, component in components:
         largest[component.columns] *= component.cap
         largest[component.tied] *= component.cap
     T, t, shift = rows.equations(largest)
     before = np.concatenate(
-        (eta, *(_padded(d, n) for d, n in zip(drifts, rows.cosines, strict=True)))
+        (eta, *(_padded_amplitudes(d, n) for d, n in zip(drifts, rows.cosines, strict=True)))
     )
     effects = random_effects(
         T * units, t + T @ before, [component for _, component in components], sizes
@@ -307,10 +307,10 @@ def _solve_effects(
     return fitted, effects.sizes
 
 
-def _components(
+def _variance_components(
     rows: EffectRows, model: EffectModel, eta: Array
 ) -> tuple[Array, list[tuple[str, Component]]]:
-    """Return the units of all columns, and the components of the maps and the drift."""
+    """Return the units of all effects, and the variance components of maps and drift."""
     units, components = [model.units(rows.scale)], model.components(eta)
     start, drift_columns = model.count, [list[int](), list[int]()]
     for count in rows.cosines:
@@ -325,23 +325,23 @@ def _components(
     ):
         if columns_of_part:
             columns = np.array(columns_of_part, dtype=np.intp)
-            components.append((name, _component(setting, columns)))
+            components.append((name, _drift_component(setting, columns)))
     return np.concatenate(units), components
 
 
-def _component(setting: GroupSetting | None, columns: Indices) -> Component:
+def _drift_component(setting: GroupSetting | None, columns: Indices) -> Component:
     if setting is None:
         return Component(columns, scale=1e-300, cap=1e-300)
     return Component(columns, setting.size, setting.cap)
 
 
-def _all_effects(eta: Array, drifts: Sequence[LogDrift], like: Sequence[LogDrift]) -> Array:
-    """Concatenate effects; drifts are padded to the numbers of cosines of others."""
+def _concatenate_effects(eta: Array, drifts: Sequence[LogDrift], like: Sequence[LogDrift]) -> Array:
+    """Concatenate the effects of maps and drifts, drifts padded to the cosines of `like`."""
     counts = [len(drift.amplitudes) for drift in like]
-    return np.concatenate((eta, *map(_padded, drifts, counts)))
+    return np.concatenate((eta, *map(_padded_amplitudes, drifts, counts)))
 
 
-def _padded(drift: LogDrift, count: int) -> Array:
+def _padded_amplitudes(drift: LogDrift, count: int) -> Array:
     """Pad the amplitudes of a drift to a number of cosines, flattened."""
     padded = np.zeros((count, 6))
     padded[: len(drift.amplitudes)] = drift.amplitudes

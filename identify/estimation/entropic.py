@@ -22,18 +22,18 @@ from identify.inertia import PSEUDO_INERTIA_BASIS, inertia_about_com, phi_from_i
 from identify.regressors.triangular import qr_factor
 
 _WEIGHT_RANGE = (1e-2, 1e3)
-"""Search range of λ. Below, the data dominate; above, the prior body would be known to 3 %, which
-is unrealistic for a shape and its density."""
+"""Search range of the weight λ of the prior. Below, the data dominate; above, the prior body would
+be known to 3 %, which is unrealistic for a shape and its density."""
 
 _MAX_NEWTON_STEPS = 100
 """Largest number of Newton steps."""
 
 _MAX_STEP_TO_BOUNDARY = 0.95
-"""Largest step, as a share of the distance to the boundary of the cone."""
+"""Largest step, as a fraction of the distance to the boundary of the cone."""
 
 _ARMIJO_FRACTION = 1e-4
-"""Smallest decrease of the objective in the line search, as a share of that predicted by the
-gradient."""
+"""Smallest decrease of the objective in the line search, as a fraction of the decrease predicted by
+the gradient."""
 
 _MAX_HALVINGS = 30
 """Largest number of halvings in the line search."""
@@ -47,7 +47,7 @@ _ACCEPTED_DECREMENT = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class EntropicEstimate:
-    """The optimum, with Laplace's posterior about it.
+    """Optimum with an entropic prior, and the Laplace approximation of the posterior there.
 
     Attributes:
         phi: ten parameters about Bo in B, shape (10,).
@@ -118,7 +118,7 @@ def entropic_estimate(
 
 
 def _inertia_problem(likelihood: ScoreEquations, theta0: Array) -> _Entropic:
-    """Restrict the problem to the inertia about the prior body's centre, with free mass and com."""
+    """Restrict the likelihood to the inertia about the prior body's centre of mass."""
     Q, _ = np.linalg.qr(likelihood.R[:, :4])
     R, r = (part - Q @ (Q.T @ part) for part in (likelihood.R[:, 4:], likelihood.r))
     prior_inertia = phi_from_inertia(theta0[0], np.zeros(3), inertia_about_com(theta0))[4:]
@@ -127,7 +127,7 @@ def _inertia_problem(likelihood: ScoreEquations, theta0: Array) -> _Entropic:
 
 
 class _Optimum(NamedTuple):
-    """Optimum of an objective; triangular root of its Hessian; `distance` in standard errors."""
+    """Optimum of the objective, triangular root of its Hessian, and distance from the exact one."""
 
     theta: Array
     root: Array
@@ -138,7 +138,7 @@ class _Optimum(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Entropic:
-    """½‖R θ − r‖² + λ (tr Q − log det Q − n), Q of n rows and columns, linear in θ.
+    """Objective ½‖R θ − r‖² + λ (tr Q − log det Q − n), Q (n, n) linear in θ.
 
     Attributes:
         R, r: likelihood, shapes (k, p) and (k,).
@@ -155,7 +155,7 @@ class _Entropic:
 
     @classmethod
     def about(cls, R: Array, r: Array, start: Array, basis: Array) -> _Entropic:
-        """Create the problem, with a basis of matrices (n, n, p) whitened by the prior body's."""
+        """Create the objective; the basis of matrices (n, n, p) is whitened by the prior body."""
         n = len(basis)
         plain = basis.reshape(n * n, -1)
         try:
@@ -180,7 +180,9 @@ class _Entropic:
         return float(-misfit - weight * optimum.divergence - 0.5 * log_det - log_size)
 
     def optimum(self, weight: float) -> _Optimum:
-        """Minimise by Newton's method inside the cone; the objective over λ is self-concordant.
+        """Minimise the objective by Newton's method inside the cone.
+
+        The objective divided by λ is self-concordant.
 
         With decrement δ < 1 the optimum is within δ/(1 − δ) in the norm of the Hessian over λ, and
         so within √λ δ/(1 − δ) standard errors (Nesterov and Nemirovskii 1994).
@@ -208,14 +210,15 @@ class _Entropic:
                 theta, -np.linalg.solve(hessian_root, reduced), barrier, gradient, weight
             )
         raise SolveError(
-            f"entropic prior: no optimum in {_MAX_NEWTON_STEPS} Newton steps (decrement "
-            f"{decrement:.1e}, weight {weight:.3g})"
+            f"entropic prior: Newton's method did not converge in {_MAX_NEWTON_STEPS} steps "
+            f"(decrement {decrement:.1e}, weight {weight:.3g}); check that the prior body is "
+            "solid, or fit without it"
         )
 
     def _line_search(
         self, theta: Array, step: Array, barrier: Array, gradient: Array, weight: float
     ) -> Array:
-        """Do a backtracking line search that stays inside the cone."""
+        """Do a backtracking line search inside the cone."""
         min_eigenvalue = float(np.linalg.eigvalsh((barrier @ step).reshape(self.n, self.n))[0])
         share = min(1.0, -_MAX_STEP_TO_BOUNDARY / min_eigenvalue) if min_eigenvalue < 0.0 else 1.0
         current, directional_derivative = self._objective(theta, weight), float(gradient @ step)
@@ -234,7 +237,7 @@ class _Entropic:
         return misfit + weight * self._divergence(theta)
 
     def _divergence(self, theta: Array) -> float:
-        """Compute D; infinite outside the cone."""
+        """Compute the log-determinant divergence from the prior body; infinite outside the cone."""
         Q = (self.basis @ theta).reshape(self.n, self.n)
         try:
             root = np.linalg.cholesky(Q)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class NegativeMass(ProblemError):
-    """The unconstrained mass is not positive: a sign is wrong.
+    """The mass of the unconstrained fit is not positive: a sign in the schema is wrong.
 
     Attributes:
         mass: the unconstrained mass [kg].
@@ -59,7 +59,7 @@ class TooLittleMotion(ProblemError):
 
 
 class DependentColumns(TooLittleMotion):
-    """The columns of a regressor depend on each other, so that a mass or centre has no estimate.
+    """Linearly dependent columns of a regressor leave a mass or centre of mass undetermined.
 
     Attributes:
         base_parameters: combinations of the unknowns that the rows identify, as text.

@@ -15,8 +15,8 @@ from identify.regressors.triangular import (
     whiten_moment,
 )
 
-MAX_NOISE_SHARE = 0.95
-"""Largest share of the excitation along a direction that is subtracted as noise: with more the
+MAX_NOISE_FRACTION = 0.95
+"""Largest fraction of the excitation along a direction that is subtracted as noise; with more the
 corrected equations would become indefinite (Fuller 1987)."""
 
 
@@ -38,19 +38,19 @@ def subtract_noise_moment(rows: Array, noise: Array) -> tuple[Array, Array]:
 
 
 def subtract_noise_moment_triangular(reduced: Array, noise: Array) -> tuple[Array, Array]:
-    """Subtract the noise moment from upper triangular rows, shape (k + 1, k + 1)."""
+    """Subtract the moment of noise from triangular least-squares rows, shape (k + 1, k + 1)."""
     k = len(reduced) - 1
     R, r = reduced[:k, :k], reduced[:k, k]
     if not noise.any():
         return R, r
     share = whiten_moment(noise[:k, :k], R)
-    if np.linalg.norm(share) <= MAX_NOISE_SHARE:  # along every direction
+    if np.linalg.norm(share) <= MAX_NOISE_FRACTION:  # along every direction
         root = cholesky(np.eye(k) - share)
         return root @ R, solve_transposed(root, r - solve_transposed(R, noise[:k, k]))
     shares, U = np.linalg.eigh(share)
-    remaining = np.sqrt(1.0 - np.clip(shares, 0.0, MAX_NOISE_SHARE))
+    remaining = np.sqrt(1.0 - np.clip(shares, 0.0, MAX_NOISE_FRACTION))
     clipped = np.clip(shares, np.finfo(float).tiny, None)
-    bias = (U.T @ solve_transposed(R, noise[:k, k])) * np.minimum(1.0, MAX_NOISE_SHARE / clipped)
+    bias = (U.T @ solve_transposed(R, noise[:k, k])) * np.minimum(1.0, MAX_NOISE_FRACTION / clipped)
     right = (U.T @ r - bias) / remaining
     corrected = np.concatenate((remaining[:, None] * (U.T @ R), right[:, None]), axis=1)
     reduced = qr_factor(corrected)

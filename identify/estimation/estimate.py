@@ -25,8 +25,8 @@ do not identify it; or nothing, without a default body."""
 
 
 @dataclass(frozen=True, slots=True)
-class MovedBody:
-    """Combined body that moves in a log: one body, or a payload and its carrier.
+class MovingAssembly:
+    """Rigid assembly that moves in a log: one body, or a payload and its carrier.
 
     Attributes:
         bodies: names of the bodies.
@@ -103,7 +103,7 @@ class Estimate(SavedEstimate):
 
     @property
     def biases(self) -> Array:
-        """Sensor offset of each log, measured = on the body + offset, shape (logs, 6).
+        """Sensor offset of each log, measured wrench = wrench on the body + offset, (logs, 6).
 
         It is [f; t] at Bo in B [N, N m].
         """
@@ -120,13 +120,13 @@ class Estimate(SavedEstimate):
         scalars: Mapping[str, tuple[float, float]],
         covariance: Array,
     ) -> Estimate:
-        """Add the other unknowns of the fit and the joint covariance."""
+        """Return the estimate with the other unknowns of the fit and the joint covariance."""
         if not (others or scalars):
             return self
         return replace(self, others=others, scalars=scalars, joint_covariance=covariance)
 
     def on_carrier(self, unloaded: int) -> Estimate:
-        """Return the estimate of a payload whose one other body is its carrier.
+        """Return the estimate of a payload, with the other body of the fit as its carrier.
 
         Residuals of the payload are those of the logs with it, residuals of the carrier those of
         the logs without it. Eigenvalues in the certificates are split by body.
@@ -185,11 +185,11 @@ class Estimate(SavedEstimate):
 
     @property
     def bodies(self) -> tuple[Estimate, ...]:
-        """All bodies of the fit, this one first."""
+        """All bodies of the fit, the body of the estimate first."""
         return (self, *self.others.values())
 
-    def moved_in(self, log: int) -> MovedBody:
-        """Return the combined body that moves in a log.
+    def moved_in(self, log: int) -> MovingAssembly:
+        """Return the rigid assembly that moves in a log.
 
         Args:
             log: number of the log.
@@ -200,7 +200,7 @@ class Estimate(SavedEstimate):
         if len(moved) > 1 and self.joint_covariance is not None:
             blocks = self.joint_covariance[:20, :20].reshape(2, 10, 2, 10)
             covariance = blocks.sum(axis=(0, 2))
-        return MovedBody(
+        return MovingAssembly(
             bodies=tuple(one.body for one in moved),
             phi=np.sum([one.parameters.phi for one in moved], axis=0),
             least_squares=np.sum([one.least_squares.phi for one in moved], axis=0),
@@ -215,7 +215,7 @@ class Estimate(SavedEstimate):
 
     @property
     def complete(self) -> bool:
-        """Whether no parameter is completed by the default body."""
+        """Whether the data identify every parameter, so that the default body gives none."""
         return not NOT_IDENTIFIED & set(self.decided_by.values())
 
     def save(self, path: Path | str) -> Path:

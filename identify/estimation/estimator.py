@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, Phi, seal
 from identify.errors import ProblemError
-from identify.estimation.accelerometer_place import PlaceErrors
+from identify.estimation.accelerometer_errors import AccelerometerErrors
 from identify.estimation.certificate import Certificate
-from identify.estimation.constrained_solution import explain_failure, solve_terms
+from identify.estimation.constrained_solution import explain_failure, solve_constrained
 from identify.estimation.effects_fit import FittedEffects
 from identify.estimation.errors import DependentColumns, TooLittleMotion
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
-    BY_RESIDUAL,
+    BOUNDS_OF_EVERY_BODY,
     INTERVAL_KIND,
-    POSSIBLE,
+    INTERVAL_KIND_BY_RESIDUAL,
     Interval,
     interval_jacobian,
     intervals_of,
@@ -32,7 +32,7 @@ from identify.estimation.least_squares import LeastSquaresFit, weighted_least_sq
 from identify.estimation.likelihood import ConfidenceRegion
 from identify.estimation.posterior import CountedErrors, Posterior, posterior_of
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
-from identify.estimation.scale_accuracy import NOT_INCLUDED
+from identify.estimation.scale_accuracy import WITHOUT_SENSOR_FAULTS
 from identify.estimation.settings import EstimatorSettings, IntervalRoute, body_system
 from identify.estimation.terms import Consistent, ScalarBounds, Term
 from identify.estimation.variance_shares import VarianceParts
@@ -54,15 +54,15 @@ from identify.significance import PRIOR_EXCLUDED_P
 if TYPE_CHECKING:
     from identify.estimation.counted_errors import CountedErrors
 
-_DECISIVE_PRIOR_SHARE = 0.5
-"""Share of the prior in the information on a parameter above which the prior determines it."""
+_MIN_DECISIVE_PRIOR_FRACTION = 0.5
+"""Fraction of the information on a parameter above which it counts as determined by the prior."""
 
 
 def estimate_body(
     logs: Sequence[Statistics],
     settings: EstimatorSettings | None = None,
     effects: FittedEffects | None = None,
-    places: PlaceErrors | None = None,
+    accelerometer_errors: AccelerometerErrors | None = None,
 ) -> Estimate:
     """Fit the ten parameters of one body, or of a payload and its carrier, to statistics of logs.
 
@@ -71,7 +71,7 @@ def estimate_body(
         settings: offsets, constraints and prior of the body, and logs of the carrier alone.
         effects: small faults of the logs' sensors, taken off their statistics; their errors are
             not counted where they are not given.
-        places: errors of accelerometers' places that were found.
+        accelerometer_errors: errors of the calibration of accelerometers from the logs.
 
     Returns:
         The estimate of the body, or of the payload; that of the carrier is then in `others`.
@@ -97,7 +97,7 @@ def estimate_body(
         interval=settings.interval,
         simultaneous=settings.simultaneous,
         effects=effects,
-        places=places,
+        accelerometer_errors=accelerometer_errors,
     )
     return estimate.on_carrier(settings.unloaded) if settings.unloaded else estimate
 
@@ -110,7 +110,7 @@ def solve(
     terms: Sequence[Term] = (),
     groups: Indices | Sequence[object] | None = None,
 ) -> Estimate:
-    """Fit bodies to the stacked rows of a user's regressor: A x = b + noise.
+    """Fit bodies to the stacked rows of a user's regressor, A x = b + noise.
 
     Weighted by the residuals of each group, physically consistent, certified, with intervals: the
     same estimate as from a log. Rows are taken to stand in order of time, for the intervals.
@@ -168,7 +168,7 @@ def estimate_unknowns(
     interval: IntervalRoute = "formula",
     simultaneous: bool = False,
     effects: CountedErrors | None = None,
-    places: PlaceErrors | None = None,
+    accelerometer_errors: AccelerometerErrors | None = None,
 ) -> Estimate:
     """Estimate all unknowns of a system.
 
@@ -185,7 +185,7 @@ def estimate_unknowns(
         simultaneous: whether 95 % is that all intervals of a body hold at once.
         effects: errors besides noise whose effect on the unknowns is counted, such as those of
             small faults of the sensor that were taken off the statistics.
-        places: errors of accelerometers' places that were found.
+        accelerometer_errors: errors of the calibration of accelerometers from the logs.
 
     Returns:
         The estimate of the first body; the others and the scalars are in `others` and `scalars`.
@@ -202,14 +202,14 @@ def estimate_unknowns(
     for term in every:
         term.require_plausible(fit.x, fit.data.space)
     posterior = posterior_of(fit, prior)
-    errors = effects, places
+    errors = effects, accelerometer_errors
     uncertainty = _Uncertainty.of(posterior, interval, *errors, simultaneous=simultaneous)
-    theta, certificate = solve_terms(posterior, every)
-    return _assemble(posterior, every, theta, certificate, uncertainty)
+    theta, certificate = solve_constrained(posterior, every)
+    return _assemble_estimate(posterior, every, theta, certificate, uncertainty)
 
 
 def _with_implied_terms(system: System, terms: Sequence[Term]) -> tuple[Term, ...]:
-    """Add the implied terms: physical consistency, unless given, and bounds of scalars."""
+    """Add implied constraints: physical consistency, unless given, and bounds of scalars."""
     consistent = () if any(isinstance(term, Consistent) for term in terms) else (Consistent(),)
     bounds = (ScalarBounds(),) if system.space.scalars else ()
     return tuple(dict.fromkeys((*consistent, *bounds, *terms)))
@@ -221,19 +221,21 @@ class _Uncertainty:
 
     Attributes:
         likelihood: covariance from noise and blocks of time, shape (p, p).
-        places: covariance from errors of places that were found, shape (p, p); None where none was.
-        faults: covariance from small faults of the sensor but for its scale, shape (p, p); None
-            where they are not counted.
+        accelerometers: covariance from calibration errors of accelerometers, shape (p, p); None
+            without any.
+        faults: covariance from small faults of the sensor except its scale, shape (p, p); None
+            if they are not included.
         calibration: covariance from errors of the scale of the sensor, and of an accelerometer
-            that alone tells the acceleration, shape (p, p); None where they are not counted.
-        offsets: variances of the sensor offsets from errors of places, shape (offsets, m).
-        degrees: of freedom of Student's t, shape (p,).
-        kind: sources that are counted, in words.
-        simultaneous: whether 95 % is that all intervals of a body hold at once.
+            that alone measures the acceleration, shape (p, p); None if they are not included.
+        offsets: variances of the sensor offsets from calibration errors of accelerometers, shape
+            (offsets, m).
+        degrees: degrees of freedom of Student's t, shape (p,).
+        kind: description of the included sources.
+        simultaneous: whether the 95 % intervals of a body hold jointly.
     """
 
     likelihood: Array
-    places: Array | None
+    accelerometers: Array | None
     faults: Array | None
     calibration: Array | None
     offsets: Array | None
@@ -243,12 +245,14 @@ class _Uncertainty:
 
     @property
     def repeatability(self) -> Array:
-        """Covariance of differences between logs of a sensor, shape (p, p)."""
-        return sum((C for C in (self.places, self.faults) if C is not None), self.likelihood)
+        """Covariance without scale errors, which logs of one sensor share, shape (p, p)."""
+        return sum(
+            (C for C in (self.accelerometers, self.faults) if C is not None), self.likelihood
+        )
 
     @property
     def covariance(self) -> Array:
-        """Covariance from all sources, shape (p, p)."""
+        """Covariance of the unknowns from all sources, shape (p, p)."""
         return self.repeatability + (0.0 if self.calibration is None else self.calibration)
 
     @classmethod
@@ -257,7 +261,7 @@ class _Uncertainty:
         posterior: Posterior,
         interval: IntervalRoute,
         effects: CountedErrors | None,
-        places: PlaceErrors | None,
+        accelerometer_errors: AccelerometerErrors | None,
         *,
         simultaneous: bool,
     ) -> _Uncertainty:
@@ -265,7 +269,7 @@ class _Uncertainty:
         if interval == "formula":
             logs = [statistics for statistics, _ in fit.data.system.data]
             read = any(log.noise.any() or not log.one_sample_per_cell for log in logs)
-            kind = INTERVAL_KIND if read else BY_RESIDUAL
+            kind = INTERVAL_KIND if read else INTERVAL_KIND_BY_RESIDUAL
             covariance, degrees = posterior.covariance, posterior.degrees
         else:
             # A generator of its own, so that the same data give the same intervals.
@@ -277,19 +281,24 @@ class _Uncertainty:
                 bootstrap.covariance,
                 np.full(len(bootstrap.covariance), bootstrap.degrees),
             )
-        kind += f"; {NOT_INCLUDED if effects is None else effects.kind}"
+        kind += f"; {WITHOUT_SENSOR_FAULTS if effects is None else effects.kind}"
         kind += "; all parameters of a body at once" if simultaneous else ""
-        place_covariance, variances, fault_covariance, scale_covariance = None, None, None, None
+        accelerometer_covariance, variances, fault_covariance, scale_covariance = (
+            None,
+            None,
+            None,
+            None,
+        )
         added = np.zeros(len(covariance))
-        if places is not None and places.maps:
-            moved, offsets = places.effects(posterior)
-            place_covariance, variances = moved.T @ moved, (offsets**2).sum(axis=0)
-            added = added + np.diag(place_covariance)
+        if accelerometer_errors is not None and accelerometer_errors.calibration_maps:
+            moved, offsets = accelerometer_errors.effects(posterior)
+            accelerometer_covariance, variances = moved.T @ moved, (offsets**2).sum(axis=0)
+            added = added + np.diag(accelerometer_covariance)
         if effects is not None:
             whole, scale_covariance = effects.covariances(posterior)
             fault_covariance = whole - scale_covariance
-            if places is not None and places.scales:
-                own_scale = places.scale_covariance(posterior)
+            if accelerometer_errors is not None and accelerometer_errors.scale_maps:
+                own_scale = accelerometer_errors.scale_covariance(posterior)
                 whole, scale_covariance = whole + own_scale, scale_covariance + own_scale
             added = added + np.diag(whole)
         # Errors of known size have no degrees of freedom to count (Satterthwaite 1946).
@@ -297,7 +306,7 @@ class _Uncertainty:
         degrees = (1.0 + added / np.where(base > 0.0, base, 1.0)) ** 2 * degrees
         return cls(
             likelihood=covariance,
-            places=place_covariance,
+            accelerometers=accelerometer_covariance,
             faults=fault_covariance,
             calibration=scale_covariance,
             offsets=variances,
@@ -307,7 +316,7 @@ class _Uncertainty:
         )
 
 
-def _assemble(
+def _assemble_estimate(
     posterior: Posterior,
     terms: tuple[Term, ...],
     theta: Array,
@@ -324,7 +333,7 @@ def _assemble(
     np.add.at(of_sensors, arrays.sensor, np.concatenate((arrays.samples[:, None], power), axis=1))
     rms = np.sqrt(of_sensors[:, 1:] / of_sensors[:, :1])[arrays.channels[arrays.sensors[:, 0]]]
     decided = _deciding_sources(posterior, x, uncertainty.repeatability)
-    sources = uncertainty.places, uncertainty.faults, scale_covariance
+    sources = uncertainty.accelerometers, uncertainty.faults, scale_covariance
     degrees, parts = uncertainty.degrees, VarianceParts.of(posterior, *sources)
     half_widths = offset_half_widths(fit, covariance, uncertainty.offsets)
     values = zip(system.offsets(x, fit.weights), half_widths, strict=True)
@@ -342,16 +351,16 @@ def _assemble(
     )
     contradicted, of_prior = (), dict[str, object]()
     if posterior.agreement is not None:
-        from identify.estimation.estimator import contradiction, record_of
+        from identify.estimation.estimator import prior_conflict, prior_record
 
-        contradicted, of_prior = contradiction(posterior), record_of(posterior)
+        contradicted, of_prior = prior_conflict(posterior), prior_record(posterior)
     estimates = {}
     for number, body in enumerate(space.bodies):
         block = space.body_slice(number)
         decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
-        limits = _limits(terms, space, body)
+        limits = _limits_of_body(terms, space, body)
         decided_by |= {name: "given" for name, (least, most) in limits.items() if least == most}
-        default = _default_in_words(space, body, float(x[block][0]), decided_by)
+        default = _describe_default(space, body, float(x[block][0]), decided_by)
         body_values = x[block], covariance[block, block], degrees[block], decided_by
         spread = principal_spread(body_values[0], body_values[1])
         shares = {}
@@ -399,9 +408,9 @@ def _assemble(
     return estimates.pop(first).with_others(estimates, scalars, uncertainty.repeatability)
 
 
-def _limits(terms: Sequence[Term], space: ParameterSpace, body: str) -> dict[str, Interval]:
-    """Intersect the bounds of every body with those of the terms for one body."""
-    limits = dict(POSSIBLE)
+def _limits_of_body(terms: Sequence[Term], space: ParameterSpace, body: str) -> dict[str, Interval]:
+    """Return the bounds of a body's quantities: those of every body and of its constraints."""
+    limits = dict(BOUNDS_OF_EVERY_BODY)
     for term in terms:
         for name, (low, high) in term.limits(space, body).items():
             least, most = limits.get(name, (-np.inf, np.inf))
@@ -409,14 +418,14 @@ def _limits(terms: Sequence[Term], space: ParameterSpace, body: str) -> dict[str
     return limits
 
 
-def _default_in_words(
+def _describe_default(
     space: ParameterSpace, body: str, mass: float, decided_by: dict[str, DecidedBy]
 ) -> str | None:
     if "default" not in decided_by.values():
         return None
     default = space.default_of(body)
     if default is not None:
-        return f"default given for it, {_in_words(default)}"
+        return f"default given for it, {_describe_body(default)}"
     return (
         f"solid ball of {DEFAULT_DENSITY:g} kg/m³ about the centre of mass, "
         f"radius {1e3 * default_radius(mass):.1f} mm"
@@ -424,7 +433,7 @@ def _default_in_words(
 
 
 def _deciding_sources(posterior: Posterior, x: Array, covariance: Array) -> list[DecidedBy]:
-    """Determine the deciding source of each unknown."""
+    """Determine the source of each unknown's value: data, prior, constraint or default."""
     fit, weighed = posterior.fit, posterior.agreement is not None
     errors = _standard_errors(covariance)
     moved = np.abs(x - posterior.x)
@@ -437,14 +446,16 @@ def _deciding_sources(posterior: Posterior, x: Array, covariance: Array) -> list
         elif moved[k] > errors[k] and not (nothing == "nothing" and _unidentifiable(fit, k)):
             decided.append("constraint")
         elif weighed and of_body[k]:
-            decided.append("prior" if posterior.prior_share[k] > _DECISIVE_PRIOR_SHARE else "data")
+            decided.append(
+                "prior" if posterior.prior_share[k] > _MIN_DECISIVE_PRIOR_FRACTION else "data"
+            )
         else:
             decided.append(nothing if _unidentifiable(fit, k) else "data")
     return decided
 
 
 def _standard_errors(covariance: Array) -> Array:
-    """Return the standard errors; rounding may make the variance of a given value negative."""
+    """Return standard errors; a variance that is negative by rounding counts as zero."""
     return np.sqrt(np.maximum(np.diag(covariance), 0.0))
 
 
@@ -453,23 +464,23 @@ def _unidentifiable(fit: LeastSquaresFit, unknown: int) -> bool:
     return not fit.identifiability.half_widths[unknown] < 1.0
 
 
-def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
-    """Return a finding if the log excludes the prior, with both bodies."""
+def prior_conflict(posterior: Posterior) -> tuple[Finding, ...]:
+    """Return a finding with both bodies if the data exclude the prior."""
     agreement = posterior.agreement
     if agreement is None or not agreement.probability < PRIOR_EXCLUDED_P:
         return ()
     mass = float(posterior.fit.x[0])
     mixture = posterior.prior.mixture(mass)
     mean = np.zeros(10) if mixture is None else agreement.weights @ mixture.means
-    prior_text, data_text = _in_words(mean), _in_words(posterior.fit.x[:10])
+    prior_text, data_text = _describe_body(mean), _describe_body(posterior.fit.x[:10])
     remedy = "Check the prior, its unit and its pose in B; correct it or leave it out."
     return (
         Finding(
             "choice_contradicted",
             "error",
-            f"The log excludes the prior ({posterior.prior}): it is {agreement.z:.2g} standard "
-            f"errors from the nearest body that this allows (p = {agreement.probability:.1g}). The "
-            f"prior has {prior_text}, the log alone {data_text}.",
+            f"The log excludes the prior ({posterior.prior}): the body fitted to the log alone is "
+            f"{agreement.z:.2g} standard errors from the nearest body that the prior allows (p = "
+            f"{agreement.probability:.1g}). The prior has {prior_text}, the log alone {data_text}.",
             remedy,
             {
                 "z": agreement.z,
@@ -481,14 +492,14 @@ def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
     )
 
 
-def record_of(posterior: Posterior) -> dict[str, object]:
-    """Return the prior and its agreement with the log for the provenance; empty for a default."""
+def prior_record(posterior: Posterior) -> dict[str, object]:
+    """Return the prior and its agreement with the data for the provenance; empty without one."""
     if posterior.agreement is None:
         return {}
     return posterior.prior.record() | posterior.agreement.record()
 
 
-def _in_words(phi: Phi) -> str:
+def _describe_body(phi: Phi) -> str:
     """Describe mass, centre of mass and principal moments for messages."""
     com = ", ".join(f"{1e3 * each:.4g}" for each in phi[1:4] / phi[0])
     moments = ", ".join(f"{each:.3g}" for each in np.linalg.eigvalsh(inertia_about_com(phi)))

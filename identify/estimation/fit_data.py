@@ -19,23 +19,23 @@ from identify.regressors.padded_system import PaddedSystem
 from identify.regressors.triangular import svd
 from identify.significance import IMPOSSIBLE_SIGMA
 
-_MAX_UNEXCITED_SHARE = 1e-6
+_MAX_UNEXCITED_COMPONENT = 1e-6
 """Squared component of an unknown along directions without excitation, above which its estimate is
 arbitrary."""
 
 _MIN_FREE_COMPONENT = 1e-12
-"""Component of an unknown along free directions, below which it is fixed by the equalities."""
+"""Smallest component along free directions of an unknown that the equalities do not fix."""
 
-RESIDUAL_RESOLUTION = 1e-9
+MIN_RELATIVE_RESIDUAL = 1e-9
 """Relative size of residuals below which they are rounding errors of the measured values."""
 
 _MIN_RELATIVE_EXCITATION = 1e-9
-"""Excitation of an unknown, relative to the whole signal, below which it is rounding."""
+"""Excitation by an unknown, relative to the whole signal, below which it is rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChannelTypes:
-    """WeightInputs of each kind (force or torque) in G groups of up to K kinds.
+    """Channels of each kind (force or torque) in G groups of up to K kinds.
 
     Attributes:
         flags: whether a channel is of a kind, shape (G, K, m).
@@ -47,7 +47,7 @@ class ChannelTypes:
 
     @cached_property
     def numbers(self) -> Array:
-        """Flags as numbers 0 and 1, shape (G, K, m)."""
+        """Whether a channel is of a kind, as numbers 0 and 1, shape (G, K, m)."""
         return self.flags.astype(np.float64)
 
     @cached_property
@@ -62,12 +62,12 @@ class ChannelTypes:
 
     @cached_property
     def channels(self) -> Array:
-        """One for each channel of a group, zero for padding, shape (G, m)."""
+        """Whether a group has a channel, as numbers: 1, or 0 for padding, shape (G, m)."""
         return self.numbers.max(axis=1)
 
     @cached_property
     def blocks(self) -> tuple[Indices, Indices, Indices, Array]:
-        """Block of each kind in the matrices of its group.
+        """Indices of the block of each kind in the matrices of its group.
 
         Returns:
             Group and kind, shape (C,) each; channels, shape (C, k), padded with others if a kind
@@ -90,14 +90,14 @@ class ChannelTypes:
 
 @dataclass(frozen=True)
 class WeightInputs:
-    """Inputs of the weights of a fit besides its residuals.
+    """Quantities besides the residuals from which the weights of a fit are computed.
 
     Attributes:
         scales: root mean square of the measured values of each group's sensor, shape (G, m).
         samples, effective_samples: number of samples of each group, shape (G,).
         channels: which of the m channels each group has, shape (G, m).
         kinds: channels of each kind, shape (G, K, m).
-        kind: number of each kind's name; −1 where a group has fewer, shape (G, K).
+        kind_numbers: number of the name of each kind; −1 where a group has fewer, shape (G, K).
         wrench_noise: covariance of the residuals from noise of the wrench, shape (G, m, m).
         sensors: groups of each sensor, −1 where it has fewer, shape (sensors, bands).
     """
@@ -107,13 +107,13 @@ class WeightInputs:
     effective_samples: Array
     channels: Flags
     kinds: Flags
-    kind: Indices
+    kind_numbers: Indices
     wrench_noise: Array
     sensors: Indices
 
     @cached_property
-    def types(self) -> ChannelTypes:
-        """WeightInputs of each kind."""
+    def channel_types(self) -> ChannelTypes:
+        """Channels of each kind (force or torque)."""
         return ChannelTypes(self.kinds, self.effective_samples)
 
     @cached_property
@@ -123,9 +123,11 @@ class WeightInputs:
 
     @cached_property
     def rounding(self) -> Array:
-        """Variance of residuals from rounding of the measured values, shape (G, m)."""
+        """Variance of the residuals due to rounding of the measured values, shape (G, m)."""
         return (
-            RESIDUAL_RESOLUTION**2 * self.squares * (self.samples / self.effective_samples)[:, None]
+            MIN_RELATIVE_RESIDUAL**2
+            * self.squares
+            * (self.samples / self.effective_samples)[:, None]
         )
 
     @classmethod
@@ -137,7 +139,7 @@ class WeightInputs:
             effective_samples=arrays.effective_samples,
             channels=arrays.channels,
             kinds=arrays.kinds,
-            kind=arrays.kind,
+            kind_numbers=arrays.kind_numbers,
             wrench_noise=arrays.wrench_noise,
             sensors=arrays.sensors,
         )
@@ -167,12 +169,12 @@ class FitData:
 
     @cached_property
     def weight_inputs(self) -> WeightInputs:
-        """Inputs of the weights besides the residuals."""
+        """Quantities besides the residuals from which the weights are computed."""
         return WeightInputs.of(self.system.arrays, self.scales)
 
     @cached_property
     def offset_leverage(self) -> Array:
-        """Effective samples of each group that the offsets use up, shape (G,)."""
+        """Effective samples of each group that fitted offsets use up, shape (G,)."""
         return self.system.arrays.offset_leverage
 
     @cached_property
@@ -194,7 +196,7 @@ class FitData:
 
 
 def build_fit_data(system: System, terms: Sequence[Term]) -> FitData:
-    """Collect the data of a fit, with the equality constraints among its terms."""
+    """Collect the data of a fit, with the equalities among its constraints."""
     space = system.space
     equalities = [term.equalities(space) for term in terms]
     rows = np.concatenate([np.zeros((0, len(space))), *(E for E, _ in equalities)])
@@ -233,7 +235,7 @@ def channel_rms(system: System, *, masses_known: bool = False) -> Array:
     np.add.at(sensor_sums, arrays.sensor, counted)
     counts = np.maximum(arrays.kinds.sum(axis=-1), 1)
     by_kind = np.sqrt(sensor_sums[arrays.sensor, 1:] / sensor_sums[arrays.sensor, :1] / counts)
-    largest, has_kind = float(by_kind.max()), arrays.kind >= 0
+    largest, has_kind = float(by_kind.max()), arrays.kind_numbers >= 0
     if masses_known and largest > 0.0:
         by_kind = np.where(by_kind > 0.0, by_kind, largest)
     if not (by_kind[has_kind] > 0.0).all():
@@ -280,7 +282,7 @@ def initial_estimate(data: FitData) -> Array:
     x = start + units @ ((inverse @ b) / norms)
     scatter = problem.residual_norm(x) / np.sqrt(problem.degrees_of_freedom)
     errors = scatter * np.linalg.norm(inverse, axis=1) / norms
-    errors[(Vt[~nonzero] ** 2).sum(axis=0) > _MAX_UNEXCITED_SHARE] = np.inf
+    errors[(Vt[~nonzero] ** 2).sum(axis=0) > _MAX_UNEXCITED_COMPONENT] = np.inf
     require_positive_masses(x, errors, data)
     if not len(data.values):
         return x
@@ -300,7 +302,7 @@ def initial_estimate(data: FitData) -> Array:
 
 
 def _default_units(space: ParameterSpace) -> tuple[Array, Array]:
-    """Return the default bodies and their units; other unknowns are zero, in units of SI.
+    """Return the unknowns at the default bodies, and units: those of the bodies, else SI.
 
     Returns:
         Unknowns x0, shape (p,), and the map of changes in units of the defaults to SI, (p, p).

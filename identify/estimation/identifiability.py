@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array
-from identify.estimation.errors_in_variables import MAX_NOISE_SHARE
+from identify.estimation.errors_in_variables import MAX_NOISE_FRACTION
 from identify.regressors.triangular import eigh, qr_factor, whiten_moment
 from identify.significance import HALF_WIDTH_SIGMA
 
@@ -18,13 +18,13 @@ NOISE_LEVEL_RELATIVE_ERROR = 0.3
 """Relative error of the noise level that is estimated from the log."""
 
 WEAK_PRIOR_SCALE = 3.0
-"""Standard deviation of the weak prior used to compute noise shares, in body scales."""
+"""Standard deviation of the weak prior with which noise fractions are computed, in body scales."""
 
 MIN_RELATIVE_EXCITATION = 1e-13
-"""Excitation of a direction, relative to the whole, below which it is rounding."""
+"""Excitation of a direction, relative to the total, below which it is rounding error."""
 
 INERTIA_TRACE = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
-"""Row vector that gives the trace of the inertia from the ten parameters."""
+"""Row vector whose product with the ten parameters is the trace of the inertia."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Identifiability:
 
     @property
     def complete(self) -> bool:
-        """Whether the data identify every direction."""
+        """Whether the data identify every direction of the unknowns."""
         return self.unidentifiable.size == 0
 
 
@@ -90,7 +90,7 @@ def identifiability(
     root = R
     if noise.any():
         shares, U = eigh(whiten_moment(noise, R))
-        root = np.sqrt(1.0 - np.clip(shares, 0.0, MAX_NOISE_SHARE))[:, None] * (U.T @ R)
+        root = np.sqrt(1.0 - np.clip(shares, 0.0, MAX_NOISE_FRACTION))[:, None] * (U.T @ R)
     clean = root.T @ root - weak.T @ weak
     values, vectors = eigh(0.5 * (clean + clean.T))
     information = float(np.linalg.norm(along) ** 2)
@@ -129,7 +129,7 @@ def _size_error(directions: Array, errors: Array) -> float:
 
 
 def free_directions(equalities: Array) -> Array:
-    """Return a basis of the null space of E; unit vectors if E fixes single unknowns.
+    """Return a basis of the null space of equalities E; unit vectors if E fixes single unknowns.
 
     Args:
         equalities: rows E, shape (k, p), of full rank.

@@ -9,7 +9,7 @@ import numpy as np
 from identify.arrays import Array, Phi
 from identify.estimation.estimate import Estimate
 from identify.estimation.intervals import (
-    NAMES,
+    ESTIMATED_QUANTITIES,
     interval_jacobian,
     intervals_of,
     principal_axes_of,
@@ -20,7 +20,7 @@ from identify.significance import HALF_WIDTH_SIGMA
 
 
 def cover_shift(shift: Phi, covariance: Array) -> Array:
-    """Return the addition to a covariance C so that intervals cover another estimate's intervals.
+    """Return the covariance to add to C so that intervals cover those of a shifted estimate.
 
     2 C + 2 δδᵀ/z², as (z σ + |δ|)² ≤ 2 z²σ² + 2 δ² for every quantity, z that of 95 %.
 
@@ -43,7 +43,7 @@ def rank_one_covariance(shift: Phi) -> Array:
 def inflate_covariance(
     estimate: Estimate, added: Array, scale_part: Array | None = None
 ) -> Estimate:
-    """Add the covariance of a fault to an estimate: to its intervals, axes and variance shares.
+    """Add the covariance of a possible fault to an estimate, its intervals, axes and variances.
 
     Args:
         estimate: estimate of one body, or of a payload with its carrier.
@@ -77,7 +77,9 @@ def _inflate_body(estimate: Estimate, added: Array) -> Estimate:
         for matrix in (estimate.covariance, added)
     )
     shares: dict[str, dict[str, float]] = {}
-    for name, variance, extra in zip(NAMES, before.tolist(), added_variance.tolist(), strict=True):
+    for name, variance, extra in zip(
+        ESTIMATED_QUANTITIES, before.tolist(), added_variance.tolist(), strict=True
+    ):
         previous_shares, whole = estimate.variance_shares.get(name, {}), variance + extra
         if estimate.intervals[name] is not None and whole > 0.0 and (previous_shares or extra):
             rescaled = {

@@ -1,4 +1,4 @@
-"""Covariance of an estimate, and the 95 % intervals it gives.
+"""Covariance of an estimate, and 95 % intervals from it.
 
 Satterthwaite, "An approximate distribution of estimates of variance components" (1946).
 Hothorn, Bretz and Westfall, "Simultaneous inference in general parametric models" (2008).
@@ -24,30 +24,30 @@ from identify.inertia.matrices import six_from_symmetric
 from identify.significance import CONFIDENCE_QUANTILE, FEWEST_DEGREES
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
-"""Kind of the intervals from the formula, as repeated in every table and file."""
+"""Description of intervals from the covariance formula, for every table and file."""
 
-BY_RESIDUAL = "95 %, noise of the wrench counted by what the fit leaves of it"
-"""Kind of the intervals for static poses alone, whose signals show no noise by themselves."""
+INTERVAL_KIND_BY_RESIDUAL = "95 %, noise of the wrench counted by what the fit leaves of it"
+"""Description of intervals for static poses alone, whose noise is estimated from residuals."""
 
-COM = ("cx", "cy", "cz")
-INERTIA_ABOUT_COM = ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
-DERIVED = (*COM, *INERTIA_ABOUT_COM)
-"""Names of quantities derived from phi: centre of mass, and inertia about it."""
+COM_NAMES = ("cx", "cy", "cz")
+INERTIA_ABOUT_COM_NAMES = ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
+DERIVED_NAMES = (*COM_NAMES, *INERTIA_ABOUT_COM_NAMES)
+"""Names of quantities derived from phi: centre of mass and inertia about it."""
 
-NAMES = (*PHI, *DERIVED, *MOMENTS)
+ESTIMATED_QUANTITIES = (*PHI, *DERIVED_NAMES, *MOMENTS)
 """Names of all quantities with an interval."""
 
 Interval: TypeAlias = tuple[float, float]
 
-POSSIBLE: Mapping[str, Interval] = MappingProxyType(
+BOUNDS_OF_EVERY_BODY: Mapping[str, Interval] = MappingProxyType(
     dict.fromkeys(("m", "Ixx", "Iyy", "Izz", "Icxx", "Icyy", "Iczz", *MOMENTS), (0.0, np.inf))
 )
-"""Bounds that hold for every body, by name: mass and moments are not negative."""
+"""Bounds that hold for every body, by name of the quantity: mass and moments are nonnegative."""
 
-_SIX_ABOUT_COM = np.arange(3, 9)
+_INERTIA_ENTRIES = np.arange(3, 9)
 
 _LEVEL_DRAWS = 20_000
-"""Number of draws for the level of simultaneous intervals, accurate to 0.2 %."""
+"""Number of random draws for the level of simultaneous intervals, accurate to 0.2 %."""
 
 
 def covariance_of(fit: LeastSquaresFit) -> Array:
@@ -86,7 +86,7 @@ def degrees_of_freedom(fit: LeastSquaresFit, *, less_leverage: bool = True) -> A
     used = fit.leverages if less_leverage else 0.0
     shares = (along @ information @ along).diagonal(axis1=1, axis2=2)
     # One variance for each kind of channel is estimated from a group.
-    channels_per_kind = arrays.channels.sum(axis=1) / (arrays.kind >= 0).sum(axis=1)
+    channels_per_kind = arrays.channels.sum(axis=1) / (arrays.kind_numbers >= 0).sum(axis=1)
     degrees = np.maximum(channels_per_kind * (arrays.effective_samples - used), 1.0)
     total, squares = shares.sum(axis=0), (shares**2 / degrees[:, None]).sum(axis=0)
     return np.where(squares > 0.0, total**2 / np.where(squares > 0.0, squares, 1.0), np.inf)
@@ -116,7 +116,9 @@ def offset_half_widths(
     groups = arrays.sensors[offsets.sensor]
     samples = (arrays.effective_samples[groups] * (groups >= 0)).sum(axis=1)
     first = groups[:, 0]
-    channels_per_kind = arrays.channels[first].sum(axis=1) / (arrays.kind[first] >= 0).sum(axis=1)
+    channels_per_kind = arrays.channels[first].sum(axis=1) / (arrays.kind_numbers[first] >= 0).sum(
+        axis=1
+    )
     levels = stdtrit(np.maximum(channels_per_kind * samples, FEWEST_DEGREES), CONFIDENCE_QUANTILE)
     return system.offsets_by_log(levels[:, None] * errors)
 
@@ -131,56 +133,59 @@ def intervals_of(
     simultaneous: bool = False,
     spread: PrincipalSpread | None = None,
 ) -> dict[str, Interval | None]:
-    """95 % intervals of the ten parameters, what is derived of them, and the principal moments.
+    """Compute 95 % intervals of the ten parameters, derived quantities and principal moments.
 
-    Each is the estimate plus and minus Student's t standard errors, cut at what is possible: the
-    truth is never beyond, so that nothing is lost by the cut, and the other end stays where it is.
-    Those of principal moments reach further towards a moment that noise may have driven away.
+    An interval is the estimate plus and minus Student's t standard errors, cut at the bounds that
+    hold for the body, beyond which the true value cannot be. Intervals of principal moments reach
+    further towards a neighbouring moment, as noise drives moments apart.
 
     Args:
         phi: the estimate, shape (10,).
-        covariance: of phi, shape (10, 10).
-        degrees: of freedom of Student's t for each of the ten, shape (10,), or one number for all.
-        decided_by: what decided each of the ten; one that was not measured has no interval (None).
-        limits: what is known of some by name; that of every body where not given.
-        simultaneous: whether 95 % is that all of them hold at once.
-        spread: of the principal moments, where it is at hand.
+        covariance: covariance of phi, shape (10, 10).
+        degrees: degrees of freedom of Student's t for each parameter, shape (10,), or for all.
+        decided_by: source of each of the ten parameters; a parameter that the data do not
+            identify has no interval (None).
+        limits: known bounds by name; the bounds of every body if not given.
+        simultaneous: whether the 95 % intervals hold jointly.
+        spread: spread of the principal moments, if already computed.
     """
     spread = spread or principal_spread(phi, covariance)
     values = np.concatenate((phi, derived(phi), spread.moments))
     jacobian = interval_jacobian(phi, spread)
     known = np.array(list(measured(decided_by).values()))
-    errors = _errors(jacobian, covariance)
+    errors = _standard_errors(jacobian, covariance)
     level = (
         _simultaneous_level(jacobian[known], covariance) if simultaneous else CONFIDENCE_QUANTILE
     )
-    half = stdtrit(_expand_degrees(degrees), level) * errors
+    half = stdtrit(_degrees_of_quantities(degrees), level) * errors
     down, up = half.copy(), half.copy()
     eigenvalue_repulsion = spread.eigenvalue_repulsion
     down[-3:], up[-3:] = down[-3:] + eigenvalue_repulsion[0], up[-3:] + eigenvalue_repulsion[1]
-    bounds = POSSIBLE if limits is None else limits
-    intervals: dict[str, Interval | None] = dict.fromkeys(NAMES)
+    bounds = BOUNDS_OF_EVERY_BODY if limits is None else limits
+    intervals: dict[str, Interval | None] = dict.fromkeys(ESTIMATED_QUANTITIES)
     each = (values.tolist(), (values - down).tolist(), (values + up).tolist())
-    for name, has_interval, value, lower, upper in zip(NAMES, known.tolist(), *each, strict=True):
+    for name, has_interval, value, lower, upper in zip(
+        ESTIMATED_QUANTITIES, known.tolist(), *each, strict=True
+    ):
         low, high = bounds.get(name, (-np.inf, np.inf))
         if has_interval:  # rounding may put the estimate itself beyond a limit
             intervals[name] = max(lower, min(low, value)), min(upper, max(high, value))
     return intervals
 
 
-def _errors(jacobian: Array, covariance: Array) -> Array:
+def _standard_errors(jacobian: Array, covariance: Array) -> Array:
     """Compute the standard errors of quantities from their Jacobian, shape (q,)."""
     return np.sqrt(np.maximum((jacobian @ covariance * jacobian).sum(axis=1), 0.0))
 
 
 def measured(decided_by: Mapping[str, str]) -> dict[str, bool]:
-    """Return for each of `NAMES` whether the data identify it, from `decided_by` of the ten."""
+    """Return for each quantity with an interval whether the data identify it."""
     ten: dict[str, bool] = {name: decided_by[name] not in NOT_IDENTIFIED for name in PHI}
     all_six = all(ten[name] for name in PHI[4:])
     return {
         **ten,
-        **{name: ten[f"h{name[1]}"] for name in COM},
-        **{name: ten[f"I{name[2:]}"] for name in INERTIA_ABOUT_COM},
+        **{name: ten[f"h{name[1]}"] for name in COM_NAMES},
+        **{name: ten[f"I{name[2:]}"] for name in INERTIA_ABOUT_COM_NAMES},
         **dict.fromkeys(MOMENTS, all_six),
     }
 
@@ -207,7 +212,7 @@ def principal_axes_of(
     if not measured(decided_by)[MOMENTS[0]]:
         return ()
     spread = spread or principal_spread(phi, covariance)
-    angles = spread.half_angles(float(_expand_degrees(degrees)[-1]))
+    angles = spread.half_angles(float(_degrees_of_quantities(degrees)[-1]))
     return tuple(
         # ± is the same axis: the one shown has its largest component positive.
         PrincipalAxis(float(moment), axis * np.sign(axis[np.argmax(np.abs(axis))]), angle)
@@ -221,7 +226,7 @@ def principal_spread(phi: Phi, covariance: Array) -> PrincipalSpread:
 
 
 def interval_jacobian(phi: Phi, spread: PrincipalSpread | None = None) -> Array:
-    """Compute ∂(phi, c, I_c, principal moments)/∂phi, in the order of `NAMES`, shape (22, 10)."""
+    """Compute ∂(phi, c, I_c, principal moments)/∂phi, shape (22, 10)."""
     spread = spread or principal_spread(phi, np.zeros((10, 10)))
     return np.concatenate((np.eye(10), spread.derived, _moment_jacobian(spread)))
 
@@ -231,8 +236,8 @@ def _moment_jacobian(spread: PrincipalSpread) -> Array:
     return spread.jacobian[np.arange(3), np.arange(3)]
 
 
-def _expand_degrees(degrees: Array | float) -> Array:
-    """Expand degrees of freedom of the ten to all `NAMES`; principal moments get the smallest.
+def _degrees_of_quantities(degrees: Array | float) -> Array:
+    """Expand degrees of freedom of the ten parameters to all quantities with an interval.
 
     Returns:
         Shape (22,).
@@ -252,7 +257,7 @@ def _simultaneous_level(jacobian: Array, covariance: Array) -> float:
         jacobian: of the quantities, shape (q, 10).
         covariance: of phi, shape (10, 10).
     """
-    errors = _errors(jacobian, covariance)
+    errors = _standard_errors(jacobian, covariance)
     uncertain = errors > 0.0
     if not uncertain.any():
         return CONFIDENCE_QUANTILE
@@ -278,7 +283,7 @@ def derived_jacobian(phi: Phi) -> Array:
     jacobian = np.zeros((9, 10))
     jacobian[0, 0], jacobian[1, 0], jacobian[2, 0] = -x / m, -y / m, -z / m
     jacobian[0, 1] = jacobian[1, 2] = jacobian[2, 3] = 1.0 / m
-    jacobian[_SIX_ABOUT_COM, _SIX_ABOUT_COM + 1] = 1.0
+    jacobian[_INERTIA_ENTRIES, _INERTIA_ENTRIES + 1] = 1.0
     # ∂I_c/∂m and ∂I_c/∂h in the order xx, xy, xz, yy, yz, zz, with c = h/m.
     jacobian[3:, :4] = (
         (y * y + z * z, 0.0, -2.0 * y, -2.0 * z),

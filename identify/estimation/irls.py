@@ -30,20 +30,21 @@ RELATIVE_CONVERGENCE_TOLERANCE = 1e-12
 of both tolerances applies."""
 
 _MAX_COM_DISTANCE = 10.0
-"""Largest distance of the centre of mass from Bo that scales the first moment, in body sizes."""
+"""Largest distance of the centre of mass from Bo in the scale of the first moment, in body
+sizes."""
 
 _MOMENTS_OF_INERTIA = np.array([4, 7, 9])
 """Indices of Ixx, Iyy and Izz among the ten parameters."""
 
 
 def initial_leverages(data: FitData) -> Array:
-    """Return a first guess of the leverage of each group, equal per sample, shape (G,)."""
+    """Return an initial leverage of each group, equal for all samples, shape (G,)."""
     share = len(data.space) / data.system.equations
     return data.offset_leverage + share * data.weight_inputs.effective_samples
 
 
 def leverages(data: FitData, inverse: Array, moments: Array) -> Array:
-    """Compute the leverage of each group, its effective samples used by the fit, shape (G,).
+    """Compute the leverage of each group: effective samples that the fit uses up, shape (G,).
 
     Args:
         data: system and equalities.
@@ -101,7 +102,7 @@ def positive_masses(space: ParameterSpace, x: Array) -> bool:
 
 
 def default_lengths(space: ParameterSpace, x: Array) -> list[float]:
-    """Return the size of the default of each body [m], a ball's by its mass."""
+    """Return the length scale of each default body [m], for a default ball from the mass."""
     lengths = []
     for number in range(len(space.bodies)):
         default = space.default_of(number)
@@ -119,7 +120,7 @@ def default_length(mass: float) -> float:
 
 
 def characteristic_length(trace: float, error: float, length: float, default: float) -> float:
-    """Return a body's length scale [m], blended from its inertia and the default ball's size.
+    """Return a body's length scale [m], weighted between its inertia and the default's size.
 
     The blend is geometric; its weight is the significance of the trace of the inertia.
 
@@ -137,7 +138,7 @@ def characteristic_length(trace: float, error: float, length: float, default: fl
 
 
 def parameter_scales(scaling: Scaling) -> Array:
-    """Return the scale of each scaled unknown: one, except for the first moment.
+    """Return the typical size of each scaled unknown: one, except for the first moment.
 
     The first moment is about Bo; its scale includes the distance of the body from Bo.
     """

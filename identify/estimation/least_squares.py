@@ -47,11 +47,11 @@ _DAMPING_START_ITERATION = 8
 _MAX_ITERATIONS = 30
 """Largest number of IRLS iterations."""
 
-_SMALL_NOISE_SHARE = 0.05
-"""Share of noise in the information up to which the noise is subtracted without a ramp."""
+_SMALL_NOISE_FRACTION = 0.05
+"""Fraction of the information that is noise up to which noise is subtracted at once."""
 
 _MIN_SCORE_EXCESS = -0.8
-"""Smallest eigenvalue of the score excess relative to the information."""
+"""Smallest eigenvalue of the excess score covariance, relative to the information."""
 
 _LENGTH_TOLERANCE = 1e-4
 """Largest relative change of the characteristic lengths in the last iteration."""
@@ -99,7 +99,7 @@ class LeastSquaresFit:
 
     @property
     def x(self) -> Array:
-        """Unknowns in SI."""
+        """Estimated unknowns in SI."""
         return self.scaling.x(self.theta)
 
     @property
@@ -124,20 +124,20 @@ class LeastSquaresFit:
         return reduced[:p, :p], reduced[:p, p], float(np.hypot(reduced[p, p], floor))
 
     @cached_property
-    def directions(self) -> Array:
-        """Basis of the identifiable, then the unidentifiable directions, shape (p, k + j)."""
+    def direction_basis(self) -> Array:
+        """Basis of the unknowns: identifiable, then unidentifiable directions, shape (p, k + j)."""
         split = self.identifiability
         return np.concatenate((split.identifiable, split.unidentifiable), axis=1)
 
     @cached_property
     def coordinates(self) -> Array:
-        """Inverse of `directions`: coordinates of scaled unknowns in them, shape (k + j, p)."""
-        columns = self.directions
+        """Map from scaled unknowns to coordinates along `direction_basis`, shape (k + j, p)."""
+        columns = self.direction_basis
         square = columns.shape[0] == columns.shape[1]
         return np.linalg.inv(columns) if square else np.linalg.pinv(columns)
 
     def eiv_corrected_along(self, columns: Array) -> tuple[Array, Array]:
-        """Return the corrected A y = b along directions, θ = reference + columns · y."""
+        """Return A y = b corrected for column noise, with θ = reference + columns · y."""
         to_x = self.scaling.to_x
         return _eiv_corrected(self.problem, self.noise, to_x @ columns, to_x @ self.reference)
 
@@ -156,15 +156,15 @@ class LeastSquaresFit:
         )
 
     @property
-    def noise_share(self) -> float:
-        """Share of noise in the motion in the information along the identifiable directions."""
+    def information_noise_fraction(self) -> float:
+        """Fraction of the information along identifiable directions that is noise of the motion."""
         known = self.scaling.to_x @ self.identifiability.identifiable
         noise = known.T @ self.noise[:-1, :-1] @ known
         return float(np.trace(whiten_moment(noise, qr_factor(self.problem.A @ known))))
 
     @cached_property
     def information_inverse(self) -> Array:
-        """B⁻¹ in SI, zero along unidentifiable directions, shape (p, p)."""
+        """Inverse corrected information B⁻¹ in SI, zero along unidentifiable directions, (p, p)."""
         known = self.scaling.to_x @ self.identifiability.identifiable
         return known @ self.corrected_information_inverse @ known.T
 
@@ -175,7 +175,7 @@ class LeastSquaresFit:
 
     @cached_property
     def leverages(self) -> Array:
-        """Effective samples of each group used by unknowns and offsets, shape (G,)."""
+        """Effective samples of each group that unknowns and offsets use up, shape (G,)."""
         return leverages(self.data, self.information_inverse, self.moments)
 
 
@@ -206,7 +206,7 @@ def weighted_least_squares(
     while True:
         number, last = number + 1, x
         fit = _irls_iteration(data, x, lengths, min(1.0, number / ramp), leverage)
-        if number == 1 and ramp * fit.noise_share < _SMALL_NOISE_SHARE:
+        if number == 1 and ramp * fit.information_noise_fraction < _SMALL_NOISE_FRACTION:
             ramp = 1
         x, leverage = fit.scaling.x(fit.ridge_theta), fit.leverages
         lengths = characteristic_lengths(fit, damped=number > _DAMPING_START_ITERATION)
@@ -253,7 +253,7 @@ def _irls_iteration(
     share: float,
     leverage: Array,
 ) -> LeastSquaresFit:
-    """Do one IRLS iteration: weights, scaling and identifiability at x, then least squares.
+    """Do an IRLS iteration: weights, scaling and identifiability at x, then least squares.
 
     Args:
         data: system and equalities.
@@ -316,13 +316,13 @@ def _irls_iteration(
 
 
 def _length_change(lengths: Sequence[float], fit: LeastSquaresFit) -> float:
-    """Return the largest relative change of the lengths since the scaling of a fit."""
+    """Return the largest relative change of the bodies' lengths from those of a fit's scaling."""
     bodies = fit.scaling.bodies
     return max(abs(a / b.length - 1.0) for a, b in zip(lengths, bodies, strict=True))
 
 
 def characteristic_lengths(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
-    """Compute the characteristic length of each body (see `characteristic_length`).
+    """Compute the characteristic length of each body of a fit [m].
 
     That of a body with a default is the default's.
 
@@ -389,7 +389,7 @@ def _eiv_corrected(
 
 
 def _scalar_units(problem: LinearProblem, data: FitData) -> Array:
-    """Return for each scalar the value that alone would explain the data: its scale."""
+    """Return the scale of each scalar unknown: its value if it alone caused the data."""
     if not data.space.scalars:
         return np.zeros(0)
     columns = problem.A[:, data.space.scalar_slice]

@@ -17,7 +17,7 @@ from identify.estimation.terms import Term
 from identify.regressors.triangular import svd
 
 _MIN_VARIANCE_INCREASE = 1e-9
-"""Relative increase of a variance below which it is rounding."""
+"""Relative increase of a variance below which it is a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ScoreEquations:
     whitening: Array
 
     def chi_square(self, theta: Array) -> float:
-        """Evaluate ‖R θ − r‖², chi-square with k degrees of freedom at the true value.
+        """Evaluate ‖R θ − r‖², chi-square distributed with k degrees of freedom at the true θ.
 
         Args:
             theta: scaled unknowns, shape (p,).
@@ -51,7 +51,7 @@ class ScoreEquations:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceRegion:
-    """Confidence region of the unknowns under the data and the terms.
+    """Confidence region of the unknowns under the data and the constraints.
 
     Attributes:
         likelihood: R θ = r + noise, in scaled unknowns.
@@ -70,7 +70,7 @@ class ConfidenceRegion:
     covariance: Array
 
     def inflated(self, number: int, covariance: Array) -> ConfidenceRegion:
-        """Inflate the region to a body's covariance with scale errors and faults.
+        """Inflate the region to a covariance of a body with scale errors and faults.
 
         Args:
             number: number of the body.
@@ -102,7 +102,7 @@ def score_equations(fit: LeastSquaresFit) -> ScoreEquations:
         fit: unconstrained estimate.
     """
     split, to_x = fit.identifiability, fit.scaling.to_x
-    along = to_x @ fit.directions
+    along = to_x @ fit.direction_basis
     if split.complete:
         selector, (A, b), root = np.eye(along.shape[1]), fit.eiv_corrected, fit.score_root
     else:
@@ -115,9 +115,9 @@ def score_equations(fit: LeastSquaresFit) -> ScoreEquations:
 
 
 def _excited_equations(fit: LeastSquaresFit) -> tuple[Array, Array, Array, Array]:
-    """Restrict to excited directions: their selector, A y = b along them, and the score root G."""
+    """Return the selector of excited directions, A y = b along them, and the score root G."""
     split, to_x = fit.identifiability, fit.scaling.to_x
-    columns = fit.directions
+    columns = fit.direction_basis
     _, singular, selector = svd(fit.problem.A @ to_x @ columns)
     excited = singular > MIN_RELATIVE_EXCITATION * singular[0]
     selector = selector[excited]

@@ -19,11 +19,11 @@ from identify.estimation.likelihood import ScoreEquations, score_equations
 from identify.estimation.priors.prior import NoPrior, NormalMixture, Prior
 from identify.regressors.triangular import qr_factor, svd
 
-DATA = "the data"
-COMPLETED = "the data and the default body"
-WITH_PRIOR = "the data and the prior"
+OBJECTIVE_DATA = "the data"
+OBJECTIVE_COMPLETED = "the data and the default body"
+OBJECTIVE_WITH_PRIOR = "the data and the prior"
 """Objectives of an estimate: the data; the data completed by the default body along unidentifiable
-directions; or the data and a prior of the body."""
+directions; the data and a prior of the body."""
 
 _MIN_PRIOR_VARIANCE = 1e-12
 """Smallest variance of a prior along any direction, in squared body scales."""
@@ -51,7 +51,7 @@ class PriorAgreement:
 
     @property
     def z(self) -> float:
-        """Chi-square as an equivalent normal deviate (Wilson and Hilferty 1931)."""
+        """Chi-square of the prior-data conflict as a normal deviate (Wilson and Hilferty 1931)."""
         variance = 2.0 / (9.0 * self.degrees)
         return ((self.chi_square / self.degrees) ** (1.0 / 3.0) - 1.0 + variance) / variance**0.5
 
@@ -106,11 +106,11 @@ class Posterior:
 
     @property
     def optimal_for(self) -> str:
-        """Objective of its optimum: `DATA`, `COMPLETED` or `WITH_PRIOR`."""
+        """Description of the objective: data, completed data, or data and prior."""
         if self.agreement is not None:
-            return WITH_PRIOR
+            return OBJECTIVE_WITH_PRIOR
         numbers_are_data = self.fit.identifiability.complete or isinstance(self.prior, NoPrior)
-        return DATA if numbers_are_data else COMPLETED
+        return OBJECTIVE_DATA if numbers_are_data else OBJECTIVE_COMPLETED
 
     @property
     def prior_covariance(self) -> Array | None:
@@ -137,7 +137,7 @@ def posterior_of(fit: LeastSquaresFit, prior: Prior) -> Posterior:
     covariance, share = covariance_of(fit), np.zeros(len(fit.theta))
     likelihood = score_equations(fit)
     if not fit.identifiability.complete:
-        share = _prior_share(fit, likelihood, covariance)
+        share = _prior_fraction(fit, likelihood, covariance)
     A, b, floor = fit.augmented_problem
     return Posterior(
         fit=fit,
@@ -154,7 +154,7 @@ def posterior_of(fit: LeastSquaresFit, prior: Prior) -> Posterior:
     )
 
 
-class _Components(NamedTuple):
+class _ComponentPosteriors(NamedTuple):
     """Posterior for each component of a mixture of priors, θ = reference + free y.
 
     Attributes:
@@ -173,9 +173,9 @@ class _Components(NamedTuple):
 
 
 def _mixture_posterior(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixture) -> Posterior:
-    """Combine the components' posteriors by evidence to one normal distribution."""
+    """Combine the posteriors of a mixture's components to one normal distribution."""
     equations, free = score_equations(fit), fit.identifiability.free
-    components = _components(fit, equations, mixture)
+    components = _component_posteriors(fit, equations, mixture)
     max_evidence = float(components.evidence.max())
     likelihoods = np.exp(components.evidence - max_evidence)
     weights = likelihoods / likelihoods.sum()
@@ -188,7 +188,7 @@ def _mixture_posterior(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixtur
 
     theta = fit.prior + free @ mean
     rows = np.linalg.inv(root).T @ np.linalg.pinv(free)
-    reduced = qr_factor(_rows(rows, rows @ theta))
+    reduced = qr_factor(_augmented_rows(rows, rows @ theta))
     p, along = len(theta), fit.scaling.to_x @ free
     covariance = along @ root.T
     covariance = covariance @ covariance.T
@@ -204,7 +204,7 @@ def _mixture_posterior(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixtur
         covariance=covariance,
         score_gain=along @ within.T @ within @ (equations.R @ free).T @ equations.whitening,
         degrees=np.full(p, np.inf),
-        prior_share=_prior_share(fit, equations, covariance),
+        prior_share=_prior_fraction(fit, equations, covariance),
         likelihood=equations,
         agreement=PriorAgreement(
             weights=weights,
@@ -217,17 +217,19 @@ def _mixture_posterior(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixtur
     )
 
 
-def _components(
+def _component_posteriors(
     fit: LeastSquaresFit, equations: ScoreEquations, mixture: NormalMixture
-) -> _Components:
-    """Compute each component's posterior by QR of [R; W] y, W the prior's covariance to the −½.
+) -> _ComponentPosteriors:
+    """Compute the posterior of each component of a mixture of priors by QR of [R; W] y.
+
+    W is the prior's covariance to the power −½.
 
     The evidence is that of all rows divided by that of the prior's rows alone, restricted to the
     unknowns y of its body.
     """
     free, reference = fit.identifiability.free, fit.prior
     q, to_theta = free.shape[1], fit.scaling.bodies[0].to_theta
-    data_rows = _rows(equations.R @ free, equations.r - equations.R @ reference)
+    data_rows = _augmented_rows(equations.R @ free, equations.r - equations.R @ reference)
     data = np.concatenate((data_rows, _other_bodies_rows(fit)))
     means = mixture.means @ to_theta.T - reference[:10]
     spread = to_theta @ mixture.covariances @ to_theta.T + _MIN_PRIOR_VARIANCE * np.eye(10)
@@ -235,8 +237,8 @@ def _components(
     U, singular, _ = np.linalg.svd(free[:10], full_matrices=False)
     body_basis = (U * singular)[:, singular > MIN_RELATIVE_EXCITATION * singular[0]]
     k = body_basis.shape[1]
-    prior_only: Any = np.linalg.qr(_stacked(whitening, body_basis, means), mode="r")
-    prior_rows = _stacked(whitening, free[:10], means)
+    prior_only: Any = np.linalg.qr(_component_rows(whitening, body_basis, means), mode="r")
+    prior_rows = _component_rows(whitening, free[:10], means)
     all_data_rows = np.broadcast_to(data, (len(prior_rows), *data.shape))
     R: Any = np.linalg.qr(np.concatenate((all_data_rows, prior_rows), axis=1), mode="r")
     prior_residual = prior_only[:, k, k] ** 2 if k < 10 else 0.0  # what is given is no evidence
@@ -246,7 +248,7 @@ def _components(
     )
     roots = np.linalg.inv(R[:, :q, :q])
     y = (roots @ R[:, :q, q:])[..., 0]
-    return _Components(y, roots, evidence, chi_square, len(data) + k - q)
+    return _ComponentPosteriors(y, roots, evidence, chi_square, len(data) + k - q)
 
 
 def _other_bodies_rows(fit: LeastSquaresFit) -> Array:
@@ -260,11 +262,11 @@ def _other_bodies_rows(fit: LeastSquaresFit) -> Array:
         return np.zeros((0, q + 1))
     dual = fit.coordinates[split.identifiable.shape[1] :].copy()
     dual[:, :10] = 0.0
-    return _rows(dual @ split.free, dual @ (fit.reference - fit.prior))
+    return _augmented_rows(dual @ split.free, dual @ (fit.reference - fit.prior))
 
 
-def _prior_share(fit: LeastSquaresFit, equations: ScoreEquations, covariance: Array) -> Array:
-    """Compute the prior's share 1 − σ²/σ²_d of each unknown; one if the data do not observe it."""
+def _prior_fraction(fit: LeastSquaresFit, equations: ScoreEquations, covariance: Array) -> Array:
+    """Compute the prior's part 1 − σ²/σ²_d of the information on each unknown (1 without data)."""
     free = fit.identifiability.free
     along = fit.scaling.to_x @ free
     _, singular, Vt = svd(equations.R @ free)
@@ -279,11 +281,11 @@ def _prior_share(fit: LeastSquaresFit, equations: ScoreEquations, covariance: Ar
     return np.where(np.diag(covariance) > 0.0, np.clip(share, 0.0, 1.0), 0.0)
 
 
-def _rows(matrix: Array, right: Array) -> Array:
+def _augmented_rows(matrix: Array, right: Array) -> Array:
     return np.concatenate((matrix, right[:, None]), axis=1)
 
 
-def _stacked(whitening: Array, columns: Array, means: Array) -> Array:
+def _component_rows(whitening: Array, columns: Array, means: Array) -> Array:
     """Stack rows [W columns | W mean] of each component, shape (g, 10, k + 1)."""
     return np.concatenate((whitening @ columns, whitening @ means[..., None]), axis=-1)
 
@@ -294,7 +296,7 @@ def _log_determinant(triangles: Array) -> Array:
 
 
 class CountedErrors(Protocol):
-    """Errors besides noise with their effect on the unknowns, such as small faults of a sensor."""
+    """Errors besides noise that intervals include, such as small faults of a sensor."""
 
     @property
     def kind(self) -> str:
@@ -302,7 +304,7 @@ class CountedErrors(Protocol):
         ...
 
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
-        """Compute the unknowns' covariance from these errors, and the part of it from the scale.
+        """Compute the covariance of the unknowns from the errors, and its part from scale errors.
 
         Returns:
             Both in SI, shape (p, p).

@@ -21,7 +21,8 @@ _INERTIA_BASIS = symmetric_from_six(np.eye(6))
 _LOWER_TRIANGLE = np.tri(3, k=-1)
 
 _MAX_HALF_ANGLE = 0.25 * np.pi
-"""Largest half-angle of a cone; beyond it two axes may be exchanged [rad]."""
+"""Largest half-angle of the confidence cone of an axis [rad]; beyond it two axes may be
+exchanged."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +63,18 @@ class PrincipalSpread:
 
     @cached_property
     def joint(self) -> Array:
-        """Covariance of all entries of G, shape (3, 3, 3, 3)."""
+        """Covariance of all entries of the inertia error in principal axes, shape (3, 3, 3, 3)."""
         J = self.jacobian.reshape(9, 10)
         return (J @ self.covariance @ J.T).reshape(3, 3, 3, 3)
 
     @cached_property
     def errors(self) -> Array:
-        """Standard errors of G, shape (3, 3)."""
+        """Standard errors of the inertia in principal axes, shape (3, 3)."""
         return np.sqrt(np.maximum(np.einsum("kjkj->kj", self.joint), 0.0))
 
     @cached_property
     def gap_noise(self) -> Array:
-        """Mean square gap of two equal moments due to error, shape (3, 3) [kg² m⁴]."""
+        """Mean square difference that errors cause between two equal moments, (3, 3) [kg² m⁴]."""
         cross = np.einsum("kkjj->kj", self.joint)
         variances = np.diag(cross)
         variance = variances[:, None] + variances - cross - cross.T
@@ -81,7 +82,7 @@ class PrincipalSpread:
 
     @property
     def eigenvalue_repulsion(self) -> Array:
-        """Bias of each moment by eigenvalue repulsion from the one below and the one above.
+        """Bias of each principal moment by repulsion from the next smaller and the next larger.
 
         Error increases the gap of two eigenvalues: its square is on average larger by the variance
         of G_kk − G_jj plus four times that of G_kj. The interval of the upper one is extended down

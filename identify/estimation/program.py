@@ -1,4 +1,4 @@
-"""Cone program, compiled once by cvxpy for its terms and solved repeatedly by Clarabel.
+"""Cone program, compiled once by cvxpy for its constraints and solved repeatedly by Clarabel.
 
     minimise ‖A θ − b‖   subject to the terms
 
@@ -38,12 +38,12 @@ _SOLVER_TOLERANCE = 1e-10
 
 
 class Infeasible(SolveError):
-    """No unknowns meet the terms, according to the solver."""
+    """The constraints contradict each other, according to the solver."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConicRows:
-    """Terms in conic standard form at one scaling: F θ + G u + f ∈ K.
+    """Constraints in conic standard form at one scaling, F θ + G u + f ∈ K.
 
     Attributes:
         F: coefficients of the scaled unknowns, shape (n, p).
@@ -103,7 +103,7 @@ class ConeSolution:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConeProgram:
-    """Compiled cone program of some terms.
+    """Cone program compiled for a set of constraints.
 
     Attributes:
         space: parameter space of the unknowns.
@@ -116,7 +116,7 @@ class ConeProgram:
         theta, auxiliary: columns of the scaled unknowns, and of the terms' auxiliary variables.
         rows: rows of the terms; all others are those of the norm.
         cones: cones of all rows.
-        terms_cones: cones of the terms' rows.
+        constraint_cones: cones of the terms' rows.
     """
 
     space: ParameterSpace
@@ -130,10 +130,10 @@ class ConeProgram:
     auxiliary: Indices
     rows: Indices
     cones: tuple[ConeBlock, ...]
-    terms_cones: tuple[ConeBlock, ...]
+    constraint_cones: tuple[ConeBlock, ...]
 
     def solve(self, A: Array, b: Array, scaling: Scaling) -> ConeSolution:
-        """Solve for one set of data.
+        """Solve the program for the data of a fit.
 
         Args:
             A: shape (p, p), in scaled unknowns.
@@ -141,7 +141,7 @@ class ConeProgram:
             scaling: the units of the unknowns.
 
         Raises:
-            Infeasible: no unknowns meet the terms.
+            Infeasible: the constraints contradict each other.
             SolveError: the solver failed.
         """
         clarabel = clarabel_module()
@@ -149,7 +149,7 @@ class ConeProgram:
         scale = float(np.linalg.norm(A))
         if not (np.isfinite(scale) and scale > 0.0):
             raise SolveError("the problem has no data: its matrix is zero or not finite")
-        form = self._form(A / scale, b / scale, scaling)
+        form = self._standard_form(A / scale, b / scale, scaling)
         matrix = copy(self.matrix_pattern)
         matrix.data = -form[self.entries][: len(matrix.indices)]
         cones = [cone.to_clarabel(clarabel) for cone in self.cones]
@@ -161,11 +161,14 @@ class ConeProgram:
         finished = time.perf_counter()
         status = str(solution.status)
         if status in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
-            raise Infeasible(f"no unknowns meet the terms: Clarabel stopped with {status!r}")
+            raise Infeasible(
+                f"the constraints contradict each other, no body satisfies all of them (Clarabel: "
+                f"{status}): remove or widen one"
+            )
         if status not in ("Solved", "AlmostSolved", "InsufficientProgress"):
             raise SolveError(
                 f"Clarabel stopped with {status!r} after {solution.iterations} iterations: no "
-                f"consistent body was found for these data and terms"
+                f"consistent body was found for these data; relax or remove constraints"
             )
         theta = np.asarray(solution.x)[self.theta]
         # From the norm's multipliers to those of its half square, which is what is certified.
@@ -173,30 +176,30 @@ class ConeProgram:
         return ConeSolution(
             theta=theta,
             multiplier=factor * np.asarray(solution.z)[self.rows],
-            rows=self._rows(form),
+            rows=self._conic_rows(form),
             run=SolverRun(
                 solver="Clarabel",
                 status=status,
                 iterations=int(solution.iterations),
-                versions=_versions(),
+                versions=_solver_versions(),
                 build_time=built - started,
                 solve_time=finished - built,
             ),
         )
 
-    def terms_rows(self, scaling: Scaling) -> ConicRows:
-        """Return the terms in standard form at a scaling."""
+    def constraint_rows(self, scaling: Scaling) -> ConicRows:
+        """Return the constraints in conic standard form at a scaling."""
         p = len(self.theta)
-        return self._rows(self._form(np.zeros((p, p)), np.zeros(p), scaling))
+        return self._conic_rows(self._standard_form(np.zeros((p, p)), np.zeros(p), scaling))
 
-    def _rows(self, form: Array) -> ConicRows:
+    def _conic_rows(self, form: Array) -> ConicRows:
         rows = form[self.rows]
         return ConicRows(
-            rows[:, self.theta], rows[:, self.auxiliary], rows[:, -1], self.terms_cones
+            rows[:, self.theta], rows[:, self.auxiliary], rows[:, -1], self.constraint_cones
         )
 
-    def _form(self, A: Array, b: Array, scaling: Scaling) -> Array:
-        """Fill in [F | f] for given data and units."""
+    def _standard_form(self, A: Array, b: Array, scaling: Scaling) -> Array:
+        """Return the program's rows [F | f] for given data and scaling."""
         values = [A.ravel("F"), b]
         for body in scaling.bodies:
             values += [[1.0 / body.mass, 1.0 / body.length], body.com / body.length]
@@ -210,7 +213,7 @@ class ConeProgram:
 
 
 def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
-    """Compile the program of some terms, cached per process.
+    """Compile the program of a set of constraints, cached per process.
 
     It does not depend on defaults, nor on terms without constraints.
     """
@@ -244,7 +247,7 @@ def _compiled_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConePro
         units = cp.Parameter(len(space.scalars))
         parameters.append(units)
         x = ScaledSpace(space, bodies, theta[space.scalar_slice], units)
-    constraints = [constraint for term in terms for constraint in _built(term, x)]
+    constraints = [constraint for term in terms for constraint in _build_constraints(term, x)]
     problem = cp.Problem(cp.Minimize(bound), [cp.SOC(bound, A @ theta - b), *constraints])
     maps = [parameter for body in bodies for parameter in (body.to_phi, body.to_theta)]
     used = {parameter.id for parameter in problem.parameters()}
@@ -255,8 +258,8 @@ def _compiled_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConePro
     return _compile(problem, parameters, theta, bound, space, about_Bo=about_Bo)
 
 
-def _built(term: Term, x: ScaledSpace) -> list[cp.Constraint]:
-    """Build the constraints of a term and check that they are DPP-compliant in cvxpy."""
+def _build_constraints(term: Term, x: ScaledSpace) -> list[cp.Constraint]:
+    """Build the cvxpy constraints of a `Term` and check that they are DPP-compliant."""
     constraints = term.build(x)
     for constraint in constraints:
         if not constraint.is_dcp(dpp=True):
@@ -328,12 +331,12 @@ def _compile(
             np.arange(shape[0]), slice(rows_before_norm, rows_before_norm + theta.size + 1)
         ),
         cones=cones,
-        terms_cones=cones[:norm] + cones[norm + 1 :],
+        constraint_cones=cones[:norm] + cones[norm + 1 :],
     )
 
 
 @lru_cache(maxsize=1)
-def _versions() -> Mapping[str, str]:
+def _solver_versions() -> Mapping[str, str]:
     return {name: version(name) for name in ("clarabel", "cvxpy")}
 
 

@@ -1,4 +1,4 @@
-"""Random-effects model of small sensor faults: a table of groups, one row each.
+"""Random-effects model of small sensor faults, with a table of the groups of faults.
 
 Each group is a linear map M(η) of a log's wide columns, M(0) = 1, or an offset that drifts. The
 groups of one sensor are shared by all its logs; drift is of each log. `effects_fit` estimates them
@@ -36,24 +36,24 @@ from identify.regressors.log_corrections import (
 from identify.spatial.columns import DDW, RP, RT, W
 from identify.spatial.vectors import STANDARD_GRAVITY
 
-SHORTEST_LEVER = 0.03
+MIN_LEVER_ARM = 0.03
 """Smallest lever (distance of the centre of mass) for scaling crosstalk and torque drift [m]."""
 
-CABLE_REACH = 0.3
+CABLE_SLACK_RADIUS = 0.3
 """Approximate distance from the centre of the motion at which a cable is slack [m]; it relates the
 scale of the cable's stiffness to that of its pull."""
 
-_TANGENT_STEP = 1e-6
-"""Step of the central differences for tangents, in SI units of each column."""
+_DIFFERENCE_STEP = 1e-6
+"""Step of central differences for derivatives of maps by effects, in SI units of each column."""
 
 
 @dataclass(frozen=True, slots=True)
 class BodyScale:
-    """Weight and lever of a body that scale drift and crosstalk.
+    """Weight and lever arm of a body, which scale drift and crosstalk.
 
     Attributes:
         weight: weight of the body on Earth [N].
-        lever: distance of the centre of mass from the origin, at least `SHORTEST_LEVER` [m].
+        lever: distance of the centre of mass from the origin, at least `MIN_LEVER_ARM` [m].
     """
 
     weight: float
@@ -61,9 +61,9 @@ class BodyScale:
 
     @classmethod
     def of(cls, phi: Phi) -> BodyScale:
-        """Compute the scale of a body of positive mass."""
+        """Compute weight and lever arm of a body of positive mass."""
         lever = float(np.linalg.norm(phi[1:4]) / phi[0])
-        return cls(float(phi[0]) * STANDARD_GRAVITY, max(lever, SHORTEST_LEVER))
+        return cls(float(phi[0]) * STANDARD_GRAVITY, max(lever, MIN_LEVER_ARM))
 
 
 def _any_log(facts: LogFacts) -> bool:
@@ -72,18 +72,18 @@ def _any_log(facts: LogFacts) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EffectGroup:
-    """Kind of small fault: its columns and their map of a log.
+    """Kind of small fault of a sensor: its effects (columns) and their map of a log.
 
     Attributes:
         name: key in `[effects]`, unless `key` gives another.
         code: code of its finding.
         columns: names of its columns.
-        map_at: function that returns M(η) of the columns that a fit reads, shape (43, 19).
-        applies: function that returns whether a log can have it.
+        map_at: function that returns the map M(η) for the columns that a fit uses, (43, 19).
+        applies: function that returns whether a log can have the fault.
         units: function that returns SI units of the columns for a body, shape (k,).
         power: exponent of the key's size in the columns' sizes.
         key: key in `[effects]` if it differs from the name.
-        tied: columns whose size is that of the others.
+        tied: columns whose size is that of the others, without being estimated from them.
     """
 
     name: str
@@ -99,14 +99,15 @@ class EffectGroup:
 
 _CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 _DIRECTIONS = ("first horizontal", "second horizontal", "vertical")
-_CABLE = (
+_CABLE_COLUMNS = (
     "stiffness in N/m",
     *(f"{way} pull in N" for way in _DIRECTIONS),
     *(f"moment of the stiffness about {axis} in N" for axis in "xyz"),
     *(f"moment of {arm} and {way} pull in N m" for arm in "xyz" for way in _DIRECTIONS),
 )
-_VERTICAL = (3, 9, 12, 15)
-"""Columns of a constant vertical pull, which looks like weight: others determine their size."""
+_VERTICAL_PULL_COLUMNS = (3, 9, 12, 15)
+"""Columns of a constant vertical pull, whose size other columns determine, as it resembles
+weight."""
 
 _OFF_DIAGONAL = [(i, j) for i in range(6) for j in range(6) if i != j]
 
@@ -169,7 +170,7 @@ def _cable_map(facts: LogFacts, eta: Array) -> Array:
 
 
 def _level_axes(gravity: Vec3) -> Array:
-    """Return two horizontal axes and the upward one as rows, (3, 3); those of W if it is level."""
+    """Return two horizontal axes and the upward axis as rows; those of W if z is up, (3, 3)."""
     size = float(np.linalg.norm(gravity))
     up = -gravity / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
     first = np.eye(3)[int(np.argmin(np.abs(up)))]
@@ -179,20 +180,22 @@ def _level_axes(gravity: Vec3) -> Array:
 
 
 def _cable_units(scale: BodyScale) -> Array:
-    by_lever = np.repeat([1.0, CABLE_REACH], [1, 3])
-    of_forces = np.concatenate((by_lever, [scale.lever] * 3, [scale.lever * CABLE_REACH] * 9))
+    by_lever = np.repeat([1.0, CABLE_SLACK_RADIUS], [1, 3])
+    of_forces = np.concatenate(
+        (by_lever, [scale.lever] * 3, [scale.lever * CABLE_SLACK_RADIUS] * 9)
+    )
     return scale.weight * of_forces
 
 
-def _moves(facts: LogFacts) -> bool:
+def _has_motion(facts: LogFacts) -> bool:
     return not facts.still
 
 
-def _times_motion(facts: LogFacts) -> bool:
+def _differentiates_pose(facts: LogFacts) -> bool:
     return facts.rates_from_pose
 
 
-def _positioned(facts: LogFacts) -> bool:
+def _has_positions(facts: LogFacts) -> bool:
     return facts.attitude and "position" in facts.signals
 
 
@@ -201,8 +204,8 @@ def _adds_gravity(facts: LogFacts) -> bool:
 
 
 GROUP_TABLE: tuple[EffectGroup, ...] = (
-    EffectGroup("delay_s", "delay", ("delay",), _delay_map, _moves),
-    EffectGroup("filter_s", "sensor_lag", ("filter",), _filter_map, _moves, power=2),
+    EffectGroup("delay_s", "delay", ("delay",), _delay_map, _has_motion),
+    EffectGroup("filter_s", "sensor_lag", ("filter",), _filter_map, _has_motion, power=2),
     EffectGroup("gain", "gain", _CHANNELS, _gain_map),
     EffectGroup("common_gain", "gain", ("force", "torque"), _common_gain_map, key="gain"),
     EffectGroup(
@@ -226,16 +229,22 @@ GROUP_TABLE: tuple[EffectGroup, ...] = (
         _adds_gravity,
     ),
     EffectGroup("gravity", "gravity_magnitude", ("size",), _gravity_map, _adds_gravity),
-    EffectGroup("clock", "clock_rate", ("rate",), _clock_map, _times_motion),
+    EffectGroup("clock", "clock_rate", ("rate",), _clock_map, _differentiates_pose),
     EffectGroup(
-        "cable", "cable", _CABLE, _cable_map, _positioned, units=_cable_units, tied=_VERTICAL
+        "cable",
+        "cable",
+        _CABLE_COLUMNS,
+        _cable_map,
+        _has_positions,
+        units=_cable_units,
+        tied=_VERTICAL_PULL_COLUMNS,
     ),
-    EffectGroup("point_m", "kinematic_offset", ("x", "y", "z"), _point_map, _moves),
+    EffectGroup("point_m", "kinematic_offset", ("x", "y", "z"), _point_map, _has_motion),
 )
-"""Groups that are maps, in the order in which they act on a log."""
+"""Groups of effects that are maps, in the order in which the maps act on a log."""
 
 DRIFT_GROUPS = ("force_drift", "torque_drift")
-"""Names of the drift groups of force and of torque."""
+"""Names of the groups of drift effects, of force and of torque."""
 
 SCALE_GROUPS = ("gain", "common_gain", "gravity")
 """Groups of scale errors of the sensor and of gravity, equal in all logs of a sensor."""
@@ -243,14 +252,14 @@ SCALE_GROUPS = ("gain", "common_gain", "gravity")
 
 @dataclass(frozen=True, slots=True)
 class EffectBlock:
-    """Columns of one group for one sensor.
+    """Columns (effects) of a group of faults for a sensor.
 
     Attributes:
         group: kind of fault.
         sensor: number of the sensor.
         start: first column.
         deviations: standard deviation of each column if a schema gives it.
-        setting: size of the prior, and cap; None where the standard deviation is one unit.
+        setting: size of the prior, and cap; None if the standard deviation is one unit.
     """
 
     group: EffectGroup
@@ -306,7 +315,7 @@ class EffectModel:
         keys = [sensor_key(recording) for recording in recordings]
         distinct = list(dict.fromkeys(keys))
         sensors = tuple(distinct.index(key) for key in keys)
-        facts = _with_centres(facts, sensors, statistics)
+        facts = _with_mean_positions(facts, sensors, statistics)
         blocks, start = list[EffectBlock](), 0
         for sensor in range(len(distinct)):
             first = sensors.index(sensor)
@@ -329,11 +338,11 @@ class EffectModel:
         return cls(facts, sensors, tuple(blocks), (force, torque))
 
     def without(self, name: str) -> EffectModel:
-        """Return the model without the groups of a name."""
+        """Return the model without the groups of effects with a name."""
         return self._with_blocks([block for block in self.blocks if block.group.name != name])
 
     def with_gain_for_point(self, setting: GroupSetting) -> EffectModel:
-        """Replace the point offset by common gains of a given size (unless given by schemas)."""
+        """Replace the point offset by common gains of a given size, unless schemas give gains."""
         blocks = self.without("point_m").blocks
         return self._with_blocks(
             replace(block, setting=setting)
@@ -352,11 +361,11 @@ class EffectModel:
 
     @property
     def count(self) -> int:
-        """Number of columns."""
+        """Number of effects (columns)."""
         return self.blocks[-1].columns.stop if self.blocks else 0
 
     def maps(self, eta: Array) -> Array:
-        """Compute M(η) of each log for all columns, shape (logs, 43, 43)."""
+        """Compute the map M(η) of each log for all columns, shape (logs, 43, 43)."""
         by_key: dict[tuple[int, int], Array] = {}
         for facts, sensor in zip(self.facts, self.sensors, strict=True):
             key = id(facts), sensor
@@ -389,13 +398,13 @@ class EffectModel:
                 continue
             for k in range(len(block.group.columns)):
                 step = np.zeros(len(block.group.columns))
-                step[k] = _TANGENT_STEP
+                step[k] = _DIFFERENCE_STEP
                 ends = [_group_map(block.group, facts, end)[:, :fit] for end in (step, -step)]
-                tangent[..., block.start + k] = (ends[0] - ends[1]) / (2.0 * _TANGENT_STEP)
+                tangent[..., block.start + k] = (ends[0] - ends[1]) / (2.0 * _DIFFERENCE_STEP)
         return tangent
 
     def units(self, scale: BodyScale) -> Array:
-        """Return the unit of each column in SI, shape (q,)."""
+        """Return the unit of each effect in SI, shape (q,)."""
         units = np.ones(self.count)
         for block in self.blocks:
             if block.deviations is not None:
@@ -405,7 +414,7 @@ class EffectModel:
         return units
 
     def components(self, eta: Array | None = None) -> list[tuple[str, Component]]:
-        """Return variance components of the map columns with group names; one per key.
+        """Return a variance component for each key of `[effects]`, with the name of its group.
 
         Args:
             eta: current effects, if any. A wrench delay of τ can be a pure delay or a low-pass
@@ -435,7 +444,7 @@ class EffectModel:
 
     @property
     def scale_columns(self) -> Indices:
-        """Numbers of the columns that are scale errors of the sensor or of gravity."""
+        """Numbers of the effects that are scale errors of the sensor or of gravity."""
         blocks = [
             block
             for block in self.blocks
@@ -444,7 +453,7 @@ class EffectModel:
         return _column_numbers(blocks)
 
 
-def _with_centres(
+def _with_mean_positions(
     facts: Sequence[LogFacts], sensors: Sequence[int], statistics: Sequence[Statistics]
 ) -> tuple[LogFacts, ...]:
     """Add to the facts of logs the mean position of all logs of their sensor.
@@ -453,7 +462,7 @@ def _with_centres(
     """
     by_key: dict[tuple[int, int], LogFacts] = {}
     for log_facts, sensor in zip(facts, sensors, strict=True) if statistics else ():
-        if not _positioned(log_facts) or (id(log_facts), sensor) in by_key:
+        if not _has_positions(log_facts) or (id(log_facts), sensor) in by_key:
             continue
         factors = [s.factors for s, k in zip(statistics, sensors, strict=True) if k == sensor]
         A = np.concatenate([f[..., RT].reshape(-1, 3) for f in factors])
@@ -464,7 +473,7 @@ def _with_centres(
 
 
 def _column_numbers(blocks: Sequence[EffectBlock], *, tied: bool = False) -> Indices:
-    """Return the column numbers of blocks, either tied or untied columns."""
+    """Return the column numbers of blocks, only of the tied or only of the other columns."""
     numbers = [
         np.array(
             [block.start + k for k in range(width) if (k in block.group.tied) == tied],
@@ -477,13 +486,13 @@ def _column_numbers(blocks: Sequence[EffectBlock], *, tied: bool = False) -> Ind
 
 
 def _group_map(group: EffectGroup, facts: LogFacts, eta: Array) -> Array:
-    """Compute M(η) of one group for all columns, applied to the logged readings."""
+    """Compute the map M(η) of a group of effects for all columns, on the wrench as logged."""
     M = group.map_at(facts, eta)
     return extend_to_derivatives(logged_wrench_only(M, facts.compensated, facts.gravity))
 
 
 def _given_deviations(recording: Recording) -> Mapping[str, Array]:
-    """Return standard deviations from a schema, by group."""
+    """Return the standard deviations of effects that a schema gives, by group."""
     given: dict[str, Array] = {}
     if (accuracy := gain_accuracy(recording)) is not None:
         gains, crosstalk = gain_deviations(accuracy)

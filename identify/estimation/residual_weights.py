@@ -1,4 +1,4 @@
-"""Weights by frequency band, from the observed residuals and the predicted noise of the signals.
+"""Weights of frequency bands, from observed residuals and the predicted noise of the signals.
 
 Fisher, "Theory of statistical estimation" (1925).
 DerSimonian and Laird, "Meta-analysis in clinical trials" (1986).
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.estimation.fit_data import RESIDUAL_RESOLUTION, ChannelTypes, FitData, WeightInputs
+from identify.estimation.fit_data import MIN_RELATIVE_RESIDUAL, ChannelTypes, FitData, WeightInputs
 from identify.significance import SIGNIFICANT_SIGMA
 
 _PREDICTED_DEGREES = 100.0
@@ -24,28 +24,28 @@ _PREDICTED_DEGREES = 100.0
 inflation: the weight of the prediction against the observed residuals."""
 
 _ISOTROPIC_DEGREES = 30.0
-"""Prior degrees of freedom of one variance for each kind of channel, used if nothing is
+"""Prior degrees of freedom of a common variance of the channels of a kind, used if no noise is
 predicted."""
 
 _MIN_SHRINKAGE_DEGREES, _MAX_SHRINKAGE_DEGREES = 3.0, 100.0
-"""Bounds of the degrees of freedom of the variance inflation common to all bands."""
+"""Bounds of the degrees of freedom of the variance inflation that is common to all bands."""
 
 _POOLED_DEGREES = 10.0
-"""Degrees of freedom of the common variance inflation of pooled bands, times that inflation."""
+"""Product of the common variance inflation of pooled bands and its degrees of freedom."""
 
 _SCORING_STEPS = 3
-"""Number of Fisher-scoring steps; further ones move the inflation by less than its error."""
+"""Number of Fisher-scoring steps; further steps change the inflation by less than its error."""
 
 _MAX_EDGE_RATIO = 2.0
 """Largest ratio of the inflation at the lower edge of a band to that at its middle."""
 
-_MIN_INDEPENDENT_SHARE = 1e-8
-"""Share of each axis' residual variance that is assumed independent of the other axes."""
+_MIN_INDEPENDENT_FRACTION = 1e-8
+"""Fraction of each axis' residual variance that is assumed independent of the other axes."""
 
 _MIN_RESIDUAL_RATIO = 1e-4
-"""Smallest relative residual of a channel, as a share of the largest of the others. An exact torque
-with a noisy force would otherwise get a weight beyond double precision and hide the mass, which the
-force alone identifies."""
+"""Smallest relative residual of a channel, as a fraction of the largest of the other channels. An
+exact torque with a noisy force would otherwise get a weight beyond double precision and hide the
+mass, which the force alone identifies."""
 
 _TINY = float(np.finfo(float).tiny)
 """Smallest normal number, against division by zero."""
@@ -81,7 +81,7 @@ def compute_residual_weights(data: FitData, x: Array, leverage: Array) -> Residu
     degrees = inputs.effective_samples - leverage
     observed = moments / np.maximum(degrees, 1.0)[:, None, None]
     predicted = data.system.noise_moments(x) / inputs.effective_samples[:, None, None]
-    bands = BandCovariances(observed, predicted, inputs.wrench_noise, inputs.types)
+    bands = BandCovariances(observed, predicted, inputs.wrench_noise, inputs.channel_types)
     fraction = _noise_fraction(inputs, bands, degrees)
     if fraction < 1.0:
         bands = replace(bands, predicted=fraction * predicted)
@@ -91,7 +91,7 @@ def compute_residual_weights(data: FitData, x: Array, leverage: Array) -> Residu
 
 
 def _noise_fraction(inputs: WeightInputs, bands: BandCovariances, degrees: Array) -> float:
-    """Estimate the share of the noise read from the signals that the residuals confirm.
+    """Estimate the fraction of the noise predicted from the signals that the residuals confirm.
 
     A noise-free motion with fast components looks noisy; its residuals are then smaller than
     predicted.
@@ -104,8 +104,8 @@ def _noise_fraction(inputs: WeightInputs, bands: BandCovariances, degrees: Array
     compared = (bands.predicted_power > 0.0) & (degrees >= 1.0)[:, None]
     if not bands.predicts or not compared.any():
         return 1.0
-    number, names = np.maximum(inputs.kind, 0).ravel(), int(inputs.kind.max()) + 1
-    kind_degrees = np.where(compared, degrees[:, None] * inputs.types.counts, 0.0).ravel()
+    number, names = np.maximum(inputs.kind_numbers, 0).ravel(), int(inputs.kind_numbers.max()) + 1
+    kind_degrees = np.where(compared, degrees[:, None] * inputs.channel_types.counts, 0.0).ravel()
     ratios = (bands.observed_power / np.where(compared, bands.predicted_power, np.inf)).ravel()
     total = np.bincount(number, kind_degrees, names)
     kinds = total > 0.0
@@ -123,9 +123,9 @@ def _invert_covariance(inputs: WeightInputs, bands: BandCovariances) -> tuple[Ar
     covariance = bands.pooled_covariance(inputs.sensors)
     power, squares = covariance.diagonal(0, 1, 2), inputs.squares
     # Fully correlated residuals of all channels would make the weight singular.
-    rounding = inputs.rounding + _MIN_INDEPENDENT_SHARE * power
+    rounding = inputs.rounding + _MIN_INDEPENDENT_FRACTION * power
     rounding += _MIN_RESIDUAL_RATIO**2 * (power / squares).max() * squares
-    return _inverse(covariance, np.where(inputs.channels, power + rounding, 1.0)), covariance
+    return _scaled_inverse(covariance, np.where(inputs.channels, power + rounding, 1.0)), covariance
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class BandCovariances:
 
     @cached_property
     def predicts(self) -> bool:
-        """Whether anything is predicted."""
+        """Whether noise is predicted for any group."""
         return bool(self.predicted.any())
 
     def pooled_covariance(self, sensors: Indices) -> Array:
@@ -156,7 +156,7 @@ class BandCovariances:
         inflation = _variance_inflation(
             self.variance_ratio, self.kinds.degrees, sensors, pooled=True
         )
-        return self.covariance(self.variance_ratio, _by_group(inflation, sensors))
+        return self.covariance(self.variance_ratio, _arrange_by_group(inflation, sensors))
 
     def band_covariance(self, sensors: Indices) -> Array:
         """Compute the residual covariance band by band, for intervals, shape (G, m, m)."""
@@ -166,16 +166,16 @@ class BandCovariances:
             self.variance_ratio, self.kinds.degrees, sensors, pooled=False
         )
         inflation = _at_band_lower_edge(at_middle, (sensors >= 0).sum(axis=1))
-        return self.covariance(self.variance_ratio, _by_group(inflation, sensors))
+        return self.covariance(self.variance_ratio, _arrange_by_group(inflation, sensors))
 
     @cached_property
     def predicted_power(self) -> Array:
-        """Predicted power of each kind, shape (G, K)."""
+        """Predicted residual power of the channels of each kind, shape (G, K)."""
         return self.kinds.traces(self.predicted)
 
     @cached_property
     def observed_power(self) -> Array:
-        """Observed power of each kind, shape (G, K)."""
+        """Observed residual power of the channels of each kind, shape (G, K)."""
         return self.kinds.traces(self.observed)
 
     @cached_property
@@ -199,7 +199,9 @@ class BandCovariances:
         """
         ratio = np.where(self.kinds.counts > 0.0, np.nan, 1.0)
         group, kind, channels, flags = self.kinds.blocks
-        predicted = (self.predicted_power > RESIDUAL_RESOLUTION * self.observed_power)[group, kind]
+        predicted = (self.predicted_power > MIN_RELATIVE_RESIDUAL * self.observed_power)[
+            group, kind
+        ]
         if not predicted.any():
             return ratio
         if not predicted.all():
@@ -251,7 +253,7 @@ class BandCovariances:
 
     @cached_property
     def _isotropic_covariance(self) -> Array:
-        """Observed covariance shrunk towards one variance for each kind, shape (G, m, m)."""
+        """Observed covariance shrunk towards a common variance of each kind, shape (G, m, m)."""
         n = self.kinds.effective_samples[:, None, None]
         power = self.kinds.by_channel(self.observed_power / np.maximum(self.kinds.counts, 1.0))
         isotropic = power[:, :, None] * np.eye(power.shape[1])
@@ -274,7 +276,7 @@ def _fisher_scoring_step(covariance: Array, terms: Array) -> Array:
 def _variance_inflation(
     variance_ratio: Array, degrees: Array, sensors: Indices, *, pooled: bool
 ) -> Array:
-    """Shrink the variance ratios of a sensor's bands, decreasing with frequency, one or more.
+    """Shrink the variance ratios of the bands of a sensor to inflations that fall with frequency.
 
     Unmodelled drift and coloured noise are slow, so that the inflation does not increase with
     frequency: isotonic regression.
@@ -312,8 +314,8 @@ def _variance_inflation(
     return np.where(predicted.any(axis=(1, 2), keepdims=True), inflation, 1.0)
 
 
-def _by_group(values: Array, sensors: Indices) -> Array:
-    """Arrange values of the sensors' bands by group, (sensors, bands, K) to (G, K)."""
+def _arrange_by_group(values: Array, sensors: Indices) -> Array:
+    """Arrange values of the bands of all sensors by group, (sensors, bands, K) to (G, K)."""
     exists = sensors >= 0
     by_group = np.ones((int(exists.sum()), values.shape[-1]))
     by_group[sensors[exists]] = values[exists]
@@ -321,7 +323,7 @@ def _by_group(values: Array, sensors: Indices) -> Array:
 
 
 def _shrinkage_degrees(variance_ratio: Array, degrees: Array) -> Array:
-    """Estimate the degrees of freedom of the common inflation from the spread between bands.
+    """Estimate the degrees of freedom of the common inflation from its spread between bands.
 
     The variance τ² between bands beyond chance (DerSimonian and Laird 1986), relative to the square
     of their mean, corresponds to 2 / τ² degrees of freedom.
@@ -347,7 +349,7 @@ def _shrinkage_degrees(variance_ratio: Array, degrees: Array) -> Array:
 
 
 def _at_band_lower_edge(inflation: Array, bands: Indices) -> Array:
-    """Interpolate the inflation at the lower edges of the bands, where the motion is.
+    """Interpolate the inflation at the lower edges of the bands, where most of the motion is.
 
     Between the middles of bands the inflation falls geometrically.
 
@@ -388,7 +390,7 @@ def _trace(matrices: Array) -> Array:
 
 
 def _pseudoinverse(matrices: Array) -> Array:
-    """Invert symmetric matrices; eigenvalues far below the largest are ignored."""
+    """Return pseudo-inverses of symmetric matrices; eigenvalues far below the largest are zero."""
     try:
         inverse = np.linalg.inv(matrices)
     except np.linalg.LinAlgError:
@@ -401,7 +403,7 @@ def _pseudoinverse(matrices: Array) -> Array:
     return inverse
 
 
-def _inverse(covariance: Array, power: Array) -> Array:
+def _scaled_inverse(covariance: Array, power: Array) -> Array:
     """Invert covariances whose entries differ by orders of magnitude, via the correlation.
 
     Args:

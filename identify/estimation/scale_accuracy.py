@@ -16,18 +16,20 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array
 from identify.logs import Recording
 
-NOT_INCLUDED = "repeatability; calibration of the sensor not included"
-"""Kind of intervals that include neither small faults of the sensor nor its scale error."""
+WITHOUT_SENSOR_FAULTS = "repeatability; calibration of the sensor not included"
+"""Description of intervals without small faults of the sensor and without its scale error."""
 
-FROM_LOG = "small faults of the sensor counted, its scale as far as the log identifies it"
-"""Kind of intervals of a fit with effects where no schema gives the accuracy of the scale."""
+WITH_SCALE_FROM_LOG = (
+    "small faults of the sensor counted, its scale as far as the log identifies it"
+)
+"""Description of intervals with small faults if no schema gives the accuracy of the scale."""
 
-GIVEN = "small faults of the sensor counted, its scale as given"
-"""Kind of intervals of a fit with effects where the schemas give `gain_accuracy`."""
+WITH_GIVEN_SCALE = "small faults of the sensor counted, its scale as given"
+"""Description of intervals with small faults if the schemas give `gain_accuracy`."""
 
 
 def gain_accuracy(log: Recording) -> ArrayLike | None:
-    """Return `[wrench] gain_accuracy` of a log's schema; None if it is not given."""
+    """Return `gain_accuracy` in `[wrench]` of a log's schema; None if it is not given."""
     return _table(log, "wrench").get("gain_accuracy")
 
 
@@ -56,7 +58,7 @@ def gain_deviations(accuracy: ArrayLike) -> tuple[Array, Array | None]:
 
 
 def gravity_error(log: Recording) -> float:
-    """Return the relative 1σ error of gravity's magnitude; zero if it is measured in the log."""
+    """Return the relative 1σ error of the magnitude of gravity; zero if the log measures it."""
     signals = {*log.signals, *(name for stream in log.streams for name in stream.signals)}
     if log.acceleration_kind == "proper" and "linear_acceleration" in signals:
         return 0.0

@@ -1,4 +1,4 @@
-"""Scaled units of the unknowns: bodies of mass one and size one about their centres of mass."""
+"""Scaling of the unknowns: bodies get mass one and size one about their centres of mass."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from identify.inertia import inertia_about_com
 from identify.inertia.frames import congruence_map
 from identify.regressors import ParameterSpace
 
-_POWERS = np.repeat([0.0, 1.0, 2.0], [1, 3, 6])
+_LENGTH_POWERS = np.repeat([0.0, 1.0, 2.0], [1, 3, 6])
 
 
 @dataclass(frozen=True, slots=True)
 class BodyScaling:
-    """Congruence to scaled parameters theta: Pi_theta = T Pi Tᵀ / mass, T = [[1/L, −c/L], [0, 1]].
+    """Scaling of a body to parameters theta: Pi_theta = T Pi Tᵀ / mass, T = [[1/L, −c/L], [0, 1]].
 
     A gram of screw and a hundred tonnes of satellite then pose the same problem, and since it is a
     congruence, Pi_theta ⪰ 0 if and only if Pi ⪰ 0. Only the reference point moves, not the axes, so
@@ -36,7 +36,7 @@ class BodyScaling:
 
     @classmethod
     def of_body(cls, phi: Phi) -> BodyScaling:
-        """Take the mass, root mean square radius and centre of mass of a body as units."""
+        """Return the scaling by mass, root mean square radius and centre of mass of a body."""
         mass = float(phi[0])
         length = float(np.sqrt(0.5 * np.trace(inertia_about_com(phi)) / mass))
         return cls(mass, length, phi[1:4] / mass)
@@ -44,7 +44,7 @@ class BodyScaling:
     @property
     def units(self) -> Array:
         """Units of the ten parameters about the centre of mass [SI], shape (10,)."""
-        return self.mass * self.length**_POWERS
+        return self.mass * self.length**_LENGTH_POWERS
 
     @property
     def to_phi(self) -> Array:
@@ -65,7 +65,7 @@ class BodyScaling:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Units of all unknowns of a space: x = `to_x` theta.
+    """Scaling of all unknowns of a space: x = `to_x` theta.
 
     Attributes:
         space: parameter space of the unknowns.
@@ -81,7 +81,7 @@ class Scaling:
 
     @classmethod
     def of(cls, space: ParameterSpace, x: Array, lengths: Sequence[float], units: Array) -> Scaling:
-        """Choose the scaling by the masses and centres of mass of given unknowns.
+        """Return the scaling by the masses and centres of mass in given unknowns.
 
         A body with a default has the units of that, wherever its unknowns are.
 
@@ -98,12 +98,14 @@ class Scaling:
                 bodies.append(BodyScaling.of_body(default))
             else:
                 bodies.append(BodyScaling(float(phi[0]), length, phi[1:4] / phi[0]))
-        return cls(space, tuple(bodies), units, _diagonal([body.to_phi for body in bodies], units))
+        return cls(
+            space, tuple(bodies), units, _block_diagonal([body.to_phi for body in bodies], units)
+        )
 
     @cached_property
     def to_theta(self) -> Array:
-        """Matrix of x → theta, the inverse of `to_x`, shape (p, p)."""
-        return _diagonal([body.to_theta for body in self.bodies], 1.0 / self.units)
+        """Matrix that maps x to theta, the inverse of `to_x`, shape (p, p)."""
+        return _block_diagonal([body.to_theta for body in self.bodies], 1.0 / self.units)
 
     def x(self, theta: Array) -> Array:
         """Convert scaled unknowns to SI."""
@@ -114,7 +116,7 @@ class Scaling:
         return self.to_theta @ x
 
 
-def _diagonal(blocks: Sequence[Array], factors: Array) -> Array:
+def _block_diagonal(blocks: Sequence[Array], factors: Array) -> Array:
     """Form the block-diagonal matrix of the bodies' matrices and the scalars' factors."""
     if len(blocks) == 1 and not len(factors):
         return blocks[0]

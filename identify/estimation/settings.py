@@ -1,4 +1,4 @@
-"""Settings of an estimate from statistics, and the least-squares system that they ask for."""
+"""Settings of an estimate from statistics of logs, and its least-squares system."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOADED, UNLOADED = (PAYLOAD, CARRIER), (CARRIER,)
 
 @dataclass(frozen=True, slots=True)
 class EstimatorSettings:
-    """Settings of an estimate.
+    """Settings of the estimate of a body: constraints, prior, offset and intervals.
 
     Attributes:
         bias: whether the sensor offset is fitted per log (default), shared by all logs, or not.
@@ -78,7 +78,7 @@ class EstimatorSettings:
 
     @property
     def all_terms(self) -> tuple[Term, ...]:
-        """All terms, including the known mass."""
+        """All constraints, including the known mass."""
         return self.terms if self.mass is None else (KnownMass(self.mass), *self.terms)
 
 

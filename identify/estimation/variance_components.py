@@ -23,23 +23,23 @@ from identify.arrays import Array, Flags, Indices
 from identify.regressors.triangular import cholesky, invert_triangular, qr_factor
 
 _RELATIVE_SIZES = np.logspace(-5.0, 0.0, 17)
-"""Grid of sizes, as shares of the cap."""
+"""Grid of the sizes of a component, as fractions of its cap."""
 
 _GAMMA_SHAPE = 0.25
 """Shape of the gamma prior of a size. Chosen on 200 logs of the study `effects` (seed 311): clean
-intervals were 1.2, 1.3 and 1.8 times as wide as without effects for 0, this and 1."""
+intervals were 1.2, 1.3 and 1.8 times as wide as without effects for shapes 0, 0.25 and 1."""
 
 _MAX_SWEEPS = 4
 """Largest number of sweeps of coordinate-wise maximisation over the sizes."""
 
 _START_SIZES = (1.0, 0.01)
-"""Initial sizes of the search, as shares of their scales: there may be several maxima."""
+"""Initial sizes of the search relative to their scales, as there may be several maxima."""
 
-_MIN_INFORMATIVE_SHARE = 1e-12
+_MIN_VARIANCE_REDUCTION = 1e-12
 """Relative reduction of the prior's variance below which the data are uninformative."""
 
 _MAX_SQUARED_INFORMATION = 1e10
-"""Largest information, relative to the prior's, for which normal equations are used."""
+"""Largest information relative to the prior information for which normal equations are used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +64,19 @@ class Component:
 
     @property
     def grid(self) -> Array:
-        """Grid of sizes, from the least to the cap."""
+        """Grid of sizes of the component, from the least to the cap."""
         sizes = self.cap * _RELATIVE_SIZES
         return sizes[sizes >= min(self.least, sizes[-1])]
 
     def prior_cost(self, size: Array | float) -> Array:
-        """Evaluate −2 log prior density of a size in log σ, up to a constant."""
+        """Evaluate −2 log of the prior density of log σ at a size, up to a constant."""
         share = np.asarray(size) / self.scale
         return 2.0 * share - 2.0 * _GAMMA_SHAPE * np.log(share)
 
 
 @dataclass(frozen=True, slots=True)
 class RandomEffects:
-    """Effects at the maximum-likelihood sizes of their components.
+    """Estimated effects at the maximum-likelihood sizes of their variance components.
 
     Attributes:
         sizes: σ of each component, shape (components,).
@@ -110,7 +110,7 @@ def random_effects(
         components: each column belongs to one, or is tied to it.
         start: initial sizes, shape (components,); two default starts if not given.
     """
-    data = _Data(T, t, T.T @ T, T.T @ t)
+    data = _EffectEquations(T, t, T.T @ T, T.T @ t)
     free = [k for k, c in enumerate(components) if not c.known]
     starts = [np.array([share * c.scale for c in components]) for share in _START_SIZES]
     candidates = [
@@ -119,7 +119,7 @@ def random_effects(
     ]
     sizes = min(candidates, key=lambda sizes: data.cost(components, sizes, free))
     posterior = data.posterior(components, sizes)
-    C, spread = posterior.covariance, _spread(components, sizes, len(data.scores))
+    C, spread = posterior.covariance, _prior_deviations(components, sizes, len(data.scores))
     size_error_covariances = np.zeros((len(components), *C.shape))
     for k in free:
         profile = _Profile.of(posterior, components[k], sizes[k])
@@ -147,9 +147,9 @@ def random_effects(
 
 
 def _maximise_sizes(
-    data: _Data, components: Sequence[Component], free: Sequence[int], start: Array
+    data: _EffectEquations, components: Sequence[Component], free: Sequence[int], start: Array
 ) -> Array:
-    """Maximise the marginal likelihood over the sizes, one coordinate after the other."""
+    """Maximise the marginal likelihood over the sizes of components, one after the other."""
     sizes = np.array(
         [
             1.0 if c.known else max(float(size), c.grid[0])
@@ -169,7 +169,7 @@ def _maximise_sizes(
     return sizes
 
 
-def _spread(components: Sequence[Component], sizes: Array, count: int) -> Array:
+def _prior_deviations(components: Sequence[Component], sizes: Array, count: int) -> Array:
     """Return the prior standard deviation of each column, shape (q,)."""
     spread = np.zeros(count)
     for component, size in zip(components, sizes, strict=True):
@@ -185,8 +185,8 @@ class _Posterior(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Data:
-    """Equations of the effects, with their moments."""
+class _EffectEquations:
+    """Equations T η = t of the effects, with their moments."""
 
     T: Array
     t: Array
@@ -196,7 +196,7 @@ class _Data:
     def cost(self, components: Sequence[Component], sizes: Array, free: Sequence[int]) -> float:
         """Evaluate −2 log (marginal likelihood × prior), up to a constant."""
         posterior = self.posterior(components, sizes)
-        spread = _spread(components, sizes, len(self.scores))
+        spread = _prior_deviations(components, sizes, len(self.scores))
         residual = self.T @ posterior.mean - self.t
         shares = posterior.covariance / np.outer(spread, spread)
         cost = float(residual @ residual + np.sum((posterior.mean / spread) ** 2))
@@ -205,7 +205,7 @@ class _Data:
 
     def posterior(self, components: Sequence[Component], sizes: Array) -> _Posterior:
         """Compute the posterior at given sizes: C = Λ^½ (1 + Λ^½ TᵀT Λ^½)⁻¹ Λ^½, mean C Tᵀt."""
-        spread = _spread(components, sizes, len(self.scores))
+        spread = _prior_deviations(components, sizes, len(self.scores))
         scaled = spread[:, None] * self.information * spread
         if np.diag(scaled).max(initial=0.0) < _MAX_SQUARED_INFORMATION:
             R = cholesky(np.eye(len(spread)) + scaled)
@@ -217,7 +217,7 @@ class _Data:
 
 @dataclass(frozen=True, slots=True)
 class _Profile:
-    """Profile of the marginal likelihood over the size of one component, others fixed.
+    """Profile of the marginal likelihood over the size of a component, with other sizes fixed.
 
     Attributes:
         sizes: of the grid, shape (n,).
@@ -252,7 +252,7 @@ class _Profile:
         estimates = (
             vectors.T
             @ posterior.mean[columns]
-            / np.where(informative_share > _MIN_INFORMATIVE_SHARE, informative_share, np.inf)
+            / np.where(informative_share > _MIN_VARIANCE_REDUCTION, informative_share, np.inf)
         )
         grid = component.grid
         after = 1.0 + grid[:, None] ** 2 * values
@@ -263,17 +263,17 @@ class _Profile:
 
     @property
     def likeliest(self) -> float:
-        """Size of least cost."""
+        """Size of the component with the highest likelihood."""
         return float(self.sizes[np.argmin(self.cost)])
 
     def _moments(self, size: Array) -> tuple[Array, Array]:
-        """Compute mean and variance along the eigenvectors at sizes, shape (n, k) each."""
+        """Compute mean and variance of the effects along the eigenvectors at sizes, (n, k) each."""
         squares = size[:, None] ** 2
         variance = squares / (1.0 + squares * self.values)
         return variance * self.values * self.estimates, variance
 
     def size_error_covariance(self, size: float) -> Array:
-        """Compute the covariance added by the error of the size, shape (q, q)."""
+        """Compute the covariance of the effects due to the error of the size, shape (q, q)."""
         weights = np.exp(-0.5 * (self.cost - self.cost.min()))
         weights /= weights.sum()
         mean, variance = self._moments(np.array([size]))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array
-from identify.estimation.intervals import NAMES, measured
+from identify.estimation.intervals import ESTIMATED_QUANTITIES, measured
 from identify.estimation.posterior import Posterior
 
-SOURCES: tuple[str, ...] = (
+VARIANCE_SOURCES: tuple[str, ...] = (
     *("wrench", "motion", "rest", "prior", "completion", "calibration", "fault"),
 )
 """Sources of variance: noise of the wrench; noise of the motion; "rest", residuals larger than both
@@ -38,11 +38,11 @@ class VarianceParts:
     def of(
         cls,
         posterior: Posterior,
-        places: Array | None = None,
+        accelerometers: Array | None = None,
         faults: Array | None = None,
         calibration: Array | None = None,
     ) -> VarianceParts | None:
-        """Compute the covariances; None if neither signal noise nor other errors are known.
+        """Compute the covariances by source; None if neither noise nor other errors are known.
 
         With S_g the covariance that noise gives the residuals of a group, and B the information
         left without it, B⁻¹ (Σ_g YᵀW S_g W Y) B⁻¹ is that of the unknowns. S_g adds up over the
@@ -50,7 +50,7 @@ class VarianceParts:
 
         Args:
             posterior: posterior without inequalities.
-            places: covariance from errors of estimated accelerometer positions (motion noise).
+            accelerometers: covariance from calibration errors of accelerometers (motion noise).
             faults: covariance from small faults of the sensor, shape (p, p).
             calibration: covariance from errors of its scale, shape (p, p).
         """
@@ -68,7 +68,9 @@ class VarianceParts:
             weights = fraction / n * (fit.weights @ moments @ fit.weights)
             return gain @ system.moments(weights).sum(axis=0)[:-1, :-1] @ gain.T
 
-        motion = covariance(everything - wrench_moments) + (0.0 if places is None else places)
+        motion = covariance(everything - wrench_moments) + (
+            0.0 if accelerometers is None else accelerometers
+        )
         cross_term = fraction * system.noise_scatter(posterior.x, fit.weights)
         unidentifiable = to_x @ split.unidentifiable
         prior_covariance = posterior.prior_covariance
@@ -129,6 +131,6 @@ class VarianceParts:
         sources = "wrench", "motion", "rest", self.completed_by, "calibration", "fault"
         return {
             name: dict(zip(sources, (variances[:, k] / total[k]).tolist(), strict=True))
-            for k, name in enumerate(NAMES)
+            for k, name in enumerate(ESTIMATED_QUANTITIES)
             if known[name] and total[k] > 0.0 and decided_by.get(name) != "given"
         }

@@ -23,7 +23,7 @@ from identify.findings import Finding, Severity
 from identify.logs.effects import EFFECT_KEYS
 from identify.pipeline.scanned_log import ScannedLog, without_effects
 from identify.regressors.newton_euler import WRENCH
-from identify.regressors.wrench import equal_time_shares
+from identify.regressors.wrench import equal_time_intervals
 from identify.relevance import MIN_EFFECT_TO_PRIOR
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 
@@ -343,7 +343,7 @@ def _drift_note(effects: FittedEffects) -> Finding | None:
             worst, where = float(ratio.max()), number
     if worst <= SIGNIFICANT_SIGMA:
         return None
-    spread = np.ptp(effects.drifts[where].means(*equal_time_shares(100)), axis=0)
+    spread = np.ptp(effects.drifts[where].means(*equal_time_intervals(100)), axis=0)
     scale = BodyScale.of(effects.fit.x[:10])
     shares = spread / (scale.weight * np.repeat([1.0, scale.lever], 3))
     least = MIN_EFFECT_TO_PRIOR * np.repeat([EFFECT_KEYS[name].size for name in DRIFT_GROUPS], 3)

@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Vec3
 from identify.estimation import Estimate
-from identify.estimation.intervals import NAMES, covariance_of, interval_jacobian
+from identify.estimation.intervals import ESTIMATED_QUANTITIES, covariance_of, interval_jacobian
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.pipeline.needs import INTERVAL_NAMES, Need
 from identify.regressors import Statistics, System, scan_statistics
@@ -93,7 +93,7 @@ def best_turn(
 
 def _need_ratio(estimate: Estimate, needs: Sequence[Need], half_widths: Array) -> float:
     """Return the largest ratio of an interval's half-width to the needed half-width."""
-    predicted = dict[str, float](zip(NAMES, half_widths.tolist(), strict=True))
+    predicted = dict[str, float](zip(ESTIMATED_QUANTITIES, half_widths.tolist(), strict=True))
     widths = ([predicted[name] for name in INTERVAL_NAMES[need.quantity]] for need in needs)
     return max(
         (need.in_unit(of_need, estimate.parameters) or 0.0) / need.number

@@ -13,7 +13,7 @@ from identify.arrays import Array
 from identify.errors import IdentifyError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.inflated_covariance import cover_shift
-from identify.estimation.intervals import NAMES, interval_jacobian, principal_spread
+from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian, principal_spread
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.findings import Finding
 from identify.pipeline.correcting import SPANS, exclude_spans, interpolate_spikes
@@ -123,7 +123,9 @@ def _widened_quantities(estimate: Estimate, added: Array) -> frozenset[str]:
     phi = estimate.parameters.phi
     jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))
     before, more = ((jacobian @ C * jacobian).sum(axis=1) for C in (estimate.covariance, added))
-    wider = {name for name, a, b in zip(NAMES, before, more, strict=True) if b > a > 0.0}
+    wider = {
+        name for name, a, b in zip(ESTIMATED_QUANTITIES, before, more, strict=True) if b > a > 0.0
+    }
     return frozenset(
         quantity for quantity, names in INTERVAL_NAMES.items() if wider.intersection(names)
     )
@@ -135,7 +137,7 @@ def _difference(fit: LeastSquaresFit, x: Array) -> _Alternative:
     Along the others it is the default body, which does not depend on the excluded span.
     """
     known = fit.identifiability.identifiable.shape[1]
-    into = fit.scaling.to_x @ fit.directions[:, :known]
+    into = fit.scaling.to_x @ fit.direction_basis[:, :known]
     shift = into @ (fit.coordinates[:known] @ fit.scaling.theta(fit.x - x))
     along = fit.score_root @ fit.corrected_information_inverse @ into.T
     return shift, along.T @ along

@@ -11,11 +11,11 @@ import numpy as np
 
 from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import (
+    AccelerometerErrors,
     Estimate,
     EstimatorSettings,
     FittedEffects,
     NegativeMass,
-    PlaceErrors,
     TooLittleMotion,
     estimate_body,
 )
@@ -239,7 +239,7 @@ def _offset_of_raw_readings(effects: FittedEffects, log: int, offset: SavedBias)
     """Return a sensor offset in raw readings, before corrections; unchanged if not fitted."""
     if offset.half_width is None or not offset.half_width.any():
         return offset
-    wrench, errors = effects.offset_of_readings(log, offset.wrench)
+    wrench, errors = effects.offset_as_logged(log, offset.wrench)
     half_width = np.hypot(offset.half_width, HALF_WIDTH_SIGMA * errors)
     return replace(offset, wrench=wrench, half_width=half_width)
 
@@ -339,9 +339,9 @@ def _estimate(
         effects: fitted small faults; None where there is no fit of them.
     """
     blocks = [log.summary.statistics for log in clean]
-    places = PlaceErrors.of([log.summary.imu for log in logs])
+    accelerometer_errors = AccelerometerErrors.of([log.summary.imu for log in logs])
     try:
-        return estimate_body(blocks, settings, effects, places)
+        return estimate_body(blocks, settings, effects, accelerometer_errors)
     except NegativeMass as error:
         if settings.unloaded:
             raise _negative_payload_mass_error(logs, blocks, settings, error) from error

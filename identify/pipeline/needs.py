@@ -19,7 +19,7 @@ import numpy as np
 from identify.diagnosis.motion import DESIGN_COMMAND
 from identify.errors import SchemaError
 from identify.estimation import Estimate
-from identify.estimation.intervals import NAMES, interval_jacobian, principal_spread
+from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian, principal_spread
 from identify.findings import Finding
 from identify.inertia import InertialParameters
 from identify.relevance import (
@@ -271,7 +271,7 @@ def _half_width(estimate: Estimate, name: str) -> float:
 
 def _between_logs(estimate: Estimate, name: str) -> float:
     """Return the 95 % half-width of a quantity without the sensor's scale error."""
-    phi, k = estimate.parameters.phi, NAMES.index(name)
+    phi, k = estimate.parameters.phi, ESTIMATED_QUANTITIES.index(name)
     jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))[k]
     covariances = estimate.covariance, estimate.repeatability
     total, repeatable = (max(float(jacobian @ C @ jacobian), 0.0) for C in covariances)

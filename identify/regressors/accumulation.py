@@ -50,7 +50,7 @@ def statistics_of_blocks(
     cell_index = tuple(np.array(list(cells)).T)
     return Statistics(
         layout=layout,
-        factors=_factors(list(cells.values()), K),
+        factors=_triangular_factors(list(cells.values()), K),
         log=np.zeros(len(cells), dtype=np.intp),
         block=cell_index[0],
         group=cell_index[1],
@@ -61,8 +61,8 @@ def statistics_of_blocks(
     )
 
 
-def _factors(cells: Sequence[Sequence[Array]], K: int) -> Array:
-    """Compute the factor of each cell's rows, shape (cells, k, K) with k up to K."""
+def _triangular_factors(cells: Sequence[Sequence[Array]], K: int) -> Array:
+    """Compute the triangular factor of each cell's rows, shape (cells, k, K) with k up to K."""
     stacks = [np.concatenate(rows) for rows in cells]
     factors = np.zeros((len(cells), min(K, max(map(len, stacks))), K))
     for factor, rows in zip(factors, stacks, strict=True):

@@ -1,4 +1,4 @@
-"""Full-rate states of a log under a linear map of its wide columns, for replays."""
+"""Correction of full-rate states of a log by linear maps of its extended columns, for replays."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from identify.spatial.columns import DDW, DW, PSI, RP, RT, W
 from identify.spatial.rotations import rotate
 
 _MIN_DERIVATIVE_SAMPLES = 3
-"""Smallest number of samples of a segment from which derivatives are formed."""
+"""Smallest number of samples of a segment from which derivatives are computed."""
 
 
 def corrected_states(
     segment: Segment, corrections: Sequence[tuple[Array, Vec6]], phi: Phi
 ) -> Segment:
-    """Correct the wrench of a segment by maps of its wide columns.
+    """Correct the wrench of a segment by linear maps of its extended columns.
 
     The measured pose is kept: the change δψ of the features by a map is converted to the wrench
     −Y(δψ) φ on the body, so that w − Y(ψ) φ is the residual of the mapped columns.
@@ -35,7 +35,7 @@ def corrected_states(
     """
     if not corrections or len(segment.time) < _MIN_DERIVATIVE_SAMPLES:
         return segment
-    z = _wide_columns(segment)
+    z = _extended_columns(segment)
     psi = z[:, PSI].copy()
     for M, offset in corrections:
         z = z @ M
@@ -44,7 +44,7 @@ def corrected_states(
     return replace(segment, wrench=wrench)
 
 
-def _wide_columns(segment: Segment) -> Array:
+def _extended_columns(segment: Segment) -> Array:
     """Form the columns z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp] of a segment by central differences."""
     step = (segment.time[-1] - segment.time[0]) / (len(segment.time) - 1)
 

@@ -25,7 +25,7 @@ Offsets: TypeAlias = Literal["per_log", "shared", "none"]
 logs, or none."""
 
 _MIN_ROWS_PER_BLOCK = 5
-"""Smallest mean number of rows of a group in a time block."""
+"""Smallest mean number of stacked rows of a group in a time block."""
 
 
 class Equations(ABC):
@@ -43,18 +43,18 @@ class Equations(ABC):
 
     @abstractmethod
     def residual(self, log: int, group: int) -> Array:
-        """Return the coefficients [B0 | B] of a group of a log.
+        """Return the coefficients [B0 | B] of the residual of a group of a log.
 
         Returns:
             Shape (fit, m, 1 + p) for m channels and p unknowns: r = Σ_k z_k (B0_k − B_k x).
         """
 
     def equation_key(self, log: int, group: int) -> object:
-        """Return a key that is equal for equal equations: here one key for each group."""
+        """Return a key that is equal for logs with equal equations: by default the group."""
         return group
 
     def check_offsets(self) -> None:
-        """Raise `ProblemError` unless `offsets` is one of the choices."""
+        """Raise `ProblemError` unless `offsets` is a known choice of fitted sensor offsets."""
         if self.offsets not in get_args(Offsets):
             raise ProblemError(
                 f"bias: expected one of {', '.join(get_args(Offsets))}, got {self.offsets!r}"

@@ -1,4 +1,4 @@
-"""Corrections of a log (delay, gain, gravity, …) as linear maps of its wide columns.
+"""Corrections of a log (delay, gain, gravity, …) as linear maps of its extended columns.
 
 Each function returns M, shape (43, 19): `statistics.mapped(M, SCAN_LAYOUT)` are the statistics of
 the corrected log, z M in place of z, for rows and for their noise alike, without reading the log
@@ -27,14 +27,14 @@ from identify.spatial.columns import (
 )
 from identify.spatial.rotations import exp_rotation, hat
 
-_A = within(PROPER_ACCELERATION, PSI)
+_PROPER_ACCELERATION = within(PROPER_ACCELERATION, PSI)
 
-_CROSS = hat(np.eye(3)).transpose(1, 0, 2)
+_LEVI_CIVITA = hat(np.eye(3)).transpose(1, 0, 2)
 """Levi-Civita tensor: (a × b)_i = Σ _CROSS_ijk a_j b_k."""
 
 
 def delay_map(delay: float) -> Array:
-    """Correct a delay of the wrench: w(t + τ) = w + τ ẇ + ½ τ² ẅ, to second order.
+    """Return the map that corrects a delay of the wrench: w(t + τ) = w + τ ẇ + ½ τ² ẅ.
 
     Args:
         delay: τ by which the stamps of the wrench are late [s].
@@ -46,7 +46,7 @@ def delay_map(delay: float) -> Array:
 
 
 def lag_map(lag: float) -> Array:
-    """Invert a first-order low-pass filter of the wrench: w + T ẇ.
+    """Return the map that inverts a first-order low-pass filter of the wrench: w + T ẇ.
 
     Args:
         lag: time constant T of the filter [s].
@@ -57,7 +57,7 @@ def lag_map(lag: float) -> Array:
 
 
 def readings_map(G: Array, X_BS: PoseLike | None = None) -> Array:
-    """Multiply the sensor's readings [f; t] in S by a matrix.
+    """Return the map that multiplies the sensor's readings [f; t] in S by a matrix.
 
     Args:
         G: shape (6, 6).
@@ -72,7 +72,7 @@ def readings_map(G: Array, X_BS: PoseLike | None = None) -> Array:
 
 
 def misalignment_map(angles: ArrayLike, X_BS: PoseLike | None = None) -> Array:
-    """Correct a misaligned sensor: rotate its readings by exp(angles×).
+    """Return the map that corrects a misaligned sensor: readings are rotated by exp(angles×).
 
     Args:
         angles: rotation vector in S [rad], shape (3,).
@@ -83,7 +83,7 @@ def misalignment_map(angles: ArrayLike, X_BS: PoseLike | None = None) -> Array:
 
 
 def torque_gain_map(gain: float, X_BS: PoseLike | None = None) -> Array:
-    """Multiply the torque by 1 + κ; the force is unchanged.
+    """Return the map that multiplies the torque by 1 + κ; the force is unchanged.
 
     Args:
         gain: κ.
@@ -94,7 +94,7 @@ def torque_gain_map(gain: float, X_BS: PoseLike | None = None) -> Array:
 
 
 def gravity_map(change: ArrayLike, compensated: ArrayLike = ()) -> Array:
-    """Change gravity to g + δg in direction or magnitude: a' − Rᵀ δg.
+    """Return the map that changes gravity to g + δg in direction or magnitude: a' − Rᵀ δg.
 
     For logs whose proper acceleration was not measured.
 
@@ -104,7 +104,7 @@ def gravity_map(change: ArrayLike, compensated: ArrayLike = ()) -> Array:
     """
     change = seal(change, "change", (3,))
     M = weight_map(compensated, change) if np.size(compensated) else _identity_map()
-    M[RT, _A] = -_attitude_product(change)
+    M[RT, _PROPER_ACCELERATION] = -_attitude_product(change)
     return M
 
 
@@ -120,7 +120,7 @@ def gravity_tilt(angles: ArrayLike, gravity: Vec3) -> Vec3:
 
 
 def weight_map(body: ArrayLike, gravity: Vec3) -> Array:
-    """Add the weight of a body that is missing from the wrench: w − [m Rᵀ g; h × Rᵀ g].
+    """Return the map that adds a body's missing weight to the wrench: w − [m Rᵀ g; h × Rᵀ g].
 
     Args:
         body: m [kg], and h about Bo in B [kg m], shape (4,).
@@ -133,33 +133,33 @@ def weight_map(body: ArrayLike, gravity: Vec3) -> Array:
 
 
 def point_offset_map(offset: ArrayLike) -> Array:
-    """Transport the motion from another point P of the body to Bo: a' + (α× + ω×ω×) p.
+    """Return the map of the motion from another point P of the body to Bo: a' + (α× + ω×ω×) p.
 
     Args:
         offset: p from P to Bo, in B [m], shape (3,).
     """
     M = _identity_map()
-    M[PSI, _A] += point_transport(seal(offset, "offset", (3,))).T
+    M[PSI, _PROPER_ACCELERATION] += point_transport(seal(offset, "offset", (3,))).T
     return M
 
 
-def accelerometer_map(error: float, offset: ArrayLike, place: ArrayLike) -> Array:
-    """Multiply the readings of an accelerometer at r by 1 + ε and add an offset b.
+def accelerometer_map(error: float, offset: ArrayLike, position: ArrayLike) -> Array:
+    """Return the map that scales the readings of an accelerometer at r by 1 + ε and adds b.
 
     Args:
         error: ε.
         offset: b along B [m/s²], shape (3,).
-        place: position r in B [m], shape (3,).
+        position: r in B [m], shape (3,).
     """
     M = _identity_map()
-    M[0, _A] = seal(offset, "offset", (3,))
-    M[_A, _A] *= 1.0 + error
-    M[PSI, _A] += error * point_transport(seal(place, "place", (3,))).T
+    M[0, _PROPER_ACCELERATION] = seal(offset, "offset", (3,))
+    M[_PROPER_ACCELERATION, _PROPER_ACCELERATION] *= 1.0 + error
+    M[PSI, _PROPER_ACCELERATION] += error * point_transport(seal(position, "position", (3,))).T
     return M
 
 
 def clock_rate_map(error: float, gravity: Vec3) -> Array:
-    """Correct the clock rate by 1 + ε: a' + Rᵀ g, α and the products of ω over (1 + ε)².
+    """Return the map that corrects the clock rate by 1 + ε: a' + Rᵀ g, α, ω_i ω_j over (1 + ε)².
 
     For logs whose rates and accelerations are derivatives of the pose.
 
@@ -174,21 +174,21 @@ def clock_rate_map(error: float, gravity: Vec3) -> Array:
 
 
 def position_scale_map(error: float, gravity: Vec3) -> Array:
-    """Multiply the lengths of the motion by 1 + s: a' + Rᵀ g times 1 + s.
+    """Return the map that multiplies the lengths of the motion by 1 + s: a' + Rᵀ g times 1 + s.
 
     Args:
         error: s.
         gravity: g in W [m/s²], shape (3,).
     """
     M = gravity_map(-error * np.asarray(gravity))
-    M[_A, _A] *= 1.0 + error
+    M[_PROPER_ACCELERATION, _PROPER_ACCELERATION] *= 1.0 + error
     return M
 
 
 def cable_map(
     stiffness: float, pull: ArrayLike, arm: ArrayLike, moments: ArrayLike, centre: ArrayLike
 ) -> Array:
-    """Remove a cable force F = f − k (p − p̄) in W at r in B, and its moment r × Rᵀ F about Bo.
+    """Return the map that removes a cable force F = f − k (p − p̄) at r in B, and its moment.
 
     The moment is linear in k r and r fᵀ, which are treated as independent of k and f.
 
@@ -205,13 +205,15 @@ def cable_map(
     M[RT, within(FORCE_AXES, W)] = _attitude_product(pull + stiffness * centre)
     M[RP, within(FORCE_AXES, W)] = -stiffness * np.eye(3)
     attitude_moments = moments + np.outer(arm, centre)
-    M[RT, within(TORQUE_AXES, W)] = np.einsum("ijk,jl->kli", _CROSS, attitude_moments).reshape(9, 3)
-    M[RP, within(TORQUE_AXES, W)] = -np.einsum("ijk,j->ki", _CROSS, arm)
+    M[RT, within(TORQUE_AXES, W)] = np.einsum(
+        "ijk,jl->kli", _LEVI_CIVITA, attitude_moments
+    ).reshape(9, 3)
+    M[RP, within(TORQUE_AXES, W)] = -np.einsum("ijk,j->ki", _LEVI_CIVITA, arm)
     return M
 
 
 def logged_wrench_only(M: Array, compensated: ArrayLike, gravity: Vec3) -> Array:
-    """Restrict a map M to the logged wrench, excluding a weight that was added back to it.
+    """Restrict a map M to the wrench as logged, without a weight that was added back to it.
 
     Args:
         M: map of the columns with the weight, shape (43, 19).
@@ -227,7 +229,7 @@ def logged_wrench_only(M: Array, compensated: ArrayLike, gravity: Vec3) -> Array
 
 
 def extend_to_derivatives(M: Array) -> Array:
-    """Extend a map M to all wide columns: derivatives of w are mapped as w is, shape (43, 43)."""
+    """Extend a map M to all 43 columns: derivatives of w are mapped as w is, shape (43, 43)."""
     K, fit = len(WIDE_LAYOUT.columns), len(SCAN_LAYOUT.columns)
     extended = np.zeros((K, K))
     extended[:, :fit] = M

@@ -41,8 +41,8 @@ CHUNK_ROWS = 65_536
 """Approximate number of rows of a chunk, rounded to whole blocks, at least one."""
 
 MAX_STATES = 200_000
-"""Largest number of full-rate states kept of a log for the replay: half of them at its start, the
-others spread over it."""
+"""Largest number of full-rate states kept of a log for its replay: half of them at the start of the
+log, the others spread over it."""
 
 _RATE_ROWS = 2000
 """Number of leading rows from which the sampling rate is estimated."""
@@ -93,7 +93,7 @@ def scan(
     wide = wide or bool(reading.maps)
     source, chunk_reading = _synchronise_source(source, reading)
     imu = _calibrate_whole_log(source, chunk_reading)
-    chunks, read = _chunks(source, chunk_reading), _reader(source)
+    chunks, read = _cut_chunks(source, chunk_reading), _excerpt_reader(source)
     summary: LogSummary | None = None
     first_error: NoSegment | None = None
     counts, unused = RowCounts(), 0
@@ -145,7 +145,7 @@ def excerpts(source: ReadableLog, reading: Reading | None = None) -> Iterator[Ex
 
 
 def calibrate_log(source: ReadableLog, reading: Reading | None = None) -> ImuCalibration | None:
-    """Calibrate what needs all chunks of a log: a force that serves as accelerometer, a position.
+    """Calibrate the accelerometer of a log, or the force that serves as one, from all its chunks.
 
     Args:
         source: the log.
@@ -162,8 +162,8 @@ def calibrate_log(source: ReadableLog, reading: Reading | None = None) -> ImuCal
 
 def _excerpts(source: ReadableLog, reading: Reading) -> Iterator[Excerpt]:
     """Yield the chunks of a synchronised log."""
-    read = _reader(source)
-    for chunk in _chunks(source, reading):
+    read = _excerpt_reader(source)
+    for chunk in _cut_chunks(source, reading):
         part = read(*chunk)
         yield replace(part, recording=reading.apply(part.recording))
 
@@ -177,7 +177,7 @@ def _prepare_chunk(
     *,
     wide: bool,
 ) -> PreparedLog:
-    """Prepare a chunk with the cut-off frequency and the rate of the chunks before it."""
+    """Prepare a chunk of a log with the cut-off frequency and sampling rate of earlier chunks."""
     recording = part.recording
     if chunk.margin and len(recording) < MIN_SEGMENT_ROWS:
         raise NoSegment(
@@ -212,7 +212,7 @@ def _max_states(chunks: int, *, first: bool) -> int:
 
 
 def _synchronise_source(source: ReadableLog, reading: Reading) -> tuple[ReadableLog, Reading]:
-    """Synchronise a log in memory before it is cut into chunks, and return how to read these.
+    """Synchronise a log in memory before it is cut into chunks; return log and interpretation.
 
     Spikes are removed first, then all streams are resampled to one clock. For a file this is done
     chunk by chunk.
@@ -225,17 +225,17 @@ def _synchronise_source(source: ReadableLog, reading: Reading) -> tuple[Readable
 
 
 def _calibrate_whole_log(source: ReadableLog, reading: Reading) -> ImuCalibration | None:
-    """Calibrate what needs all chunks of a synchronised log; None if each chunk suffices."""
+    """Calibrate the accelerometer of a synchronised log; None if each chunk suffices."""
     if isinstance(source, Recording) and lacks_acceleration(source):
         return calibrate_imu(reading.apply(source), reading.cutoff_hz)
     imu = (source if isinstance(source, Recording) else source.recording).imu
-    if imu is None or not imu.fitted or len(_chunks(source, reading)) == 1:
+    if imu is None or not imu.fitted or len(_cut_chunks(source, reading)) == 1:
         return None
     recordings = (part.recording for part in _excerpts(source, reading))
     return locate_accelerometer(recordings, reading.cutoff_hz)
 
 
-def _reader(source: ReadableLog) -> ReadExcerpt:
+def _excerpt_reader(source: ReadableLog) -> ReadExcerpt:
     return partial(excerpt, source) if isinstance(source, Recording) else source.reader()
 
 
@@ -249,7 +249,7 @@ def nominal_rate_hz(source: ReadableLog) -> float | None:
     return 1.0 / period if period > 0.0 else None
 
 
-def _chunks(source: ReadableLog, reading: Reading) -> list[_Chunk]:
+def _cut_chunks(source: ReadableLog, reading: Reading) -> list[_Chunk]:
     """Cut a log into chunks; static poses are one chunk."""
     total = len(source)
     single_chunk = [_Chunk(0, total)]

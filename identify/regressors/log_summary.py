@@ -28,16 +28,16 @@ MAX_POINTS = 100_000
 """Largest number of points of the series that are kept of a log."""
 
 _STRETCH_POINTS = 200
-"""Number of consecutive points that are kept or dropped together when a series is thinned."""
+"""Number of consecutive points kept or dropped together when a series is thinned."""
 
 _MAX_SEGMENT_STEP = 5.5
-"""Largest step between two chunks, in median steps, at which a segment continues."""
+"""Largest time between two chunks, in median steps, at which a segment continues."""
 
 _MIN_HOLE_SECONDS = 1.0
-"""Shortest time without rows that is reported [s]."""
+"""Shortest time span without rows that is reported [s]."""
 
-_DRIFT_STEP = 1e-6
-"""Share of a log's time over which a drift is regarded as constant."""
+_DRIFT_INTERVAL = 1e-6
+"""Fraction of a log's duration over which a drift is regarded as constant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class LogSummary(LogSeries):
         fastest: largest speed [m/s] and angular rate [rad/s].
         wrench_range: minimum and maximum force and torque, as logged [N, N m], shape (2, 6).
         holes: start and end of each interval of a second or more without a row [s].
-        corrections: maps that were applied to the wide columns, each with the drift subtracted
+        corrections: maps that were applied to the extended columns, each with the drift subtracted
             after it; full-rate states are corrected on request (`corrected_segments`).
     """
 
@@ -128,13 +128,13 @@ class LogSummary(LogSeries):
             numbers=np.arange(len(chunk.time)),
             last_segment=int(chunk.segment_ids[-1]),
             span=(float(chunk.time[0]), float(chunk.time[-1])),
-            fastest=_fastest(chunk.segments),
+            fastest=_max_speed_and_rate(chunk.segments),
             wrench_range=wrench_range,
-            holes=_holes(chunk.recording.time),
+            holes=_time_spans_without_rows(chunk.recording.time),
         ).thinned()
 
     def __add__(self, later: LogSummary) -> LogSummary:
-        """Combine the summaries of two consecutive parts; settings are those of the earlier one."""
+        """Combine the summaries of two consecutive parts of a log, with the earlier's settings."""
         statistics = self.statistics.append_blocks(later.statistics)
         several = len(np.unique(statistics.block)) >= FOLDS
         step = 0.0 if len(later.time) < 2 else float(np.median(np.diff(later.time)))
@@ -151,7 +151,7 @@ class LogSummary(LogSeries):
             rows=np.concatenate((self.rows, later.rows)),
             segment_ids=np.concatenate((self.segment_ids, first_segment + later.segment_ids)),
             noise=np.average((self.noise, later.noise), axis=0, weights=samples),
-            signal_noise=_mean_noise(self.signal_noise, later.signal_noise, samples),
+            signal_noise=_mean_signal_noise(self.signal_noise, later.signal_noise, samples),
             segments=(*self.segments, *later.segments),
             cutoff_raised=raised,
             motion_hz=motion_hz,
@@ -172,7 +172,7 @@ class LogSummary(LogSeries):
         ).thinned()
 
     def corrected(self, M: Array, drift: Drift) -> LogSummary:
-        """Apply a map of the wide columns to statistics and series, and subtract a drift.
+        """Apply a map of the extended columns to statistics and series, and subtract a drift.
 
         Args:
             M: linear map of the wide columns, shape (43, 43).
@@ -194,15 +194,19 @@ class LogSummary(LogSeries):
         )
 
     def corrected_segments(self, phi: Phi) -> tuple[Segment, ...]:
-        """Apply all corrections to the full-rate states (see `corrected_states`).
+        """Return the full-rate states with all corrections of the log applied (`corrected_states`).
 
         Args:
             phi: parameters of the moving body, shape (10,).
         """
         segments = []
         for segment in self.segments:
-            start = np.clip((segment.time - self.span[0]) / self.duration, 0.0, 1.0 - _DRIFT_STEP)
-            corrections = [(M, drift(start, start + _DRIFT_STEP)) for M, drift in self.corrections]
+            start = np.clip(
+                (segment.time - self.span[0]) / self.duration, 0.0, 1.0 - _DRIFT_INTERVAL
+            )
+            corrections = [
+                (M, drift(start, start + _DRIFT_INTERVAL)) for M, drift in self.corrections
+            ]
             segments.append(corrected_states(segment, corrections, phi))
         return tuple(segments)
 
@@ -227,7 +231,7 @@ class LogSummary(LogSeries):
 
 
 def no_drift(start: Array, stop: Array) -> Array:
-    """Return zero drift, shape (n, 6)."""
+    """Return zero drift for n intervals of time, shape (n, 6)."""
     return np.zeros((len(start), 6))
 
 
@@ -236,7 +240,7 @@ def merge_ranges(first: Array, second: Array) -> Array:
     return np.array([np.minimum(first[0], second[0]), np.maximum(first[1], second[1])])
 
 
-def _mean_noise(
+def _mean_signal_noise(
     first: SignalNoise | None, second: SignalNoise | None, samples: list[float]
 ) -> SignalNoise | None:
     if first is None or second is None:
@@ -245,14 +249,14 @@ def _mean_noise(
     return replace(first, covariance=np.average(covariances, axis=0, weights=samples))
 
 
-def _holes(time: Array | None) -> tuple[tuple[float, float], ...]:
+def _time_spans_without_rows(time: Array | None) -> tuple[tuple[float, float], ...]:
     if time is None or len(time) < MIN_SEGMENT_ROWS:
         return ()
     hole_ends = [k for k in gap_starts(time) if time[k] - time[k - 1] >= _MIN_HOLE_SECONDS]
     return tuple((float(time[k - 1]), float(time[k])) for k in hole_ends)
 
 
-def _fastest(segments: tuple[Segment, ...]) -> tuple[float, float]:
+def _max_speed_and_rate(segments: tuple[Segment, ...]) -> tuple[float, float]:
     speeds = [float(lengths(segment.velocity).max()) for segment in segments]
     rates = [float(lengths(segment.angular_velocity).max()) for segment in segments]
     return max(speeds, default=0.0), max(rates, default=0.0)

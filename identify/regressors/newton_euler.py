@@ -29,7 +29,7 @@ WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
 def _feature_tensor() -> Array:
-    """T[j] = ∂Y/∂ψ_j, shape (12, 6, 10), written out from the equations above."""
+    """Return T with T[j] = ∂Y/∂ψ_j, shape (12, 6, 10), from the Newton-Euler equations."""
     T = np.zeros((12, 6, 10))
     entry = np.zeros((6, 3, 3))  # entry[k] = ∂I/∂(k-th of Ixx, Ixy, Ixz, Iyy, Iyz, Izz)
     for k, (i, j) in enumerate([(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]):
@@ -48,7 +48,7 @@ def _feature_tensor() -> Array:
 
 
 FEATURE_TENSOR: Array = _feature_tensor()
-"""T[j] = ∂Y/∂ψ_j, shape (12, 6, 10): Y = Σ_j ψ_j T_j."""
+"""Derivatives T_j = ∂Y/∂ψ_j of the regressor Y = Σ_j ψ_j T_j, shape (12, 6, 10)."""
 
 
 def newton_euler_regressor(motion: BodyMotion) -> Array:
@@ -64,7 +64,7 @@ def newton_euler_regressor(motion: BodyMotion) -> Array:
 
 
 def regressor_from_features(psi: Array) -> Array:
-    """Compute the regressor Y = Σ_j ψ_j T_j, features (..., 12) to (..., 6, 10)."""
+    """Compute the regressor Y = Σ_j ψ_j T_j from the features ψ, (..., 12) to (..., 6, 10)."""
     return np.tensordot(psi, FEATURE_TENSOR, axes=(-1, 0))
 
 

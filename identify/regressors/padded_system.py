@@ -1,4 +1,4 @@
-"""The equations of all groups of channels as arrays: ragged axes are padded with zeros.
+"""Equations of all groups of channels as arrays, ragged axes padded with zeros.
 
 Rows are [B | B0] over [−x; 1], one for each channel. A zero row adds nothing to any sum, so padding
 needs no mask; weights are one on the diagonal of channels that a group does not have.
@@ -23,7 +23,7 @@ ScalarT = TypeVar("ScalarT", bound=np.generic)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OffsetRows:
-    """The rows on which fitted offsets act: r = row · [−x; 1] − constant · offset.
+    """Rows on which fitted sensor offsets act: r = row · [−x; 1] − constant · offset.
 
     Attributes:
         rows: rows of each offset, shape (offsets, r, m, p + 1).
@@ -50,7 +50,7 @@ class OffsetRows:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PaddedSystem:
-    """The equations of the G groups of a system that have samples.
+    """Equations of the G groups of a system that have samples, as padded arrays.
 
     Attributes:
         groups: groups of the layouts, in order.
@@ -59,7 +59,7 @@ class PaddedSystem:
         samples, effective_samples: totals over all logs, shape (G,).
         channels: which of the m channels each group has, shape (G, m).
         kinds: channels of each kind (force or torque), for up to K kinds, shape (G, K, m).
-        kind: number of each kind's name; −1 where a group has fewer, shape (G, K).
+        kind_numbers: number of the name of each kind; −1 where a group has fewer, shape (G, K).
         sensors: groups of each sensor, such as its frequency bands, which share an offset; −1 where
             a sensor has fewer, shape (sensors, most).
         offsets: rows that offsets act on.
@@ -72,13 +72,13 @@ class PaddedSystem:
     effective_samples: Array
     channels: Flags
     kinds: Flags
-    kind: Indices
+    kind_numbers: Indices
     sensors: Indices
     offsets: OffsetRows
 
     @property
     def offset_leverage(self) -> Array:
-        """Effective samples of each group that the offsets use up, shape (G,)."""
+        """Effective samples of each group that fitted offsets use up, shape (G,)."""
         squares = self.offsets.constant**2
         shares = squares / squares.sum(axis=1, keepdims=True)
         counts = np.bincount(self.offsets.group.ravel(), shares.ravel(), len(self.groups))
@@ -119,7 +119,7 @@ class PaddedSystem:
             for part, start in zip(arrays, first.tolist(), strict=False)
             for sensor in part.sensors
         ]
-        channels, kinds, kind = _kinds(groups)
+        channels, kinds, kind_numbers = _channel_kinds(groups)
         return cls(
             groups=groups,
             rows=_concatenate_padded([part.rows for part in arrays]),
@@ -128,14 +128,14 @@ class PaddedSystem:
             effective_samples=np.concatenate([part.effective_samples for part in arrays]),
             channels=channels,
             kinds=kinds,
-            kind=kind,
+            kind_numbers=kind_numbers,
             sensors=_concatenate_padded([sensor[None] for sensor in sensors], fill=-1),
-            offsets=_offsets(arrays, first, channels[[sensor[0] for sensor in sensors]]),
+            offsets=_join_offsets(arrays, first, channels[[sensor[0] for sensor in sensors]]),
         )
 
 
 class _SensorOffsets(NamedTuple):
-    """Rows on which the offsets of one sensor act, as in `OffsetRows`."""
+    """Rows on which the fitted offsets of one sensor act, as in `OffsetRows`."""
 
     rows: Array
     constant: Array
@@ -229,7 +229,7 @@ def _max_channels(data: Sequence[tuple[Statistics, Equations]]) -> int:
 
 
 def _apply_equations(factors: Array, C: Array) -> Array:
-    """Convert rows of z of several logs to rows of [−x; 1], at most as many as columns of z.
+    """Convert rows of z of several logs to rows of [−x; 1], at most as many as z has columns.
 
     Args:
         factors: shape (logs, G, n, fit).
@@ -271,8 +271,10 @@ def _offset_rows(
     return _SensorOffsets(rows[selected], constants[selected], group[selected], number, of_log)
 
 
-def _offsets(parts: Sequence[_StatisticsArrays], first: Indices, channels: Flags) -> OffsetRows:
-    """Join the offset rows of all statistics, with groups and sensors numbered consecutively.
+def _join_offsets(
+    parts: Sequence[_StatisticsArrays], first: Indices, channels: Flags
+) -> OffsetRows:
+    """Join the offset rows of all statistics; groups and sensors are numbered consecutively.
 
     Args:
         parts: arrays of each statistics.
@@ -333,8 +335,8 @@ def _concatenate_padded(parts: Sequence[NDArray[ScalarT]], *, fill: int = 0) -> 
 
 
 @lru_cache(maxsize=256)
-def _kinds(groups: tuple[Group, ...]) -> tuple[Flags, Flags, Indices]:
-    """Return the channels of each group, the channels of each of its kinds, and the kinds' numbers.
+def _channel_kinds(groups: tuple[Group, ...]) -> tuple[Flags, Flags, Indices]:
+    """Return the channels of each group and of each kind in it, and the numbers of the kinds.
 
     Kinds are numbered in order of their first appearance.
     """

@@ -34,7 +34,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class ParameterSpace:
-    """The unknowns x = [phi of each body | scalars], in this order.
+    """Space of the unknowns x = [phi of each body | scalars], in this order.
 
     Attributes:
         bodies: names of the bodies, at least one.
@@ -81,12 +81,12 @@ class ParameterSpace:
         return slice(10 * body, 10 * body + 10)
 
     def default_of(self, body: str | int) -> Phi | None:
-        """Return the default of a body, by name or number, shape (10,); None if it has none."""
+        """Return the default parameters of a body, by name or number, (10,); None without any."""
         phi = self.defaults.get(self.bodies[body] if isinstance(body, int) else body)
         return None if phi is None else np.array(phi)
 
     def with_defaults(self, defaults: Mapping[str, PhiLike]) -> ParameterSpace:
-        """Return the space with other defaults.
+        """Return the space with other default bodies.
 
         Raises:
             ProblemError: no body has a name, or a default is no physically consistent body.
@@ -95,12 +95,12 @@ class ParameterSpace:
 
     @property
     def scalar_slice(self) -> slice:
-        """Slice of the scalars in x."""
+        """Slice of the scalars in the unknowns x."""
         return slice(10 * len(self.bodies), len(self))
 
 
 def _default_body(space: ParameterSpace, body: str, phi: PhiLike) -> tuple[float, ...]:
-    """Validate the default of a body and return it as numbers that compare by value."""
+    """Validate the default parameters of a body and return them as a tuple."""
     space.body_slice(body)
     default = seal(phi, f"default of {body!r}", (10,))
     if not (
@@ -114,4 +114,4 @@ def _default_body(space: ParameterSpace, body: str, phi: PhiLike) -> tuple[float
 
 
 ONE_BODY = ParameterSpace()
-"""Space of one body without scalars: ten unknowns."""
+"""Parameter space of one body without scalars: ten unknowns."""

@@ -26,11 +26,11 @@ MAX_BLOCKS = 200
 """Largest number of time blocks of a log, not counting the cuts between its segments."""
 
 MAX_FACTOR_BYTES = 32 * 2**20
-"""Memory of the factors of a log [bytes], which bounds its number of blocks where there are many
+"""Largest memory of the factors of a log [bytes]; it limits the number of blocks if there are many
 columns and groups, such as one for each joint of a robot."""
 
 QR_CHUNK_ROWS = 2048
-"""Rows that one step of the QR factorisation processes."""
+"""Number of rows that one step of the QR factorisation processes."""
 
 _QR_PANEL_COLUMNS = 4
 """Block size of the triangular-pentagonal QR."""
@@ -54,7 +54,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Columns and groups of statistics; only statistics of equal layouts can be added.
+    """Columns and groups of channels of statistics, which can be added if their layouts are equal.
 
     Attributes:
         columns: names of the K numbers z. The constant, if there is one, comes first and is
@@ -86,7 +86,7 @@ def most_blocks(layout: Layout) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Factors of z by cell (log × block of time × group), with their numbers of samples.
+    """Triangular factors of rows z by cell (log × block of time × group), with sample counts.
 
     Attributes:
         layout: columns and groups.
@@ -161,7 +161,7 @@ class Statistics:
 
     @cached_property
     def totals(self) -> Array:
-        """Factor R of each log and group over all its blocks, shape (logs, groups, K, K)."""
+        """Factor R of each log and group over all blocks, shape (logs, groups, K, K)."""
         logs, groups, K, _ = self.noise.shape
         group_of_cell = self.log * groups + self.group
         order = np.argsort(group_of_cell, kind="stable")
@@ -192,7 +192,7 @@ class Statistics:
 
     @cached_property
     def noise_rows(self) -> Array:
-        """Roots of the noise in all rows of each log and group, shape (logs, groups, K, K)."""
+        """Roots ν of the noise moments νᵀν of each log and group, shape (logs, groups, K, K)."""
         rows = np.sqrt(self.samples_of_groups)[..., None, None] * self.noise
         rows.flags.writeable = False
         return rows
@@ -220,7 +220,7 @@ class Statistics:
         return self._copy(**{name: getattr(self, name)[chosen] for name in _CELL_ATTRIBUTES})
 
     def _copy(self, **changes: object) -> Statistics:
-        """Replace attributes by trusted values, without validation and without copying arrays."""
+        """Return a copy with other attributes, without validation and without copying arrays."""
         copy = object.__new__(Statistics)
         for attribute in fields(Statistics):
             value = changes.get(attribute.name, getattr(self, attribute.name))
@@ -230,7 +230,7 @@ class Statistics:
         return copy
 
     def fit_columns_only(self) -> Statistics:
-        """Keep only the columns that a fit reads: a fifth of the memory of wide statistics."""
+        """Return the statistics of the columns of a fit only, with a fifth of the memory."""
         fit = self.layout.fit
         if fit == len(self.layout.columns):
             return self
@@ -274,7 +274,7 @@ _CELL_ATTRIBUTES = ("factors", "log", "block", "group", "samples", "effective_sa
 
 
 def sum_statistics(parts: Sequence[Statistics]) -> Statistics:
-    """Sum statistics: cells of the same log, block and group are merged.
+    """Sum statistics, with cells of the same log, block and group merged.
 
     Args:
         parts: one or more statistics of one layout.
@@ -348,7 +348,7 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
 
 
 def _mean_noise(noise: Array, rows: Array) -> Array:
-    """Average the noise of one row over logs, in root form.
+    """Average the noise moment per row over logs, in root form.
 
     Args:
         noise: roots of each log, shape (logs, groups, K, K).
@@ -364,7 +364,7 @@ def _mean_noise(noise: Array, rows: Array) -> Array:
 
 
 def factor_of_rows(rows: Array) -> Array:
-    """Compute the triangular factor of rows z in chunks, shape (n, K) to (K, K)."""
+    """Compute the triangular factor of rows z in chunks of rows, shape (n, K) to (K, K)."""
     factor = np.zeros((rows.shape[1], rows.shape[1]), order="F")
     for start in range(0, len(rows), QR_CHUNK_ROWS):
         factor = qr_update(factor, rows[start : start + QR_CHUNK_ROWS].T)

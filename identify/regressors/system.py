@@ -26,7 +26,7 @@ from identify.regressors.triangular import qr_factor
 
 @dataclass(frozen=True, slots=True)
 class LinearProblem:
-    """Least squares min ‖A x − b‖² in QR-reduced rows; weighted rows are in units of the noise.
+    """Least-squares problem min ‖A x − b‖² in QR-reduced rows, in units of the noise if weighted.
 
     The sum of squared residuals of the whole log is ‖A x − b‖² + floor², for any x.
 
@@ -81,7 +81,7 @@ class LinearProblem:
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Number of equations minus parameters, at least one."""
+        """Number of equations minus number of fitted parameters, at least one."""
         return max(self.equations - len(self.names) - self.nuisances, 1.0)
 
     def residual_norm(self, x: Array) -> float:
@@ -89,7 +89,7 @@ class LinearProblem:
         return float(np.hypot(np.linalg.norm(self.A @ x - self.b), self.floor))
 
 
-_ONE = np.ones(1)
+_CONSTANT_ONE = np.ones(1)
 
 Data: TypeAlias = Sequence[tuple[Statistics, Equations]]
 """Statistics with their equations; all equations have the same parameter space."""
@@ -99,7 +99,7 @@ Weights: TypeAlias = Array
 
 
 class GroupCells(NamedTuple):
-    """The cells of a group in logs with equal equations.
+    """Cells of a group of channels in logs with equal equations.
 
     Attributes:
         group: number of the group in the system.
@@ -158,7 +158,7 @@ class System:
 
     @cached_property
     def arrays(self) -> PaddedSystem:
-        """Equations of the groups in `group_index`, in this order."""
+        """Equations of the groups as padded arrays, in the order of `group_index`."""
         return PaddedSystem.of(self.data, self.group_index)
 
     def group_cells(self) -> Iterator[GroupCells]:
@@ -212,7 +212,7 @@ class System:
         return np.concatenate((free, self._without_offsets(roots)))
 
     def _without_offsets(self, roots: Array) -> Array:
-        """Eliminate the offsets from the whitened rows they act on, shape (n, p + 1)."""
+        """Eliminate the sensor offsets from the whitened rows they act on, shape (n, p + 1)."""
         offsets = self.arrays.offsets
         O, r, m, q = offsets.rows.shape
         L = roots[offsets.group]
@@ -221,12 +221,12 @@ class System:
         return reduced[:, m:, m:].reshape(-1, q)
 
     def offset_information(self, weights: Weights) -> Array:
-        """Compute the information Σ c² W on each offset, shape (offsets, m, m)."""
+        """Compute the information Σ c² W on each sensor offset, shape (offsets, m, m)."""
         offsets = self.arrays.offsets
         return np.einsum("or,ormn->omn", offsets.constant**2, weights[offsets.group])
 
     def offset_maps(self, weights: Weights) -> Array:
-        """Compute the map [−x; 1] → least-squares offset, shape (offsets, m, p + 1)."""
+        """Compute the map from [−x; 1] to the least-squares offsets, shape (offsets, m, p + 1)."""
         offsets = self.arrays.offsets
         if offsets.rows.shape[1] < 2:
             return offsets.rows[:, 0] / offsets.constant[..., None]
@@ -243,14 +243,14 @@ class System:
         return self.offsets_by_log(self.offset_maps(weights) @ augmented(x))
 
     def offsets_by_log(self, values: Array) -> Array:
-        """Arrange values of the offsets by log, (offsets, m) to (logs, widest)."""
+        """Arrange values of the sensor offsets by log, (offsets, m) to (logs, widest)."""
         offsets = self.arrays.offsets
         padded = np.concatenate((values, np.zeros((1, values.shape[1]))))
         of_log = padded[offsets.of_log].reshape(len(offsets.of_log), -1)
         return np.take_along_axis(of_log, offsets.channel_order, axis=1)
 
     def residual_moments(self, x: Array, weights: Weights | None = None) -> Array:
-        """Compute Σ r rᵀ of each group at x with its least-squares offsets, shape (G, m, m).
+        """Compute the residual moments Σ r rᵀ of each group at x with fitted offsets, (G, m, m).
 
         Args:
             x: unknowns, shape (p,).
@@ -270,7 +270,7 @@ class System:
         return moments
 
     def measured_power(self) -> Array:
-        """Compute the mean square of the measured values with offsets, shape (G, m)."""
+        """Compute the mean square of the measured values of each channel, with offsets, (G, m)."""
         offsets = self.arrays.offsets
         power = (self.arrays.rows[..., -1] ** 2).sum(axis=2)
         np.add.at(power, offsets.group, offsets.rows[..., -1] ** 2)
@@ -319,8 +319,8 @@ def _times_parameters(rows: Array, y: Array) -> Array:
 
 
 def augmented(x: Array) -> Array:
-    """Return the augmented parameters [−x; 1], with which r = z · [B | B0] [−x; 1]."""
-    return np.concatenate((-x, _ONE))
+    """Return [−x; 1], by which the residual is r = z · [B | B0] [−x; 1]."""
+    return np.concatenate((-x, _CONSTANT_ONE))
 
 
 def whitener(weights: Array) -> Array:

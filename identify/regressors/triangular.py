@@ -25,7 +25,7 @@ def qr_factor(rows: Array) -> Array:
     if not len(rows):
         return np.zeros((width, width))
     reduced = dgeqrf(rows)[0][:width]
-    reduced = np.where(_upper(width)[: len(reduced)], reduced, 0.0)
+    reduced = np.where(_upper_indices(width)[: len(reduced)], reduced, 0.0)
     if len(reduced) == width:
         return reduced
     return np.concatenate((reduced, np.zeros((width - len(reduced), width))))
@@ -60,7 +60,7 @@ def invert_triangular(R: Array) -> Array:
 
 
 def solve_transposed(R: Array, right: Array) -> Array:
-    """Solve Rᵀ X = right for X, with R upper triangular of any column scales.
+    """Solve Rᵀ X = right for X, R upper triangular with columns of any size.
 
     Raises:
         numpy.linalg.LinAlgError: R is singular.
@@ -84,12 +84,12 @@ def whiten_moment(moment: Array, R: Array) -> Array:
 
 
 @lru_cache
-def _upper(width: int) -> Flags:
+def _upper_indices(width: int) -> Flags:
     return np.triu(np.ones((width, width), dtype=np.bool_))
 
 
 def moment_root(moment: Array) -> Array:
-    """Return ν with νᵀν = moment (positive semidefinite; entries of any orders of magnitude).
+    """Return a root ν of a positive semidefinite moment, νᵀν = moment, entries of any size.
 
     Args:
         moment: shape (k, k).

@@ -53,7 +53,7 @@ WRENCH_LAYOUT = Layout(
     groups=(Group("wrench", WRENCH, (*["force"] * 3, *["torque"] * 3)),),
     fit=FIT_COLUMNS,
 )
-"""z = [1, ψ, w]: the constant, twelve features and six wrench components."""
+"""Columns z = [1, ψ, w]: the constant, twelve features and six wrench components."""
 
 SCAN_LAYOUT = Layout(
     columns=WRENCH_LAYOUT.columns,
@@ -79,7 +79,7 @@ WIDE_LAYOUT = Layout(
     groups=SCAN_LAYOUT.groups,
     fit=SCAN_LAYOUT.fit,
 )
-"""z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp]: a fit reads [1, ψ, w], `log_corrections` uses all columns.
+"""Extended columns z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp]: a fit uses [1, ψ, w], log corrections use all.
 
 Rᵀ of R_WB by rows (zero without an attitude); ẇ and ẅ are derivatives of w as seen from B; p of Bo
 in W (zero without a position).
@@ -142,7 +142,7 @@ def wrench_statistics(
 
 
 def block_statistics(log: PreparedLog, most: int = MAX_BLOCKS) -> Statistics:
-    """Compute the statistics of a prepared log in at most `most` blocks; one per static pose."""
+    """Compute the statistics of a prepared log in at most `most` blocks, one per static pose."""
     if log.recording.still:
         return static_pose_statistics(log.rows, log.recording.sha256)
     return scan_statistics(log.blocks, log.recording.sha256, most)
@@ -165,13 +165,13 @@ def scan_statistics(
         log: name of the log.
         most: largest number of blocks; if there are more, neighbours are merged.
     """
-    return statistics_of_blocks(blocks, _layout_of(blocks[0].rows), log, most=most)
+    return statistics_of_blocks(blocks, _layout_of_rows(blocks[0].rows), log, most=most)
 
 
 def static_pose_statistics(rows: Array, log: str = "") -> Statistics:
     """Compute the statistics of static poses, one block each, from rows z, shape (n, K)."""
     n, zeros = len(rows), np.zeros(len(rows), dtype=np.intp)
-    layout = _layout_of(rows)
+    layout = _layout_of_rows(rows)
     K = len(layout.columns)
     return Statistics(
         layout=layout,
@@ -192,8 +192,8 @@ def block_mean_cells(statistics: Statistics, log: int) -> Indices:
     return cells[np.argsort(statistics.block[cells], kind="stable")]
 
 
-def equal_time_shares(n: int) -> tuple[Array, Array]:
-    """Return starts and ends of n equal parts of the unit interval, shape (n,) each."""
+def equal_time_intervals(n: int) -> tuple[Array, Array]:
+    """Return the starts and the ends of n equal parts of the unit interval, (n,) each."""
     edges = np.arange(n + 1) / n
     return edges[:-1], edges[1:]
 
@@ -206,12 +206,12 @@ def subtract_drift(statistics: Statistics, drift: Drift) -> Statistics:
         drift: mean offset between shares of the log's time.
     """
     cells, factors = block_mean_cells(statistics, 0), statistics.factors.copy()
-    offset = drift(*equal_time_shares(len(cells)))
+    offset = drift(*equal_time_intervals(len(cells)))
     factors[cells, :, W] -= factors[cells, :, :1] * offset[:, None]
     return replace(statistics, factors=factors)
 
 
-def _layout_of(rows: Array) -> Layout:
+def _layout_of_rows(rows: Array) -> Layout:
     """Return the layout of rows by frequency from their number of columns."""
     return WIDE_LAYOUT if rows.shape[1] == len(WIDE_LAYOUT.columns) else SCAN_LAYOUT
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.estimation.scale_accuracy import GIVEN
+from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI
 from identify.pipeline.needs import repeatability
@@ -210,7 +210,7 @@ def repeatability_in_words(estimate: Estimate, scale: str = "the sensor's scale"
 
 def scale_error_in_words(estimate: Estimate) -> list[str]:
     """Describe the effect of a 1 % sensor scale error, if the intervals do not include one."""
-    if GIVEN in estimate.interval_kind or estimate.parameters.mass <= 0.0:
+    if WITH_GIVEN_SCALE in estimate.interval_kind or estimate.parameters.mass <= 0.0:
         return []
     mass, interval = estimate.parameters.mass, estimate.intervals.get("m")
     effect = "first moments and inertia 1 % too large"

@@ -9,7 +9,7 @@ from os.path import commonprefix
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
-from identify.estimation.scale_accuracy import NOT_INCLUDED
+from identify.estimation.scale_accuracy import WITHOUT_SENSOR_FAULTS
 from identify.exchange import SavedEstimate
 from identify.reporting.content import TERMINAL_WIDTH, make_table, row, terminal_lines
 from identify.reporting.parameter_table import (
@@ -250,7 +250,7 @@ def explanations(comparison: Comparison) -> Iterator[str]:
     if pooled.verdict == "differ":
         yield from _difference_sentences(comparison, spread)
     if not pooled.calibrated:
-        yield f"All intervals, also those of the pooled values: {NOT_INCLUDED}."
+        yield f"All intervals, also those of the pooled values: {WITHOUT_SENSOR_FAULTS}."
     unusable = [log.name for log in comparison.logs if log.usable == "no"]
     if unusable:
         are = "is" if len(unusable) == 1 else "are"

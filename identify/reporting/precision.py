@@ -12,7 +12,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation import Estimate
 from identify.estimation.correlation import correlations_of
-from identify.estimation.variance_shares import SOURCES
+from identify.estimation.variance_shares import VARIANCE_SOURCES
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
 from identify.reporting.canvas import (
@@ -96,7 +96,7 @@ def decided_section(result: BodyResult, truth: InertialParameters | None) -> Sec
         blocks.append(BulletList(tuple(meanings)))
     columns = (*parameter_columns(result, truth), *source_columns(result))
     shares = [by_source for body in bodies for by_source in body.variance_shares.values()]
-    sources = [source for source in SOURCES if any(by.get(source) for by in shares)]
+    sources = [source for source in VARIANCE_SOURCES if any(by.get(source) for by in shares)]
     table, caption = None, _WIDTHS_CAPTION
     if sources:
         meanings = (_SOURCE_MEANINGS[source] for source in sources)
@@ -286,7 +286,7 @@ def _remark(row: ParameterRow, width: float) -> str:
 
 SOURCE_NAMES = dict(
     zip(
-        SOURCES,
+        VARIANCE_SOURCES,
         (
             *("wrench noise", "motion noise", "drift, model", "prior"),
             *("completion", "calibration", "faults"),
@@ -297,7 +297,11 @@ SOURCE_NAMES = dict(
 """Name of each source of variance in texts and legends."""
 
 _SOURCE_COLORS = dict(
-    zip(SOURCES, (ESTIMATE, OTHER, MEASURED, CONSTRAINT, GRID, AXES[2][1], INK), strict=True)
+    zip(
+        VARIANCE_SOURCES,
+        (ESTIMATE, OTHER, MEASURED, CONSTRAINT, GRID, AXES[2][1], INK),
+        strict=True,
+    )
 )
 
 
@@ -336,7 +340,7 @@ def _draw_shares(axes: PanelAxes, names: list[str], estimate: SavedEstimate) -> 
     largest = [max(by_source, key=by_source.__getitem__) for by_source in shares]
     heights = label_rows(axes, names, [SOURCE_NAMES[source] for source in largest])
     starts = np.zeros(len(names))
-    for source in SOURCES:
+    for source in VARIANCE_SOURCES:
         width = np.array([100.0 * by_source.get(source, 0.0) for by_source in shares])
         if width.any():
             look = {"color": _SOURCE_COLORS[source], "label": SOURCE_NAMES[source], "lw": 0.0}

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from identify.arrays import Array, Mat33, Phi, Vec3
-from identify.estimation.intervals import NAMES, derived
+from identify.estimation.intervals import ESTIMATED_QUANTITIES, derived
 from identify.inertia import (
     PHI,
     inertia_about_com,
@@ -140,7 +140,7 @@ def covered(output: EstimatorOutput, truth: Phi | None) -> Values:
     """
     return {
         name: float(bound[0] <= value <= bound[1])
-        for name, value in zip(NAMES, _values(truth), strict=True)
+        for name, value in zip(ESTIMATED_QUANTITIES, _values(truth), strict=True)
         if (bound := output.intervals.get(name)) is not None and bound[0] < bound[1]
     }
 
@@ -149,7 +149,7 @@ def half_width(output: EstimatorOutput, truth: Phi | None) -> Values:
     """Return half of the width of each interval, in the parameter's unit."""
     return {
         name: 0.5 * (bound[1] - bound[0])
-        for name in NAMES
+        for name in ESTIMATED_QUANTITIES
         if (bound := output.intervals.get(name)) is not None
     }
 
@@ -157,7 +157,7 @@ def half_width(output: EstimatorOutput, truth: Phi | None) -> Values:
 def error(output: EstimatorOutput, truth: Phi | None) -> Values:
     """Return the signed error of each parameter, estimate minus truth, in its unit."""
     difference = _values(output.phi) - _values(truth)
-    return dict(zip(NAMES, map(float, difference), strict=True))
+    return dict(zip(ESTIMATED_QUANTITIES, map(float, difference), strict=True))
 
 
 def estimate(output: EstimatorOutput, truth: Phi | None) -> Values:
@@ -167,7 +167,7 @@ def estimate(output: EstimatorOutput, truth: Phi | None) -> Values:
 
 def _values(phi: Phi | None) -> Array:
     if phi is None:
-        return np.full(len(NAMES), np.nan)
+        return np.full(len(ESTIMATED_QUANTITIES), np.nan)
     return np.concatenate((phi, derived(phi), np.linalg.eigvalsh(inertia_about_com(phi))))
 
 
@@ -201,7 +201,7 @@ def parameter_metric(
     *,
     share: bool = False,
     needs_truth: bool = True,
-    names: tuple[str, ...] = NAMES,
+    names: tuple[str, ...] = ESTIMATED_QUANTITIES,
 ) -> Metric:
     """Return a metric with a column `name_parameter` for each parameter.
 

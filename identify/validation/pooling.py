@@ -17,19 +17,19 @@ from scipy.special import stdtrit
 from identify.arrays import Array
 from identify.errors import ModelError
 from identify.estimation.intervals import (
-    COM,
-    INERTIA_ABOUT_COM,
+    COM_NAMES,
+    INERTIA_ABOUT_COM_NAMES,
     derived,
     derived_jacobian,
 )
-from identify.estimation.scale_accuracy import NOT_INCLUDED
+from identify.estimation.scale_accuracy import WITHOUT_SENSOR_FAULTS
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI
 from identify.relevance import MAX_UNDETECTED_MASS_DIFFERENCE
 from identify.significance import CONFIDENCE_QUANTILE, ESTIMATES_DIFFER_P, UNLIMITED_DEGREES
 from identify.validation.equal_means import EqualMeansTest, equal_means_test
 
-COMPARED_PARAMETERS = ("m", *COM, *INERTIA_ABOUT_COM)
+COMPARED_PARAMETERS = ("m", *COM_NAMES, *INERTIA_ABOUT_COM_NAMES)
 """Parameters that are compared separately: mass, centre of mass, inertia about the centre of
 mass."""
 
@@ -162,7 +162,9 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
         detectable={
             name: scaled.detectable_difference(k) for k, name in enumerate(COMPARED_PARAMETERS)
         },
-        calibrated=not any(NOT_INCLUDED in (e.interval_kind or "") for e in estimates.values()),
+        calibrated=not any(
+            WITHOUT_SENSOR_FAULTS in (e.interval_kind or "") for e in estimates.values()
+        ),
     )
 
 

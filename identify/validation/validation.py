@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Phi, Vec6
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
-from identify.estimation.estimate import MovedBody
+from identify.estimation.estimate import MovingAssembly
 from identify.inertia import InertialParameters, is_consistent
 from identify.regressors import LogSummary
 from identify.validation.noise_growth import wrench_noise
@@ -89,7 +89,7 @@ def validate(
 
 
 def _replays(
-    logs: Sequence[tuple[LogSummary, Vec6]], moved: MovedBody, truth: Phi | None
+    logs: Sequence[tuple[LogSummary, Vec6]], moved: MovingAssembly, truth: Phi | None
 ) -> Replays:
     """Prepare replays of logs in which one body moved, each with its sensor offset."""
     if moved.unidentifiable:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.estimation.scale_accuracy import NOT_INCLUDED
+from identify.estimation.scale_accuracy import WITHOUT_SENSOR_FAULTS
 from identify.exchange import SavedEstimate, read_estimate, read_model, write_estimate
 from identify.inertia import PHI, InertialParameters, in_frame
 from identify.inertia.shapes import Box, Sphere
@@ -85,11 +85,13 @@ def test_bodies_are_added_with_their_covariances(cli, tool, tmp_path):
 
 
 def test_interval_kind_of_sum_states_exclusions(cli, tool, tmp_path):
-    said = f"95 %; {NOT_INCLUDED}"
+    said = f"95 %; {WITHOUT_SENSOR_FAULTS}"
     one = write_estimate(replace(read_estimate(tool), interval_kind=said), tmp_path / "one.json")
     total = tmp_path / "total.json"
     assert cli("add", one, tool, "-o", total).status == 0
-    assert read_estimate(total).interval_kind.endswith(f"assumed independent; {NOT_INCLUDED}")
+    assert read_estimate(total).interval_kind.endswith(
+        f"assumed independent; {WITHOUT_SENSOR_FAULTS}"
+    )
 
 
 def test_subtract_inverts_add(cli, tool, ball, tmp_path):

@@ -13,7 +13,7 @@ from identify.design.prediction import (
     predict_static_poses,
 )
 from identify.errors import ProblemError
-from identify.estimation.intervals import NAMES, interval_jacobian
+from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian
 from identify.exchange import read_estimate, write_estimate
 from identify.logs.synthetic import Noise, SyntheticMotion, synthetic_recording
 from identify.pipeline.needs import parse_needs
@@ -63,7 +63,7 @@ def test_predicted_half_widths_are_those_of_a_fit(prediction, fit):
     widths = prediction.half_widths(24.0)
     jacobian = interval_jacobian(BODY.phi)
     sigma = np.sqrt(np.diag(jacobian @ fit.estimate.repeatability @ jacobian.T))
-    ratios = [widths[name] / (1.96 * sigma[NAMES.index(name)]) for name in PREDICTED]
+    ratios = [widths[name] / (1.96 * sigma[ESTIMATED_QUANTITIES.index(name)]) for name in PREDICTED]
     assert min(ratios) > 0.8
     assert max(ratios) < 1.25
 

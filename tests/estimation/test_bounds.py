@@ -9,7 +9,7 @@ import pytest
 
 from identify.errors import ModelError
 from identify.estimation import EstimatorSettings, estimate_body, score_equations
-from identify.estimation.bounds import _Program, _SupportPoint
+from identify.estimation.bounds import _SupportPoint, _SupportProgram
 from identify.estimation.inflated_covariance import inflate_covariance
 from identify.estimation.terms import KnownCom, KnownMass, MassBetween, MassInBox
 from identify.exchange import read_estimate
@@ -143,13 +143,13 @@ def test_feasible_bodies_lie_within_bounds(seed):
 def test_inexact_multiplier_widens_bounds_validly():
     _, _, estimate = plate_with_bounds(1)
     proved, rng = estimate.bounds(), np.random.default_rng(0)
-    right = _Program.support_point
+    right = _SupportProgram.support_point
 
     def wrong(self, a, radius=None):
         y, z = right(self, a, radius)
         return _SupportPoint(y, z + rng.normal(size=len(z)) * 0.1 * np.abs(z).max())
 
-    with mock.patch.object(_Program, "support_point", wrong):
+    with mock.patch.object(_SupportProgram, "support_point", wrong):
         spoiled = estimate.bounds()
     looser = 0
     for name, (low, high, gap) in proved.items():

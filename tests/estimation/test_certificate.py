@@ -15,9 +15,9 @@ from identify.estimation.certificate import (
     scaled_eigenvalues,
 )
 from identify.estimation.cones import ConeBlock, cones_of, project_to_dual
-from identify.estimation.constrained_solution import solve_terms
+from identify.estimation.constrained_solution import solve_constrained
 from identify.estimation.errors import TermError
-from identify.estimation.posterior import COMPLETED, DATA, posterior_of
+from identify.estimation.posterior import OBJECTIVE_COMPLETED, OBJECTIVE_DATA, posterior_of
 from identify.estimation.priors import Ball
 from identify.estimation.program import ConeSolution, ConicRows, cone_program
 from identify.estimation.scaling import Scaling
@@ -50,7 +50,7 @@ def terms_of(fit) -> tuple[Term, ...]:
 def problem_of(fit) -> ScaledProblem:
     """The problem that the estimator has its solution certified against."""
     with mock.patch.object(constrained_solution, "certify", wraps=certify) as asked:
-        solve_terms(posterior_of(fit, Ball()), terms_of(fit))
+        solve_constrained(posterior_of(fit, Ball()), terms_of(fit))
     return asked.call_args.args[0]
 
 
@@ -188,7 +188,7 @@ def test_without_multipliers_the_bound_is_the_unconstrained_optimum():
 @pytest.mark.parametrize("mass_known", [False, True])
 def test_the_bound_is_tight_at_the_solution(seed, mass_known):
     fit = fit_of(seed, mass_known=mass_known)
-    theta, certificate = solve_terms(posterior_of(fit, Ball()), terms_of(fit))
+    theta, certificate = solve_constrained(posterior_of(fit, Ball()), terms_of(fit))
     problem, solution = solved(fit)
     primal = problem.objective(theta)
     dual = problem.dual_bound(solution.multiplier, solution.rows)
@@ -196,7 +196,7 @@ def test_the_bound_is_tight_at_the_solution(seed, mass_known):
     assert certificate.distance_to_optimum < 1e-2
     assert certificate.gap < 1e-8
     assert certificate.solver == "Clarabel"
-    assert certificate.optimal_for == DATA
+    assert certificate.optimal_for == OBJECTIVE_DATA
     assert certificate.rank == 10 - mass_known
     assert certificate.iterations > 0
     assert set(certificate.versions) == {"clarabel", "cvxpy"}
@@ -335,7 +335,7 @@ def test_completed_estimate_is_optimal_for_data_and_default_body():
     log.motion.angular_acceleration[:] = 0.0
     log = samples(phi, rng, motion=log.motion, noise=wrench_noise(phi, 0.01))
     certificate = estimate_body([log.blocks()]).certificate
-    assert certificate.optimal_for == COMPLETED
+    assert certificate.optimal_for == OBJECTIVE_COMPLETED
     assert certificate.rank == 4
 
 
@@ -344,7 +344,7 @@ def test_completed_estimate_is_optimal_for_data_and_default_body():
 def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside):
     fit = fit_of(seed, short=True)
     problem = problem_of(fit)
-    edge, _ = solve_terms(posterior_of(fit, Ball()), terms_of(fit))
+    edge, _ = solve_constrained(posterior_of(fit, Ball()), terms_of(fit))
     away, inside = edge.copy(), fit.prior[:10]
     beyond = least_eigenvalue(edge) - MARGIN + outside
     away[:10] -= beyond / least_eigenvalue(inside) * inside

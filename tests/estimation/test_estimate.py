@@ -5,7 +5,7 @@ import pytest
 
 from identify.estimation import estimate_body
 from identify.estimation.intervals import INTERVAL_KIND
-from identify.estimation.scale_accuracy import NOT_INCLUDED
+from identify.estimation.scale_accuracy import WITHOUT_SENSOR_FAULTS
 from identify.estimation.scaling import BodyScaling
 from identify.findings import Finding
 from identify.inertia import PHI, pseudo_inertia
@@ -40,7 +40,7 @@ def test_well_excited_fit_is_decided_by_data(made):
     phi, _, estimate = made
     assert estimate.decided_by == dict.fromkeys(PHI, "data")
     assert estimate.complete
-    assert estimate.interval_kind == f"{INTERVAL_KIND}; {NOT_INCLUDED}"
+    assert estimate.interval_kind == f"{INTERVAL_KIND}; {WITHOUT_SENSOR_FAULTS}"
     assert "noise of wrench and motion counted" in INTERVAL_KIND
     inside = [
         estimate.intervals[name][0] < value < estimate.intervals[name][1]

@@ -10,8 +10,8 @@ from scipy.stats import t as student
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.estimator import _deciding_sources
 from identify.estimation.intervals import (
-    DERIVED,
-    NAMES,
+    DERIVED_NAMES,
+    ESTIMATED_QUANTITIES,
     covariance_of,
     degrees_of_freedom,
     derived,
@@ -54,7 +54,7 @@ def test_the_derivative_of_centre_and_central_inertia_matches_finite_differences
 
 def test_derived_quantities_are_centre_and_inertia_about_it():
     phi = random_body(np.random.default_rng(0))
-    values = dict(zip(DERIVED, derived(phi), strict=True))
+    values = dict(zip(DERIVED_NAMES, derived(phi), strict=True))
     assert values["cy"] == phi[2] / phi[0]
     c = phi[1:4] / phi[0]
     assert_close(values["Icxx"], phi[4] - phi[0] * (c[1] ** 2 + c[2] ** 2), 1e-13)
@@ -83,14 +83,17 @@ def coverage(fits: int, count: int, *, logs: int = 1) -> np.ndarray:
     rng = np.random.default_rng(42)
     phi = random_body(rng)
     truth = np.concatenate((phi, derived(phi), np.linalg.eigvalsh(inertia_about_com(phi))))
-    hits = np.zeros(len(NAMES) + len(OFFSETS))
+    hits = np.zeros(len(ESTIMATED_QUANTITIES) + len(OFFSETS))
     for _ in range(fits):
         biases = rng.normal(size=(logs, 6))
         noise = wrench_noise(phi, 0.01)
         blocks = [samples(phi, rng, count, noise=noise, bias=bias).blocks() for bias in biases]
         estimate = estimate_body(blocks)
         intervals = estimate.intervals
-        held = [intervals[n][0] <= x <= intervals[n][1] for n, x in zip(NAMES, truth, strict=True)]
+        held = [
+            intervals[n][0] <= x <= intervals[n][1]
+            for n, x in zip(ESTIMATED_QUANTITIES, truth, strict=True)
+        ]
         near = np.abs(estimate.biases - biases) <= estimate.bias_half_widths
         hits += [*held, *near[-1]]
     return hits / fits
@@ -103,7 +106,7 @@ def coverage(fits: int, count: int, *, logs: int = 1) -> np.ndarray:
 )
 def test_intervals_cover_the_truth_nineteen_times_in_twenty(count, logs):
     shares = coverage(200, count, logs=logs)
-    assert shares.min() >= 0.88, dict(zip((*NAMES, *OFFSETS), shares, strict=True))
+    assert shares.min() >= 0.88, dict(zip((*ESTIMATED_QUANTITIES, *OFFSETS), shares, strict=True))
     assert np.sort(shares)[2] >= 0.9
     assert 0.925 <= shares.mean() <= 0.975
 
@@ -157,7 +160,7 @@ def test_intervals_are_the_estimate_plus_and_minus_students_t_standard_errors():
         assert_close([low, high], [value - factor * errors[k], value + factor * errors[k]], 1e-12)
     jacobian = derived_jacobian(estimate.parameters.phi)
     spread = np.sqrt(np.diag(jacobian @ estimate.covariance @ jacobian.T))
-    for k, name in enumerate(DERIVED):
+    for k, name in enumerate(DERIVED_NAMES):
         low, high = estimate.intervals[name]
         assert_close(0.5 * (high - low), factor * spread[k], 1e-12)
 

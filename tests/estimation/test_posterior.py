@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, estimate_body, score_equations
-from identify.estimation.intervals import NAMES, derived
+from identify.estimation.intervals import ESTIMATED_QUANTITIES, derived
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import Ball, BodyPrior, NoPrior, NormalMixture, Prior
 from identify.inertia import PHI, inertia_about_com, is_consistent
@@ -132,7 +132,7 @@ def test_estimates_with_a_prior_cover_the_truth_where_the_prior_is_right(mass):
     """Bodies drawn from the prior, logs that hardly tell the inertia, mass given or not."""
     rng, prior = np.random.default_rng(8), known_to(0.1)
     root = np.linalg.cholesky(prior.covariance)
-    hits, count = np.zeros(len(NAMES)), 0
+    hits, count = np.zeros(len(ESTIMATED_QUANTITIES)), 0
     while count < 40:
         drawn = rng.normal(size=10)
         drawn[0] *= mass is None  # of those of one mass

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from identify.estimation.intervals import (
-    NAMES,
-    POSSIBLE,
+    BOUNDS_OF_EVERY_BODY,
+    ESTIMATED_QUANTITIES,
     _simultaneous_level,
     interval_jacobian,
     intervals_of,
@@ -87,7 +87,7 @@ def test_the_rows_of_all_quantities_are_their_derivatives():
 
     def quantities(at):
         found = intervals_of(at, np.zeros((10, 10)), np.inf, DATA)
-        return np.array([found[name][0] for name in NAMES])
+        return np.array([found[name][0] for name in ESTIMATED_QUANTITIES])
 
     numeric = [(quantities(phi + s) - quantities(phi - s)) / (2.0 * s.sum()) for s in steps]
     J = interval_jacobian(phi)
@@ -142,7 +142,7 @@ def test_interval_is_cut_at_consistency_boundary_on_one_side():
     assert free["m"][0] < 1.199
     known = intervals_of(phi, covariance, np.inf, DATA, limits={"m": (1.3, 2.0)})
     assert known["m"] == (phi[0], free["m"][1])  # an estimate beyond a limit is its own end
-    assert set(POSSIBLE) <= set(NAMES)
+    assert set(BOUNDS_OF_EVERY_BODY) <= set(ESTIMATED_QUANTITIES)
 
 
 def test_unidentified_inertia_has_no_principal_intervals():
@@ -166,13 +166,13 @@ def test_simultaneous_intervals_cover_all_at_once():
     covariance = spread_of(phi, 0.01)
     true = np.concatenate((phi, np.zeros(12)))
     exact = intervals_of(phi, np.zeros((10, 10)), np.inf, DATA)
-    true[10:] = [exact[name][0] for name in NAMES[10:]]
+    true[10:] = [exact[name][0] for name in ESTIMATED_QUANTITIES[10:]]
     J = interval_jacobian(phi)
     errors = np.sqrt(np.diag(J @ covariance @ J.T))
     off = np.abs((drawn(phi, covariance, 20_000) - phi) @ J.T) / errors
     for simultaneous, low, high in ((True, 0.945, 0.955), (False, 0.3, 0.75)):
         found = intervals_of(phi, covariance, np.inf, DATA, simultaneous=simultaneous)
-        half = np.array([true[k] - found[name][0] for k, name in enumerate(NAMES)])
+        half = np.array([true[k] - found[name][0] for k, name in enumerate(ESTIMATED_QUANTITIES)])
         reached = half[:-3] / errors[:-3]
         assert_close(reached, np.full(len(reached), reached[0]), 1e-6)
         assert low < np.mean((off <= reached[0]).all(axis=1)) < high

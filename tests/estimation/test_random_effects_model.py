@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.estimation.random_effects_model import (
     GROUP_TABLE,
-    SHORTEST_LEVER,
+    MIN_LEVER_ARM,
     BodyScale,
     EffectModel,
 )
@@ -180,7 +180,7 @@ def test_an_accuracy_of_gravity_is_the_deviation_of_its_size():
 def test_crosstalk_between_force_and_torque_is_in_units_of_the_lever():
     scale = BodyScale.of(np.array([2.0, 0.0, 0.3, 0.4, *[0.0] * 6]))
     assert_close([scale.weight, scale.lever], [2.0 * 9.80665, 0.25], 1e-14)
-    assert BodyScale.of(np.array([2.0, 0.002, *[0.0] * 8])).lever == SHORTEST_LEVER
+    assert BodyScale.of(np.array([2.0, 0.002, *[0.0] * 8])).lever == MIN_LEVER_ARM
     model = EffectModel.of([MOVING])
     names = next(group.columns for group in GROUP_TABLE if group.name == "crosstalk")
     units = dict(zip(names, model.units(scale)[columns_of(model, "crosstalk")], strict=True))

@@ -5,7 +5,7 @@ from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import covariance_of, interval_jacobian
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import Ball
-from identify.estimation.variance_shares import SOURCES, VarianceParts
+from identify.estimation.variance_shares import VARIANCE_SOURCES, VarianceParts
 from identify.inertia import PHI
 from identify.regressors import block_statistics
 from identify.signals import prepare
@@ -32,7 +32,7 @@ def test_variance_shares_name_the_noisy_signal(noise, source):
     shares = estimate_body([statistics_of(noise)]).variance_shares
     assert set(shares) >= {*PHI, "cx", "Icxx", "I3"}
     for name, of in shares.items():
-        assert tuple(of) == tuple(s for s in SOURCES if s != "prior")
+        assert tuple(of) == tuple(s for s in VARIANCE_SOURCES if s != "prior")
         assert_close(sum(of.values()), 1.0, 1e-12)
         assert min(of.values()) >= 0.0
         assert of[source] > 0.75, (name, of)

@@ -8,7 +8,7 @@ from identify.estimation.variance_components import (
     _GAMMA_SHAPE,
     _RELATIVE_SIZES,
     Component,
-    _Data,
+    _EffectEquations,
     _Profile,
     random_effects,
 )
@@ -87,7 +87,7 @@ def test_effects_of_sizes_that_are_found_match_the_dense_formula_at_these(seed):
 def test_the_cost_of_sizes_is_the_density_of_the_right_side_but_for_a_constant(seed, number):
     T, t, _ = equations(seed)
     sizes = np.array([0.3, 0.7, 1.0])
-    data = _Data(T, t, T.T @ T, T.T @ t)
+    data = _EffectEquations(T, t, T.T @ T, T.T @ t)
     profile = _Profile.of(data.posterior(COMPONENTS, sizes), COMPONENTS[number], sizes[number])
     grid = np.where(np.arange(3) == number, profile.sizes[:, None], sizes)
     dense = -2.0 * np.array([log_posterior(T, t, each) for each in grid])

@@ -8,7 +8,7 @@ import pytest
 import identify
 from identify import Estimate, Recording
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.intervals import COM
+from identify.estimation.intervals import COM_NAMES
 from identify.estimation.terms import MassBetween
 from identify.logs.synthetic import Noise
 from identify.pipeline.needs import ARM_LIMITS, precision_findings, repeatability
@@ -32,7 +32,7 @@ def estimate() -> Estimate:
 def with_half_widths(estimate: Estimate, mass: float, com: tuple[float, float, float]) -> Estimate:
     """The estimate with other intervals of mass, relative, and of the centre of mass [m]."""
     widths = {"m": (estimate.mass, mass * estimate.mass)}
-    widths |= {name: each for name, *each in zip(COM, estimate.com, com, strict=True)}
+    widths |= {name: each for name, *each in zip(COM_NAMES, estimate.com, com, strict=True)}
     intervals = {name: (value - half, value + half) for name, (value, half) in widths.items()}
     return replace(estimate, intervals={**estimate.intervals, **intervals})
 

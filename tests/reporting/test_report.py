@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from identify.commands.summary import verdict_lines
-from identify.estimation.scale_accuracy import GIVEN
-from identify.estimation.variance_shares import SOURCES
+from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE
+from identify.estimation.variance_shares import VARIANCE_SOURCES
 from identify.findings import Finding
 from identify.inertia import PHI
 from identify.reporting import page as page_module, parameter_rows, report
@@ -89,7 +89,7 @@ def test_effect_of_one_percent_scale_error_is_shown_when_not_in_intervals(case, 
     estimate = case.result.estimate
     said = "a scale error of the sensor of +1 % makes"
     assert page.text.count(said) == len(estimate.bodies)
-    counted = replace(estimate, interval_kind=f"95 %; {GIVEN}")
+    counted = replace(estimate, interval_kind=f"95 %; {WITH_GIVEN_SCALE}")
     assert scale_error_in_words(counted) == []
     if estimate.decided_by["m"] == "data":
         assert "mass, first moments and inertia 1 % too large" in page.text
@@ -197,7 +197,7 @@ def test_variance_sources_are_shown_when_noise_was_estimated(case, page):
     assert ("Variance by source" in page.text) == bool(shares)
     bodies = case.result.estimate.bodies
     every = [of for body in bodies for of in body.variance_shares.values()]
-    there = [source for source in SOURCES if any(of.get(source) for of in every)]
+    there = [source for source in VARIANCE_SOURCES if any(of.get(source) for of in every)]
     for name, of in shares.items():
         for cells in page.rows(name):
             if len(cells) == 1 + len(there) and all(cell.isdigit() for cell in cells[1:]):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from identify.errors import ProblemError
-from identify.estimation.intervals import NAMES
+from identify.estimation.intervals import ESTIMATED_QUANTITIES
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.shapes import Box, Points
 from identify.inertia.shapes.interior import sample_interior
@@ -62,7 +62,7 @@ def test_intervals_are_counted_and_measured() -> None:
 
 def test_errors_are_signed_and_by_parameter() -> None:
     errors = score("error", EstimatorOutput(OFF))
-    assert list(errors) == [f"error_{name}" for name in NAMES]
+    assert list(errors) == [f"error_{name}" for name in ESTIMATED_QUANTITIES]
     assert_close([errors[f"error_{name}"] for name in PHI], OFF - TRUE.phi)
     assert_close(errors["error_cx"], OFF[1] / OFF[0] - TRUE.com[0])
 

@@ -6,7 +6,7 @@ from scipy.special import chdtrc, fdtrc, stdtrit
 from scipy.stats import f as f_distribution
 
 from identify.estimation.intervals import intervals_of
-from identify.estimation.scale_accuracy import NOT_INCLUDED
+from identify.estimation.scale_accuracy import WITHOUT_SENSOR_FAULTS
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI, InertialParameters
 from identify.significance import ESTIMATES_DIFFER_P
@@ -55,7 +55,7 @@ def test_shared_scale_error_neither_separates_nor_averages_out():
     odd["odd"] = with_scale(drawn(rng, 1.02 * BODY.phi))
     assert pool_estimates(odd).differing == ("odd",)
     assert scaled.calibrated
-    unknown = replace(several["log0"], interval_kind=f"95 %; {NOT_INCLUDED}")
+    unknown = replace(several["log0"], interval_kind=f"95 %; {WITHOUT_SENSOR_FAULTS}")
     assert not pool_estimates(several | {"log0": unknown}).calibrated
 
 

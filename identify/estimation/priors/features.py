@@ -1,4 +1,4 @@
-"""Inertial parameters from points of a body, and their covariance from density and outline."""
+"""Inertial parameters from points of a body, and their covariance by density and outline errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from identify.arrays import Array, Mat33, Phi, Vec3
 from identify.inertia.matrices import six_from_symmetric
 
 _CORRELATION_LENGTHS = (3.2, 1.6, 0.8, 0.4, 0.2)
-"""Correlation lengths of the density field, in root mean square radii of the body (halving)."""
+"""Correlation lengths of the density field, in root mean square radii of the body, each half the
+one before."""
 
 _MAX_POINTS = 600
 """Largest number of points of the double integral."""
@@ -23,8 +24,9 @@ def point_parameters(points: Vec3) -> Phi:
 
 
 def density_covariance(points: Vec3, weights: Array, radius: float) -> Array:
-    """Compute the parameters' covariance for density uniform × (1 + a normal field), unit mass.
+    """Compute the covariance of the parameters of a body of unit mass with random density.
 
+    The density is uniform × (1 + a normal field), and the covariance
     E (Σ_ij w_i w_j f_i K_ij f_jᵀ) Eᵀ: f the parameters, E projects out changes of mass, and K is
     the mean of the correlations exp(−|r_i − r_j|²/2ℓ²) over several lengths ℓ: none is preferred.
 
@@ -52,7 +54,7 @@ def density_covariance(points: Vec3, weights: Array, radius: float) -> Array:
 
 
 def outline_covariance(covariance: Mat33, error: float) -> Array:
-    """Compute the parameters' covariance for an outline error of a given length, unit mass.
+    """Compute the covariance of the parameters of a body of unit mass with an uncertain outline.
 
     The body is strained along and across its principal axes, so much that its surface moves by
     that length: Σ_ab v vᵀ, v the moments of εΣ + Σε.
@@ -77,5 +79,5 @@ def outline_covariance(covariance: Mat33, error: float) -> Array:
 
 
 def half_widths(squares: Array) -> Array:
-    """Return the half sides of the uniform box with given mean squares along its axes [m]."""
+    """Return the half sides of a uniform box from the mean squares along its axes [m]."""
     return np.sqrt(3.0 * np.maximum(squares, 0.0))

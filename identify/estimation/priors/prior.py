@@ -16,7 +16,7 @@ from identify.inertia.parameters import DEFAULT_DENSITY
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalMixture:
-    """Mixture of normal distributions of the ten parameters, weighted by the log's evidence.
+    """Mixture of normal distributions of the ten parameters, weighted by evidence of the data.
 
     Attributes:
         means: about Bo in B, shape (g, 10).
@@ -56,7 +56,7 @@ class Prior(ABC):
 
     @abstractmethod
     def __str__(self) -> str:
-        """Return a description for messages."""
+        """Return a description of the prior for messages."""
 
     def record(self) -> dict[str, object]:
         """Return the prior as plain values for the provenance."""
@@ -74,7 +74,7 @@ class Ball(Prior):
     kind: ClassVar[str] = "ball"
 
     def mixture(self, mass: float) -> None:
-        """Return None: identifiable parameters are not affected."""
+        """Return None, as the default ball does not affect identifiable parameters."""
 
     def __str__(self) -> str:
         return f"solid ball of {DEFAULT_DENSITY:g} kg/m³ about the centre of mass"
@@ -90,7 +90,7 @@ class NoPrior(Prior):
     kind: ClassVar[str] = "none"
 
     def mixture(self, mass: float) -> None:
-        """Return None."""
+        """Return None, as there is no prior."""
 
     def __str__(self) -> str:
         return "nothing"

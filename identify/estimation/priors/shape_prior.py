@@ -28,15 +28,16 @@ from identify.inertia.shapes.points import read_points
 from identify.spatial import Pose
 
 _DENSITY_DEVIATIONS = np.geomspace(0.05, 1.6, 6)
-"""Grid of relative standard deviations of the density about uniform."""
+"""Grid of relative standard deviations of the density about a uniform density."""
 
 _OUTLINE_ERRORS = (0.25, 0.5, 1.0, 2.0)
 """Grid of errors of the outline, relative to the given error."""
 
-_OVERREACH, _OVERREACH_OUTLINE_ERRORS = (0.0, 0.5, 1.0, 1.5), (0.25, 0.5, 1.0)
-"""Reach of points beyond the solid, in their spacing, and relative outline errors then."""
+_POINT_OVERREACH, _OVERREACH_OUTLINE_ERRORS = (0.0, 0.5, 1.0, 1.5), (0.25, 0.5, 1.0)
+"""Grid of the distance by which points reach beyond the solid, in their spacing, and of the
+relative outline errors in that case."""
 
-_SHARES_OF_BOX = np.geomspace(0.25, 1.0, 4)
+_BOX_CONCENTRATIONS = np.geomspace(0.25, 1.0, 4)
 """Grid of the concentration of a body's mass in a box that contains it: from a body that fills much
 of the box to one concentrated in a point."""
 
@@ -46,14 +47,14 @@ _OVERLAP_FACTOR = 20.0
 _FILL_POINTS = 2000
 """Number of points that fill a mesh or a solid; their spacing is the default outline error."""
 
-_FEWEST_POINTS = 4
-"""Points of a shape."""
+_MIN_POINTS = 4
+"""Fewest points of a shape."""
 
 _CELLS_OF_BOX = 10
-"""Cells along a side of a box."""
+"""Number of cells along a side of a box."""
 
-_LIGHTEST_SHAPE, _DENSEST_SHAPE = 1e-2, 1e7
-"""Density [kg/m³] beyond which a shape is in another unit than it is said to be."""
+_MIN_SHAPE_DENSITY, _MAX_SHAPE_DENSITY = 1e-2, 1e7
+"""Densities [kg/m³] below and above which a shape must be in another unit of length."""
 
 _UNITS_OF_LENGTH = {0.001: "millimetres", 0.01: "centimetres", 0.0254: "inches", 1.0: "metres"}
 
@@ -116,17 +117,17 @@ class ShapePrior(Prior):
         points, weights = shape.positions, shape.weights / shape.weights.sum()
         if at is not None:
             points = at.apply(points)
-        if len(points) < _FEWEST_POINTS:
+        if len(points) < _MIN_POINTS:
             raise ModelError(
                 f"{name}: {len(points)} points say nothing of a shape; expected "
-                f"{_FEWEST_POINTS} or more"
+                f"{_MIN_POINTS} or more"
             )
         spacing = _spacing(points, name)
         mean = weights @ point_parameters(points)
         mean[[4, 7, 9]] += spacing**2 / 6.0  # of a cube about each
         cubes = len(points) * spacing**3
         beyond = volumes is not None and float(shape.weights.sum()) > _OVERLAP_FACTOR * cubes
-        prior = cls._filled(mean, points, weights, spacing, error, cubes, name)
+        prior = cls._from_points(mean, points, weights, spacing, error, cubes, name)
         return replace(prior, spacing=spacing) if beyond else prior
 
     @classmethod
@@ -156,7 +157,7 @@ class ShapePrior(Prior):
         weights = interior.volumes / interior.volumes.sum()
         spacing = (shape.measure / _FILL_POINTS) ** (1.0 / 3.0)
         points, name = pose.apply(interior.points), name or type(shape).__name__.lower()
-        return cls._filled(body.phi, points, weights, spacing, error, shape.measure, name)
+        return cls._from_points(body.phi, points, weights, spacing, error, shape.measure, name)
 
     @classmethod
     def of_box(cls, sides: Vec3, *, at: Pose | None = None) -> ShapePrior:
@@ -212,7 +213,7 @@ class ShapePrior(Prior):
         return replace(prior, scale=scale)
 
     @classmethod
-    def _filled(
+    def _from_points(
         cls,
         mean: Phi,
         points: Vec3,
@@ -225,25 +226,27 @@ class ShapePrior(Prior):
         error = spacing if error is None else error
         if not (np.isfinite(error) and error > 0.0):
             raise TermError(f"{name}: expected an error of the outline above zero, got {error} m")
-        spread = density_covariance(points, weights, _radius(mean))
+        spread = density_covariance(points, weights, _rms_radius(mean))
         return cls(mean, spread, error, 0.0, volume, name)
 
     def mixture(self, mass: float) -> NormalMixture:
-        """Return the grid of density, outline and overreach for bodies of a mass.
+        """Return the mixture over density deviation, outline error and overreach for a mass.
 
         Raises:
             TermError: no body of that mass is of that size.
         """
-        self._require_likely(mass)
+        self._require_plausible_density(mass)
         if not self.outline:
-            spread = np.multiply.outer(_SHARES_OF_BOX**2, self.density)
-            means = np.broadcast_to(self.mean, (len(_SHARES_OF_BOX), 10))
-            return _mixture(mass, means, spread, {"parts": _SHARES_OF_BOX})
-        covariance = _central(self.mean)
+            spread = np.multiply.outer(_BOX_CONCENTRATIONS**2, self.density)
+            means = np.broadcast_to(self.mean, (len(_BOX_CONCENTRATIONS), 10))
+            return _scaled_mixture(mass, means, spread, {"parts": _BOX_CONCENTRATIONS})
+        covariance = _covariance_of_points(self.mean)
         squares, axes = np.linalg.eigh(covariance)
         half = half_widths(squares)
         kappas, outlines = (
-            (_OVERREACH, _OVERREACH_OUTLINE_ERRORS) if self.spacing else ((0.0,), _OUTLINE_ERRORS)
+            (_POINT_OVERREACH, _OVERREACH_OUTLINE_ERRORS)
+            if self.spacing
+            else ((0.0,), _OUTLINE_ERRORS)
         )
         s, o = (one.ravel() for one in np.meshgrid(_DENSITY_DEVIATIONS, outlines, indexing="ij"))
         means, spreads = [], []
@@ -253,25 +256,25 @@ class ShapePrior(Prior):
             T[:3, 3] = self.mean[1:4] - T[:3, :3] @ self.mean[1:4]
             shrink = congruence_map(T)
             mean = shrink @ self.mean
-            outline = np.outer(o**2, outline_covariance(_central(mean), self.outline))
+            outline = np.outer(o**2, outline_covariance(_covariance_of_points(mean), self.outline))
             density = np.outer(s**2, shrink @ self.density @ shrink.T)
             spreads.append((density + outline).reshape(-1, 10, 10))
             means.append(np.broadcast_to(mean, (len(s), 10)))
         settings = {"density": np.tile(s, len(kappas)), "outline": np.tile(o, len(kappas))}
         if self.spacing:
             settings["overreach"] = np.repeat(kappas, len(s))
-        return _mixture(mass, np.concatenate(means), np.concatenate(spreads), settings)
+        return _scaled_mixture(mass, np.concatenate(means), np.concatenate(spreads), settings)
 
-    def _require_likely(self, mass: float) -> None:
+    def _require_plausible_density(self, mass: float) -> None:
         density = mass / self.volume
-        if _LIGHTEST_SHAPE < density < _DENSEST_SHAPE:
+        if _MIN_SHAPE_DENSITY < density < _MAX_SHAPE_DENSITY:
             return
         scale = min(
             _UNITS_OF_LENGTH,
             key=lambda unit: abs(np.log(density * (self.scale / unit) ** 3 / 1e3)),
         )
         raise TermError(
-            f"the shape ({self.name}) is {2e3 * _radius(self.mean):.4g} mm across: with the "
+            f"the shape ({self.name}) is {2e3 * _rms_radius(self.mean):.4g} mm across: with the "
             f"{mass:.4g} kg of the log its density would be {density:.2g} kg/m³. It is in another "
             f"unit: give scale={scale:g}, on the command line --shape-scale {scale:g} if it is in "
             f"{_UNITS_OF_LENGTH[scale]}"
@@ -297,7 +300,7 @@ class ShapePrior(Prior):
 
 
 def _spacing(points: Vec3, name: str) -> float:
-    """Median distance of points from their nearest neighbour [m]."""
+    """Return the median distance of points from their nearest neighbours [m]."""
     from scipy.spatial import cKDTree  # slow to import, and rarely needed
 
     nearest = np.asarray(cKDTree(points).query(points, k=2)[0])[:, 1]
@@ -307,17 +310,19 @@ def _spacing(points: Vec3, name: str) -> float:
     return spacing
 
 
-def _mixture(mass: float, mean: Phi, spread: Array, settings: Mapping[str, Array]) -> NormalMixture:
-    """Bodies of a mass that is left open, of those of unit mass."""
+def _scaled_mixture(
+    mass: float, mean: Phi, spread: Array, settings: Mapping[str, Array]
+) -> NormalMixture:
+    """Scale the mixture of bodies of unit mass to a mass, which stays uncertain."""
     covariances = mass**2 * (mean[:, :, None] * mean[:, None, :] + spread)
     return NormalMixture(mass * mean, covariances, settings)
 
 
-def _central(mean: Phi) -> Array:
-    """Covariance of the points of a body of unit mass about its centroid, shape (3, 3)."""
+def _covariance_of_points(mean: Phi) -> Array:
+    """Return the covariance of the points of a body of unit mass, shape (3, 3)."""
     inertia = inertia_about_com(mean)
     return 0.5 * np.trace(inertia) * np.eye(3) - inertia
 
 
-def _radius(mean: Phi) -> float:
-    return float(np.sqrt(np.trace(_central(mean))))
+def _rms_radius(mean: Phi) -> float:
+    return float(np.sqrt(np.trace(_covariance_of_points(mean))))

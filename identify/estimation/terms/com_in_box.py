@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 FARTHEST_FACE = 1e6
-"""Largest distance of a face from Bo [m]; farther faces exceed the solver's precision."""
+"""Largest distance of a face of the box from Bo [m]; the solver is inexact for farther faces."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComInBox(Term):
-    """The centre of mass of a body lies in a box along the axes of B: low m ≤ h ≤ high m.
+    """Constraint of the centre of mass to a box along the axes of B: low m ≤ h ≤ high m.
 
     Attributes:
         low, high: corners [m], three numbers each.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComInHull(Term):
-    """The centre of mass lies in the convex hull of points: nᵀh ≤ d m for each face nᵀr ≤ d.
+    """Constraint of the centre of mass to the convex hull of points, nᵀh ≤ d m for each face.
 
     Attributes:
         points: [m], four or more that do not lie in a plane, shape (n, 3).
@@ -73,7 +73,7 @@ class ComInHull(Term):
         return beyond / max(size, float(np.finfo(float).tiny))
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:
-        """Raise if the hull is so large that its lengths cannot be in metres."""
+        """Raise if the size of the hull in metres is implausible for the mass."""
         mass = float(x[10 * body_number(space, self.body)])
         require_metres(str(self), mass, longest_side(self.points), filled=False)
 

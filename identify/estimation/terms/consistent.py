@@ -19,15 +19,17 @@ if TYPE_CHECKING:
     from identify.estimation.scaling import Scaling
 
 MARGIN = 1e-9
-"""Smallest eigenvalue of the scaled pseudo-inertia, and smallest scaled mass; paper passes."""
+"""Smallest eigenvalue of the scaled pseudo-inertia and smallest scaled mass; sheets of paper
+pass."""
 
 _LARGEST_MARGIN = 1.0 / 3.0
-"""Smallest second moment of a ball of mass and size one, above which no body of its size is."""
+"""Smallest second moment of a ball of mass one and size one, an upper limit for bodies of its
+size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Consistent(Term):
-    """Some distribution of mass, nowhere negative, has the parameters: Pi ⪰ margin 1, m ≥ margin.
+    """Constraint that a nonnegative mass distribution exists: Pi ⪰ margin 1, m ≥ margin.
 
     Both are relative to the body's own scale.
 
@@ -73,7 +75,7 @@ class Consistent(Term):
 
 
 def margin_of(terms: Iterable[Term]) -> float:
-    """Return the largest margin of consistency among terms; `MARGIN` if none has one."""
+    """Return the largest margin of consistency among constraints; the default without any."""
     return max((term.margin for term in terms if isinstance(term, Consistent)), default=MARGIN)
 
 

@@ -1,4 +1,4 @@
-"""Checks of points and lengths in terms: unit errors, coplanar points."""
+"""Checks of points and lengths in constraints: unit errors, coplanar points."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _LIGHTEST_CUBE, _DENSEST_CUBE = 1e-4, 3e4
 straws a metre long, have more than ten times the lower limit; osmium has 22 600. A length in
 millimetres changes the value by 1e9."""
 
-_FLAT_SHARE = 1e-9
-"""Thickness relative to the length below which points count as coplanar."""
+_MAX_COPLANAR_THICKNESS = 1e-9
+"""Thickness, relative to the length, below which points count as coplanar."""
 
 
 def require_metres(shape: str, mass: float, longest: float, *, filled: bool) -> None:
@@ -69,7 +69,7 @@ def coplanar(points: Sequence[Sequence[float]]) -> bool:
     """Return whether points lie in a plane."""
     away = np.array(points) - np.mean(points, axis=0)
     thickness = np.linalg.svd(away, compute_uv=False)
-    return len(points) < 4 or bool(thickness[-1] <= _FLAT_SHARE * thickness[0])
+    return len(points) < 4 or bool(thickness[-1] <= _MAX_COPLANAR_THICKNESS * thickness[0])
 
 
 def longest_side(points: Sequence[Sequence[float]] | Array) -> float:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownCom(Term):
-    """The centre of mass of a body is known: h = c m.
+    """Constraint of the centre of mass to a known point: h = c m.
 
     Attributes:
         com: p_BoBcm_B [m], three numbers.

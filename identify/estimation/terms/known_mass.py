@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from identify.estimation.scaling import Scaling
 
 LIGHTEST_GIVEN, HEAVIEST_GIVEN = 1e-12, 1e12
-"""Range of accepted known masses [kg]; powers of others exceed double precision."""
+"""Range of accepted known masses [kg]; powers of masses outside it exceed double precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownMass(Term):
-    """The mass of a body is known.
+    """Constraint of the mass to a known value.
 
     Attributes:
         mass: [kg].

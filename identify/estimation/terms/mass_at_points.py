@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MassAtPoints(Term):
-    """The body consists of nonnegative point masses at given points: phi = Σ μᵢ phi(pᵢ), μ ≥ 0.
+    """Constraint of the mass to given points: phi = Σ μᵢ phi(pᵢ), point masses μ ≥ 0.
 
     It is exact: it does not hold for a body with mass elsewhere, such as between coarse points.
 
@@ -62,7 +62,7 @@ class MassAtPoints(Term):
         return [body.of_phi(_bodies(np.array(self.points)).T) @ masses == body.theta, masses >= 0.0]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """Return the distance of the scaled body from the nearest with masses at the points."""
+        """Return the distance of the scaled body from the nearest body of masses at the points."""
         from scipy.optimize import nnls
 
         number = body_number(scaling.space, self.body)
@@ -73,7 +73,7 @@ class MassAtPoints(Term):
         return float(nnls(columns / sizes, theta, maxiter=50 * len(sizes))[1])
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:
-        """Raise if the points' size is implausible for the mass."""
+        """Raise if the extent of the points in metres is implausible for the mass."""
         mass = float(x[10 * body_number(space, self.body)])
         require_metres(str(self), mass, longest_side(self.points), filled=True)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MassBetween(Term):
-    """The mass of a body lies between two bounds.
+    """Constraint of the mass to an interval between two bounds.
 
     Attributes:
         low, high: [kg]; `high` may be infinite.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MassInBox(Term):
-    """All mass of a body is within a box along the axes of B: implied bounds on second moments.
+    """Constraint of all mass to a box along the axes of B: implied bounds on second moments.
 
     With z from −1 to 1 between opposite faces, 19 polynomials are not negative inside, so neither
     are their means: (1 ± z_a)(1 ± z_b) of each two axes, 1 ± z_x z_y ± z_x z_z ± z_y z_z with an
@@ -66,7 +66,7 @@ class MassInBox(Term):
 
     @property
     def _to_box(self) -> Array:
-        """Matrix that maps [r; 1] to [z; 1], shape (4, 4)."""
+        """Matrix that maps a point [r; 1] to coordinates [z; 1] of the box, shape (4, 4)."""
         low, high = np.array(self.low), np.array(self.high)
         T = np.eye(4)
         T[:3] = np.column_stack((np.eye(3), -0.5 * (low + high))) / (0.5 * (high - low))[:, None]
@@ -80,7 +80,7 @@ class MassInBox(Term):
         return [rows @ x.body(self.body).phi >= 0.0]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """Return the deficit of the smallest mean below zero, relative to the scaled body's."""
+        """Return the largest deficit of a polynomial's mean below zero, in scaled units."""
         number = body_number(scaling.space, self.body)
         unit, T = scaling.bodies[number], self._to_box
         M = T @ pseudo_inertia(x[10 * number : 10 * number + 10]) @ T.T
@@ -112,7 +112,7 @@ class MassInBox(Term):
 
 
 def _polynomials() -> Array:
-    """Return the polynomials as symmetric matrices P, [z; 1]ᵀ P [z; 1], shape (19, 4, 4)."""
+    """Return the polynomials that are nonnegative in the box as matrices P, shape (19, 4, 4)."""
     x, y, z, constant = np.eye(4)
     matrices = [np.outer(constant, constant) - np.outer(a, a) for a in (x, y, z)]
     for s, t in product((1.0, -1.0), repeat=2):

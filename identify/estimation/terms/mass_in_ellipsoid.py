@@ -32,7 +32,7 @@ Row = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class MassInEllipsoid(Term):
-    """All mass of a body is within an ellipsoid (r − c)ᵀ Q⁻¹ (r − c) ≤ 1: m ≥ tr(Q⁻¹ S_c).
+    """Constraint of all mass to an ellipsoid (r − c)ᵀ Q⁻¹ (r − c) ≤ 1: m ≥ tr(Q⁻¹ S_c).
 
     S_c is the second moment about c. With physical consistency this is equivalent: some density
     within the ellipsoid has the ten parameters (`BoundingEllipsoid.homogeneous`).
@@ -60,7 +60,7 @@ class MassInEllipsoid(Term):
 
     @classmethod
     def of(cls, ellipsoid: BoundingEllipsoid, body: str | None = None) -> MassInEllipsoid:
-        """Create the term from an ellipsoid in B, such as `enclosing_ellipsoid(points)`."""
+        """Create the constraint from an ellipsoid in B, such as `enclosing_ellipsoid(points)`."""
         return cls(ellipsoid.centre, ellipsoid.Q, body)  # pyright: ignore[reportArgumentType]
 
     @property
@@ -75,7 +75,7 @@ class MassInEllipsoid(Term):
         return [row @ x.body(self.body).phi >= 0.0]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """Return the excess of tr(Q⁻¹ S_c) over the mass, relative to the scaled body's."""
+        """Return the excess of tr(Q⁻¹ S_c) over the mass, in scaled units."""
         number = body_number(scaling.space, self.body)
         unit, centre, Q = scaling.bodies[number], np.array(self.centre), np.array(self.Q)
         Pi = pseudo_inertia(x[10 * number : 10 * number + 10])

@@ -1,4 +1,4 @@
-"""Registry of the kinds of terms."""
+"""Registry of the kinds of constraints."""
 
 from collections.abc import Mapping
 
@@ -29,4 +29,4 @@ TERMS: Mapping[str, type[Term]] = {
         ScalarBounds,
     )
 }
-"""Class of each term by its name in provenance and studies."""
+"""Class of each constraint by its name in provenance and studies."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScalarBounds(Term):
-    """Every scalar of the space is within its finite bounds."""
+    """Constraint of every scalar unknown to its finite bounds."""
 
     kind: ClassVar[str] = "scalar_bounds"
 
@@ -41,7 +41,7 @@ class ScalarBounds(Term):
         return any(np.isfinite((scalar.low, scalar.high)).any() for scalar in space.scalars)
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """Return the largest distance of a scalar outside its bounds, in its own unit."""
+        """Return the largest distance of a scalar from its bounds, in the scalar's unit."""
         values = x[scaling.space.scalar_slice]
         outside = [
             max(scalar.low - value, value - scalar.high) / unit

@@ -51,7 +51,7 @@ class ScaledBody:
 
     @property
     def mass(self) -> cp.Expression:
-        """Mass in units of mass."""
+        """Mass of the body in the unit of mass."""
         return self.theta[0]
 
     @property
@@ -65,15 +65,15 @@ class ScaledBody:
         return self.to_phi @ self.theta
 
     def of_phi(self, phi: Array) -> cp.Expression:
-        """Convert columns of ten parameters per kg [SI], (10, n), to theta in units of mass."""
+        """Convert parameters of 1 kg bodies [SI], columns (10, n), to theta in the unit of mass."""
         return self.to_theta @ phi
 
     def point(self, p: Vec3) -> cp.Expression:
-        """Convert a point p_BoP_B [m] to units of length from the reference point."""
+        """Convert a point p_BoP_B [m] to scaled coordinates from the reference point."""
         return np.asarray(p, dtype=np.float64) * self.inverse_length - self.com
 
     def in_masses(self, mass: float) -> cp.Expression:
-        """Convert a mass [kg] to units of mass."""
+        """Convert a mass [kg] to the unit of mass."""
         return mass * self.inverse_mass
 
 
@@ -94,12 +94,12 @@ class ScaledSpace:
     inverse_units: cp.Expression | None = None
 
     def body(self, name: str | None) -> ScaledBody:
-        """Return the body with a name; the first if it is None."""
+        """Return the scaled unknowns of the body with a name; of the first body for None."""
         return self.bodies[body_number(self.space, name)]
 
 
 class Term(ABC):
-    """Constraint on the unknowns besides the data.
+    """Constraint on the unknowns, such as a known mass.
 
     A subclass is a frozen dataclass (compiled programs are cached by their terms), with a line in
     `TERMS`. It is implemented twice: for the solver in `build`, for the check in `violation`.
@@ -124,21 +124,21 @@ class Term(ABC):
 
     @abstractmethod
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """Return the violation at x [SI], in scaled units; zero or less if the term holds."""
+        """Return the violation at x [SI], in scaled units; zero or less if the constraint holds."""
 
     def record(self) -> dict[str, object]:
-        """Return the term as plain values for the provenance."""
+        """Return the constraint as plain values for the provenance."""
         term: Any = self  # a subclass is a dataclass
         endless = (np.inf, -np.inf)  # JSON has no number for them
         values = asdict(term).items()
         return {"kind": self.kind, **{k: None if v in endless else v for k, v in values}}
 
     def constrains(self, space: ParameterSpace) -> bool:
-        """Return whether `build` gives constraints for the unknowns of a space."""
+        """Return whether the constraint restricts any unknown of a space."""
         return True
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:  # noqa: B027
-        """Raise if the term is implausible for the masses of x, such as for lengths in millimetres.
+        """Raise if the constraint is implausible for the masses of x, as with lengths in mm.
 
         Args:
             x: unknowns [SI] of least squares, shape (p,).
@@ -149,16 +149,16 @@ class Term(ABC):
         """
 
     def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
-        """Return the equalities E x = e of the term, shapes (k, p) and (k,)."""
+        """Return the equalities E x = e of the constraint, shapes (k, p) and (k,)."""
         return np.zeros((0, len(space))), np.zeros(0)
 
     def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
-        """Return bounds of single quantities of a body, by the name of their interval."""
+        """Return the bounds that the constraint implies for quantities of a body, by name."""
         return {}
 
 
 def body_number(space: ParameterSpace, name: str | None) -> int:
-    """Return the number of the body with a name in a space; zero if it is None.
+    """Return the number of the body with a name in a space; zero for None.
 
     Raises:
         ProblemError: no body has this name.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from identify.errors import StudyError
-from identify.estimation.intervals import NAMES
+from identify.estimation.intervals import ESTIMATED_QUANTITIES
 from identify.reporting.rounding import significant
 from identify.studies import Results, RunSummary, Study, open_results
 from identify.studies.keys import code_fingerprint
@@ -84,7 +84,7 @@ class StudyRows:
     def interval_names(self) -> tuple[str, ...]:
         """Parameters with an interval and a true value in at least one row."""
         frame = self.frame
-        columns = ((name, f"covered_{name}") for name in NAMES)
+        columns = ((name, f"covered_{name}") for name in ESTIMATED_QUANTITIES)
         return tuple(
             name for name, column in columns if column in frame and frame[column].notna().any()
         )

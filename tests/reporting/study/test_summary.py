@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from identify.estimation.intervals import NAMES
+from identify.estimation.intervals import ESTIMATED_QUANTITIES
 from identify.reporting.rounding import significant
 from identify.reporting.study import (
     StudyRows,
@@ -281,15 +281,15 @@ def test_names_cannot_break_the_tables(name):
 
 def test_a_wide_table_is_several_on_the_page(tmp_path):
     """Nothing scrolls on paper: each piece names its rows, and no column is lost."""
-    covered = {f"covered_{name}": 1.0 for name in NAMES}
+    covered = {f"covered_{name}": 1.0 for name in ESTIMATED_QUANTITIES}
     study = rows(lambda *_: covered, estimators=("psd",))
     _, page = write_summary(study, tmp_path)[:2]
     heads = re.findall(r"<thead><tr>(.*?)</tr></thead>", page.read_text(encoding="utf-8"), re.S)
     titles = [re.findall(r">([^<]+)</th>", head) for head in heads]
-    several = [one for one in titles if set(one) & set(NAMES)]
+    several = [one for one in titles if set(one) & set(ESTIMATED_QUANTITIES)]
     assert len(several) > 1
     assert all(one[0] == "perturbation" for one in several)
-    assert [name for one in several for name in one[1:]] == list(NAMES)
+    assert [name for one in several for name in one[1:]] == list(ESTIMATED_QUANTITIES)
 
 
 def test_few_trials_state_counts_within_nominal_coverage():

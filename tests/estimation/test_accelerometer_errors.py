@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identify.estimation import EstimatorSettings, PlaceErrors, body_system, estimate_body
+from identify.estimation import AccelerometerErrors, EstimatorSettings, body_system, estimate_body
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL
@@ -66,8 +66,8 @@ def posterior() -> Posterior:
 
 def of_one(posterior: Posterior, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Changes of unknowns and offset by one error, of whatever sign."""
-    places = PlaceErrors.of([found_with(np.outer(error, error))])
-    assert len(places.maps) == 1
+    places = AccelerometerErrors.of([found_with(np.outer(error, error))])
+    assert len(places.calibration_maps) == 1
     (of_x,), (of_offsets,) = places.effects(posterior)
     return of_x, of_offsets[0]
 
@@ -92,8 +92,8 @@ def test_the_change_by_an_error_matches_a_log_read_with_it(posterior, kind):
 
 def test_errors_that_go_together_have_the_covariance_of_all(posterior):
     root = np.diag(ERRORS)[:, None] * np.random.default_rng(0).normal(size=(7, 7))
-    places = PlaceErrors.of([found_with(root @ root.T)])
-    assert len(places.maps) == 7
+    places = AccelerometerErrors.of([found_with(root @ root.T)])
+    assert len(places.calibration_maps) == 7
     of_x, _ = places.effects(posterior)
     expected = np.array([of_reading(posterior, error)[0] for error in root.T])
     scale = np.outer(SCALE[:10], SCALE[:10])
@@ -102,32 +102,36 @@ def test_errors_that_go_together_have_the_covariance_of_all(posterior):
 
 def test_the_error_counts_as_much_as_the_accelerometer_does(posterior):
     whole, half = (
-        PlaceErrors.of([found_with(ERRORS**2, share)]).effects(posterior)[0] for share in (1.0, 0.5)
+        AccelerometerErrors.of([found_with(ERRORS**2, share)]).effects(posterior)[0]
+        for share in (1.0, 0.5)
     )
     assert_close(half.T @ half, 0.25 * whole.T @ whole, 1e-3)
 
 
 def test_a_place_that_is_given_has_no_error(posterior):
     for unit in (found_with(np.zeros((7, 7))), ImuCalibration()):
-        places = PlaceErrors.of([unit])
-        assert places.maps == ()
+        places = AccelerometerErrors.of([unit])
+        assert places.calibration_maps == ()
         of_x, of_offsets = places.effects(posterior)
         assert (of_x.shape, of_offsets.shape) == ((0, 10), (0, 1, 6))
 
 
 def test_errors_are_of_the_log_that_they_were_found_from():
-    places = PlaceErrors.of([ImuCalibration(), found_with(ERRORS**2)])
-    assert len(places.maps) == 7
+    places = AccelerometerErrors.of([ImuCalibration(), found_with(ERRORS**2)])
+    assert len(places.calibration_maps) == 7
     as_read = np.eye(43, 19)
-    for maps in places.maps:
+    for maps in places.calibration_maps:
         assert_close(maps[0], np.tile(as_read, (len(SCAN_LAYOUT.groups), 1, 1)), 0.0)
         assert np.abs(maps[1] - as_read).max() > 1e-5
 
 
 def test_the_error_of_a_place_is_in_the_repeatability_and_the_intervals():
     statistics = [statistics_of(LOG)]
-    places = PlaceErrors.of([found_with(1e4 * ERRORS**2)])
-    plain, counted = estimate_body(statistics), estimate_body(statistics, places=places)
+    places = AccelerometerErrors.of([found_with(1e4 * ERRORS**2)])
+    plain, counted = (
+        estimate_body(statistics),
+        estimate_body(statistics, accelerometer_errors=places),
+    )
     assert_close(counted.parameters.phi, plain.parameters.phi, 1e-14)
     added = counted.repeatability - plain.repeatability
     values = np.linalg.eigvalsh(added / np.sqrt(np.outer(np.diag(added), np.diag(added))))

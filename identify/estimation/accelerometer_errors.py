@@ -1,12 +1,12 @@
 """Propagation of errors of an accelerometer's position and scale to the estimate.
 
-The place, scale and offset of an accelerometer that are found from a log have an error of noise:
+Position, scale and offset of an accelerometer that are estimated from a log have errors by noise:
 with e an error of one standard deviation, B the information of the rows and s(e) = Aᵀ W r the
 scores of the logs with it,
 
     δx = B⁻¹ (s(e) − s(0)),  Cov = Σ δx δxᵀ
 
-The scale of an accelerometer that alone tells the acceleration is one error of all logs.
+The scale error of an accelerometer that alone measures the acceleration is common to all logs.
 """
 
 from __future__ import annotations
@@ -30,25 +30,27 @@ from identify.signals.imu_calibration import ImuCalibration
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceErrors:
-    """Errors of accelerometers' positions and scales, one standard deviation each.
+class AccelerometerErrors:
+    """Errors of the calibration of accelerometers, as maps of the columns of the logs.
+
+    Each map is for an error of one standard deviation, shape (logs, groups, 43, 19).
 
     Attributes:
-        maps: for each error the map of each log's columns, shape (logs, groups, 43, 19) each.
-        scales: maps of scale errors common to all logs.
+        calibration_maps: maps of errors of position, scale and offset, each of one log.
+        scale_maps: maps of scale errors common to all logs.
     """
 
-    maps: tuple[Array, ...]
-    scales: tuple[Array, ...] = ()
+    calibration_maps: tuple[Array, ...]
+    scale_maps: tuple[Array, ...] = ()
 
     @classmethod
-    def of(cls, units: Sequence[ImuCalibration]) -> PlaceErrors:
+    def of(cls, imus: Sequence[ImuCalibration]) -> AccelerometerErrors:
         """Collect the errors from the calibration of each log's accelerometer."""
-        return cls(tuple(_errors(units)), tuple(_errors_of_scale(units)))
+        return cls(tuple(_calibration_maps(imus)), tuple(_common_scale_maps(imus)))
 
     def scale_covariance(self, posterior: Posterior) -> Array:
-        """Compute the covariance of the unknowns from errors of the scales, shape (p, p)."""
-        moved, _ = self.effects(posterior, self.scales)
+        """Compute the covariance of the unknowns from the common scale errors, shape (p, p)."""
+        moved, _ = self.effects(posterior, self.scale_maps)
         return moved.T @ moved
 
     def effects(
@@ -58,7 +60,7 @@ class PlaceErrors:
 
         Args:
             posterior: posterior from the logs, in their order.
-            errors: maps of the errors; those of the positions if not given.
+            errors: maps of the errors; `calibration_maps` if not given.
 
         Returns:
             Changes of the unknowns (errors, p) and of the offsets (errors, offsets, m).
@@ -68,7 +70,7 @@ class PlaceErrors:
         scores, offsets = _scores(fit, x, system), system.offset_maps(W) @ augmented(x)
         data = [(statistics.merged(), equations) for statistics, equations in system.data]
         of_x, of_offsets = [np.zeros((0, len(x)))], [np.zeros((0, *offsets.shape))]
-        for maps in self.maps if errors is None else errors:
+        for maps in self.calibration_maps if errors is None else errors:
             start, pairs = 0, []
             for statistics, equations in data:
                 log_maps = maps[start : start + len(statistics.logs)]
@@ -84,32 +86,32 @@ class PlaceErrors:
         return np.concatenate(of_x), np.concatenate(of_offsets)
 
 
-def _errors(units: Sequence[ImuCalibration]) -> Iterator[Array]:
-    """Iterate over maps of the calibration errors of accelerometers, log by log."""
-    as_read = np.array([readings_map(np.eye(6)) for _ in units])
-    for k, unit in enumerate(units):
-        if not unit.covariance:
+def _calibration_maps(imus: Sequence[ImuCalibration]) -> Iterator[Array]:
+    """Yield the maps of the calibration errors of each log's accelerometer."""
+    as_read = np.array([readings_map(np.eye(6)) for _ in imus])
+    for k, imu in enumerate(imus):
+        if not imu.covariance:
             continue
-        C = np.array(unit.covariance)
+        C = np.array(imu.covariance)
         sizes = np.sqrt(np.diag(C))
-        sizes[sizes == 0.0] = 1.0  # eigenvectors of one unit, so that none is lost to rounding
+        sizes[sizes == 0.0] = 1.0  # eigenvectors in one unit, so that none is lost to rounding
         values, axes = np.linalg.eigh(C / np.outer(sizes, sizes))
         for error in (sizes[:, None] * axes * np.sqrt(np.maximum(values, 0.0))).T:
             if not error.any():
                 continue
             error_maps = np.repeat(as_read[:, None], len(SCAN_LAYOUT.groups), axis=1)
-            for group, share in enumerate(unit.shares):
-                place, scale, offset = np.split(share * error, (3, 4))
-                scaled = accelerometer_map(float(scale[0]), offset, unit.X_BI.position)
-                error_maps[k, group] = scaled + point_offset_map(-place) - as_read[k]
+            for group, share in enumerate(imu.shares):
+                position, scale, offset = np.split(share * error, (3, 4))
+                scaled = accelerometer_map(float(scale[0]), offset, imu.X_BI.position)
+                error_maps[k, group] = scaled + point_offset_map(-position) - as_read[k]
             yield error_maps
 
 
-def _errors_of_scale(units: Sequence[ImuCalibration]) -> Iterator[Array]:
-    """Iterate over maps of the scale error that is common to all logs."""
-    if not any(unit.scale_error for unit in units):
+def _common_scale_maps(imus: Sequence[ImuCalibration]) -> Iterator[Array]:
+    """Yield the map of the accelerometer's scale error that is common to all logs, if any."""
+    if not any(imu.scale_error for imu in imus):
         return
-    maps = [accelerometer_map(unit.scale_error, np.zeros(3), unit.X_BI.position) for unit in units]
+    maps = [accelerometer_map(imu.scale_error, np.zeros(3), imu.X_BI.position) for imu in imus]
     yield np.repeat(np.array(maps)[:, None], len(SCAN_LAYOUT.groups), axis=1)
 
 
