@@ -1,4 +1,4 @@
-"""Base parameters of a robot: those combinations of its links' parameters that torques can show."""
+"""Base parameters of a robot: combinations of link parameters that joint torques depend on."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from identify.robots.model import RobotModel
 from identify.robots.regressor import torque_regressor
 
 _SAMPLES = 200
-"""Random samples from which the dependent columns are read: the equations of one joint alone have
-more rows than a link has parameters, and their rank does not depend on the seed."""
+"""Number of random samples from which dependent columns are found: the equations of one joint alone
+have more rows than a link has parameters, and their rank does not depend on the seed."""
 
 _MAX_ANGLE, _MAX_TRAVEL = np.pi, 1.0
-"""Largest position of a joint of the random motion [rad, m]."""
+"""Largest position of revolute and prismatic joints in the random motion [rad, m]."""
 
-_RATE, _ACCELERATION = 3.0, 10.0
-"""Largest velocity [rad/s] and acceleration [rad/s²] of the random motion: with gravity, terms of
-all kinds have like sizes."""
+_MAX_RATE, _MAX_ACCELERATION = 3.0, 10.0
+"""Largest velocity [rad/s] and acceleration [rad/s²] of the random motion; torques by
+gravity, inertia and Coriolis effects then have similar sizes."""
 
 
 @lru_cache(maxsize=8)  # of a robot object: findings and fits of its logs need the columns
 def robot_base_columns(robot: RobotModel) -> BaseColumns:
-    """Find the independent columns of a robot's torque regressor, from random motion.
+    """Find the linearly independent columns of a robot's torque regressor, from random motion.
 
     Positions are within the limits of the joints. Every regressor of the robot has these dependent
     columns: Y = Y[..., kept] @ dependence.
@@ -48,7 +48,7 @@ def random_motion(robot: RobotModel) -> tuple[Array, Array, Array]:
     low, high = np.clip(robot.position_limits.T, -reach, reach)
     shape = (_SAMPLES, len(robot.joints))
     q = rng.uniform(low, high, shape)
-    v, a = (rng.uniform(-size, size, shape) for size in (_RATE, _ACCELERATION))
+    v, a = (rng.uniform(-size, size, shape) for size in (_MAX_RATE, _MAX_ACCELERATION))
     return q, v, a
 
 

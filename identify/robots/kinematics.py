@@ -19,7 +19,7 @@ from identify.spatial import BodyMotion, Pose
 
 
 class LinkMotion(NamedTuple):
-    """Motion of a link, in its own axes, samples last.
+    """Motion of a link in axes of the link, samples last.
 
     Attributes:
         R_PL: rotation of the link in its parent, shape (3, 3, N).
@@ -51,7 +51,7 @@ def joint_arrays(robot: RobotModel, *arrays: ArrayLike) -> Iterator[Array]:
 
 
 def frame_pose(robot: RobotModel, frame: str, q: ArrayLike) -> Pose:
-    """Compute the pose of a frame F in the robot's base, X_0F, at each sample.
+    """Compute the pose X_0F of a frame F in the robot's base at each sample.
 
     Args:
         robot: with n joints.
@@ -178,10 +178,10 @@ def _joint_transform(link: MovingLink, q: Array) -> tuple[Array, Array]:
     if link.prismatic:
         along = (rotation @ link.axis)[:, None]
         return np.broadcast_to(rotation[..., None], (3, 3, len(q))), p + along * position
-    return _turned(rotation, link.axis, position), p
+    return _rotated_by_joint(rotation, link.axis, position), p
 
 
-def _turned(rotation: Array, axis: Array, angle: Array) -> Array:
+def _rotated_by_joint(rotation: Array, axis: Array, angle: Array) -> Array:
     """Return R exp(axis× angle) of each angle, shape (3, 3, N), by Rodrigues' formula."""
     x, y, z = axis
     skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -20,7 +20,7 @@ BASE = -1
 
 
 class FramePlacement(NamedTuple):
-    """A frame of a robot: the moving link that has it, or `BASE`, and its pose X_LF in the link."""
+    """Frame F of a robot: the moving link L to which it is fixed, or `BASE`, and its pose X_LF."""
 
     link: int
     X_LF: Pose
@@ -28,7 +28,7 @@ class FramePlacement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MovingLink:
-    """A moving link L: a joint of the URDF, and everything that is fixed behind it.
+    """Moving link L: a joint of the URDF, and all bodies fixed to each other behind it.
 
     The axes of L are those of the URDF's link, its origin is on the axis of the joint. The joint is
     at `multiplier` q + `offset`, where q is the position of the robot's joint with index `joint`.
@@ -59,7 +59,7 @@ class MovingLink:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RobotModel:
-    """A robot arm: a tree of L moving links, moved by n joints.
+    """Robot arm: a tree of L moving links, moved by n joints.
 
     Positions are in rad, and in m for prismatic joints; torques in N m and N.
 
@@ -107,7 +107,7 @@ class RobotModel:
 
     @property
     def prismatic(self) -> Flags:
-        """Whether each joint translates, shape (n,): its position is in m, its torque in N."""
+        """Whether each joint is prismatic, with positions in m and forces in N, shape (n,)."""
         flags = np.zeros(len(self.joints), dtype=bool)
         for link in self.tree:
             if (link.multiplier, link.offset) == (1.0, 0.0):
@@ -115,7 +115,7 @@ class RobotModel:
         return flags
 
     def frame(self, name: str) -> FramePlacement:
-        """Return the moving link that has a frame, and the pose X_LF of the frame in it.
+        """Return the moving link L to which a frame F is fixed, and the pose X_LF.
 
         Raises:
             ModelError: the model has no such frame; names the nearest.

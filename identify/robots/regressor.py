@@ -27,11 +27,12 @@ from identify.robots.kinematics import (
 from identify.robots.model import BASE, MovingLink, RobotModel
 
 _CHUNK_SAMPLES = 4096
-"""Samples of a chunk: shorter ones cost calls, longer ones leave the processor's cache."""
+"""Number of samples computed at a time: fewer cost more calls, more exceed the processor's
+cache."""
 
 
 class _Screws(NamedTuple):
-    """Twists of a link per unit rate of the joints that move it, at its origin in its axes.
+    """Twists of a link per unit rate of the joints that move it, at the link's origin in its axes.
 
     Attributes:
         joints: indices of the joints, shape (k,).
@@ -65,7 +66,7 @@ def torque_regressor(robot: RobotModel, q: ArrayLike, v: ArrayLike, a: ArrayLike
     regressor = np.zeros((len(robot.joints), columns, samples))
     for start in range(0, samples, _CHUNK_SAMPLES):
         chunk = slice(start, start + _CHUNK_SAMPLES)
-        _fill(robot, q[:, chunk], v[:, chunk], a[:, chunk], regressor[..., chunk])
+        _write_regressor(robot, q[:, chunk], v[:, chunk], a[:, chunk], regressor[..., chunk])
     return np.moveaxis(regressor, -1, 0)
 
 
@@ -96,23 +97,23 @@ def inverse_dynamics(
     for start in range(0, q.shape[1], _CHUNK_SAMPLES):
         chunk = slice(start, start + _CHUNK_SAMPLES)
         rows = buffer[..., : q[:, chunk].shape[1]]
-        _fill(robot, q[:, chunk], v[:, chunk], a[:, chunk], rows)
+        _write_regressor(robot, q[:, chunk], v[:, chunk], a[:, chunk], rows)
         torque[chunk] = np.einsum("jcn,c->nj", rows, phi.ravel())
     return torque
 
 
-def _fill(robot: RobotModel, q: Array, v: Array, a: Array, out: Array) -> None:
-    """Write the regressor of a chunk of samples, shape (n, 10 L, N), zero where nothing acts."""
+def _write_regressor(robot: RobotModel, q: Array, v: Array, a: Array, out: Array) -> None:
+    """Write the regressor of a chunk of N samples into `out`, shape (n, 10 L, N)."""
     screws: list[_Screws] = []
     for index, motion in enumerate(link_motions(robot, q, v, a)):
         link = robot.tree[index]
         parent = None if link.parent == BASE else screws[link.parent]
         screws.append(_next_screws(link, motion, parent))
-        _fill_link(motion, screws[-1], out[:, 10 * index : 10 * index + 10])
+        _write_link_columns(motion, screws[-1], out[:, 10 * index : 10 * index + 10])
 
 
 def _next_screws(link: MovingLink, motion: LinkMotion, parent: _Screws | None) -> _Screws:
-    """Return the screws of a link from those of its parent, and of its own joint."""
+    """Return the screws of a link from the screws of its parent and of the link's joint."""
     samples = motion.w.shape[-1]
     count = 0 if parent is None else len(parent.joints)
     row = count
@@ -130,8 +131,8 @@ def _next_screws(link: MovingLink, motion: LinkMotion, parent: _Screws | None) -
     return _Screws(joints, v, u)
 
 
-def _fill_link(motion: LinkMotion, screws: _Screws, out: Array) -> None:
-    """Write the columns of a link, shape (n, 10, N), in the rows of the joints that move it."""
+def _write_link_columns(motion: LinkMotion, screws: _Screws, out: Array) -> None:
+    """Write the columns of a link into `out`, (n, 10, N), in the rows of joints that move it."""
     (ax, ay, az), (wx, wy, wz), (lx, ly, lz) = motion.a, motion.w, motion.alpha
     xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
     (v0, v1, v2), (u0, u1, u2) = screws.v, screws.u

@@ -26,13 +26,13 @@ from identify.robots.model import FramePlacement, MovingLink, RobotModel
 from identify.spatial import Pose
 from identify.spatial.vectors import GRAVITY_W
 
-_MOVING = ("revolute", "continuous", "prismatic")
-"""Types of joints of a URDF that move in one direction."""
+_MOVABLE_TYPES = ("revolute", "continuous", "prismatic")
+"""Types of URDF joints with one degree of freedom."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Mimic:
-    """A joint of the URDF as `multiplier` q + `offset`, q the position of the joint `leader`."""
+    """Mimic joint of a URDF: position `multiplier` q + `offset`, q that of the joint `leader`."""
 
     leader: str
     multiplier: float = 1.0
@@ -40,7 +40,7 @@ class _Mimic:
 
 
 class _Limits(NamedTuple):
-    """Limits of a joint; the URDF's zeros of velocity and effort are none."""
+    """Limits of a joint; a velocity or effort limit of zero in the URDF means no limit."""
 
     lower: float = -np.inf
     upper: float = np.inf
@@ -49,7 +49,7 @@ class _Limits(NamedTuple):
 
     @property
     def neutral(self) -> float:
-        """The position nearest to zero."""
+        """Position within the limits that is nearest to zero."""
         return min(max(self.lower, 0.0), self.upper)
 
 
@@ -76,17 +76,17 @@ def read_robot(
     """
     document = _read_document(Path(path))
     elements = _moving_joints(document)
-    limits = {name: _limits(document, joint) for name, joint in elements.items()}
-    mimics = {name: _leader(document, elements, name) for name in elements}
-    names = _log_joints(document, elements, mimics, joints)
+    limits = {name: _limits_of_joint(document, joint) for name, joint in elements.items()}
+    mimics = {name: _mimicked_joint(document, elements, name) for name in elements}
+    names = _joints_of_log(document, elements, mimics, joints)
     locked = {
         name: mimic.multiplier * limits[mimic.leader].neutral + mimic.offset
         for name, mimic in mimics.items()
         if mimic.leader not in names
     }
     pinocchio = _import_pinocchio()
-    model = _reduced(pinocchio, _build(pinocchio, document), locked)
-    tree = _tree(pinocchio, model, elements, mimics, names)
+    model = _lock_joints(pinocchio, _build_model(pinocchio, document), locked)
+    tree = _link_tree(pinocchio, model, elements, mimics, names)
     return RobotModel(
         path=document.path,
         joints=names,
@@ -116,19 +116,19 @@ def _read_document(path: Path) -> XmlDocument:
 
 
 def _moving_joints(document: XmlDocument) -> dict[str, XmlElement]:
-    """Return the joints that move, by name in the order of the file."""
+    """Return the movable joints by name, in the order of the file."""
     moving: dict[str, XmlElement] = {}
     for joint in document.root.all("joint"):
         name, kind = joint.attributes.get("name", ""), joint.attributes.get("type")
-        if kind in _MOVING:
+        if kind in _MOVABLE_TYPES:
             if not name or name in moving:
                 problem = "a joint without a name" if not name else f"a second joint {name!r}"
                 raise document.error(problem, joint)
             moving[name] = joint
         elif kind != "fixed":
             raise document.error(
-                f"joint {name!r} has the type {kind!r}; expected fixed, {', '.join(_MOVING)}: "
-                "the robot's base is at rest and each joint has one position",
+                f"joint {name!r} has the type {kind!r}; expected fixed, {', '.join(_MOVABLE_TYPES)}: the "
+                "robot's base is at rest and each joint has one position",
                 joint,
             )
     if not moving:
@@ -136,8 +136,8 @@ def _moving_joints(document: XmlDocument) -> dict[str, XmlElement]:
     return moving
 
 
-def _leader(document: XmlDocument, elements: Mapping[str, XmlElement], name: str) -> _Mimic:
-    """Return the joint that a joint follows, itself if it does not mimic another."""
+def _mimicked_joint(document: XmlDocument, elements: Mapping[str, XmlElement], name: str) -> _Mimic:
+    """Return the joint that a joint mimics, or the joint itself if it mimics none."""
     leader, multiplier, offset = name, 1.0, 0.0
     visited: list[str] = []
     while (mimic := elements[leader].find("mimic")) is not None:
@@ -153,13 +153,13 @@ def _leader(document: XmlDocument, elements: Mapping[str, XmlElement], name: str
     return _Mimic(leader, multiplier, offset)
 
 
-def _log_joints(
+def _joints_of_log(
     document: XmlDocument,
     elements: Mapping[str, XmlElement],
     mimics: Mapping[str, _Mimic],
     joints: Sequence[str] | None,
 ) -> tuple[str, ...]:
-    """Return the joints of the log, or all that do not mimic another."""
+    """Return the joints of the log, or by default all joints that mimic no other."""
     if joints is None:
         return tuple(name for name in elements if mimics[name].leader == name)
     _require_known(document, elements, joints)
@@ -189,7 +189,7 @@ def _require_known(
     )
 
 
-def _limits(document: XmlDocument, joint: XmlElement) -> _Limits:
+def _limits_of_joint(document: XmlDocument, joint: XmlElement) -> _Limits:
     limit = joint.find("limit")
     continuous = joint.attributes["type"] == "continuous"
     if limit is None:
@@ -216,7 +216,7 @@ def _import_pinocchio() -> Any:
         raise MissingExtra("a robot from a URDF", "robots", "pin") from error
 
 
-def _build(pinocchio: Any, document: XmlDocument) -> Any:
+def _build_model(pinocchio: Any, document: XmlDocument) -> Any:
     try:
         return pinocchio.buildModelFromXML(document.content.decode("utf-8", "replace"))
     except (RuntimeError, ValueError) as error:
@@ -227,8 +227,8 @@ def _build(pinocchio: Any, document: XmlDocument) -> Any:
         ) from error
 
 
-def _reduced(pinocchio: Any, model: Any, locked: Mapping[str, float]) -> Any:
-    """Return the model with some joints locked, by name with their positions."""
+def _lock_joints(pinocchio: Any, model: Any, locked: Mapping[str, float]) -> Any:
+    """Return the model with some joints locked, and the locked positions by name."""
     positions = pinocchio.neutral(model)
     for name, value in locked.items():
         joint = model.joints[model.getJointId(name)]
@@ -240,7 +240,7 @@ def _reduced(pinocchio: Any, model: Any, locked: Mapping[str, float]) -> Any:
     return pinocchio.buildReducedModel(model, [model.getJointId(n) for n in locked], positions)
 
 
-def _tree(
+def _link_tree(
     pinocchio: Any,
     model: Any,
     elements: Mapping[str, XmlElement],
@@ -263,7 +263,7 @@ def _moving_link(
     mimics: Mapping[str, _Mimic],
     names: tuple[str, ...],
 ) -> MovingLink:
-    """Return the link behind a joint of Pinocchio's model, whose index 0 is the base."""
+    """Return the moving link behind a joint of Pinocchio's model, whose index 0 is the base."""
     name = model.names[index]
     mimic, screw = mimics[name], np.array(data.joints[index].S, dtype=np.float64).ravel()
     child = elements[name].find("child")
@@ -271,7 +271,7 @@ def _moving_link(
         child.attributes["link"] if child is not None else name,
         model.parents[index] - 1,
         names.index(mimic.leader),
-        _pose(model.jointPlacements[index]),
+        _pose_of_placement(model.jointPlacements[index]),
         screw[:3] + screw[3:],
         bool(screw[:3].any()),
         mimic.multiplier,
@@ -280,14 +280,14 @@ def _moving_link(
 
 
 def _frames(model: Any) -> dict[str, FramePlacement]:
-    """Return the frames of a model; a link comes before a joint of the same name."""
+    """Return the frames of a model by name; a link takes precedence over a joint of its name."""
     frames = sorted(model.frames, key=lambda frame: str(frame.type) == "BODY")
     return {
-        frame.name: FramePlacement(frame.parentJoint - 1, _pose(frame.placement))
+        frame.name: FramePlacement(frame.parentJoint - 1, _pose_of_placement(frame.placement))
         for frame in frames
         if frame.name != "universe"
     }
 
 
-def _pose(placement: Any) -> Pose:
+def _pose_of_placement(placement: Any) -> Pose:
     return Pose(placement.rotation, placement.translation)
