@@ -126,8 +126,9 @@ def _moving_joints(document: XmlDocument) -> dict[str, XmlElement]:
                 raise document.error(problem, joint)
             moving[name] = joint
         elif kind != "fixed":
+            known = ", ".join(_MOVABLE_TYPES)
             raise document.error(
-                f"joint {name!r} has the type {kind!r}; expected fixed, {', '.join(_MOVABLE_TYPES)}: the "
+                f"joint {name!r} has the type {kind!r}; expected fixed, {known}: the "
                 "robot's base is at rest and each joint has one position",
                 joint,
             )
