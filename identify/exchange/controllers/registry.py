@@ -248,6 +248,8 @@ def _body_in_controller_frame(
         frame, pose = "tool point", frames.tcp
     if pose is None:
         raise ModelError(_unknown_frame_message(entry, estimate, frame))
+    if frames.tcp is None and np.array_equal(pose.matrix, np.eye(4)):
+        return estimate.parameters, f"about the {frame}, which is {estimate.frame_description}"
     table = "[body.flange]" if frames.tcp is None else "[body.tcp]"
     return estimate.parameters.in_frame(pose.inverse()), f"about the {frame}, from {table}"
 
