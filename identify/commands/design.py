@@ -235,7 +235,7 @@ class Design(Command):
     def _joint_motion(self) -> MotionDesign:
         from identify.design import design_joint_motion, joint_limits, payload_problem
         from identify.design.designs import TORQUE_RATE_HZ, joint_remarks
-        from identify.design.prediction import EarlierFit
+        from identify.design.prediction import EarlierFit, torque_noise_of_estimate
         from identify.pipeline.needs import parse_needs
         from identify.robots import read_robot
 
@@ -252,6 +252,9 @@ class Design(Command):
             acceleration=None if acceleration is None else float(np.radians(acceleration)),
         )
         body = None if arm.payload_at is None else self._body(earlier)
+        sigma, rate_hz = None, TORQUE_RATE_HZ
+        if earlier is not None:
+            sigma, rate_hz = torque_noise_of_estimate(earlier, str(self.after), len(robot.joints))
         problem = payload_problem(
             robot,
             limits,
@@ -259,6 +262,7 @@ class Design(Command):
             torque_share=arm.shares[2],
             placement=None if arm.payload_at is None else robot.frame(arm.payload_at),
             body=body,
+            sigma=sigma,
             box=None if arm.box is None else np.reshape(arm.box, (3, 2)),
             floor=-np.inf if arm.floor is None else arm.floor,
         )
@@ -267,7 +271,7 @@ class Design(Command):
             self._search(),
             body=body,
             earlier=EarlierFit.of(earlier),
-            rate_hz=TORQUE_RATE_HZ,
+            rate_hz=rate_hz,
             needs=parse_needs(self.need),
             remarks=joint_remarks(problem, arm.shares),
         )

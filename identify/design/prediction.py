@@ -130,15 +130,49 @@ def noise_of_estimate(estimate: SavedEstimate, path: str) -> WrenchNoise:
     Raises:
         ProblemError: the file has no residuals, or no times.
     """
-    logs = estimate.provenance.get("logs")
-    seconds = 0.0
-    for log in logs if isinstance(logs, Sequence) else ():
-        if isinstance(log, Mapping) and log.get("rate_hz"):
-            seconds += float(log["rows"]) / float(log["rate_hz"])
+    seconds = _seconds_of(estimate)
     if estimate.residual_rms is None or not estimate.effective_samples or not seconds:
-        raise ProblemError(
-            f"{path}: expected an estimate of a moving log with `residual_rms` and "
-            "`effective_samples`; it has none. Leave out --after, and give --noise"
-        )
+        raise _no_residuals(path)
     force, torque = np.sqrt(np.square(estimate.residual_rms).reshape(2, 3).mean(axis=1))
     return WrenchNoise(float(force), float(torque), estimate.effective_samples / seconds)
+
+
+def torque_noise_of_estimate(
+    estimate: SavedEstimate, path: str, joints: int
+) -> tuple[Array, float]:
+    """Return the noise of joint torques as an earlier fit of a payload on an arm left it.
+
+    The payload is told from a log without it on the same motion, so that half of the samples count.
+
+    Args:
+        estimate: as read from its file.
+        path: of the file, for the message.
+        joints: number of joints of the arm.
+
+    Returns:
+        Standard deviation of a sample of each torque, shape (n,), and independent samples a second.
+
+    Raises:
+        ProblemError: the file has no residuals of as many joints, or no times.
+    """
+    seconds, rms = _seconds_of(estimate), estimate.residual_rms
+    if rms is None or len(rms) != joints or not estimate.effective_samples or not seconds:
+        raise _no_residuals(path)
+    return np.array(rms), 0.5 * estimate.effective_samples / (joints * seconds)
+
+
+def _seconds_of(estimate: SavedEstimate) -> float:
+    """Return the time of all logs of a fit by its provenance [s]; zero if it is not known."""
+    logs = estimate.provenance.get("logs")
+    return sum(
+        float(log["rows"]) / float(log["rate_hz"])
+        for log in (logs if isinstance(logs, Sequence) else ())
+        if isinstance(log, Mapping) and log.get("rate_hz")
+    )
+
+
+def _no_residuals(path: str) -> ProblemError:
+    return ProblemError(
+        f"{path}: expected an estimate of a moving log of this sensor or arm with `residual_rms` "
+        "and `effective_samples`. Leave out --after"
+    )

@@ -11,6 +11,7 @@ from identify.design.prediction import (
     information_rate,
     noise_of_estimate,
     predict_static_poses,
+    torque_noise_of_estimate,
 )
 from identify.errors import ProblemError
 from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian
@@ -81,6 +82,16 @@ def test_an_estimate_without_residuals_is_an_error(fit, tmp_path):
     saved = replace(read_estimate(path), residual_rms=None)
     with pytest.raises(ProblemError, match=r"e\.json: expected an estimate of a moving log"):
         noise_of_estimate(saved, "e.json")
+
+
+def test_noise_of_torques_is_that_of_each_joint_and_half_of_the_samples(fit, tmp_path):
+    path = write_estimate(fit.estimate.saved, tmp_path / "estimate.json")
+    saved = replace(read_estimate(path), residual_rms=np.arange(1.0, 8.0), effective_samples=336.0)
+    sigma, rate_hz = torque_noise_of_estimate(saved, "e.json", 7)
+    assert_close(sigma, np.arange(1.0, 8.0))
+    assert rate_hz == pytest.approx(0.5 * 336.0 / 7 / 24.0)
+    with pytest.raises(ProblemError, match=r"e\.json: expected an estimate of a moving log"):
+        torque_noise_of_estimate(saved, "e.json", 6)
 
 
 def test_half_widths_fall_with_the_root_of_time_and_with_what_is_known(prediction):
