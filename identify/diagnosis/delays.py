@@ -17,7 +17,7 @@ from identify.spatial.columns import PSI, RT, W
 MAX_DELAY = 1.0
 """Longest delay of the search [s]."""
 
-_MAX_SEGMENT_SHARE = 0.2
+_MAX_SEGMENT_FRACTION = 0.2
 """Largest fraction of a segment's duration that a delay may take."""
 
 _MAX_SERIES_ROWS = 4000
@@ -82,7 +82,9 @@ def estimate_delay(
     """
     step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
     edges = segment_edges(segment_ids)
-    reach = int(min(MAX_DELAY / max(step, 1e-9), _MAX_SEGMENT_SHARE * max(b - a for a, b in edges)))
+    reach = int(
+        min(MAX_DELAY / max(step, 1e-9), _MAX_SEGMENT_FRACTION * max(b - a for a, b in edges))
+    )
     inside = np.concatenate([np.arange(a + reach, b - reach) for a, b in edges]).astype(np.intp)
     inside = inside[:: max(1, len(inside) // _MAX_SERIES_ROWS)]
     if reach < 1 or len(inside) < _MIN_SERIES_ROWS:

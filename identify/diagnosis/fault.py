@@ -156,7 +156,7 @@ class Fault:
         )
 
     def at_size(self, size: Array, text: str) -> Fault:
-        """Return the discrete fault at a fixed size, which a search from zero does not reach."""
+        """Return the parametric fault at a fixed size, as a discrete fault."""
         patch, linear_map, action = self.patch, self.linear_map, self.action
         assert linear_map is not None
         return Fault(

@@ -37,7 +37,7 @@ a slow sweep of poses explains 0.4, noise 0.05, motions 0.9."""
 
 
 class MovingRows(NamedTuple):
-    """Motion found in rows declared as static poses: sampling rate and explained residual.
+    """Motion found in rows declared as static poses: rate, and part of the residual it explains.
 
     Attributes:
         rate_hz: approximate sampling rate of the motion.

@@ -183,11 +183,11 @@ def imu_lines(table: NamedVectors, log: Path) -> list[str]:
     ]
 
 
-def _accelerometer_unit(values: Table | None, read: list[str]) -> str:
+def _accelerometer_unit(values: Table | None, columns: list[str]) -> str:
     """Return the unit in which an accelerometer's median reading is about gravity, else m/s^2."""
     if values is None:
         return "m/s^2"
-    lengths = np.linalg.norm(values.stacked_columns(read), axis=1)
+    lengths = np.linalg.norm(values.stacked_columns(columns), axis=1)
     lengths = lengths[np.isfinite(lengths)]
     median = float(np.median(lengths)) / STANDARD_GRAVITY if len(lengths) else 1.0
     units = (unit for unit, si in ACCELERATION.items() if abs(median * si - 1.0) < _GRAVITY_RTOL)

@@ -16,7 +16,7 @@ from identify.spatial import exp_rotation, quaternion_from_rotation, quaternion_
 _ROTATION_TOLERANCE = 1e-2
 """Tolerance on norm and orthogonality of logged rotations."""
 
-_LARGEST_ANGLE = 1.01 * 2.0 * np.pi
+_MAX_LOGGED_ANGLE = 1.01 * 2.0 * np.pi
 _MAX_ANGLE_RATE = 10.0
 """Angular rate of angles read in radians above which they must be in degrees [rad/s]."""
 
@@ -80,7 +80,7 @@ def angles_in_degrees(valid: Table, pose: PoseTable, time: Array | None) -> Iter
         return
     angles = valid.stacked_columns(pose.rotation_columns)
     largest = float(np.abs(angles).max(initial=0.0))
-    if largest <= _LARGEST_ANGLE:
+    if largest <= _MAX_LOGGED_ANGLE:
         return
     if time is not None:
         steps = np.abs(np.diff(angles, axis=0))

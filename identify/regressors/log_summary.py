@@ -27,7 +27,7 @@ from identify.spatial.rotations import lengths
 MAX_POINTS = 100_000
 """Largest number of points of the series that are kept of a log."""
 
-_STRETCH_POINTS = 200
+_POINTS_PER_STRETCH = 200
 """Number of consecutive points kept or dropped together when a series is thinned."""
 
 _MAX_SEGMENT_STEP = 5.5
@@ -218,9 +218,9 @@ class LogSummary(LogSeries):
         """
         most = MAX_POINTS if most is None else most
         stride, kept = 1, np.ones(len(self.numbers), dtype=np.bool_)
-        while kept.sum() > most and stride * _STRETCH_POINTS < self.points:
+        while kept.sum() > most and stride * _POINTS_PER_STRETCH < self.points:
             stride *= 2
-            kept = self.numbers // _STRETCH_POINTS % stride == 0
+            kept = self.numbers // _POINTS_PER_STRETCH % stride == 0
         kept &= np.cumsum(kept) <= most
         if kept.all():
             return self

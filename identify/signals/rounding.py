@@ -28,7 +28,7 @@ below, the noise reduces it to under half a per cent."""
 _STEP_TOLERANCE = 0.1
 """Largest deviation of values from a quantiser's levels, as a share of its step."""
 
-_NEIGHBOUR_STEPS = 3
+_LEVELS_REACHED_BY_NOISE = 3
 """Quantisation levels on either side that noise may reach: below half a step, with p < 1e-6."""
 
 _MIN_NOISE_STEPS = 1e-6
@@ -96,7 +96,7 @@ def mean_quantisation_error(true: Array, step: float, first: float, noise: float
     offset = (true - first) / step
     offset = offset - np.rint(offset)
     sigma = max(noise / step, _MIN_NOISE_STEPS)
-    edges = np.arange(_NEIGHBOUR_STEPS) + 0.5
+    edges = np.arange(_LEVELS_REACHED_BY_NOISE) + 0.5
     mean_output = sum(
         ndtr((offset - edge) / sigma) - ndtr((-offset - edge) / sigma) for edge in edges.tolist()
     )

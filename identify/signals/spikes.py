@@ -9,7 +9,7 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.logs import Recording
 
-SPIKE_MEDIANS = 12.0
+MIN_SPIKE_PER_MEDIAN = 12.0
 """Second difference of a spike as a multiple of the median one; noise stays below."""
 
 MIN_ROWS_FOR_SPIKES = 50
@@ -42,7 +42,9 @@ def find_spikes(columns: Array, width: int = 1) -> tuple[Indices, Array]:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     second = np.abs(columns[:, :-2] - 2.0 * columns[:, 1:-1] + columns[:, 2:])
     scale = _median_second_difference(columns, second, max(1, count // _MEDIAN_SAMPLES))[:, None]
-    outliers = np.flatnonzero((second[:, : count - width - 1] > SPIKE_MEDIANS * scale).any(axis=0))
+    outliers = np.flatnonzero(
+        (second[:, : count - width - 1] > MIN_SPIKE_PER_MEDIAN * scale).any(axis=0)
+    )
     before, peak, after = (columns[:, outliers + k] / scale for k in (0, 1, 1 + width))
     returned = np.abs(after - before).max(axis=0) < 0.5 * np.abs(peak - before).max(axis=0)
     first_samples = outliers[returned]

@@ -113,7 +113,7 @@ def test_a_chunk_without_a_segment_is_not_used():
 @pytest.mark.usefixtures("small_chunks")
 def test_scan_keeps_bounded_samples(monkeypatch):
     monkeypatch.setattr(log_summary, "MAX_POINTS", 400)
-    monkeypatch.setattr(log_summary, "_STRETCH_POINTS", 50)
+    monkeypatch.setattr(log_summary, "_POINTS_PER_STRETCH", 50)
     monkeypatch.setattr(log_scan, "MAX_STATES", 600)
     taken = []
     whole_prepare = log_scan.prepare

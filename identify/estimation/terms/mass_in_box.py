@@ -73,7 +73,7 @@ class MassInBox(Term):
         return T
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """Build tr(Tᵀ P T Π) ≥ 0 for the 19 polynomials [z; 1]ᵀ P [z; 1]."""
+        """Build tr(Tᵀ P T Π) ≥ 0 for the 19 polynomials P that are nonnegative in the box."""
         T = self._to_box
         sides = np.subtract(self.high, self.low)
         rows = second_moment_rows(T.T @ _POLYNOMIALS @ T) * float(sides.min()) ** 2

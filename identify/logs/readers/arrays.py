@@ -145,7 +145,7 @@ def rows_of(source: Source, slots: list[ColumnRef[Key]]) -> int:
 def _requested_columns(
     source: Source, slots: list[ColumnRef[Key]]
 ) -> tuple[dict[Column, ColumnRef[Key]], int | None]:
-    """Return the requested columns and the index of the time stamps, all numeric."""
+    """Return the requested columns and the index of the time stamps; raise for other types."""
     path, names, time = source.path, tuple(slot.name for slot in slots), source.layout.time
     wanted = {column: slots[find_column(path, names, column)] for column in source.columns}
     place = find_stamps_column(path, names, time)

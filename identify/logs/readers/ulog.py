@@ -17,7 +17,7 @@ from identify.logs.table import Source, Table, TableInfo
 MAX_BYTES = 2**31
 """Maximum size of a file, which is read at once [bytes]."""
 
-_STAMPS = ("timestamp", "timestamp_sample")
+_TIME_FIELDS = ("timestamp", "timestamp_sample")
 """Fields with times [µs]."""
 
 
@@ -56,7 +56,7 @@ def _fields_by_message(path: Path) -> dict[str, dict[str, NDArray[np.generic]]]:
     for data in log.data_list:
         name = data.name if data.multi_id == 0 else f"{data.name}.{data.multi_id}"
         topics[name] = {
-            field: np.asarray(values, dtype="timedelta64[us]" if field in _STAMPS else None)
+            field: np.asarray(values, dtype="timedelta64[us]" if field in _TIME_FIELDS else None)
             for field, values in data.data.items()
         }
     return topics
