@@ -249,7 +249,8 @@ def _signs(robot: RobotModel) -> Iterator[ArmReading]:
     yield ArmReading(
         "effort_sign",
         "the efforts of all joints have the other sign",
-        'In the schema, [joints], set `effort_acts_on = "motor"`.',
+        'In the schema, [joints], change `effort_acts_on` from "joint" (the default) to "motor", '
+        "or back.",
         lambda points: moved(points, effort=-1.0),
         robot.joints,
     )
@@ -296,10 +297,13 @@ def _mountings(robot: RobotModel) -> Iterator[ArmReading]:
             gravity = sign * g * np.eye(3)[axis]
             if robot.gravity @ gravity < 0.9 * g**2:
                 listed = ", ".join(f"{value:g}" for value in (gravity + 0.0).round(5).tolist())
+                mounting = {"-z": "upright", "+z": "on a ceiling"}.get(
+                    prefix + direction, "on a wall"
+                )
                 yield ArmReading(
                     "gravity_direction",
-                    f"gravity acts along {prefix}{direction} of the robot's base: the base is on a "
-                    "wall or a ceiling",
+                    f"gravity acts along {prefix}{direction} of the robot's base: the base is "
+                    f"{mounting}",
                     f"In the schema, [world], set `gravity = [{listed}]`.",
                     lambda points, gravity=gravity: _mounted(points, gravity),
                 )

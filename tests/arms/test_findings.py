@@ -68,8 +68,14 @@ def test_base_on_a_wall_or_ceiling_is_seen_by_the_model_s_links(robot, log, axis
     wrong = replace(robot, gravity=9.81 * sign * np.eye(3)["xyz".index(axis[1])])
     (finding,) = arm_findings([log], wrong)
     assert finding.code == "gravity_direction"
+    assert "along -z of the robot's base: the base is upright" in finding.text
     assert "gravity = [0, 0, -9.81]" in finding.remedy
     assert finding.evidence["after"] < 0.5 * finding.evidence["before"]
+
+
+def test_remedy_of_all_efforts_negated_holds_for_either_setting_of_the_schema(robot, log):
+    first = arm_findings([changed(log, effort=-1.0)], robot)[0]
+    assert 'from "joint" (the default) to "motor", or back' in first.remedy
 
 
 def test_two_faults_are_named_one_after_the_other(robot, log):
