@@ -19,6 +19,7 @@ from identify.design.periodic import AxisLimits, PeriodicBasis, harmonics_within
 from identify.design.plan import MotionPlan, planned_motion
 from identify.design.prediction import EarlierFit, PredictedPrecision, information_rate
 from identify.design.result import MotionDesign, used_shares
+from identify.design.self_collision import colliding_links
 from identify.design.workspace import ReachLimits, workspace
 from identify.design.wrist import WRIST_AXES, WristProblem
 from identify.errors import ProblemError
@@ -142,7 +143,7 @@ def design_joint_motion(
         start=problem.start,
         seconds=search.seconds,
         rate_hz=PLAN_RATE_HZ,
-        remarks=remarks,
+        remarks=(*remarks, _collision_remark(problem, motion)),
         robot=True,
         prismatic=problem.robot.prismatic,
     )
@@ -154,6 +155,19 @@ def design_joint_motion(
     if problem.space is None:
         return design
     return replace(design, path=problem.space.tool_path(problem.robot, design.curves[0]))
+
+
+def _collision_remark(problem: JointProblem, motion: DesignedMotion) -> str:
+    """Return whether collisions were checked; raise `ProblemError` if the arm hits itself."""
+    q = problem.start + motion.at(motion.basis.times(refinement=2))[0]
+    pair = colliding_links(problem.robot, q)
+    if pair:
+        raise ProblemError(
+            f"the arm collides with itself: {pair} touch along the designed motion. Choose another "
+            "start, a smaller excursion, a box for the tool, or another seed"
+        )
+    unchecked = "" if pair == "" else "of the arm with itself, and "
+    return f"Not checked: collisions {unchecked}with the surroundings."
 
 
 def _prediction(
@@ -235,7 +249,6 @@ def joint_remarks(problem: JointProblem, shares: tuple[float, float, float]) -> 
         f"Positions are those of {problem.robot.path.name}: compare the sign and the zero of each "
         "joint with the controller before the first run.",
         *space_remarks(problem.space),
-        "Not checked: collisions of the arm with itself and with its surroundings.",
     )
 
 
