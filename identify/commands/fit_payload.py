@@ -161,7 +161,10 @@ def _lines(result: PayloadResult, truth: InertialParameters | None) -> Iterator[
     fit = result.fit
     yield parameter_table(result.estimate, truth, "Payload")
     yield from log_lines(result.recordings, fit.logs, fit.robot, fit.loaded)
-    yield f"Torque scale: {fit.scale.kind}."
+    gains = dict(zip(fit.robot.joints, fit.scale.gains.tolist(), strict=True))
+    listed = ", ".join(f"{name} {gain:.3g}" for name, gain in gains.items())
+    shown = "" if set(gains.values()) == {1.0} else f": {listed}"
+    yield f"Torque scale: {fit.scale.kind}{shown}."
     yield from verdict_lines(result, torque_answer(result))
     yield from finding_lines(result.findings)
     proof = result.estimate.certificate
