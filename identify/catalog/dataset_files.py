@@ -1,4 +1,4 @@
-"""Registry of public data sets, and their verified files in a mirror or in the cache."""
+"""Registry of public data sets, and verification of their files in a mirror or the cache."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def dataset_names() -> tuple[str, ...]:
 
 
 def find_dataset(name: str | Dataset) -> Dataset:
-    """Return the data set of a name; a `Dataset` is passed through.
+    """Return the data set of a name; a `Dataset` is returned unchanged.
 
     Raises:
         DatasetError: unknown name; the message suggests the nearest one.
@@ -120,9 +120,10 @@ def _registered() -> dict[str, Dataset]:
 
 
 MIRROR = "IDENTIFY_DATA"
-"""Environment variable with the path of a local mirror, which is only read."""
+"""Environment variable with the path of a local mirror of the data sets, which is only read."""
 
 _TIMEOUT_SECONDS = 20.0
+"""Longest time without data from a server [s]."""
 
 _MAX_LISTED_FILES = 4
 """Maximum number of files that a message lists; `identify datasets list NAME` lists all."""
@@ -159,7 +160,7 @@ def cache_folder() -> Path:
 
 
 def locate(dataset: str | Dataset) -> tuple[DatasetCopy, ...]:
-    """Verify every file of a data set by sha256: in the mirror, if one is named, and the cache.
+    """Verify all files of a data set by sha256, in the mirror, if one is set, and in the cache.
 
     Raises:
         DatasetError: there is no such data set.
@@ -170,6 +171,7 @@ def locate(dataset: str | Dataset) -> tuple[DatasetCopy, ...]:
 
 
 def _verify(dataset: Dataset, folder: Path) -> DatasetCopy:
+    """Verify the files of a data set in a folder by sha256."""
     import pooch
 
     missing: list[DatasetFile] = []

@@ -1,4 +1,4 @@
-"""Logs of a data set, with their schema and, where it is known, the reference body."""
+"""Logs of a data set, with their schema and, if known, the reference body."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from identify.logs.read import digest_of_files
 
 @dataclass(frozen=True, slots=True)
 class DatasetLog:
-    """A log of a data set.
+    """Log of a data set.
 
     Attributes:
         dataset: name of the data set.
@@ -68,7 +68,7 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
 
 
 def _truth(dataset: Dataset, folder: Path) -> dict[str, tuple[InertialParameters, Vec3]]:
-    """Read reference bodies and the sides of their bounding boxes, by name of the log."""
+    """Read reference bodies, and the sides of their bounding boxes, by name of the log."""
     bodies: dict[str, tuple[InertialParameters, Vec3]] = {}
     for file in dataset.of_role("truth"):
         text = (folder / file.path).read_text(encoding="utf-8")

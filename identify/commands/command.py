@@ -23,7 +23,7 @@ from identify.lazy import defer
 if TYPE_CHECKING:
     from rich.table import Table
 
-C = TypeVar("C", bound="Command")
+CommandT = TypeVar("CommandT", bound="Command")
 
 PARSER_SETTINGS = (
     tyro.conf.FlagCreatePairsOff,
@@ -83,7 +83,7 @@ class Command(ABC):
         """Preprocess the arguments after the command's name before they are parsed."""
         return argv
 
-    def with_extra_positionals(self: C, words: Sequence[str]) -> C:
+    def with_extra_positionals(self: CommandT, words: Sequence[str]) -> CommandT:
         """Return the command with the positional arguments that followed an option.
 
         Raises:
@@ -92,7 +92,7 @@ class Command(ABC):
         raise UsageError(f"unexpected {' '.join(words)}; see --help")
 
 
-def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
+def parse_command(kind: type[CommandT], argv: Sequence[str], name: str) -> CommandT:
     """Parse the arguments after a command's name, options and positionals in any order.
 
     Raises:

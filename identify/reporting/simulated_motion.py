@@ -212,7 +212,7 @@ class View:
 
 LENGTH = "1/√(kg m²)"
 VIEW = View.of(azimuth=np.deg2rad(35.0), elevation=np.deg2rad(24.0))
-_FAMILY = 7
+_POLHODES_PER_SIDE = 7
 """Number of polhodes on either side of the separatrix."""
 _ZERO_TOLERANCE = 1e-6
 """Relative size below which a component, or its change, is drawn as zero."""
@@ -265,7 +265,9 @@ def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
     """
     least, middle, most = moments
     # Along an arc from either axis to the separatrix the share grows as the square of the angle.
-    share = np.sin(0.5 * np.pi * np.arange(1, _FAMILY + 1) / (_FAMILY + 1)) ** 2
+    share = (
+        np.sin(0.5 * np.pi * np.arange(1, _POLHODES_PER_SIDE + 1) / (_POLHODES_PER_SIDE + 1)) ** 2
+    )
     effective = np.concatenate((least + (middle - least) * share, most - (most - middle) * share))
     near = _ZERO_TOLERANCE * most
     apart = [x for x in effective if least + near < x < most - near and abs(x - middle) > near]

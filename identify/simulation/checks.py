@@ -1,4 +1,4 @@
-"""Checks of simulations: their bodies, batch shapes and words, and motions that diverge."""
+"""Checks of simulations: bodies, batch shapes, options, and motions that diverge."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ from identify.inertia import check, inertia_about_com, is_consistent, spatial_in
 from identify.inertia.matrices import second_moment_about_com
 
 MAX_STEP_ANGLE = 1.0
-"""Maximum rotation in one step [rad]. Beyond it no method here has two digits, and from half a
-turn on attitudes do not determine the rotation between them."""
+"""Maximum rotation in one step [rad]. With more, no integrator here has two digits, and from half a
+turn on, the attitudes do not determine the rotation between them."""
 
 UNBOUNDED_ANGLE = 1e6
-"""Rotation in one step [rad] from which on the motion is unbounded, whatever the step."""
+"""Rotation in one step [rad] above which the motion diverges, whatever the step."""
 
 
 Interpolation: TypeAlias = Literal["linear", "hold"]
 """Interpolation of the load between samples: linear, or sample and hold."""
 
-_WORST_CONDITION = 1e13
+_MAX_CONDITION = 1e13
+"""Largest condition number of a scaled 6×6 inertia that can be simulated."""
 
-_CLEARLY_THICK = 1e-10
-"""Determinant of a scaled inertia from which on its condition is far below the worst."""
+_MIN_THICK_DETERMINANT = 1e-10
+"""Determinant of a scaled inertia above which its condition is certainly below `_MAX_CONDITION`."""
 
-_CLEAR = 1e-12
-"""Minors of S_c, in units of the trace of the inertia, from which on no rounding explains them."""
+_MIN_SOLID_MINOR = 1e-12
+"""Minors of S_c, in units of the trace of the inertia, above which rounding cannot explain them."""
 
-_LEAST_MOMENT, _IN_REACH = float(np.finfo(float).tiny), 1e280
-"""Moments of inertia, of their own or over the mass, between which numbers have all their digits.
-"""
+_MIN_NORMAL_MOMENT, _MAX_NORMAL_MOMENT = float(np.finfo(float).tiny), 1e280
+"""Limits of moments of inertia, and of their ratio to the mass, between which numbers have full
+precision."""
 
 
 def require_simulable(phi: PhiLike) -> Phi:
-    """Check that accelerations of bodies are determined; return phi as float64, shape (..., 10).
+    """Check that the accelerations of bodies are determined; return phi, shape (..., 10).
 
     Raises:
         SimulationError: another shape, or a body that is inconsistent, a point or a rod.
@@ -56,7 +57,7 @@ def require_simulable(phi: PhiLike) -> Phi:
 
 
 def _are_solid(phi: Phi) -> Flags:
-    """Return whether bodies are certainly solid: S_c ≻ 0 by a margin.
+    """Return whether bodies are certainly solid: S_c ≻ 0 with a margin.
 
     Leading minors are much faster than eigenvalues. Eight times the determinant of S_c is at most
     that of the inertia about the centre of mass, so that such bodies are not thin either.
@@ -67,8 +68,10 @@ def _are_solid(phi: Phi) -> Flags:
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = np.moveaxis(Sc, (-2, -1), (0, 1))
         minor = xx * yy - xy * xy
         determinant = zz * minor - xx * yz * yz - yy * xz * xz + 2.0 * xy * yz * xz
-        in_reach = (size > _LEAST_MOMENT) & (size < _IN_REACH * np.minimum(phi[..., 0], 1.0))
-        return in_reach & (xx > 0.0) & (minor > _CLEAR) & (determinant > _CLEAR)
+        in_reach = (size > _MIN_NORMAL_MOMENT) & (
+            size < _MAX_NORMAL_MOMENT * np.minimum(phi[..., 0], 1.0)
+        )
+        return in_reach & (xx > 0.0) & (minor > _MIN_SOLID_MINOR) & (determinant > _MIN_SOLID_MINOR)
 
 
 def _are_thin(phi: Phi) -> Flags:
@@ -77,11 +80,11 @@ def _are_thin(phi: Phi) -> Flags:
     with np.errstate(divide="ignore", invalid="ignore"):
         # Its determinant, of which 2.5 times the least eigenvalue is no less: five others sum to 6.
         share = np.linalg.det(inertia_about_com(phi)) / np.prod(diagonal, axis=-1)
-    thin = np.asarray(~(share > _CLEARLY_THICK))
+    thin = np.asarray(~(share > _MIN_THICK_DETERMINANT))
     M = spatial_inertia(phi[thin])
     scale = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1).clip(np.finfo(float).tiny))
     values = np.linalg.eigvalsh(M * scale[..., :, None] * scale[..., None, :])
-    thin[thin] = values[..., 0] * _WORST_CONDITION < values[..., -1]
+    thin[thin] = values[..., 0] * _MAX_CONDITION < values[..., -1]
     return thin
 
 
@@ -111,7 +114,7 @@ def require_every(every: int) -> None:
 
 
 def require_word(word: str, known: object, name: str) -> None:
-    """Raise `SimulationError`, with the nearest word, unless a word is one of a Literal type."""
+    """Raise `SimulationError`, with the nearest known word, unless a word is known."""
     words = get_args(known)
     if word not in words:
         expected = " or ".join(f'"{each}"' for each in words)
@@ -137,7 +140,7 @@ def broadcast_batches(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def first_of(flags: Flags) -> tuple[int, ...]:
-    """Return the index of the first true entry."""
+    """Return the index of the first true entry of an array."""
     return tuple(int(i) for i in np.argwhere(flags)[0])
 
 
@@ -147,7 +150,7 @@ def format_batch_index(index: tuple[int, ...]) -> str:
 
 
 class Diverged(SimulationError):
-    """A simulation diverged: its state is not finite, or the rotation per step is too large.
+    """A simulation diverged: its state is not finite, or the rotation in one step is too large.
 
     Attributes:
         time: time since the start [s].
@@ -160,7 +163,7 @@ class Diverged(SimulationError):
 
 
 def diverged(turn: float, time: float, step: float, index: tuple[int, ...]) -> Diverged:
-    """Create the error for a rotation `turn` in one step [rad] above `MAX_STEP_ANGLE`, or NaN.
+    """Create the error for a rotation `turn` in one step [rad], which is too large or NaN.
 
     `time` [s] is since the start; `index` is that of the body in the batch, () for a single body.
     """

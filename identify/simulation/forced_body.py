@@ -1,4 +1,4 @@
-"""Equations of motion of a body under the sum of all its loads, in momentum form."""
+"""Equations of motion of a body under all its loads, in momentum form."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from identify.spatial import vee
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
 
 _WORLD_COLUMNS, _LEVER_COLUMNS = slice(6, 12), slice(12, 21)
+"""Coefficients of a wrench in world axes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForcedBody:
-    """A batch of bodies and the loads on them, over an interval in which loads are linear in time.
+    """Bodies and their loads during an interval in which loads are linear in time.
 
     Loads in axes of C add up to one wrench, those in axes of W to a second one. The torque of world
     forces f_i at levers ρ_i, fixed in the body, depends on the attitude; with K = Σ f_i ρ_iᵀ it is
@@ -33,7 +34,7 @@ class ForcedBody:
         time: time of the loads [s].
         loads: about C, [wrench in C, wrench in W, K by rows], shape (..., 21).
         rate: their rate of change.
-        laws: loads that depend on the state.
+        state_loads: loads that depend on the state.
         free: whether there is no load.
     """
 
@@ -41,11 +42,11 @@ class ForcedBody:
     time: float
     loads: Array
     rate: Array
-    laws: Sequence[StateLoad]
+    state_loads: Sequence[StateLoad]
     free: bool
 
     def rates(self, phase: Array, R_WC: Mat33, time: float) -> tuple[Vec3, Vec3, Vec6]:
-        """Return the velocity of C in W, angular velocity in C, and rate of the momentum in W.
+        """Return velocity of C in W, angular velocity in C, and derivative of the momentum in W.
 
         Args:
             phase: shape (..., 13).
@@ -67,16 +68,16 @@ class ForcedBody:
         if self.free:
             return np.zeros_like(phase[..., MOMENTUM])
         loads = self.loads + (time - self.time) * self.rate
-        if self.laws:
+        if self.state_loads:
             phase = phase.copy()  # of a stage: its quaternion is not of unit norm
             phase[..., ATTITUDE] /= np.linalg.norm(phase[..., ATTITUDE], axis=-1, keepdims=True)
             state = State.unchecked(self.body.states_of(phase))
-            for law in self.laws:
+            for law in self.state_loads:
                 loads = loads + _load_coefficients(law, self.body, law.wrench(time, state))
         return _world_wrench(loads, R_WC)
 
-    def spin(self, phase: Array) -> Array:
-        """Return the angular speed |ω| [rad/s], shape (...)."""
+    def angular_speed(self, phase: Array) -> Array:
+        """Return the angular speed |ω| of a state in phase space [rad/s], shape (...)."""
         R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
         return np.linalg.norm(self.body.twist(R, phase)[..., 3:], axis=-1)
 
@@ -87,40 +88,44 @@ class Forces:
 
     Attributes:
         body: inertia about C.
-        lines: loads that are linear in time between their breaks.
-        laws: loads that depend on the state.
+        linear_loads: loads that are linear in time between their breaks.
+        state_loads: loads that depend on the state.
         gravity: g in W [m/s²], shape (..., 3).
     """
 
     body: FreeBody
-    lines: Sequence[Load]
-    laws: Sequence[StateLoad]
+    linear_loads: Sequence[Load]
+    state_loads: Sequence[StateLoad]
     gravity: Vec3
 
     def around(self, time: float) -> ForcedBody:
-        """Return the bodies with the loads around a time that is not a break of any load.
+        """Return the bodies with their loads around a time at which no load jumps or bends.
 
         Gravity acts on the rigid body's mass alone, at C, without torque, not on the added mass.
         """
         weight = self.body.mass[..., None] * self.gravity
         value, rate = _pad_coefficients(weight, 6), np.zeros(21)
-        lines = [(load, line) for load in self.lines if (line := load.line(time)) is not None]
+        lines = [
+            (load, line)
+            for load in self.linear_loads
+            if (line := load.value_and_rate(time)) is not None
+        ]
         for load, (wrench, slope) in lines:
             value = value + _load_coefficients(load, self.body, wrench)
             rate = rate + _load_coefficients(load, self.body, slope)
-        free = not lines and not self.laws and not weight.any()
-        return ForcedBody(self.body, time, value, rate, self.laws, free=free)
+        free = not lines and not self.state_loads and not weight.any()
+        return ForcedBody(self.body, time, value, rate, self.state_loads, free=free)
 
 
 def momentum_jump(impulse: Impulse, body: FreeBody, R_WC: Mat33) -> Vec6:
-    """Return the momentum change [Δp; ΔL] about C in axes of W by an impulse, shape (..., 6)."""
+    """Return the change [Δp; ΔL] of momentum about C in axes of W by an impulse, shape (..., 6)."""
     shape = np.broadcast_shapes(impulse.linear.shape, impulse.angular.shape)
     parts = [np.broadcast_to(part, shape) for part in (impulse.linear, impulse.angular)]
     return _world_wrench(_load_coefficients(impulse, body, np.concatenate(parts, axis=-1)), R_WC)
 
 
 def _world_wrench(loads: Array, R_WC: Mat33) -> Vec6:
-    """Return the wrench about C in axes of W of 21 load coefficients at an attitude."""
+    """Return the wrench about C in axes of W from 21 load coefficients at an attitude."""
     K = loads[..., _LEVER_COLUMNS].reshape(*loads.shape[:-1], 3, 3)
     force = rotate(R_WC, loads[..., 0:3])
     torque = rotate(R_WC, loads[..., 3:6]) + 2.0 * vee(K @ np.swapaxes(R_WC, -1, -2))
@@ -128,7 +133,7 @@ def _world_wrench(loads: Array, R_WC: Mat33) -> Vec6:
 
 
 def _load_coefficients(load: Load | StateLoad | Impulse, body: FreeBody, wrench: Vec6) -> Array:
-    """Return the 21 coefficients of a load, which are linear in its wrench (and for its rate)."""
+    """Return 21 coefficients of a load, which are linear in its wrench."""
     force, torque = wrench[..., :3], wrench[..., 3:]
     R_BC = rotation_from_unit_quaternion(body.axes)
     lever = rotate_back(R_BC, load.point - body.centre)
@@ -149,7 +154,7 @@ def _pad_coefficients(part: Array, first: int) -> Array:
 
 
 def total_wrench(loads: Sequence[Load | StateLoad | Law], path: Trajectory) -> Vec6:
-    """Sum all loads at every time of a trajectory, as a sensor at Bo would measure them.
+    """Sum all loads at each time of a trajectory, as a wrench sensor at Bo would measure them.
 
     Gravity and impulses are not included. A load counts at its start, but not at its end.
 
@@ -162,7 +167,7 @@ def total_wrench(loads: Sequence[Load | StateLoad | Law], path: Trajectory) -> V
         for k, time in enumerate(path.time.tolist()):
             if isinstance(load, StateLoad):
                 wrench = load.wrench(time, State.unchecked(states[..., k, :]))
-            elif (line := load.line(time)) is not None:
+            elif (line := load.value_and_rate(time)) is not None:
                 wrench = line[0]
             else:
                 continue

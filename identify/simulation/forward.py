@@ -1,4 +1,4 @@
-"""General forward simulation: arbitrary loads, impulses, added mass, choice of integrator."""
+"""General forward simulation: any loads, impulses, added mass and integrator."""
 
 from __future__ import annotations
 
@@ -120,6 +120,7 @@ def simulate(
 def _in_closed_form(
     body: PrincipalBody | PhiLike, start: State, times: Schedule, gravity: ArrayLike
 ) -> Trajectory:
+    """Return the closed-form motion of bodies under gravity alone."""
     from identify.simulation.free_rotation import free_motion
 
     return free_motion(require_simulable(body), start, times.instants[times.kept], gravity)
@@ -133,14 +134,16 @@ def _run(
     forces: Forces,
     impulses: Mapping[int, Sequence[Impulse]],
 ) -> tuple[Array, list[Jump]]:
-    """Integrate a phase from time 0; return kept phases, shape (n, ..., 13), and jumps.
+    """Integrate states in phase space from time 0; return kept states, (n, ..., 13), and jumps.
 
     `impulses` are by the index of their instant; `step` is the longest step.
 
     Raises:
         Diverged: a body diverges.
     """
-    breaks = np.unique(np.concatenate([np.empty(0), *(load.breaks() for load in forces.lines)]))
+    breaks = np.unique(
+        np.concatenate([np.empty(0), *(load.breaks() for load in forces.linear_loads)])
+    )
     body, instants = integrator.body, times.instants.tolist()
     kept, jumps = np.empty((int(times.kept.sum()), *phase.shape)), []
     motion, row = forces.around(0.5 * instants[1]), 0
@@ -158,7 +161,7 @@ def _run(
             phase[..., MOMENTUM] += momentum_jump(impulse, body, R_WC)
             states = (State.from_vector(body.states_of(each)) for each in (unstruck, phase))
             jumps.append(Jump(impulse.time, *states))
-        turn = np.where(np.isfinite(phase).all(axis=-1), step * motion.spin(phase), np.nan)
+        turn = np.where(np.isfinite(phase).all(axis=-1), step * motion.angular_speed(phase), np.nan)
         if not (turn <= MAX_STEP_ANGLE).all():
             index = first_of(~(turn <= MAX_STEP_ANGLE))
             raise diverged(float(turn[index]), now, step, index)

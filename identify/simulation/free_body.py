@@ -1,4 +1,4 @@
-"""Free body in momentum form, the state of the integrators.
+"""Free body in momentum form, whose phase-space state [x, q, p, L] integrators advance.
 
 The **phase** of a body is [x, q, p, L], shape (..., 13): the position of its centre C in W, the
 attitude R_WC as a quaternion, and its linear and angular momentum about C in axes of W. C lies at
@@ -37,8 +37,9 @@ from identify.spatial.rotations import (
 )
 
 POSITION, ATTITUDE = slice(0, 3), slice(3, 7)
+"""Slices of position and attitude in a phase-space state."""
 LINEAR, ANGULAR, MOMENTUM = slice(7, 10), slice(10, 13), slice(7, 13)
-"""Slices of the components of a phase: position, attitude, and momenta."""
+"""Slices of linear, angular and total momentum in a phase-space state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class FreeBody:
         return self.inertia.shape[:-2]
 
     def phase_of(self, state: State) -> Array:
-        """Convert states to phases, shape (..., 13).
+        """Convert states to phase-space states [x, q, p, L], shape (..., 13).
 
         Raises:
             ModelError: a quaternion of zeros.
@@ -118,7 +119,7 @@ class FreeBody:
         return np.concatenate(parts, axis=-1)
 
     def states_of(self, phases: Array) -> Array:
-        """Convert phases to state vectors [p, q, v, ω], shape (..., 13)."""
+        """Convert phase-space states to state vectors [p, q, v, ω], shape (..., 13)."""
         R_WC = rotation_from_unit_quaternion(phases[..., ATTITUDE])
         V = self.twist(R_WC, phases)
         v_W, w_W = rotate(R_WC, V[..., :3]), rotate(R_WC, V[..., 3:])
@@ -129,7 +130,7 @@ class FreeBody:
         return np.concatenate(parts, axis=-1)
 
     def twist(self, R_WC: Mat33, phases: Array) -> Vec6:
-        """Return twists [v; ω] of C in axes of C, at attitudes R_WC, shape (..., 6)."""
+        """Return twists [v; ω] of C in axes of C from phase-space states, shape (..., 6)."""
         p, L = rotate_back(R_WC, phases[..., LINEAR]), rotate_back(R_WC, phases[..., ANGULAR])
         return np.einsum("...ij,...j->...i", self.inverse, np.concatenate((p, L), axis=-1))
 

@@ -18,7 +18,7 @@ Frame: TypeAlias = Literal["body", "world"]
 """Axes in which a force, torque or impulse is given: those of B or of W."""
 
 _TIME_TOLERANCE = 1e-9
-"""Tolerance of time stamps at the ends of a load, relative to the duration."""
+"""Tolerance of times at the ends of a load, relative to the duration."""
 
 
 class Load(Protocol):
@@ -40,15 +40,15 @@ class Load(Protocol):
     def batch(self) -> tuple[int, ...]: ...  # noqa: D102
 
     def breaks(self) -> Array:
-        """Return the times at which it may jump or bend [s]; steps end there."""
+        """Return the times at which the load may jump or bend [s], at which steps end."""
         ...
 
-    def line(self, time: float) -> tuple[Vec6, Vec6] | None:
-        """Return [f; t] just after a time, and its rate of change; None while it is off."""
+    def value_and_rate(self, time: float) -> tuple[Vec6, Vec6] | None:
+        """Return [f; t] just after a time, and its rate of change; None while the load is off."""
         ...
 
     def require(self, duration: float) -> None:
-        """Raise SimulationError unless the load is defined from 0 to `duration`."""
+        """Raise `SimulationError` unless the load is defined from time 0 to `duration`."""
         ...
 
 
@@ -85,11 +85,11 @@ class ConstantLoad:
         return np.broadcast_shapes(self.force.shape[:-1], self.torque.shape[:-1])
 
     def breaks(self) -> Array:
-        """Return start and end."""
+        """Return start and end of the load."""
         return np.array([self.start, self.end])
 
-    def line(self, time: float) -> tuple[Vec6, Vec6] | None:
-        """Return [f; t] and its rate, zero."""
+    def value_and_rate(self, time: float) -> tuple[Vec6, Vec6] | None:
+        """Return [f; t] and its rate of change, which is zero."""
         if not self.start <= time < self.end:
             return None
         shape = (*self.batch, 3)
@@ -103,7 +103,7 @@ class ConstantLoad:
 
 @dataclass(frozen=True, slots=True)
 class SampledLoad:
-    """A wrench given by samples, in body or world axes.
+    """Load given by samples of a wrench, in body or world axes.
 
     Attributes:
         time: times of the samples, from the start of the simulation, increasing [s], shape (n,).
@@ -159,8 +159,8 @@ class SampledLoad:
         inside = self.time[(self.time > self.start) & (self.time < self.end)]
         return np.concatenate(([self.start], inside, [self.end]))
 
-    def line(self, time: float) -> tuple[Vec6, Vec6] | None:
-        """Interpolate [f; t] and its rate between two samples, the first at the time or before."""
+    def value_and_rate(self, time: float) -> tuple[Vec6, Vec6] | None:
+        """Interpolate [f; t] and its rate of change between the samples around a time."""
         if not self.start <= time < self.end:
             return None
         k = int(np.searchsorted(self.time, time, side="right")) - 1
@@ -172,7 +172,7 @@ class SampledLoad:
         return now + (time - self.time[k]) * rate, rate
 
     def require(self, duration: float) -> None:
-        """Raise SimulationError unless the samples cover the time of the load."""
+        """Raise `SimulationError` unless the samples cover the time of the load."""
         first, last = max(self.start, 0.0), min(self.end, duration)
         slack = _TIME_TOLERANCE * max(duration, 0.0)
         if first < last and (self.time[0] > first + slack or self.time[-1] < last - slack):
@@ -189,7 +189,7 @@ Law: TypeAlias = Callable[[float, State], ArrayLike]
 
 @dataclass(frozen=True, slots=True)
 class StateLoad:
-    """A wrench that depends on the state: drag, a spring, a controller.
+    """Load that depends on the state of the body: drag, a spring, a controller.
 
     Integrators keep their order if the law is sufficiently often differentiable.
 
@@ -229,7 +229,7 @@ class StateLoad:
 def split_loads(
     loads: Sequence[Load | StateLoad | Law],
 ) -> tuple[list[Load], list[StateLoad]]:
-    """Split loads into those that are linear in time, and those that depend on the state.
+    """Split loads into loads that are linear in time, and loads that depend on the state.
 
     Raises:
         SimulationError: one is neither.
@@ -279,7 +279,7 @@ def _check_window(start: float, end: float, label: str = "load") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Impulse:
-    """Linear impulse J at a point and angular impulse H, which change the momentum at once.
+    """Linear impulse J at a point and angular impulse H, which change the momentum instantly.
 
         Δp = J,    ΔL = H + r × J      (r from the point that L is about)
 

@@ -31,12 +31,12 @@ from identify.simulation.free_rotation.polhode import ordered_spin, polhode
 from identify.spatial.rotations import rotate, rotation_from_quaternion
 
 _BOUND_TOLERANCE = 1e-9
-"""Accepted excess of I_eff over its bounds, relative to the largest moment."""
+"""Accepted excess of I_eff = L²/2K over its bounds, relative to the largest moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Poinsot:
-    """Poinsot's construction of one free rotation, over time.
+    """Poinsot's construction of a free rotation over time.
 
     Attributes:
         inertia: I_BBcm_B [kg m²], shape (3, 3): the ellipsoid is rᵀ I r = 1 in axes of B.
@@ -75,7 +75,7 @@ class Poinsot:
 
     @property
     def root_of_twice_energy(self) -> float:
-        """Scale √(2K) of ω, with r = ω/√(2K) [√J]."""
+        """Scale factor √(2K) between ω and the point r = ω/√(2K) on the ellipsoid [√J]."""
         return float(np.sqrt(2.0 * self.invariants.kinetic_energy))
 
     @property
@@ -85,7 +85,7 @@ class Poinsot:
 
     @property
     def distance(self) -> float:
-        """Distance of the plane from the ellipsoid's centre, √(2K)/|L| [1/√(kg m²)]."""
+        """Distance of the invariable plane from the ellipsoid's centre, √(2K)/|L| [1/√(kg m²)]."""
         return self.root_of_twice_energy / float(self.invariants.angular_momentum)
 
     @property
@@ -98,7 +98,7 @@ class Poinsot:
 
     @property
     def herpolhode_in_plane(self) -> Array:
-        """Herpolhode in the plane, from the foot of L [1/√(kg m²)], shape (n, 2)."""
+        """Herpolhode in the invariable plane, relative to L's axis [1/√(kg m²)], shape (n, 2)."""
         return self.herpolhode @ self.plane_axes[:, :2]
 
 
@@ -166,7 +166,7 @@ def _radii(
     angular_velocity: ArrayLike,
     invariants: RotationInvariants,
 ) -> tuple[float, float]:
-    """Return |ω × L| / (|L| √(2K)) where the polhode crosses its two planes of symmetry."""
+    """Return |ω × L| / (|L| √(2K)) at the polhode's two planes of symmetry."""
     if invariants.regime == Regime.STEADY:
         return 0.0, 0.0
     start = checked_start(body, [0.0, 0.0, 0.0, 1.0], angular_velocity)
@@ -181,7 +181,7 @@ def _radii(
     return float(scale * min(first, second)), float(scale * max(first, second))
 
 
-def polhode_curves(moments: Vec3, effective: ArrayLike, count: int = 181) -> list[Array]:
+def polhode_curves(moments: Vec3, effective_inertia: ArrayLike, count: int = 181) -> list[Array]:
     """Compute polhodes on an inertia ellipsoid, with both branches, as closed curves.
 
     A polhode is where the ellipsoid Σ I_k r_k² = 1 meets Σ I_k² r_k² = I_eff, I_eff = L²/2K: about
@@ -190,7 +190,7 @@ def polhode_curves(moments: Vec3, effective: ArrayLike, count: int = 181) -> lis
 
     Args:
         moments: I₁ ≤ I₂ ≤ I₃ [kg m²], shape (3,).
-        effective: values of I_eff between I₁ and I₃ [kg m²], shape (k,).
+        effective_inertia: values of I_eff between I₁ and I₃ [kg m²], shape (k,).
         count: number of points of a curve.
 
     Returns:
@@ -200,30 +200,31 @@ def polhode_curves(moments: Vec3, effective: ArrayLike, count: int = 181) -> lis
         SimulationError: a value that is not between the smallest and the largest moment.
     """
     I = as_real(moments, "moments")
-    return [_curve_pair(I, float(value), count) for value in np.atleast_1d(effective)]
+    return [_curve_pair(I, float(value), count) for value in np.atleast_1d(effective_inertia)]
 
 
-def _curve_pair(I: Vec3, effective: float, count: int) -> Array:
+def _curve_pair(I: Vec3, effective_inertia: float, count: int) -> Array:
+    """Compute both branches of the polhode of an effective inertia I_eff = L²/2K."""
     span = I[2] - I[0]
-    if not I[0] - _BOUND_TOLERANCE * I[2] <= effective <= I[2] + _BOUND_TOLERANCE * I[2]:
+    if not I[0] - _BOUND_TOLERANCE * I[2] <= effective_inertia <= I[2] + _BOUND_TOLERANCE * I[2]:
         raise SimulationError(
-            f"I_eff = L²/2K = {effective:.6g} kg m² is not between the smallest and the largest "
-            f"principal moment, {I[0]:.6g} and {I[2]:.6g} kg m²"
+            f"I_eff = L²/2K = {effective_inertia:.6g} kg m² is not between the smallest and "
+            f"the largest principal moment, {I[0]:.6g} and {I[2]:.6g} kg m²"
         )
     # Axis c is encircled; the projection along it is an ellipse.
-    a, b, c = (0, 1, 2) if effective > I[1] or span == 0.0 else (2, 1, 0)
+    a, b, c = (0, 1, 2) if effective_inertia > I[1] or span == 0.0 else (2, 1, 0)
     theta = np.linspace(0.0, 2.0 * np.pi, count)
     r = np.zeros((2, count, 3))
-    r[..., a] = _semi_axis(effective, I[a], I[c]) * np.cos(theta)
-    r[..., b] = _semi_axis(effective, I[b], I[c]) * np.sin(theta)
+    r[..., a] = _semi_axis(effective_inertia, I[a], I[c]) * np.cos(theta)
+    r[..., b] = _semi_axis(effective_inertia, I[b], I[c]) * np.sin(theta)
     remainder = np.maximum(1.0 - I[a] * r[..., a] ** 2 - I[b] * r[..., b] ** 2, 0.0)
     r[..., c] = np.array([[1.0], [-1.0]]) * np.sqrt(remainder / I[c])
     return r
 
 
-def _semi_axis(effective: float, moment: float, encircled: float) -> float:
+def _semi_axis(effective_inertia: float, moment: float, encircled: float) -> float:
     """Return a semi-axis of the projection: r² = (I_eff − I_c) / (I (I − I_c)), at most 1/I."""
     if moment == encircled:
         return 0.0
-    square = (effective - encircled) / (moment * (moment - encircled))
+    square = (effective_inertia - encircled) / (moment * (moment - encircled))
     return float(np.sqrt(np.clip(square, 0.0, 1.0 / moment)))

@@ -1,4 +1,4 @@
-"""Polhode and herpolhode as smooth curves, for any times of the construction."""
+"""Polhode and herpolhode as smooth curves, at any times."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from identify.simulation.free_rotation import Regime, rotate_freely
 from identify.simulation.poinsot import Poinsot
 from identify.spatial.rotations import rotate, rotation_from_quaternion
 
-MOST_PERIODS = 12
-"""Maximum number of drawn periods of ω: more of them fill the ring of the herpolhode."""
+MAX_PERIODS = 12
+"""Maximum number of drawn periods of ω; more periods would fill the ring of the herpolhode."""
 
-_MOST_TURNS = 96
-"""Maximum number of drawn turns of the body, for long or infinite periods."""
+_MAX_TURNS = 96
+"""Maximum number of drawn turns of the body, if periods are long or infinite."""
 
 _POINTS_PER_PERIOD, _POINTS_PER_TURN = 240, 64
-"""Minimum numbers of points per period and per turn."""
+"""Minimum numbers of points per period of ω and per turn of the body."""
 
 _MAX_POLHODE_STEP, _MAX_HALVINGS = 0.02, 20
-"""Maximum distance of points of the polhode, relative to the largest semi-axis, and of halvings."""
+"""Maximum distance between points of the polhode, relative to the largest semi-axis, and maximum
+number of halvings of the time step."""
 
 _MAX_DRAWN_PERIOD = 1e5
-"""Longest period whose polhode is drawn completely [rad]."""
+"""Longest period of which the polhode is drawn completely [rad of body rotation]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def herpolhode_curve(construction: Poinsot) -> HerpolhodeCurve:
     period = float(construction.invariants.period)
     period = period if np.isfinite(period) else np.inf
     turn = 2.0 * np.pi / _fastest(construction)
-    duration = min(last - first, MOST_PERIODS * period, _MOST_TURNS * turn)
+    duration = min(last - first, MAX_PERIODS * period, _MAX_TURNS * turn)
     shares = _POINTS_PER_PERIOD * duration / period, _POINTS_PER_TURN * duration / turn
     time = first + np.linspace(0.0, duration, 2 + int(np.ceil(max(shares))))
     motion = rotate_freely(*construction.given, time)

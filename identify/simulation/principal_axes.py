@@ -1,4 +1,4 @@
-"""Body stored by three principal moments and a quaternion of their axes.
+"""Body stored as principal moments and a quaternion of the principal axes.
 
 The angular momentum in W of a body that turns with ω then needs no matrix: with q = q_WB ⊗ q_BP,
 
@@ -29,7 +29,7 @@ from identify.spatial.rotations import (
 
 @dataclass(frozen=True, slots=True)
 class PrincipalBody:
-    """Mass, centre of mass, and the inertia about it as principal moments and their axes.
+    """Mass, centre of mass, and principal moments and axes about the centre of mass.
 
     Attributes:
         mass: [kg], shape (...).

@@ -1,4 +1,4 @@
-"""Time steps of a simulation: an even grid with additional breaks at load jumps and impulses."""
+"""Time steps of a simulation: an even grid, and breaks at load jumps and impulses."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from identify.arrays import Array, Flags, positive
 from identify.errors import SimulationError
 from identify.simulation.checks import require_every
 
-_SAME_INSTANT = 1e-9
-"""Time difference within which two instants are equal, relative to a step."""
+_INSTANT_TOLERANCE = 1e-9
+"""Time difference, relative to a step, within which two instants are equal."""
 
-_MOST_SCHEDULED_STEPS = 200_000_000
+_MAX_SCHEDULED_STEPS = 200_000_000
+"""Maximum number of steps of a simulation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Instants of a simulation, and those whose states are returned.
+    """Instants of a simulation, and those at which states are returned.
 
     Attributes:
         instants: ends of all steps, the start first, increasing [s], shape (n,).
@@ -35,7 +36,7 @@ class Schedule:
 
 
 def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) -> Schedule:
-    """Create the steps from 0 to `duration`, which end at every break, too.
+    """Create the steps from 0 to `duration`; a step ends at every break.
 
     The last step of the grid is shorter if the duration is not a multiple of the step.
 
@@ -52,24 +53,24 @@ def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) 
     step = positive(step, "time step", "s", SimulationError)
     duration = positive(duration, "duration", "s", SimulationError)
     require_every(every)
-    if duration / step > _MOST_SCHEDULED_STEPS:
+    if duration / step > _MAX_SCHEDULED_STEPS:
         raise SimulationError(
             f"{duration:g} s in steps of {step:g} s are {duration / step:.3g} steps; expected at "
-            f"most {_MOST_SCHEDULED_STEPS:.0e}; use a larger step"
+            f"most {_MAX_SCHEDULED_STEPS:.0e}; use a larger step"
         )
     ratio = duration / step
-    count = max(int(np.ceil(ratio - max(_SAME_INSTANT, 8.0 * np.finfo(float).eps * ratio))), 1)
+    count = max(int(np.ceil(ratio - max(_INSTANT_TOLERANCE, 8.0 * np.finfo(float).eps * ratio))), 1)
     grid = step * np.arange(count + 1)
     grid[-1] = duration
     kept = np.zeros(count + 1, dtype=bool)
     kept[::every] = kept[-1] = True
-    cuts = _between(np.concatenate((np.empty(0), *breaks)), grid, _SAME_INSTANT * step)
+    cuts = _between(np.concatenate((np.empty(0), *breaks)), grid, _INSTANT_TOLERANCE * step)
     where = np.searchsorted(grid, cuts)
     return Schedule(np.insert(grid, where, cuts), np.insert(kept, where, False))
 
 
 def _between(times: Array, grid: Array, tolerance: float) -> Array:
-    """Return the unique times inside the grid that are not instants of it."""
+    """Return the unique times inside a grid that are not instants of the grid."""
     times = np.unique(times[(times > grid[0]) & (times < grid[-1])])
     after = np.searchsorted(grid, times)
     gap = np.minimum(grid[np.minimum(after, len(grid) - 1)] - times, times - grid[after - 1])

@@ -21,6 +21,7 @@ from identify.spatial.rotations import (
 from identify.spatial.vectors import GRAVITY_W
 
 _PARTS_OF_STATE = (("position", 3), ("quaternion", 4), ("velocity", 3), ("angular_velocity", 3))
+"""Slices of position, quaternion, velocity and angular velocity in a state vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class State:
 
     @classmethod
     def unchecked(cls, vector: Array) -> State:
-        """Create states as `from_vector`, without checks, for intermediate steps."""
+        """Create states from vectors without checks, for intermediate steps of integrators."""
         state = object.__new__(cls)
         for (name, _), part in zip(_PARTS_OF_STATE, _parts(vector), strict=True):
             object.__setattr__(state, name, part)
@@ -98,7 +99,7 @@ def _parts(vector: Array) -> tuple[Array, Array, Array, Array]:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """Change of the state by an impulse.
+    """Change of a state by an impulse.
 
     Attributes:
         time: time of the impulse [s].
@@ -138,7 +139,7 @@ class Trajectory:
 
     @property
     def states(self) -> State:
-        """States of all times, batch shape (..., n)."""
+        """States at all times, batch shape (..., n)."""
         return State(self.position, self.quaternion, self.velocity, self.angular_velocity)
 
     def momentum(self, body: PhiLike) -> Vec6:
@@ -192,5 +193,5 @@ class Trajectory:
 
 
 def _in_time(body: PhiLike) -> Array:
-    """Return ten parameters with an axis for time, shape (..., 1, 10)."""
+    """Return ten parameters with an additional axis for time, shape (..., 1, 10)."""
     return as_array(body, "body", (..., 10), SimulationError)[..., None, :]

@@ -14,17 +14,17 @@ from typing import Any, ParamSpec, TypeVar
 from identify.errors import MissingExtra, StudyError
 from identify.studies.executor import Executor, LocalProcesses, WorkerDied
 
-P = ParamSpec("P")
-T = TypeVar("T")
+ArgumentsP = ParamSpec("ArgumentsP")
+ResultT = TypeVar("ResultT")
 
 _CONNECT_TIMEOUT = 9.0
-"""Longest time for a scheduler to answer [s]."""
+"""Longest time to wait for the answer of a scheduler [s]."""
 
 _COUNT_INTERVAL = 2.0
-"""Interval at which the workers of a cluster are counted [s]: clusters grow and shrink."""
+"""Interval at which the workers of a cluster are counted [s], as clusters grow and shrink."""
 
 _WORKER_TIMEOUT = 30.0
-"""Longest time without any worker before a run ends [s]."""
+"""Longest time without any worker after which a run ends [s]."""
 
 
 class DaskCluster(Executor):
@@ -74,7 +74,7 @@ class DaskCluster(Executor):
         return self._workers
 
     def check_workers(self) -> None:
-        """Check that the scheduler is running and has had workers lately.
+        """Check that the scheduler is running, and that it has had workers recently.
 
         Raises:
             StudyError: the scheduler is gone, or has had no workers for `_WORKER_TIMEOUT`.
@@ -88,8 +88,13 @@ class DaskCluster(Executor):
                 f"start some with `dask worker {self._address}`, and run again to resume"
             )
 
-    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Submit a function to one of the workers."""
+    def submit(
+        self,
+        function: Callable[ArgumentsP, ResultT],
+        *args: ArgumentsP.args,
+        **kwargs: ArgumentsP.kwargs,
+    ) -> Future[ResultT]:
+        """Submit a function to a worker."""
         if self._time_limit is None:
             return self._executor.submit(function, *args, **kwargs)
         call = partial(function, *args, **kwargs)
@@ -123,8 +128,8 @@ class DaskCluster(Executor):
         )
 
 
-def _run_within(time_limit: float, call: Callable[[], T]) -> T:
-    """Run a call with a time limit on a worker, in a separate process.
+def _run_within(time_limit: float, call: Callable[[], ResultT]) -> ResultT:
+    """Run a call on a worker with a time limit, in a separate process.
 
     Raises:
         TimeLimit: the call took longer.

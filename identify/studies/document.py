@@ -34,8 +34,8 @@ from identify.studies.sources import MAX_LOGS, SOURCES
 from identify.studies.study import LogItem, NamedEstimator, Published, Study, Target
 from identify.texts import plain_name
 
-O = TypeVar("O", bound=Options)
-T = TypeVar("T")
+OptionsT = TypeVar("OptionsT", bound=Options)
+ValueT = TypeVar("ValueT")
 
 Entry: TypeAlias = dict[str, object] | str
 """A table with its `kind`, or only the kind if there are no options."""
@@ -43,7 +43,7 @@ Entry: TypeAlias = dict[str, object] | str
 Seed: TypeAlias = Annotated[StrictInt, Field(ge=0, lt=2**64)]
 
 _MAX_COMBINATIONS = 100_000
-"""Largest number of entries that a table may expand to: more is most likely a mistake."""
+"""Maximum number of entries to which a table may expand; more are probably a mistake."""
 
 
 class StudyDocument(BaseModel):
@@ -79,7 +79,7 @@ class StudyDocument(BaseModel):
 
 
 def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[str, object], str]]:
-    """Yield each entry as a table, with its position in the file for messages.
+    """Yield each entry of a list as a table, with its position in the file for messages.
 
     Raises:
         StudyError: there are no entries.
@@ -92,9 +92,9 @@ def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[st
 
 
 def expand_table(
-    table: Mapping[str, object], registry: Mapping[str, type[O]], label: str, where: str
-) -> list[O]:
-    """Expand a table to every combination of its options, the last key varying fastest.
+    table: Mapping[str, object], registry: Mapping[str, type[OptionsT]], label: str, where: str
+) -> list[OptionsT]:
+    """Expand a table to every combination of its options; the last key varies fastest.
 
     Raises:
         StudyError: unknown kind or key (the nearest is named), wrong value, empty list.
@@ -121,7 +121,7 @@ def prefix_errors(where: str) -> Iterator[None]:
         raise StudyError(f"{where}: {error}") from error
 
 
-def combinations(axes: Sequence[Sequence[T]], where: str) -> list[tuple[T, ...]]:
+def combinations(axes: Sequence[Sequence[ValueT]], where: str) -> list[tuple[ValueT, ...]]:
     """Return every combination of the alternatives.
 
     Raises:
@@ -145,7 +145,7 @@ def _alternatives(key: str, value: object, model: type[Options]) -> list[object]
 
 
 def load_study(path: Path | str) -> Study:
-    """Read and check a study file; its logs are hashed, nothing runs.
+    """Read and check a study file; logs are hashed, but nothing is run.
 
     Raises:
         StudyError: it is not a study: the message has file, table, key, and the nearest name.
@@ -266,7 +266,7 @@ def _perturbations(entries: list[Entry], where: str) -> list[PerturbationSequenc
 
 
 def _sequences(table: dict[str, object], where: str) -> Sequence[tuple[Perturbation, ...]]:
-    """Expand a table to every combination of its steps' options; `steps` holds several steps."""
+    """Expand a perturbation's table to every combination of its steps' options."""
     if "steps" not in table:
         return [(step,) for step in expand_table(table, PERTURBATIONS, "perturbation", where)]
     steps = table.pop("steps")
@@ -282,7 +282,7 @@ def _sequences(table: dict[str, object], where: str) -> Sequence[tuple[Perturbat
 
 
 def _labels(label: object, names: Sequence[str], where: str) -> list[str]:
-    """Return labels: the given one, with the name appended if there are several; else the names."""
+    """Return labels of entries: the given label, with the entry's name if there are several."""
     if label is None:
         return [plain_name(name) for name in names]
     if not (isinstance(label, str) and label.strip()):

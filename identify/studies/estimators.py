@@ -1,4 +1,4 @@
-"""Estimators that a study compares: from the data of a log to an estimate.
+"""Estimators that a study compares: each computes an estimate from the data of a log.
 
 A new one is a class and one line of `ESTIMATORS`.
 """
@@ -60,12 +60,12 @@ class TrialData:
 
     @cached_property
     def prepared(self) -> PreparedLog:
-        """Log on an even clock, differentiated and low-passed."""
+        """Log on an even clock, differentiated and low-pass filtered."""
         return prepare(self.recording, self.cutoff_hz, wide=True)  # as a fit does
 
     @cached_property
     def blocks(self) -> Statistics:
-        """One-pass statistics of the prepared log, by blocks of time."""
+        """Statistics of the prepared log by blocks of time, computed in one pass."""
         return block_statistics(self.prepared)
 
 
@@ -130,7 +130,7 @@ class WeightedLeastSquares(Estimator):
     mass: GivenMass = None
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """Return the weighted minimiser; half-widths below the body's scale are identifiable."""
+        """Return the weighted minimiser; parameters with wide intervals count as unidentified."""
         settings = EstimatorSettings(self.bias, self._mass(data))
         system = body_system([data.blocks], settings)
         fit = weighted_least_squares(system, settings.all_terms)
@@ -158,7 +158,7 @@ class ConsistentLeastSquares(WeightedLeastSquares):
         return BALL
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """Return the constrained estimate, with its intervals and the solver's status."""
+        """Return the constrained estimate, its intervals and the status of the solver."""
         settings = EstimatorSettings(self.bias, self._mass(data), prior=self._prior(data))
         estimate = estimate_body([data.blocks], settings)
         return EstimatorOutput(
@@ -173,7 +173,7 @@ class ConsistentLeastSquares(WeightedLeastSquares):
 
 
 class KnownShape(ConsistentLeastSquares):
-    """Constrained least squares with the shape of the body, from the log's source, as prior.
+    """Constrained least squares with the known shape of the body as prior.
 
     Attributes:
         of: "solid", the body fills the shape; "box", it lies somewhere in the shape's bounding box
@@ -189,7 +189,7 @@ class KnownShape(ConsistentLeastSquares):
     alone: StrictBool = False
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """Return the estimate, or the mean of the prior if `alone`."""
+        """Return the estimate, or only the mean of the prior if `alone`."""
         if not self.alone:
             return super().estimate(data)
         system = body_system([data.blocks], EstimatorSettings(self.bias))
@@ -211,7 +211,7 @@ class KnownShape(ConsistentLeastSquares):
 
 
 class Entropic(Estimator):
-    """Estimate with an entropic prior: a ball of water with the mass and the centre of the data.
+    """Estimate with an entropic prior: a ball of water with the fitted mass and centre of mass.
 
     Attributes:
         bias: "per_log" (default) or "none".
@@ -251,7 +251,7 @@ ESTIMATORS: Mapping[str, type[Estimator]] = {
 
 
 _FILE_MARK = ".py:"
-"""Part of a `kind` that separates a file from the name of a function."""
+"""Separator of file and function name in a `kind`."""
 
 
 def is_function_kind(kind: object) -> bool:
@@ -260,7 +260,7 @@ def is_function_kind(kind: object) -> bool:
 
 
 class FunctionEstimator(Estimator):
-    """User's function of two arguments, the data of a trial and the options of its table.
+    """Estimator by a user's function of two arguments: a trial's data, and its table's options.
 
     Its source is kept, so that a worker needs no file and runs the code of the digest.
 
@@ -322,7 +322,7 @@ class FunctionEstimator(Estimator):
         return format_call(self.function.rpartition(":")[2], self.options)
 
     def columns(self, prefix: str) -> dict[str, Scalar]:
-        """Return columns for the function, the digest of its file, and each option."""
+        """Return result columns for the function, the digest of its file, and each option."""
         options = {
             f"{prefix}_{name}": value if isinstance(value, Scalar) else canonical_json(value)
             for name, value in self.options.items()

@@ -1,4 +1,4 @@
-"""Executors that run functions in this process or on workers, with retry and reproducible merges.
+"""Executors that run functions in this process or on workers, with retries.
 
 Sums of floating-point numbers depend on their order. `tree_merge` keeps the order of the parts:
 parts (0, 1), (2, 3), … are merged first, then pairs of pairs; an odd part moves up unmerged. So
@@ -27,8 +27,8 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 from identify.errors import IdentifyError, StudyError
 from identify.studies.keys import code_fingerprint
 
-P = ParamSpec("P")
-T = TypeVar("T")
+ArgumentsP = ParamSpec("ArgumentsP")
+ItemT = TypeVar("ItemT")
 
 
 TICK = 0.2
@@ -40,7 +40,7 @@ class TimeLimit(Exception):
 
 
 class Executor(AbstractContextManager["Executor"]):
-    """Base class of executors, which run functions of picklable arguments with the same results."""
+    """Base class of executors, which run functions with picklable arguments."""
 
     name: str
     """Name for messages."""
@@ -56,11 +56,16 @@ class Executor(AbstractContextManager["Executor"]):
 
     @property
     def in_flight(self) -> int:
-        """Number of submitted calls that keeps every worker busy."""
+        """Number of submitted calls that keeps all workers busy."""
         return 2 * self.workers + 1
 
     @abstractmethod
-    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+    def submit(
+        self,
+        function: Callable[ArgumentsP, ItemT],
+        *args: ArgumentsP.args,
+        **kwargs: ArgumentsP.kwargs,
+    ) -> Future[ItemT]:
         """Submit a function with its arguments."""
 
     def check_workers(self) -> None:
@@ -71,26 +76,31 @@ class Executor(AbstractContextManager["Executor"]):
         """
 
     def close(self) -> None:
-        """Stop, and cancel running calls."""
+        """Stop the workers, and cancel running calls."""
 
     def __exit__(self, *raised: object) -> None:
         self.close()
 
 
 class InProcess(Executor):
-    """Executor that runs a function when it is submitted: for debugging and small studies."""
+    """Executor that runs a function at once in this process, for debugging and small studies."""
 
     name = "in process"
     workers = 1
 
     @property
     def in_flight(self) -> int:
-        """One call, which is done when `submit` returns."""
+        """Number of calls in flight: one, because `submit` waits for the result."""
         return 1
 
-    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+    def submit(
+        self,
+        function: Callable[ArgumentsP, ItemT],
+        *args: ArgumentsP.args,
+        **kwargs: ArgumentsP.kwargs,
+    ) -> Future[ItemT]:
         """Run the function immediately."""
-        future: Future[T] = Future()
+        future: Future[ItemT] = Future()
         try:
             future.set_result(function(*args, **kwargs))
         except Exception as error:  # noqa: BLE001 - a future hands on what the function raises
@@ -100,16 +110,16 @@ class InProcess(Executor):
 
 @lru_cache(maxsize=1)
 def limit_blas_threads() -> None:
-    """Limit linear algebra libraries that are already loaded to one thread, once a process."""
+    """Limit loaded linear algebra libraries to one thread; later calls have no effect."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)
 
 
-R = TypeVar("R")
+ResultT = TypeVar("ResultT")
 
 _MAX_WORKER_DEATHS = 3
-"""Number of worker deaths at one item after which the item is not tried again."""
+"""Number of workers that may die at an item before the item is not tried again."""
 
 
 class WorkerDied(Exception):
@@ -118,11 +128,11 @@ class WorkerDied(Exception):
 
 def run_items(
     executor: Executor,
-    function: Callable[[T], R],
-    items: Iterable[T],
-    split: Callable[[T], Sequence[T]] = lambda item: (item,),
-) -> Iterator[tuple[T, R | WorkerDied | TimeLimit] | None]:
-    """Yield each item with the function's value as items finish, and None at least every `TICK`.
+    function: Callable[[ItemT], ResultT],
+    items: Iterable[ItemT],
+    split: Callable[[ItemT], Sequence[ItemT]] = lambda item: (item,),
+) -> Iterator[tuple[ItemT, ResultT | WorkerDied | TimeLimit] | None]:
+    """Yield each item with the function's value as items finish; None at least every `TICK`.
 
     An item whose worker died, or that took longer than the time limit, is split and its parts run
     again. An item that cannot be split is yielded with the error: a time limit at once, the death
@@ -139,7 +149,7 @@ def run_items(
         IdentifyError: the function raised it.
     """
     waiting = ((item, 0) for item in items)
-    running: dict[Future[R], tuple[T, int]] = {}
+    running: dict[Future[ResultT], tuple[ItemT, int]] = {}
     while True:
         for item, deaths in islice(waiting, max(0, executor.in_flight - len(running))):
             running[executor.submit(function, item)] = item, deaths
@@ -162,7 +172,7 @@ def run_items(
         yield None
 
 
-def _result(future: Future[R], executor: Executor) -> R | WorkerDied | TimeLimit:
+def _result(future: Future[ResultT], executor: Executor) -> ResultT | WorkerDied | TimeLimit:
     """Return the result of a call, or the error of its worker."""
     try:
         return future.result()
@@ -182,16 +192,16 @@ def _result(future: Future[R], executor: Executor) -> R | WorkerDied | TimeLimit
         ) from error
 
 
-C = TypeVar("C")
+PartT = TypeVar("PartT")
 
 
 def _first_line(error: BaseException) -> str:
-    """Return the first line of an error's text; that of a scheduler may fill a page."""
+    """Return the first line of an error's text, because a scheduler's text may fill a page."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def tree_merge(parts: Sequence[T], merge: Callable[[T, T], T]) -> T:
-    """Merge parts in pairs, then pairs of pairs, in a fixed order.
+def tree_merge(parts: Sequence[ItemT], merge: Callable[[ItemT, ItemT], ItemT]) -> ItemT:
+    """Merge parts in pairs, then the results in pairs, and so on, in a fixed order.
 
     Args:
         parts: at least one.
@@ -210,8 +220,11 @@ def tree_merge(parts: Sequence[T], merge: Callable[[T, T], T]) -> T:
 
 
 def reduce_statistics(
-    parts: Sequence[C], statistics: Callable[[C], T], merge: Callable[[T, T], T], executor: Executor
-) -> T:
+    parts: Sequence[PartT],
+    statistics: Callable[[PartT], ItemT],
+    merge: Callable[[ItemT, ItemT], ItemT],
+    executor: Executor,
+) -> ItemT:
     """Compute statistics of every part on the workers, and merge them in this process.
 
     The data of the parts stay on the workers; the statistics are a few kilobytes a log.
@@ -231,7 +244,7 @@ def reduce_statistics(
             cannot run `statistics`.
         IdentifyError: `statistics` raised it.
     """
-    results: dict[int, T] = {}
+    results: dict[int, ItemT] = {}
     call = partial(_call_numbered, statistics)
     for finished in run_items(executor, call, enumerate(parts)):
         if finished is not None:
@@ -242,19 +255,20 @@ def reduce_statistics(
     return tree_merge([results[index] for index in range(len(parts))], merge)
 
 
-def _call_numbered(statistics: Callable[[C], T], part: tuple[int, C]) -> T:
+def _call_numbered(statistics: Callable[[PartT], ItemT], part: tuple[int, PartT]) -> ItemT:
     return statistics(part[1])
 
 
 _MAX_FAILED_POOLS = 5
-"""Number of successive pools whose process may die before it takes a call."""
+"""Number of successive process pools that may die before they accept a call."""
 
 _SPAWN: Any = get_context("spawn")
+"""Context that starts processes without copying this process."""
 
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS")} | {
     "VECLIB_MAXIMUM_THREADS": "1"
 }
-"""Environment of a worker that limits linear algebra libraries to one thread when they load."""
+"""Environment variables that limit linear algebra libraries of a worker to one thread."""
 
 
 class LocalProcesses(Executor):
@@ -268,7 +282,7 @@ class LocalProcesses(Executor):
     worker_errors = (WorkerDied,)
 
     def __init__(self, workers: int, time_limit: float | None = None) -> None:
-        """Set the number of processes, which start when they are needed.
+        """Set the number of processes, which start on first use.
 
         Args:
             workers: number of processes.
@@ -282,7 +296,12 @@ class LocalProcesses(Executor):
         self._running: set[ProcessFuture] = set()
         self._closed = False
 
-    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+    def submit(
+        self,
+        function: Callable[ArgumentsP, ItemT],
+        *args: ArgumentsP.args,
+        **kwargs: ArgumentsP.kwargs,
+    ) -> Future[ItemT]:
         """Submit a function to the first free process."""
         return self._threads.submit(self._run, function, args, kwargs)
 
@@ -296,7 +315,7 @@ class LocalProcesses(Executor):
             pool.stop()
             pool.join()
 
-    def _run(self, function: Callable[..., T], args: tuple, kwargs: dict) -> T:
+    def _run(self, function: Callable[..., ItemT], args: tuple, kwargs: dict) -> ItemT:
         """Run a call in the process of this thread.
 
         Raises:
@@ -347,7 +366,7 @@ class LocalProcesses(Executor):
 
 
 def _initialise_worker(parent: int) -> None:
-    """Prepare a worker process for calls, and end it when its parent has ended.
+    """Prepare a worker process for calls, and make it end with its parent.
 
     A keyboard interrupt reaches the whole process group; only the runner handles it.
     """

@@ -1,4 +1,4 @@
-"""Keys of results, seeds of noise, and the fingerprint of the code that computes."""
+"""Keys of results, seeds of noise, and the fingerprint of the code that computes results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def key_of(*parts: object) -> str:
-    """Return the key of a result, 32 hexadecimal digits of a sha256 of all its inputs.
+    """Return the key of a result: a sha256 of all its inputs, 32 hexadecimal digits.
 
     Raises:
         TypeError: a part, or something in it, has no canonical form.
@@ -39,7 +39,7 @@ def fields_except(value: DataclassInstance, *left_out: str) -> dict[str, object]
 
 
 def to_plain(value: object) -> object:
-    """Convert a value to plain JSON values: equal for equal values, different for others.
+    """Convert a value to plain JSON values, such that only equal values give equal results.
 
     A dataclass gives all fields; a pydantic model those that were set, because an absent key may
     differ in meaning from its default; options those that differ from their defaults.
@@ -75,12 +75,12 @@ def to_plain(value: object) -> object:
 
 
 def _with_class(value: object, contents: Mapping[str, object]) -> dict[str, object]:
-    """Add the name of the class to contents: two classes may have the same fields."""
+    """Add the class name to a value's fields, because two classes may have the same fields."""
     return {"class": type(value).__qualname__, "fields": dict(contents)}
 
 
 def seed_of(*parts: str | int) -> int:
-    """Return a seed of 128 bits from the content of parts, the same on any machine."""
+    """Return a seed of 128 bits from the content of parts, the same on all machines."""
     digest = hashlib.sha256(canonical_json(list(parts)).encode("utf-8")).digest()
     return int.from_bytes(digest[:16], "little")
 
@@ -101,10 +101,10 @@ def noise_seed(study_seed: int, log: str, perturbation: str, index: int) -> int:
 
 
 SOLVERS = ("numpy", "scipy", "cvxpy", "clarabel")
-"""Third-party packages whose version is part of a key."""
+"""Third-party packages whose versions are part of a result's key."""
 
 _DISPLAY_PACKAGES = ("reporting", "commands")
-"""Packages that only show results; a contract of import-linter keeps them above this one."""
+"""Subpackages that only display results, which are not part of a result's key."""
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -123,7 +123,7 @@ class CodeFingerprint:
 
     @property
     def short(self) -> str:
-        """Twelve hexadecimal digits of a digest of both: the column `code` of the results."""
+        """Twelve hexadecimal digits of a digest of source and versions: the column `code`."""
         text = canonical_json([self.source, list(self.versions)])
         return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
 
@@ -136,7 +136,7 @@ def code_fingerprint() -> CodeFingerprint:
 
 
 def numerics_digest(packages: Sequence[str] | None = None) -> str:
-    """Return the sha256 of the source and data files of subpackages of `identify` (hexadecimal).
+    """Return the sha256 of source and data files of subpackages of `identify` (hexadecimal).
 
     Args:
         packages: names of packages or modules directly within `identify`, such as "estimation" or
@@ -149,7 +149,7 @@ def numerics_digest(packages: Sequence[str] | None = None) -> str:
 
 
 def source_digest(folder: Path, packages: Sequence[str] | None = None) -> str:
-    """Return the sha256 of a package in a folder; arguments and errors as of `numerics_digest`."""
+    """Return the sha256 of subpackages in a folder; arguments are those of `numerics_digest`."""
     by_package: dict[str, list[Path]] = {}
     for path in sorted(folder.rglob("*")):
         if path.suffix in (".py", ".toml"):

@@ -1,4 +1,4 @@
-"""Metrics of an estimate, most of them errors against the true body, as columns of the results.
+"""Metrics of an estimate, most of them errors against the true body, as result columns.
 
 A new metric is a function and one entry of `METRICS`; results, tables and figures use the entry.
 """
@@ -31,7 +31,7 @@ Values: TypeAlias = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Display settings of a column of a metric.
+    """Display settings of the column of a metric.
 
     Attributes:
         text: heading in tables and figures, with its unit.
@@ -96,7 +96,7 @@ def central_inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
 
 
 def inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
-    """Return the mean relative error of the six entries of the inertia by those of a solid box [%].
+    """Return the mean relative error of the six inertia entries, by those of a solid box [%].
 
     The mean of |ΔI_ij / (m/12 (δ_ij aᵀa − a_i a_j))|, published as `com_error`.
 
@@ -110,6 +110,7 @@ def inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
 
 
 def _by_box(change: Mat33, mass: float, sides: Vec3) -> float:
+    """Return errors of the inertia relative to the inertia of a solid box with the given sides."""
     box = mass / 12.0 * (sides @ sides * np.eye(3) - np.outer(sides, sides))
     return float(100.0 * np.mean(np.abs(change / box)[np.triu_indices(3)]))
 
@@ -172,12 +173,12 @@ def _values(phi: Phi | None) -> Array:
 
 
 def output_metric(name: str, score: Callable[[EstimatorOutput], float], heading: Heading) -> Metric:
-    """Return a metric of one column that does not need the true body."""
+    """Return a metric with one column that does not need the true body."""
     return Metric(name, {name: heading}, lambda output, truth: {name: score(output)})
 
 
 def truth_metric(name: str, score: Callable[..., float], *needed: str, heading: Heading) -> Metric:
-    """Return a metric of one column that compares with the true body.
+    """Return a metric with one column that compares with the true body.
 
     Args:
         name: in study files, and of its column.
@@ -282,11 +283,11 @@ METRICS: dict[str, Metric] = {
         parameter_metric("estimate", estimate, needs_truth=False, names=PHI),
     )
 }
-"""Metrics by name, in the order of tables and, from the top, of the panels of figures."""
+"""Metrics by name, in the order of tables and of the panels of figures from the top."""
 
 
 def find_heading(column: str) -> Heading:
-    """Return the heading of a column, its name if it belongs to no metric."""
+    """Return the heading of a column; the column's name if it belongs to no metric."""
     for metric in METRICS.values():
         if column in metric.columns:
             return metric.columns[column]

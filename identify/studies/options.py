@@ -19,7 +19,7 @@ Vector: TypeAlias = tuple[Number, Number, Number]
 
 
 class Options(BaseModel):
-    """Base class of the entries of a registry: frozen, validated, defaults omitted from the key.
+    """Base class of entries of a study file: frozen, validated, without defaults in keys.
 
     The fields of a subclass are its keys in a study file, and their types decide which lists are
     alternatives (see `identify.studies.document`).
@@ -43,7 +43,7 @@ class Options(BaseModel):
         return format_call(self.kind, self.non_default())
 
     def columns(self, prefix: str) -> dict[str, Scalar]:
-        """Return the options as columns of a table, defaults included; nested ones as JSON."""
+        """Return the options as result columns, defaults included; nested options as JSON."""
         values = self.model_dump(mode="json")
         return {
             f"{prefix}_{name}": value if isinstance(value, Scalar) else canonical_json(value)
@@ -58,7 +58,7 @@ def canonical_json(value: object) -> str:
 
 
 def format_call(name: str, options: Mapping[str, object]) -> str:
-    """Format a name with its options in parentheses, or only the name if there are none."""
+    """Format a name with its options in parentheses; without options, only the name."""
     if not options:
         return name
     return f"{name}({', '.join(f'{key}={_format_value(value)}' for key, value in options.items())})"

@@ -17,7 +17,7 @@ from identify.studies.study import Study
 from identify.studies.work import group_by_noisy_log, run_trials
 
 _LINE_INTERVAL = 30.0
-"""Interval between lines of progress on a stream that is not a terminal [s]."""
+"""Interval between lines of progress in an output that is not a terminal [s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Progress:
 
     @property
     def unfinished(self) -> int:
-        """Number of items still to do."""
+        """Number of items that are not done yet."""
         return self.total - self.already_done - self.done
 
     @property
@@ -60,7 +60,7 @@ class Progress:
 
 @contextmanager
 def display_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress], None]]:
-    """Return the argument `progress` of `run_study` that shows it on a stream.
+    """Return a function for the argument `progress` of `run_study`, which shows it on a stream.
 
     Args:
         stream: by default standard error.
@@ -123,7 +123,7 @@ def _line_printer(stream: IO[str]) -> Callable[[Progress], None]:
 
 
 _SAMPLED_LOGS = 3
-"""Number of noisy logs that are timed, spread over the study."""
+"""Number of noisy logs, spread over the study, whose run time is measured."""
 
 _SECONDS_TO_START = 4.0
 """Time for a worker to start and to import the solvers [s]."""
@@ -194,6 +194,6 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
 
 
 def _mean_seconds(rows: Sequence[Row], column: str) -> float:
-    """Return the mean of a column of times; rows that failed earlier count as zero."""
+    """Return the mean of a column of run times; zero for rows that failed before it."""
     values = [row.get(column) for row in rows]
     return float(np.mean([value if isinstance(value, float) else 0.0 for value in values]))

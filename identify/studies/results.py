@@ -29,7 +29,7 @@ DEFAULT_GROUPING = ("perturbation", "estimator")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Results:
-    """Rows of a results folder, of one version of the code or of all.
+    """Rows of a results folder, of one version of the code or of all versions.
 
     Attributes:
         folder: the results folder.
@@ -53,7 +53,7 @@ class Results:
         return tuple(column for column in columns if column in self.frame)
 
     def selected_metrics(self, names: Sequence[str] | None) -> list[str]:
-        """Return the named columns of metrics, by default all metrics with a single column.
+        """Return the columns of named metrics; by default all metrics with a single column.
 
         Raises:
             StudyError: a column is missing; suggests the nearest.
@@ -66,7 +66,7 @@ class Results:
 
 
 def open_results(folder: Path | str, *, code: str | None = None) -> Results:
-    """Read the results of a study, also while a run is writing them.
+    """Read the results of a study, also while the study is running.
 
     If several rows have the same labels, because metrics, data, seed or settings were changed
     between runs, the row of the study that was run last counts (column `current`), or else the row
@@ -108,7 +108,7 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
 
 
 def _latest(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the latest of the rows with the same labels, those of the current study first."""
+    """Return the latest row of those with equal labels; rows of the current study come first."""
     by_time = frame.sort_values(["current", "finished"], kind="stable")
     latest = by_time.drop_duplicates(["log", "perturbation", "estimator", "seed"], keep="last")
     return latest.sort_index().reset_index(drop=True)
@@ -117,7 +117,7 @@ def _latest(frame: pd.DataFrame) -> pd.DataFrame:
 def table(
     results: Results, metrics: Sequence[str] | None = None, *, by: Sequence[str] = DEFAULT_GROUPING
 ) -> pd.DataFrame:
-    """Return the means of the metrics over the trials of each group.
+    """Return the means of metrics over the trials of each group.
 
     Args:
         results: the rows.
@@ -164,7 +164,7 @@ def default_metrics(results: Results) -> tuple[str, ...]:
 
 
 PAIRING_COLUMNS = ("log_data", "log", "perturbation", "noise_seed", "seed")
-"""Columns that identify a noisy log, by which trials are paired."""
+"""Columns that identify a noisy log, by which trials of two estimators are paired."""
 
 
 def compare(
@@ -173,7 +173,7 @@ def compare(
     second: str,
     metrics: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Return paired differences of metrics of two estimators, second minus first, by perturbation.
+    """Return paired differences of two estimators, second minus first, by perturbation.
 
     Only noisy logs count on which both have the metric. Seeds of one log are more alike than logs,
     so the interval is Student's t over the logs: the difference is averaged over the seeds of each
@@ -262,7 +262,7 @@ _BOOTSTRAP_DRAWS = 2000
 """Number of bootstrap samples."""
 
 _MAX_BOOTSTRAP_TRIALS = 1000
-"""Largest number of trials with a bootstrap interval; for more, the normal one is the same."""
+"""Maximum number of trials with a bootstrap interval; with more, a normal interval is equal."""
 
 
 class Interval(NamedTuple):
@@ -302,7 +302,7 @@ def _bootstrap_weights(count: int) -> Array:
 
 
 def share_interval(hits: int, trials: int) -> Interval:
-    """Return the 95 % interval of a binomial share (Clopper and Pearson 1934).
+    """Return the 95 % interval of a binomial proportion (Clopper and Pearson 1934).
 
     Its ends are the shares at which so many hits or more, and so many or fewer, have a probability
     of 2.5 %: quantiles of beta distributions. NaN without trials.
@@ -316,7 +316,7 @@ def share_interval(hits: int, trials: int) -> Interval:
 
 
 def counts_within(trials: int, low: float, high: float) -> range:
-    """Return the numbers of hits whose share of the trials is from `low` to `high`."""
+    """Return the numbers of hits whose proportion of the trials is from `low` to `high`."""
     return range(
         int(np.ceil(low * trials - 1e-9)),
         int(np.floor(high * trials + 1e-9)) + 1,

@@ -1,4 +1,4 @@
-"""Rows of results: columns, rows of failed trials, and rows as an Arrow table in Parquet."""
+"""Rows of results: columns, rows of failed trials, and export as Parquet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row: TypeAlias = dict[str, str | int | float | bool | None]
 """A row of the results by column; None for an empty cell."""
 
 RESULTS = "results.parquet"
-"""Name of the file of exported results."""
+"""File name of exported results."""
 
 COLUMNS: Mapping[str, str] = {
     "key": "string",
@@ -40,7 +40,7 @@ COLUMNS: Mapping[str, str] = {
     "prepare_seconds": "double",
     "finished": "string",
 }
-"""Columns of every results file, with their types."""
+"""Columns of every results file, with their data types."""
 
 SORT_COLUMNS = ("code", "log", "perturbation", "estimator", "seed", "key")
 """Columns by which rows are sorted."""
@@ -74,7 +74,7 @@ def write_table(folder: Path, table: pa.Table) -> None:
 
 
 def _array(values: list[str | int | float | bool | None], kind: str | None) -> pa.Array:
-    """Return a column of the named type, by default of the type of its values."""
+    """Return a column as an array of the named type, by default of the type of its values."""
     import pyarrow as pa
 
     if kind is not None:

@@ -1,4 +1,4 @@
-"""`run_study` runs the trials of a study that are missing in a results folder.
+"""`run_study` runs the trials of a study that a results folder does not have yet.
 
 `run_work` does the same for any items with a key.
 """
@@ -70,11 +70,11 @@ def default_workers() -> int:
 
 
 _COMMIT_INTERVAL = 0.2
-"""Longest time before finished rows are written to the disk [s]."""
+"""Longest time after which finished rows are written to disk [s]."""
 
 
 class Keyed(Protocol):
-    """A work item with a cache key."""
+    """Protocol of work items with a cache key."""
 
     @property
     def key(self) -> str:
@@ -82,7 +82,7 @@ class Keyed(Protocol):
         ...
 
 
-T = TypeVar("T", bound=Keyed)
+KeyedT = TypeVar("KeyedT", bound=Keyed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +100,13 @@ class RunSummary(Progress):
 
     @property
     def busy(self) -> float:
-        """Share of the workers' time that was spent on trials."""
+        """Fraction of the workers' time that was spent on trials."""
         return self.cpu_seconds / (self.workers * self.seconds) if self.seconds else 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class JobSet(Generic[T]):
-    """Items with keys, and the function that computes their rows.
+class JobSet(Generic[KeyedT]):
+    """Work items with keys, and the function that computes their rows.
 
     Attributes:
         items: iterates over the requested items.
@@ -118,11 +118,11 @@ class JobSet(Generic[T]):
         unit_name: plural noun for the items.
     """
 
-    items: Callable[[], Iterator[T]]
-    is_missing: Callable[[T], bool]
-    batches: Callable[[Iterator[T]], Iterator[tuple[T, ...]]]
-    run: Callable[[tuple[T, ...]], tuple[list[Row], float]]
-    failed_rows: Callable[[Sequence[T], str, str], list[Row]]
+    items: Callable[[], Iterator[KeyedT]]
+    is_missing: Callable[[KeyedT], bool]
+    batches: Callable[[Iterator[KeyedT]], Iterator[tuple[KeyedT, ...]]]
+    run: Callable[[tuple[KeyedT, ...]], tuple[list[Row], float]]
+    failed_rows: Callable[[Sequence[KeyedT], str, str], list[Row]]
     update: Callable[[list[Row]], None] = lambda rows: None
     unit_name: str = "trials"
 
@@ -183,12 +183,12 @@ def run_study(
 
 
 def run_work(
-    work: JobSet[T],
+    work: JobSet[KeyedT],
     store: Store,
     executor: Callable[[], Executor],
     progress: Callable[[Progress], None] | None = None,
 ) -> RunSummary:
-    """Run the items that are missing in a store; resumes a run that was stopped.
+    """Run the items that are missing in a store; a stopped run is resumed.
 
     Args:
         work: items and their function.
@@ -210,10 +210,12 @@ def run_work(
     return replace(run.summary, failed=failed, seconds=time.perf_counter() - run.began)
 
 
-class _Run(Generic[T]):
-    """State of one run: uncommitted rows and progress."""
+class _Run(Generic[KeyedT]):
+    """State of a run: rows that are not committed yet, and progress."""
 
-    def __init__(self, work: JobSet[T], store: Store, report: Callable[[Progress], None]) -> None:
+    def __init__(
+        self, work: JobSet[KeyedT], store: Store, report: Callable[[Progress], None]
+    ) -> None:
         self.work, self.store, self.report = work, store, report
         self.began = time.perf_counter()
         items = already_done = failed = 0
@@ -245,7 +247,7 @@ class _Run(Generic[T]):
             self._commit()
 
     def _collect(
-        self, items: Sequence[T], result: tuple[list[Row], float] | WorkerDied | TimeLimit
+        self, items: Sequence[KeyedT], result: tuple[list[Row], float] | WorkerDied | TimeLimit
     ) -> None:
         """Collect the rows of a batch and its processor time."""
         if isinstance(result, WorkerDied | TimeLimit):
@@ -272,7 +274,8 @@ class _Run(Generic[T]):
         )
         self.report(self.summary)
 
-    def _missing(self) -> Iterator[T]:
+    def _missing(self) -> Iterator[KeyedT]:
+        """Yield the items whose rows are missing."""
         return filter(self.work.is_missing, self.work.items())
 
 

@@ -1,4 +1,4 @@
-"""Sources of the logs of a study: files, data sets of the catalog, synthetic bodies."""
+"""Sources of a study's logs: files, data sets of the catalog, and synthetic bodies."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from identify.studies.study import LogItem, Truth
 from identify.texts import plain_name
 
 MAX_LOGS = 100_000
-"""Largest number of logs of a study: more is most likely a mistake, and each is kept in memory."""
+"""Maximum number of logs of a study: each is kept in memory, and more are probably a mistake."""
 
 
 def join_digests(parts: Sequence[str]) -> str:
@@ -55,7 +55,7 @@ class LogSource(Options):
 
     @abstractmethod
     def logs(self, folder: Path, seed: int) -> Sequence[LogItem]:
-        """Return the logs in a fixed order; their files are hashed, not read.
+        """Return the logs in a fixed order; log files are hashed, but not read.
 
         Args:
             folder: of the study file, the base of relative paths.
@@ -68,7 +68,7 @@ class LogSource(Options):
 
 
 def is_folder_log(schema: Schema) -> bool:
-    """Return whether a log is a folder, so that the schema has a file for every signal group."""
+    """Return whether a log is a folder with a file for each group of signals."""
     streams = [schema.stream(group) for group in schema.groups]
     return all(stream is not None and stream.file is not None for stream in streams)
 
@@ -86,11 +86,11 @@ def source_files(log: Path, schema: Schema) -> list[SourceFile]:
     return [SourceFile(path, digest(path)) for path in paths]
 
 
-T = TypeVar("T")
+ValueT = TypeVar("ValueT")
 
 
 class LogFiles(LogSource):
-    """Logs that match a pattern, with one schema; a log may consist of several files.
+    """Logs whose paths match a pattern, with a common schema; a log may have several files.
 
     Attributes:
         pattern: a path or glob, relative to the study file: `"runs/*.csv"`; `**` spans folders.
@@ -157,8 +157,8 @@ def _load(path: Path, schema: Path, truth: Path | None) -> tuple[Recording, Trut
     return recording, None if truth is None else Truth(read_parameters(truth).phi)
 
 
-def _wrap_errors(read: Callable[[], T]) -> T:
-    """Call a function, and raise its errors of logs and schemas as a `StudyError`."""
+def _wrap_errors(read: Callable[[], ValueT]) -> ValueT:
+    """Call a function, and raise errors of logs and schemas as a `StudyError`."""
     try:
         return read()
     except (LogError, SchemaError) as error:
@@ -222,7 +222,7 @@ def _load_dataset(log: DatasetLog) -> tuple[Recording, Truth | None]:
 
 
 class Range(BaseModel):
-    """Log-uniform distribution over a range: `{from = 0.1, to = 10.0}`."""
+    """Log-uniform distribution over a range, such as `{from = 0.1, to = 10.0}`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -302,7 +302,7 @@ class Synthetic(LogSource):
 
 
 def _simulate(source: Synthetic, seed: int, number: int) -> tuple[Recording, Truth]:
-    """Simulate a random body on a random motion, both the same for all options."""
+    """Simulate a random body on a random motion; both depend only on seed and number."""
     generators = {
         purpose: np.random.default_rng(seed_of("synthetic", purpose, seed, number))
         for purpose in ("body", "motion", "noise")

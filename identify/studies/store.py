@@ -1,4 +1,4 @@
-"""`Store`: the results of a study in one SQLite file, safe against crashes at any moment."""
+"""`Store`: the results of a study in one SQLite file that survives crashes."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ COMMIT;
 """SQL statements that create the tables; `content` is JSON."""
 
 _LOCK_TIMEOUT = 30.0
-"""Longest time that a reader and the writer wait for each other [s]."""
+"""Longest time that the writer and a reader of the database wait for each other [s]."""
 
 WORKER_DIED = "WorkerDied"
 """Error type of a trial whose worker died at every attempt."""
 
 _TRANSIENT_ERRORS = (WORKER_DIED, MemoryError.__name__)
-"""Error types of the machine, not of the trial: a later run tries the trial again."""
+"""Error types caused by the machine, not the trial: a later run tries the trial again."""
 
 
 class FolderInUse(StudyError):
-    """Another process, described by `owner`, writes to the folder."""
+    """Results folder into which another process, named by `owner`, is writing."""
 
     def __init__(self, folder: Path, owner: str) -> None:
         self.folder, self.owner = folder, owner
@@ -62,7 +62,7 @@ class FolderInUse(StudyError):
 
 
 class FolderLock:
-    """Advisory lock on a folder's file `lock`, which names its owner; held until closed.
+    """Advisory lock of a folder by its file `lock`, which names the owner; held until closed.
 
     The system releases it when the process ends in any way.
     """
@@ -107,7 +107,7 @@ class StoreInfo:
 
 
 class Store(AbstractContextManager["Store"]):
-    """Store of results with one writing process at a time; others may read meanwhile.
+    """Store of results with a single writing process; other processes may read meanwhile.
 
     A row is a record of `results.sqlite`, and is committed before it counts as done. When the store
     is closed the rows are exported to `results.parquet`, which is never read back.
@@ -146,13 +146,13 @@ class Store(AbstractContextManager["Store"]):
         return len(self._errors)
 
     def has(self, key: str, *, retry_failed: bool = False) -> bool:
-        """Return whether the row of a trial exists and need not be computed again."""
+        """Return whether a trial has a row and need not be run again."""
         if key not in self._errors or self._errors[key] in _TRANSIENT_ERRORS:
             return False
         return not (retry_failed and self.failed(key))
 
     def failed(self, key: str) -> bool:
-        """Return whether the row of a trial exists and has an error."""
+        """Return whether a trial has a row with an error."""
         return bool(self._errors.get(key))
 
     def row(self, key: str) -> Row | None:
@@ -160,7 +160,7 @@ class Store(AbstractContextManager["Store"]):
         return next(_rows(self._db, "WHERE key = ?", key), None)
 
     def mark_current(self, keys: Iterable[str]) -> None:
-        """Set the column `current` of the rows of this code: the trials of the study to run.
+        """Mark the rows of the study to run by the column `current`.
 
         `keys` are those of all its trials, also of those that the run leaves out, so that rows of
         earlier runs of the same study stay current.
@@ -176,7 +176,7 @@ class Store(AbstractContextManager["Store"]):
         )
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Add and commit rows of the current study.
+        """Add rows of the current study, and commit them.
 
         Raises:
             StudyError: the disk is full, or fails: none of these rows is stored.
@@ -184,7 +184,7 @@ class Store(AbstractContextManager["Store"]):
         self._insert([row | {"current": True} for row in rows])
 
     def add_wall_time(self, seconds: float) -> None:
-        """Add to the wall time of the runs of this code.
+        """Add seconds to the total wall time of the runs by this version of the code.
 
         Raises:
             StudyError: the disk is full, or fails.
@@ -241,7 +241,7 @@ class Store(AbstractContextManager["Store"]):
 
 
 def read_rows(folder: Path) -> pa.Table:
-    """Read all rows of a results folder, also while a study is writing to it.
+    """Read all rows of a results folder, also while a study is running.
 
     Raises:
         StudyError: it has no results, or damaged ones or those of another schema version, or
@@ -263,7 +263,7 @@ def read_info(folder: Path) -> StoreInfo:
 
 @contextmanager
 def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
-    """Open the database of a folder for reading.
+    """Open the database of a folder for reading only.
 
     An incomplete transaction of a killed process is rolled back; nothing else is written.
     """
@@ -278,7 +278,7 @@ def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
-    """Connect to a database of this version; the file and its tables are made only with `make`.
+    """Connect to a database of this version; with `make`, create file and tables if missing.
 
     Raises:
         StudyError: it is damaged, or of another version.
@@ -315,7 +315,7 @@ def _damage_error(path: object, error: Exception) -> StudyError:
 
 
 def _rows(db: sqlite3.Connection, condition: str = "", *values: str) -> Iterator[Row]:
-    """Yield all rows, or those that satisfy a condition."""
+    """Yield all rows, or the rows that satisfy an SQL condition."""
     for (content,) in db.execute(f"SELECT content FROM results {condition}", values):
         yield _parse_json(content)
 
@@ -328,7 +328,7 @@ def _parse_json(content: str) -> dict[str, Any]:
 
 
 def _add_description(db: sqlite3.Connection, info: StoreInfo) -> None:
-    """Write the description of the rows, and add the running code to it."""
+    """Write the description of the rows, including the running version of the code."""
     running = code_fingerprint()
     entry = {
         "source_sha256": running.source,

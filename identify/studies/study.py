@@ -1,4 +1,4 @@
-"""`Study`: logs, perturbations, seeds and estimators, and their trials in a fixed order."""
+"""`Study`: logs, perturbations, seeds and estimators; their combinations are its trials."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from identify.studies.perturbations.perturbation import PerturbationSequence
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """True body of a log, for the metrics; some estimators use its mass or shape.
+    """True body of a log, for metrics and for estimators that know its mass or shape.
 
     Attributes:
         phi: the ten parameters about Bo in B, shape (10,).
@@ -37,7 +37,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class LogItem:
-    """Reference to a log of a study that a worker loads.
+    """Reference to a log of a study, which a worker loads.
 
     Attributes:
         name: in the results, unique in a study.
@@ -57,7 +57,7 @@ class LogItem:
 
 @dataclass(frozen=True, slots=True)
 class NamedEstimator:
-    """An estimator with its options and its label in tables."""
+    """Estimator with its options, and its label in tables."""
 
     label: str
     estimator: Estimator
@@ -65,7 +65,7 @@ class NamedEstimator:
 
 @dataclass(frozen=True, slots=True)
 class NoisyLog:
-    """A log with one perturbation and one seed, shared by all estimators.
+    """Log with one perturbation and one seed, on which all estimators are run.
 
     `seed_index` is the number of the noise in the study, `noise_seed` the seed derived from it, and
     `cutoff_hz` that of the low-pass [Hz], or None.
@@ -84,7 +84,7 @@ class NoisyLog:
         return key_of(shared, self.log.name, self.log.identity, seed)
 
     def columns(self) -> dict[str, Scalar]:
-        """Return the columns of the results that all its trials share."""
+        """Return the result columns that all trials of the noisy log share."""
         return {
             "log": self.log.name,
             "log_data": self.log.data,
@@ -98,7 +98,7 @@ class NoisyLog:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One estimator on one noisy log, which gives one row of the results.
+    """One estimator on one noisy log, which gives one row of results.
 
     `key` depends on everything that affects the row: data, settings, labels, metrics, code,
     versions.
@@ -109,7 +109,7 @@ class Trial:
     estimator: NamedEstimator
 
     def labels(self) -> dict[str, str]:
-        """Return the names of its log, perturbation and estimator by column of the results."""
+        """Return the names of log, perturbation and estimator of the trial, by result column."""
         return {
             "log": self.noisy.log.name,
             "perturbation": self.noisy.perturbation.label,
@@ -118,7 +118,7 @@ class Trial:
 
 
 class Target(BaseModel):
-    """Limits on the mean of a metric, or of another column of the results.
+    """Limits on the mean of a metric, or of another result column.
 
     Attributes:
         estimator: its label.
@@ -137,7 +137,7 @@ class Target(BaseModel):
 
 
 class Published(BaseModel):
-    """Published scores for comparison with those of a study.
+    """Published scores, for comparison with the scores of a study.
 
     Attributes:
         dataset: name of the data set with the scores.
@@ -159,7 +159,8 @@ _FIELDS_OUTSIDE_KEYS = (
     *("name", "seed", "seeds", "logs", "perturbations", "estimators"),
     *("timeout", "note", "path", "targets", "published"),
 )
-"""Fields of a study that do not affect the keys of its trials.
+"""Fields of a study that do not affect the keys of its trials. A trial has one log, perturbation,
+seed and estimator; adding more of them keeps the keys of earlier trials.
 
 A trial has one log, perturbation, seed and estimator, and the study may get more of them."""
 
@@ -234,7 +235,7 @@ class Study:
                 yield Trial(key_of(shared, key, settings), noisy, estimator)
 
     def labels(self) -> dict[str, list[str]]:
-        """Return the names of the logs, perturbations and estimators by column of the results."""
+        """Return the names of logs, perturbations and estimators of the study, by result column."""
         return {
             "log": [log.name for log in self.logs],
             "perturbation": [perturbation.label for perturbation in self.perturbations],
@@ -242,7 +243,7 @@ class Study:
         }
 
     def _selection(self, only: Sequence[str]) -> Callable[[Trial], bool]:
-        """Return a predicate of the selected trials; `only` and errors as of `trials`."""
+        """Return a predicate that selects trials; `only` and errors are those of `trials`."""
         known = self.labels()
         selected: dict[str, set[str]] = {choice: set() for choice in known}
         for text in only:

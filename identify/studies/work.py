@@ -25,13 +25,14 @@ from identify.studies.rows import Row, failure_columns, now
 from identify.studies.study import LogItem, Trial, Truth
 
 BATCH_SECONDS = 0.25
-"""Target duration of a batch [s]: long compared with dispatch, short compared with a crash."""
+"""Target duration of a batch of trials [s]: long compared with dispatch, but short enough that a
+crash loses little."""
 
 _INITIAL_DURATION = 0.05
-"""Assumed duration of a preparation or an estimator before one was measured [s]."""
+"""Assumed duration of a preparation or of an estimator before one has been measured [s]."""
 
 _NEW_DURATION_WEIGHT = 0.3
-"""Weight of a new duration in the running means."""
+"""Weight of a new duration in the running mean of durations."""
 
 
 class DurationModel:
@@ -43,7 +44,7 @@ class DurationModel:
         self._means: dict[str | None, float] = {}
 
     def update(self, rows: Iterable[Row]) -> None:
-        """Update the means by the durations in rows."""
+        """Update the mean durations from the durations in rows."""
         for row in rows:
             times = {None: row.get("prepare_seconds"), str(row["estimator"]): row.get("seconds")}
             for label, seconds in times.items():
@@ -60,7 +61,7 @@ class DurationModel:
 def batches(
     groups: Iterable[tuple[Trial, ...]], durations: DurationModel
 ) -> Iterator[tuple[Trial, ...]]:
-    """Join groups of trials, each of one noisy log, to batches of about `BATCH_SECONDS`.
+    """Join groups of trials, each of a noisy log, to batches of about `BATCH_SECONDS`.
 
     A group of slow estimators is split into trials, each of which prepares its log again. Groups
     are consumed lazily, so that `durations` may be updated meanwhile.
@@ -80,10 +81,10 @@ def batches(
 
 
 _MAX_CACHED_LOGS = 4
-"""Number of logs that a worker keeps in memory; trials are grouped by log."""
+"""Maximum number of logs that a worker keeps in memory; trials are grouped by log."""
 
 _SOLVER_LOCK = threading.Lock()
-"""Lock of the threads of a worker: compiled solvers are shared within a process."""
+"""Lock for the threads of a worker, because compiled solvers are shared in a process."""
 
 
 def group_by_noisy_log(trials: Iterator[Trial] | Sequence[Trial]) -> Iterator[tuple[Trial, ...]]:
@@ -183,7 +184,7 @@ def _estimate(trial: Trial, data: TrialData, truth: Truth | None, metrics: tuple
 
 
 def raise_if_interrupted(error: BaseException) -> None:
-    """Re-raise a KeyboardInterrupt in the main thread, from where it reaches the runner."""
+    """Raise a KeyboardInterrupt in the main thread again, so that it ends the run."""
     if isinstance(error, KeyboardInterrupt) and (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
@@ -202,7 +203,7 @@ def _outcome(output: EstimatorOutput, truth: Truth | None, metrics: tuple[str, .
 
 
 _LOG_CACHE: OrderedDict[str, tuple[Recording, Truth | None]] = OrderedDict()
-"""Logs in memory by identity, the most recently used last."""
+"""Logs in memory by identity; the most recently used log is last."""
 
 
 def _load(log: LogItem) -> tuple[Recording, Truth | None]:
@@ -221,7 +222,7 @@ def _load(log: LogItem) -> tuple[Recording, Truth | None]:
 
 
 def log_statistics(log: LogItem) -> Statistics:
-    """Compute the one-pass statistics of one log, for use on a worker.
+    """Compute the statistics of a log in one pass, for use on a worker.
 
     Raises:
         LogError: the log cannot be read or prepared.
@@ -231,5 +232,5 @@ def log_statistics(log: LogItem) -> Statistics:
 
 
 def merge_two_logs(first: Statistics, second: Statistics) -> Statistics:
-    """Join the statistics of logs, each log with its own sensor offset."""
+    """Join the statistics of two logs; each log keeps its own sensor offset."""
     return join_logs([first, second])

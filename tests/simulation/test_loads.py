@@ -8,22 +8,22 @@ from tests.close import assert_close
 
 def test_sampled_load_is_linear_between_samples():
     load = SampledLoad([0.0, 1.0, 3.0], np.outer([0.0, 2.0, -2.0], np.ones(6)))
-    value, rate = load.line(2.5)
+    value, rate = load.value_and_rate(2.5)
     assert_close(value, np.full(6, -1.0), 1e-15)
     assert_close(rate, np.full(6, -2.0), 1e-15)
     held = SampledLoad(load.time, load.wrench, interpolation="hold")
-    value, rate = held.line(2.5)
+    value, rate = held.value_and_rate(2.5)
     assert_close(value, np.full(6, 2.0), 0.0)
     assert_close(rate, np.zeros(6), 0.0)
 
 
 def test_a_load_is_off_outside_its_window():
     load = ConstantLoad([1.0, 0, 0], start=1.0, end=2.0)
-    assert load.line(0.5) is None
-    assert load.line(2.5) is None
+    assert load.value_and_rate(0.5) is None
+    assert load.value_and_rate(2.5) is None
     for time in (1.0, 1.5):  # what happens at an instant is what happens just after it
-        assert_close(load.line(time)[0], [1.0, 0, 0, 0, 0, 0], 0.0)
-    assert load.line(2.0) is None
+        assert_close(load.value_and_rate(time)[0], [1.0, 0, 0, 0, 0, 0], 0.0)
+    assert load.value_and_rate(2.0) is None
     assert_close(load.breaks(), [1.0, 2.0], 0.0)
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from identify.simulation.poinsot import poinsot_motion
-from identify.simulation.poinsot_curves import MOST_PERIODS, herpolhode_curve, polhode_curve
+from identify.simulation.poinsot_curves import MAX_PERIODS, herpolhode_curve, polhode_curve
 from tests.close import assert_close
 from tests.simulation.free_rotation.cases import ALL, QUATERNION, body
 
@@ -54,9 +54,9 @@ def test_sparse_times_leave_the_herpolhode_smooth(name):
 def test_the_herpolhode_is_of_a_bounded_number_of_periods():
     p = made("about the largest", np.arange(0.0, 1e5, 1.0))
     curve, period = herpolhode_curve(p), float(p.invariants.period)
-    assert curve.periods == MOST_PERIODS
+    assert curve.periods == MAX_PERIODS
     assert not curve.whole
-    assert curve.time[-1] == pytest.approx(MOST_PERIODS * period)
+    assert curve.time[-1] == pytest.approx(MAX_PERIODS * period)
     whole = herpolhode_curve(made("about the largest", np.array([1.0, 2.0, 6.0])))
     assert whole.whole
     assert [whole.time[0], whole.time[-1]] == [1.0, 6.0]

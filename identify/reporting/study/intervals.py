@@ -61,8 +61,8 @@ def coverage(rows: StudyRows) -> Section | None:
     for estimator, subset in rows.parts("estimator"):
         names = tuple(n for n in rows.interval_names if subset[f"covered_{n}"].notna().any())
         parts = [(label, subset[subset["perturbation"] == label]) for label in rows.noisy]
-        summary = [_summary_line(part, label, names) for label, part in parts]
-        lines = [line for label, part in parts for line in _lines(part, label, names)]
+        summary = [_summary_cells(part, label, names) for label, part in parts]
+        lines = [line for label, part in parts for line in _coverage_rows(part, label, names)]
         if lines:
             blocks.append(Text(f"Estimator {code(estimator)}:"))
             blocks.append(make_table(_SUMMARY_HEADS, [line for line in summary if line]))
@@ -92,7 +92,9 @@ def few_trials(trials: int) -> str:
     return f"{trials} trials: {subject} within {COVERAGE_RANGE[0]:g} to {COVERAGE_RANGE[1]:g} %."
 
 
-def _summary_line(part: pd.DataFrame, perturbation: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def _summary_cells(
+    part: pd.DataFrame, perturbation: str, names: tuple[str, ...]
+) -> tuple[str, ...]:
     """Return the cells of pooled coverage, acceptable parameters and logs, and mean width."""
     given = [name for name in names if part[f"covered_{name}"].notna().any()]
     if not given:
@@ -121,7 +123,7 @@ def pooled(part: pd.DataFrame, name: str) -> float:
     return float(part[f"covered_{name}"].mean())
 
 
-def _share(part: pd.DataFrame, name: str) -> Interval:
+def _coverage_interval(part: pd.DataFrame, name: str) -> Interval:
     """Return the Clopper-Pearson interval of the share of covering intervals."""
     covered = part[f"covered_{name}"].dropna()
     return share_interval(int(covered.sum()), len(covered))
@@ -133,11 +135,13 @@ def by_log(part: pd.DataFrame, name: str) -> pd.Series:
     return groups.mean()[groups.count() >= _FEWEST_TRIALS]
 
 
-def _lines(part: pd.DataFrame, perturbation: str, names: tuple[str, ...]) -> list[list[str]]:
+def _coverage_rows(
+    part: pd.DataFrame, perturbation: str, names: tuple[str, ...]
+) -> list[list[str]]:
     if part.empty or not part[[f"covered_{name}" for name in names]].notna().any(axis=None):
         return []
     worked = part[part["error_type"].isna()]
-    shares = [_share(worked, name) for name in names]
+    shares = [_coverage_interval(worked, name) for name in names]
     lines = {
         "covered": [number(100.0 * pooled(worked, name)) for name in names],
         "interval": [f"{number(100.0 * low)}–{number(100.0 * high)}" for low, high in shares],
@@ -205,7 +209,7 @@ def _draw(axes: PanelAxes, part: pd.DataFrame, names: tuple[str, ...]) -> None:
     positions = np.arange(len(names), dtype=np.float64)[::-1]
     shares = 100.0 * np.array([pooled(part, name) for name in names])
     ends = np.maximum(
-        100.0 * np.array([_share(part, name) for name in names]), _LEAST_COVERAGE_SHOWN
+        100.0 * np.array([_coverage_interval(part, name) for name in names]), _LEAST_COVERAGE_SHOWN
     )
     logs = [by_log(part, name) for name in names]
     worst = 100.0 * np.array([log.min() if len(log) else np.nan for log in logs])

@@ -1,1 +1,1 @@
-"""Fast forward simulation: angular velocity, attitude and translation are decoupled."""
+"""Fast forward simulation in three layers: angular velocity, attitude, translation."""

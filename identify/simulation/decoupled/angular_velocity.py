@@ -1,4 +1,4 @@
-"""Layer 1, angular velocity: Euler's equations in principal axes, for many bodies at a time.
+"""Layer 1, angular velocity: Euler's equations in principal axes, for many bodies at once.
 
 With a torque given in the body's frame, ω is a system of three unknowns that is independent of
 attitude and position. With θ = (h/2) ω_WB_P, half the rotation of a step, and one step as the unit
@@ -25,7 +25,7 @@ from identify.arrays import Array, Vec3
 
 
 class StageTorques:
-    """Scaled torque τ at the beginning, the middle and the end of each step of a chunk.
+    """Scaled torque τ at the beginning, middle and end of each step of a chunk of time.
 
     Values of a step are contiguous in memory. The arrays are reused for all chunks, so that views
     of them stay valid.
@@ -51,7 +51,7 @@ class StageTorques:
         self.middle = np.empty(self.now.shape) if linear else self.now
 
     def refresh(self) -> None:
-        """Update the stages after the samples have changed."""
+        """Update the torques of the stages after the samples have changed."""
         np.copyto(self._by_node, self.samples.swapaxes(0, 1))
         np.add(self.now, self.ahead, out=self.twice_middle)
         if self.middle is not self.now:
@@ -83,7 +83,7 @@ Layer1: TypeAlias = Callable[[Array, Array, StageTorques | None], Callable[[int]
 def batched_layer(
     ratios: Array, theta: Array, torques: StageTorques | None
 ) -> Callable[[int], None]:
-    """Create layer 1 for many bodies in one batch.
+    """Create layer 1 for many bodies, integrated in one batch.
 
     Args:
         ratios: a, shape (3, bodies).
@@ -103,7 +103,7 @@ def batched_layer(
 def scalar_layer(
     ratios: Array, theta: Array, torques: StageTorques | None
 ) -> Callable[[int], None]:
-    """Create layer 1 for one body after the other, in Python floats; see `batched_layer`.
+    """Create layer 1 for few bodies, integrated one after the other in Python floats.
 
     For one body a NumPy call costs more than the step itself.
     """
@@ -118,7 +118,7 @@ def scalar_layer(
 
 
 class BatchSteps:
-    """Runge-Kutta steps of many bodies in one batch, with some two dozen NumPy calls each.
+    """Runge-Kutta steps of many bodies in one batch.
 
     Arrays of a step are contiguous, because calls on strided rows take twice as long.
 
@@ -138,7 +138,7 @@ class BatchSteps:
             self._torques = list(zip(*stages, strict=True))
 
     def march(self, steps: int) -> None:
-        """Fill the nodes 1 … steps of the path."""
+        """Fill the nodes 1 … steps with the integrated angular velocity."""
         stages = self._stages
         x, y, z, F, last = (rows[0] for rows in stages)
         a, twice_a = self._ratios, self._twice_ratios

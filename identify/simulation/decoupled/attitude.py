@@ -1,4 +1,4 @@
-"""Layer 2, attitude: the rotation of each step, and their ordered product.
+"""Layer 2, attitude: rotations of the steps, and their ordered product.
 
 **Turns**, the rotation of each step from angular velocity at its two ends, are Magnus' expansion
 to order four, with the integral of ω and of its commutator taken from a cubic through the values
@@ -38,10 +38,11 @@ from identify.simulation.decoupled.workspace import (
 )
 
 _MAX_SERIES_TERMS = 8
+"""Maximum number of terms of the series of the half-angle functions."""
 
 
 class Turns(NamedTuple):
-    """Rotations of the steps of a chunk.
+    """Rotations of the bodies in each step of a chunk of time.
 
     Attributes:
         vector: sin|σ| σ/|σ| in P, shape (3, steps, bodies).
@@ -57,7 +58,7 @@ class Turns(NamedTuple):
 
 
 def turns(theta: Array, ratios: Array, torque: Array | None, workspace: Workspace) -> Turns:
-    """Compute the rotations of the steps of a chunk.
+    """Compute the rotations of the bodies in each step of a chunk of time.
 
     Args:
         theta: θ in P at the nodes, shape (3, steps + 1, bodies).
@@ -128,11 +129,11 @@ Pair: TypeAlias = npt.NDArray[np.complexfloating]
 """Quaternions as complex pairs α and β, shape (2, ...)."""
 
 _MIN_BATCHED_BODIES = 64
-"""Number of bodies from which on sequential steps are as fast as products by segments."""
+"""Number of bodies from which on sequential products are as fast as products by segments."""
 
 
 class AttitudeLayer:
-    """Attitudes at the nodes of a chunk.
+    """Attitudes at the nodes (step ends) of a chunk of time.
 
     Attributes:
         pair: α and β of the attitude, shape (2, steps + 1, bodies); the first node is given.
@@ -145,7 +146,7 @@ class AttitudeLayer:
         self.pair[:, 0] = w + 1j * z, y - 1j * x
 
     def advance(self, vector: Array, scalar: Array, workspace: Workspace) -> Pair:
-        """Fill the nodes after the first, and return all pairs, (2, steps + 1, bodies).
+        """Fill the nodes after the first; return Cayley-Klein pairs of all, (2, steps + 1, bodies).
 
         Vector and scalar of the turns have shapes (3, steps, bodies) and (steps, bodies).
         """
@@ -161,20 +162,20 @@ class AttitudeLayer:
         return pair
 
     def restart(self, steps: int) -> None:
-        """Copy the last node to the first of the next chunk, normalised."""
+        """Copy the last node, normalised, to the first node of the next chunk."""
         last = self.pair[:, steps]
         square = (last * last.conj()).real.sum(axis=0)
         np.multiply(last, 1.0 / np.sqrt(square), out=self.pair[:, 0])
 
 
 def matrix_of(pair: Pair) -> Pair:
-    """Return the matrices [[a, b], [−b*, a*]] of pairs (2, ...), shape (2, 2, ...)."""
+    """Return the matrices [[a, b], [−b*, a*]] of Cayley-Klein pairs (2, ...), shape (2, 2, ...)."""
     a, b = pair
     return np.stack((np.stack((a, b)), np.stack((-b.conj(), a.conj()))))
 
 
 def attitude_rows(pair: Pair, workspace: Workspace) -> tuple[Array, Array]:
-    """Convert pairs (2, nodes, bodies) to quaternions and matrices, in the workspace.
+    """Convert Cayley-Klein pairs (2, nodes, bodies) to quaternions and matrices.
 
     Returns:
         x, y, z, w, shape (4, nodes, bodies), and R, shape (3, 3, nodes, bodies).
@@ -212,7 +213,7 @@ def _matrix_into(out: Pair, vector: Array, scalar: Array) -> None:
 
 
 def _multiply_by_segments(pair: Pair, matrix: Pair, length: int) -> None:
-    """Compute products within all segments at once, then multiply by those before each segment."""
+    """Compute the products within all segments at once, then multiply by preceding segments."""
     steps, count = matrix.shape[2:]
     segments = steps // length
     within = pair[:, 1:].reshape(2, segments, length, count)  # a view: an axis is split

@@ -56,14 +56,14 @@ class LoadLayer:
         self.force, self.torque = np.empty((2, 3, nodes, len(body.mass)))
 
     def advance(self, first: int, nodes: int, workspace: Workspace) -> None:
-        """Fill the first `nodes` of force and torque from the samples `first` and after."""
+        """Fill the first `nodes` of force and torque from the samples from `first` on."""
         samples = self._wrench.rows(first, nodes, workspace)
         transform_into(self.torque[:, :nodes], self._to_torque, samples)
         transform_into(self.force[:, :nodes], self._to_force, samples[:3])
 
 
 class MotionOfOrigin:
-    """States [p, q, v, ω] of Bo, from θ, s and c = p_BoBcm in principal axes P, R = R_WP.
+    """States [p, q, v, ω] of Bo, computed from the motion of the centre of mass.
 
     p_WoBo = p_WoBcm − R c,             q_WB = q_WP ⊗ q_PB,
     v_WBo = (2/h) s − R (ω × c),        w_WB_B = R_BP ω,        ω = (2/h) θ
@@ -103,7 +103,7 @@ class MotionOfOrigin:
 
 
 class Block:
-    """Bodies that are integrated together, few enough that a chunk of time fits into the cache."""
+    """Bodies that are integrated together, few enough for a chunk of time to fit into the cache."""
 
     def __init__(self, problem: Problem, bodies: slice, chunk: int, method: Layer1) -> None:
         """Allocate all arrays for some bodies of a problem, with at most `chunk` steps."""
@@ -184,7 +184,7 @@ class Block:
             self._origin.write(states, theta[:, kept], q, R, *place, workspace)
 
     def _require_finite(self, first: int, steps: int) -> None:
-        """Raise `Diverged` if the last node is not finite: values stay so once they are."""
+        """Raise `Diverged` if the last node is not finite: a value that is not finite stays so."""
         spin, place = [self._theta, self._attitude.pair], self._translation.position
         loaded = self._problem.wrench is not None  # then the place comes from all the rest
         looked_at = [place] if loaded else [*spin, place]
@@ -197,7 +197,7 @@ class Block:
         raise self._diverged(np.nan, first + int(node), int(body))
 
     def _diverged(self, turn: float, step: int, body: int) -> Diverged:
-        """Create the error for a rotation in one step of one of the block's bodies."""
+        """Create the error for a too large rotation in one step of a body of the block."""
         if self._problem.wrench is not None:
             require_finite_samples(self._problem.wrench.samples)
         batch, h = self._problem.batch, self._problem.step

@@ -1,4 +1,4 @@
-"""Checked and flattened input of a decoupled rollout."""
+"""Checked input of a decoupled rollout, with bodies in a flat batch."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from identify.simulation.decoupled.workspace import Workspace
 from identify.simulation.principal_axes import PrincipalBody
 from identify.simulation.state import State
 
-_NUMBERS_AT_A_TIME = 1 << 16
+_CHUNK_SIZE = 1 << 16
+"""Number of samples that are checked at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampledWrench:
-    """Samples of [f; t] on each body of a flat batch; shared samples are stored once.
+    """Samples of [f; t] on each body of a flat batch; samples common to all are stored once.
 
     Attributes:
         samples: samples at Bo in B, shape (wrenches, n, 6).
@@ -46,7 +47,7 @@ class SampledWrench:
         return cls(wrench.reshape(count, n, 6), None if count == 1 else which)
 
     def of_bodies(self, bodies: slice) -> SampledWrench:
-        """Return the samples on some bodies."""
+        """Return the samples of the wrench on some of the bodies."""
         if self.of_body is None:
             return self
         which = self.of_body[bodies]
@@ -55,7 +56,7 @@ class SampledWrench:
         return SampledWrench(self.samples, which)
 
     def rows(self, first: int, nodes: int, workspace: Workspace) -> Array:
-        """Return samples from `first` on, component first, shape (6, nodes, bodies or 1)."""
+        """Return samples from `first` on, components first, shape (6, nodes, bodies or 1)."""
         part = self.samples[:, first : first + nodes].transpose(2, 1, 0)
         if len(self.samples) == 1:
             return part
@@ -92,7 +93,7 @@ class Problem:
     steps: int
 
     def body_of(self, which: slice) -> PrincipalBody:
-        """Return some of the bodies."""
+        """Return the principal bodies at some indices."""
         b = self.body
         return PrincipalBody(b.mass[which], b.com[which], b.moments[which], b.quaternion[which])
 
@@ -141,7 +142,7 @@ class Problem:
 
 
 def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec6 | None]:
-    """Return the number of steps, and the given samples, if any."""
+    """Return the number of steps, and the samples of the wrench, if any."""
     if not (steps is None or (isinstance(steps, (int, np.integer)) and steps >= 0)):
         raise SimulationError(f"steps: expected a whole number, 0 or more, got {steps!r}")
     if wrench is None:
@@ -164,7 +165,7 @@ def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec
 
 def require_finite_samples(wrench: Vec6) -> None:
     """Raise `SimulationError` unless all samples of a wrench, shape (..., n, 6), are finite."""
-    rows = max(1, _NUMBERS_AT_A_TIME * wrench.shape[-2] // max(wrench.size, 1))
+    rows = max(1, _CHUNK_SIZE * wrench.shape[-2] // max(wrench.size, 1))
     for first in range(0, wrench.shape[-2], rows):  # no array of flags as large as the samples
         if not np.isfinite(wrench[..., first : first + rows, :]).all():
             raise SimulationError("wrench: some samples are not finite")

@@ -14,14 +14,14 @@ from identify.simulation.state import State, Trajectory
 from identify.spatial.vectors import GRAVITY_W
 
 _FEW_BODIES = 8
-"""Number of bodies up to which Python floats are faster than two dozen NumPy calls per step."""
+"""Number of bodies up to which Python floats are faster than NumPy calls."""
 
 _BLOCK_BODIES = 1024
-"""Number of bodies of a block."""
+"""Number of bodies that are integrated together."""
 
-_NODES, _NODES_OF_FEW = 12288, 4096
-"""Bodies times steps of a chunk: enough of them that a NumPy call costs little beside its work, few
-enough that what it works on is still in the cache."""
+_CHUNK_NODES, _CHUNK_NODES_OF_FEW = 12288, 4096
+"""Bodies times steps of a chunk of time, for many and for few bodies: large enough for NumPy to be
+efficient, small enough for the cache."""
 
 
 def fast_rollout(
@@ -68,7 +68,7 @@ def fast_rollout(
     require_every(every)
     count = len(problem.body.mass)
     few = count <= _FEW_BODIES
-    size = _NODES_OF_FEW if few else _NODES
+    size = _CHUNK_NODES_OF_FEW if few else _CHUNK_NODES
     stored = problem.steps // every + 1
     states = np.empty((13, stored, count))
     states[:, 0] = problem.start.T

@@ -1,4 +1,4 @@
-"""Layer 3, translation of the centre of mass: sums of forces in W.
+"""Layer 3, translation of the centre of mass: cumulative sums of forces in W.
 
 The force in W, F(t) = R(t) f(t), has the slope F' = R (ω × f + f'), so that the corrected trapezoid
 of the nodes is of order four and needs no attitude half-way. With θ = (h/2) ω and s = (h/2) v, what
@@ -25,11 +25,11 @@ from identify.arrays import Array, Vec3
 from identify.simulation.decoupled.workspace import Workspace, cross_into, transform_into
 
 _MIN_BATCHED_BODIES = 64
-"""Number of bodies from which on a running sum by rows is faster than `add.accumulate`."""
+"""Number of bodies from which on a cumulative sum by rows is faster than `add.accumulate`."""
 
 
 class TranslationLayer:
-    """Positions and velocities of the centres of mass at the nodes of a chunk.
+    """Positions and velocities of the centres of mass at the nodes of a chunk of time.
 
     Attributes:
         position: p_WoBcm_W [m], shape (3, steps + 1, bodies); the first node is given.
@@ -46,7 +46,7 @@ class TranslationLayer:
         self._count = np.arange(steps + 1.0)[:, None]
 
     def advance_free(self, nodes: slice) -> None:
-        """Fill some nodes of bodies on which gravity alone acts.
+        """Fill nodes of bodies on which only gravity acts.
 
         s_n = s + n h² g/2,    p_n = p + n (s + s_n)
         """
@@ -60,7 +60,7 @@ class TranslationLayer:
     def advance(
         self, theta: Array, R: Array, force: Array, workspace: Workspace, *, linear: bool
     ) -> None:
-        """Fill the nodes after the first.
+        """Fill the nodes after the first from the forces on the bodies.
 
         Args:
             theta: θ at the nodes in axes of the body, shape (3, steps + 1, bodies).
@@ -95,7 +95,7 @@ class TranslationLayer:
         _running_sum(position)
 
     def restart(self, steps: int) -> None:
-        """Copy the last node to the first of the next chunk."""
+        """Copy the last node to the first node of the next chunk of time."""
         for nodes in (self.position, self.travel):
             nodes[:, 0] = nodes[:, steps]
 

@@ -7,13 +7,14 @@ import numpy as np
 from identify.arrays import Array
 
 TURNS, QUATERNION, MATRIX, ROTATION = 0, 12, 18, 24
-"""First rows of intermediate results that a later layer needs; other rows are overwritten."""
+"""First rows of intermediate results that a later layer needs; all other rows are overwritten."""
 
 _WORKSPACE_ROWS = 33
+"""Number of rows of a workspace."""
 
 
 class Workspace:
-    """Preallocated rows of numbers, each for all nodes and bodies of a chunk.
+    """Preallocated rows of numbers for intermediate results of all nodes and bodies of a chunk.
 
     No array is allocated while a rollout runs. A temporary above the allocator's mmap threshold
     would be mapped, filled with zeros page by page and unmapped at every operation: half of the
@@ -47,7 +48,7 @@ def transform_into(out: Array, matrix: Array, v: Array) -> Array:
 
 
 def cross_into(out: Array, a: Array, b: Array, scratch: Array) -> Array:
-    """Compute the cross products a × b into `out`, which is neither of them.
+    """Compute the cross products a × b into `out`, which must differ from a and b.
 
     All have shape (3, n, b), but n or b may be 1 of a or b.
     """

@@ -1,4 +1,4 @@
-"""Angular velocity and attitude of a body at any time, from the constants of its polhode.
+"""Attitude and angular velocity of a free body at any time, from constants of its polhode.
 
 In a frame whose third axis is along L, the attitude of the body is Rz(χ) ⊗ q_min, where q_min is
 the shortest rotation of the direction of L in the body to that axis and χ = ψ − φ: ψ is the angle
@@ -32,11 +32,11 @@ from identify.spatial import quaternion_from_rotation, quaternion_product
 from identify.spatial.rotations import quaternion_conjugate
 
 _MAX_HALF_PERIODS = 2.0**52
-"""Maximum number of half periods: larger numbers are not exact in doubles."""
+"""Maximum number of half periods of ω; a larger number is not exact in doubles."""
 
 
 class PolhodeRotation:
-    """Closed-form rotation of bodies whose ω moves along a polhode, at any times."""
+    """Closed-form rotation of bodies whose ω moves along a polhode, at any time."""
 
     __slots__ = ("_axes", "_evaluate", "_frames", "_polhode")
 
@@ -74,7 +74,7 @@ class PolhodeRotation:
         return _attitude(direction, angle), w
 
     def _periodic(self, functions: JacobiFunctions) -> Array:
-        """Compute the part of the angle about L that is periodic in half a period."""
+        """Compute the part of the angle about L that has the half period of ω."""
         p = self._polhode
         sn, cn, dn = functions
         s, rho = p.handedness[:, None], p.tilt[:, None]
@@ -98,7 +98,7 @@ class PolhodeRotation:
 
 
 def _attitude(direction: Vec3, angle: Array) -> Vec4:
-    """Return Rz(angle) ⊗ the shortest rotation of a direction with l₃ ≥ 0 to the third axis."""
+    """Return Rz(angle) ⊗ the shortest rotation of a direction (l₃ ≥ 0) to the third axis."""
     x, y, z = np.moveaxis(direction, 1, 0)
     norm = np.sqrt(x * x + y * y + z * z)
     plane = (y - 1j * x) * np.exp(0.5j * angle)

@@ -21,7 +21,7 @@ _SYMMETRY_TOLERANCE = 1e-12
 """Maximum asymmetry of an inertia, relative to its largest entry."""
 
 _NEGLIGIBLE_MOMENT = 1e-13
-"""Principal moment, relative to the largest, below which it counts as zero."""
+"""Principal moment, relative to the largest one, below which it counts as zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def checked_inertia(body: ArrayLike) -> Mat33:
 
 
 def require_known_angle(angle: Array, limit: float) -> None:
-    """Raise `SimulationError` if a rotation angle exceeds `limit` [rad], or is NaN."""
+    """Raise `SimulationError` if a rotation angle is NaN or above `limit` [rad]."""
     if angle.size and not np.abs(angle).max() <= limit:
         raise SimulationError(
             f"time: the body turns by more than {limit:.0e} rad until then, where the attitude "
@@ -157,5 +157,5 @@ def _unit(quaternion: Vec4) -> Vec4:
 
 
 def _power_of_two(values: Array) -> Array:
-    """Return the largest power of two up to each value; one for zero."""
+    """Return the largest power of two that is at most each value; one for zero."""
     return np.exp2(np.floor(np.log2(np.where(values > 0.0, values, 1.0))))

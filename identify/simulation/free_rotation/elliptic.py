@@ -15,11 +15,11 @@ from scipy.special import elliprf, elliprj
 
 from identify.arrays import Array
 
-_MEANS_TOLERANCE = 1e-8
-"""Relative difference of the two means before the last step, as convergence is quadratic."""
+_AGM_TOLERANCE = 1e-8
+"""Relative difference of the arithmetic and geometric mean before the last step."""
 
-_MAX_MEANS = 40
-"""Maximum number of arithmetic-geometric means, for any m₁ in double precision."""
+_MAX_AGM_STEPS = 40
+"""Maximum number of steps of the arithmetic-geometric mean, for any m₁ in doubles."""
 
 _MIN_SINE = 1e-140
 """Minimum magnitude of the sine, so that the square of the cotangent does not overflow."""
@@ -34,18 +34,18 @@ class JacobiFunctions(NamedTuple):
 
 
 class JacobiEvaluator:
-    """Jacobi's functions of many arguments at the same parameters, by descending Gauss steps."""
+    """Jacobi's functions of many arguments at fixed parameters, by descending Gauss steps."""
 
     __slots__ = ("_last", "_limit", "_pairs")
 
     def __init__(self, m1: Array) -> None:
-        """Precompute the means of complementary parameters 0 ≤ m₁ ≤ 1 (hyperbolic for zero)."""
+        """Precompute arithmetic-geometric means for 0 ≤ m₁ ≤ 1 (m₁ = 0: hyperbolic functions)."""
         self._limit = m1 == 0.0
         arithmetic, geometric = np.ones_like(m1), np.sqrt(np.where(self._limit, 1.0, m1))
         self._pairs: list[tuple[Array, Array]] = []
-        for _ in range(_MAX_MEANS):
+        for _ in range(_MAX_AGM_STEPS):
             self._pairs.append((arithmetic, geometric))
-            done = np.abs(arithmetic - geometric) <= _MEANS_TOLERANCE * arithmetic
+            done = np.abs(arithmetic - geometric) <= _AGM_TOLERANCE * arithmetic
             arithmetic, geometric = (
                 0.5 * (arithmetic + geometric),
                 np.sqrt(arithmetic * geometric),
@@ -79,13 +79,13 @@ class JacobiEvaluator:
 
 
 def incomplete_first(functions: JacobiFunctions) -> Array:
-    """Return the integral of the first kind, F = sn R_F(cn², dn², 1), that is u, for cn ≥ 0."""
+    """Return the integral of the first kind, F = sn R_F(cn², dn², 1), which is u, for cn ≥ 0."""
     sn, cn, dn = functions
     return sn * elliprf(cn * cn, dn * dn, 1.0)
 
 
 def incomplete_third(functions: JacobiFunctions, p: Array) -> Array:
-    """Return ∫ sn² / (1 + p sn²) du from zero, sn³/3 R_J(cn², dn², 1, 1 + p sn²), cn, p ≥ 0."""
+    """Return ∫₀ᵘ sn² / (1 + p sn²) du = sn³/3 R_J(cn², dn², 1, 1 + p sn²), for cn, p ≥ 0."""
     sn, cn, dn = functions
     square = sn * sn
     return sn * square / 3.0 * elliprj(cn * cn, dn * dn, 1.0, 1.0 + p * square)

@@ -1,4 +1,4 @@
-"""Euler's equations in the axes of the body and in those of the world, and the attitude's rate.
+"""Euler's equations in axes of body and world, and the rate of the attitude.
 
 In B the inertia is constant and ω × I ω is part of the equation; in W the state is the angular
 momentum, and the inertia rotates:

@@ -1,4 +1,4 @@
-"""Invariants of a free rotation: energy, momentum, encircled axis, period and precession."""
+"""Constants of a free rotation: energy, momentum, encircled axis, period and precession."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RotationInvariants:
 
     @property
     def flip_time(self) -> Array:
-        """Time between two flips of a tennis racket [s], shape (...): half the period.
+        """Half period: time between two flips of a body like a tennis racket [s], shape (...).
 
         2 K(m)/λ, in which the component along the middle axis changes its sign. For a spin near the
         middle axis it is ln(16/(1 − m))/λ, where 1 − m is of the order of the squared deviation.
@@ -115,7 +115,7 @@ def angular_momentum(body: ArrayLike, quaternion: ArrayLike, angular_velocity: A
 
 
 def _encircled(ordered: OrderedSpin, start: Start) -> tuple[Vec3, Array]:
-    """Return the encircled axis in B and the moment about it."""
+    """Return the axis of B that ω encircles, and the moment about it."""
     separatrix = ordered.regime == Regime.SEPARATRIX
     # The sign of its second component is that of the direction ω tends to.
     column = np.where(separatrix, 1, 2)

@@ -1,4 +1,4 @@
-"""Path of ω in the body (polhode), and rotation about L during its period.
+"""Path of ω in the body (polhode), and rotation about L during a period.
 
 With axis 3 the one encircled and d_ij = |I_i − I_j|:
 
@@ -45,7 +45,7 @@ class Regime(IntEnum):
 
 
 class OrderedSpin(NamedTuple):
-    """Principal moments and components of ω, ordered such that ω encircles axis 3.
+    """Principal moments and components of ω, in an order in which ω encircles axis 3.
 
     I₁ ≥ I₂ ≥ I₃ if axis 3 has the smallest moment, else I₁ ≤ I₂ ≤ I₃; the axes P are
     right-handed with ω₁ ≥ 0 and ω₃ ≥ 0.
@@ -67,7 +67,7 @@ class OrderedSpin(NamedTuple):
     regime: np.ndarray
 
     def of(self, bodies: Flags) -> OrderedSpin:
-        """Return the entries of some bodies."""
+        """Return the moments and components of some of the bodies."""
         return OrderedSpin(
             self.moments[:, bodies],
             self.gaps[:, bodies],
@@ -147,7 +147,7 @@ class Polhode:
 
 
 def polhode(ordered: OrderedSpin) -> Polhode:
-    """Compute the constants of the motion of ω; none may be steady or at rest."""
+    """Compute the constants of the motion of ω, which must be neither steady nor zero."""
     (I1, I2, I3), (d12, d23), (w1, w2, w3) = ordered.moments, ordered.gaps, ordered.spin
     d13 = d12 + d23
     X = I1 * d13 * w1 * w1 + I2 * d23 * w2 * w2

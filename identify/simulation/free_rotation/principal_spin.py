@@ -1,4 +1,4 @@
-"""Principal moments of tensors and ω along their axes, in doubles and, where needed, to 40 digits.
+"""Principal moments and ω along principal axes, in doubles or, if needed, to 40 digits.
 
 The time that ω stays near the middle axis depends on the difference of two almost equal products,
 which is lost in double precision near the separatrix. The same is true of the smallest moment of a
@@ -16,21 +16,21 @@ import numpy as np
 from identify.arrays import Array, Mat33, Vec3
 from identify.spatial import quaternion_from_rotation
 
-_DELICATE = 0.01
-"""Relative size below which a difference or a moment is computed to more digits."""
+_MAX_RELATIVE_CANCELLATION = 0.01
+"""Relative size of a difference or moment below which it is computed with more digits."""
 
 _DECIMAL_DIGITS = 50
-"""Number of digits of these computations."""
+"""Number of digits of computations in decimal numbers."""
 
 _NEGLIGIBLE_SPIN = 1e-40
-"""Components of ω and differences of moments below this, relative to the largest, are zero."""
+"""Relative size below which components of ω and differences of moments count as zero."""
 
 _JACOBI_SWEEPS = 3
 """Number of Jacobi sweeps: each squares the products of inertia, which start at 1e-16."""
 
 
 class PrincipalSpin(NamedTuple):
-    """Moments and angular velocities in principal axes, one body per column.
+    """Moments of inertia and angular velocities in principal axes, one body per column.
 
     Attributes:
         moments: ascending, shape (3, n).
@@ -63,7 +63,7 @@ def principal_spin(inertia: Mat33, angular_velocity: Vec3) -> tuple[PrincipalSpi
     I = result.moments
     smallest = np.minimum(I[0], result.gaps.min(axis=0)) / I[2]
     nearest = np.abs(result.excess) / np.sum((I * result.spin) ** 2, axis=0).clip(1e-300)
-    delicate = np.minimum(smallest, nearest) < _DELICATE
+    delicate = np.minimum(smallest, nearest) < _MAX_RELATIVE_CANCELLATION
     if delicate.any():
         with localcontext(prec=_DECIMAL_DIGITS):
             A, R = _diagonalised(_decimals(inertia[delicate]), axes[delicate])
@@ -79,7 +79,7 @@ def principal_spin(inertia: Mat33, angular_velocity: Vec3) -> tuple[PrincipalSpi
 
 
 def _along_axes(moments: np.ndarray, gaps: np.ndarray, spin: np.ndarray) -> PrincipalSpin:
-    """Create a `PrincipalSpin` from doubles or decimal numbers, with negligible values zeroed."""
+    """Create a `PrincipalSpin` from doubles or decimal numbers; negligible values become zero."""
     small = type(moments.flat[0])(_NEGLIGIBLE_SPIN) if moments.size else _NEGLIGIBLE_SPIN
     gaps = np.where(gaps > small * moments[2], gaps, 0)
     spin = np.where(abs(spin) > small * abs(spin).max(axis=0), spin, 0)
@@ -88,7 +88,7 @@ def _along_axes(moments: np.ndarray, gaps: np.ndarray, spin: np.ndarray) -> Prin
 
 
 def _diagonalised(inertia: np.ndarray, axes: Mat33) -> tuple[np.ndarray, np.ndarray]:
-    """Diagonalise inertias in decimal numbers, from axes in doubles; return Rᵀ I R and R.
+    """Diagonalise inertias in decimal numbers, starting at axes in doubles; return RᵀIR and R.
 
     Jacobi's method, which needs no special case for repeated moments. The tangent of half of each
     angle is a double; its cosine and sine form an exact rotation.
@@ -107,10 +107,10 @@ def _diagonalised(inertia: np.ndarray, axes: Mat33) -> tuple[np.ndarray, np.ndar
     return R.swapaxes(1, 2) @ inertia @ R, R
 
 
-def _half_tangent(gap: Array, twice: Array) -> Array:
-    """Return the half tangent of the smaller Jacobi angle, from I_qq − I_pp and 2 I_pq."""
-    below = gap + np.copysign(np.hypot(gap, twice), gap)
-    tangent = twice / np.where(below == 0.0, 1.0, below)
+def _half_tangent(difference: Array, twice_product: Array) -> Array:
+    """Return tan(½ angle) of the smaller Jacobi rotation, from I_qq − I_pp and 2 I_pq."""
+    below = difference + np.copysign(np.hypot(difference, twice_product), difference)
+    tangent = twice_product / np.where(below == 0.0, 1.0, below)
     return tangent / (1.0 + np.hypot(1.0, tangent))
 
 

@@ -24,10 +24,10 @@ from identify.spatial.rotations import cross, lengths, rotate, rotation_from_qua
 from identify.spatial.vectors import GRAVITY_W
 
 _CHUNK_SAMPLES = 8192
-"""Number of samples, or bodies, whose intermediate arrays stay in the cache."""
+"""Number of samples, or of bodies, whose intermediate arrays fit into the cache."""
 
 _MAX_ANGLE = 1e20
-"""Maximum rotation angle, above which the attitude is lost in rounding [rad]."""
+"""Maximum rotation angle [rad]; the attitude after a larger one is lost in rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
 
 
 def _steady_rotation(w: Vec3, quaternion: Vec4) -> Callable[[Array], tuple[Vec4, Vec3]]:
-    """Return a function of times (n, k) for steady rotation: attitudes and w (n, k, ·)."""
+    """Return a function that computes attitude and w of steady rotations at times (n, k)."""
     speed = lengths(w)[:, None]
     axis = w / np.where(speed > 0.0, speed, 1.0)
 
@@ -135,7 +135,7 @@ def free_motion(
     time: ArrayLike,
     gravity: ArrayLike = GRAVITY_W,
 ) -> Trajectory:
-    """Compute states of bodies under gravity alone, in closed form at any times.
+    """Compute the motion of bodies under gravity alone, in closed form at any times.
 
         p_C(t) = p_C + v_C t + ½ g t²,    p_Bo = p_C − R c,    v_Bo = v_C − R (ω × c)
 

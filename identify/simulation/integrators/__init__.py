@@ -13,6 +13,7 @@ __all__ = ["EXACT", "INTEGRATORS", "Integrator", "find_integrator"]
 INTEGRATORS: dict[str, type[Integrator]] = {
     kind.name: kind for kind in (SemiImplicitEuler, MuntheKaas4, SuzukiSplitting)
 }
+"""Integrators by name."""
 
 EXACT = "exact"
 """Name of the closed-form solution for a body on which gravity alone acts."""
@@ -21,7 +22,7 @@ EXACT = "exact"
 def find_integrator(
     name: str, error: type[IdentifyError] = SimulationError
 ) -> type[Integrator] | None:
-    """Return the integrator of a name; None for the closed form.
+    """Return the integrator of a name; None for the closed-form solution.
 
     Raises:
         SimulationError, or `error`: unknown name; the message suggests the nearest one.

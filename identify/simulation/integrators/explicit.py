@@ -16,7 +16,7 @@ from identify.spatial import exp_rotation, quaternion_product
 from identify.spatial.rotations import cross, rotate, rotation_from_unit_quaternion
 
 _SMALL_ANGLE = 0.1
-"""Angle [rad] below which a series replaces the cotangent; its first omitted term is 1e-15."""
+"""Angle [rad] below which a series replaces the cotangent; the omitted terms are below 1e-15."""
 
 
 class MuntheKaas4(Integrator):
@@ -30,7 +30,7 @@ class MuntheKaas4(Integrator):
     order: ClassVar[int] = 4
 
     def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
-        """Return the phase after one step."""
+        """Return the phase-space state after one step."""
 
         def rate(change: Array, time: float) -> Array:
             """Return the rate of the change [θ, Δx, Δp, ΔL] since the start of the step."""
@@ -56,7 +56,7 @@ class SemiImplicitEuler(Integrator):
     order: ClassVar[int] = 1
 
     def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
-        """Return the phase after one step."""
+        """Return the phase-space state after one step."""
         R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
         after = phase.copy()
         after[..., MOMENTUM] += step * motion.wrench(phase, R, time)
@@ -71,7 +71,7 @@ class SemiImplicitEuler(Integrator):
 
 
 def rotation_vector_rate(v: Vec3, w: Vec3) -> Vec3:
-    """Return dv/dt of the rotation vector in q = q₀ ⊗ exp(v) for an angular velocity in body axes.
+    """Return dv/dt of the rotation vector in q = q₀ ⊗ exp(v), from ω in body axes.
 
         dv/dt = ω + ½ v × ω + c v × (v × ω),    c = (1 − (θ/2) cot(θ/2)) / θ²,    θ = |v| < 2π
 
@@ -113,6 +113,6 @@ def _moved(start: Array, change: Array) -> Array:
 
 
 def _normalised(phase: Array) -> Array:
-    """Normalise the quaternion of a phase in place, and return the phase."""
+    """Normalise the quaternion of a phase-space state in place, and return the state."""
     phase[..., ATTITUDE] /= np.linalg.norm(phase[..., ATTITUDE], axis=-1, keepdims=True)
     return phase

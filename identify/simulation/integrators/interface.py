@@ -11,7 +11,7 @@ from identify.simulation.free_body import FreeBody
 
 
 class Integrator(ABC):
-    """A one-step method for phases [x, q, p, L] of a batch of bodies.
+    """One-step method for phase-space states [x, q, p, L] of a batch of bodies.
 
     Created once per simulation, so that it can precompute constants of the bodies.
 
@@ -28,7 +28,7 @@ class Integrator(ABC):
 
     @abstractmethod
     def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
-        """Return the phase one step later; `phase` itself is not changed.
+        """Return the phase-space state one step later; `phase` itself is not changed.
 
         Args:
             motion: the bodies under the loads, which are smooth within the step.

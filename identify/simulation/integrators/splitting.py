@@ -19,9 +19,16 @@ Flow = Callable[[Array, float], None]
 """Function that advances a phase in place by the flow of one part of the energy."""
 
 
-_OUTER = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
-_SHARES_OF_STEP = (_OUTER, _OUTER, 1.0 - 4.0 * _OUTER, _OUTER, _OUTER)
-"""Shares of the step; the middle one goes back in time, and never leaves the step."""
+_OUTER_FRACTION = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
+"""Length of the outer substeps of Suzuki's method, relative to the step."""
+_STEP_FRACTIONS = (
+    _OUTER_FRACTION,
+    _OUTER_FRACTION,
+    1.0 - 4.0 * _OUTER_FRACTION,
+    _OUTER_FRACTION,
+    _OUTER_FRACTION,
+)
+"""Lengths of the substeps, relative to the step; the middle substep goes back in time."""
 
 
 class SuzukiSplitting(Integrator):
@@ -52,13 +59,14 @@ class SuzukiSplitting(Integrator):
         self._flows = _flows(body)
 
     def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
-        """Return the phase after one step."""
-        for share in _SHARES_OF_STEP:
+        """Return the phase-space state after one step."""
+        for share in _STEP_FRACTIONS:
             phase = self._strang(motion, phase, time, share * step)
             time += share * step
         return phase
 
     def _strang(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
+        """Return the state after one Strang splitting step of order two."""
         after = phase.copy()
         *outer, inner = self._flows
         _kick(motion, after, time, 0.5 * step)
@@ -73,11 +81,11 @@ class SuzukiSplitting(Integrator):
 
 
 def _kick(motion: ForcedBody, phase: Array, time: float, duration: float) -> None:
-    """Advance the momentum by the loads for a time, with the pose fixed."""
+    """Advance the momentum by the loads during a time, with the pose fixed."""
     if motion.free:
         return
     R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
-    if not motion.laws:
+    if not motion.state_loads:
         phase[..., MOMENTUM] += duration * motion.wrench(phase, R, time)
         return
 
@@ -88,7 +96,7 @@ def _kick(motion: ForcedBody, phase: Array, time: float, duration: float) -> Non
 
 
 def _flows(body: FreeBody) -> list[Flow]:
-    """Return the flows of a symmetric splitting; the last one is the middle flow."""
+    """Return the flows of a symmetric splitting; only the last one is used for a whole step."""
     C = body.inverse[..., 3:, 3:]
     c, n = np.linalg.eigh(0.5 * (C + np.swapaxes(C, -1, -2)))
     if not body.in_fluid:
@@ -164,6 +172,6 @@ def _screw(n: Vec3, s: Vec3, strength: Array) -> Flow:
 
 
 def _move(phase: Array, path: Vec3) -> None:
-    """Move the centre, and L about the centre so that L about a fixed point is constant."""
+    """Move the centre along `path`, and keep the momentum L about a fixed point constant."""
     phase[..., POSITION] += path
     phase[..., ANGULAR] -= cross(path, phase[..., LINEAR])

@@ -1,4 +1,4 @@
-"""Perturbations of logs in a study: noise, quantisation and defects; one class and line each."""
+"""Perturbations of the logs of a study: noise, quantisation and defects."""
 
 from __future__ import annotations
 

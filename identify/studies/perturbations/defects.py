@@ -23,7 +23,7 @@ from identify.studies.perturbations.perturbation import (
 
 
 class Unperturbed(Perturbation):
-    """The unchanged log, for comparison."""
+    """Perturbation that leaves the log unchanged, for comparison."""
 
     kind: ClassVar[str] = "none"
 
@@ -33,7 +33,7 @@ class Unperturbed(Perturbation):
 
 
 class RowDropout(Perturbation):
-    """Rows missing at random, one by one or in bursts; the others keep their times.
+    """Random loss of rows, singly or in bursts; the other rows keep their times.
 
     Attributes:
         share: of the rows, on average, at least 0 and below 1.
@@ -62,7 +62,7 @@ class RowDropout(Perturbation):
 
 
 class Decimation(Perturbation):
-    """Every n-th row without filtering, as a slower logger would have written it.
+    """Selection of every n-th row without filtering, as by a slower logger.
 
     Attributes:
         every: 1 keeps all rows.
@@ -78,7 +78,7 @@ class Decimation(Perturbation):
 
 
 class SignalSubset(Perturbation):
-    """A subset of the log's signals, from which the others have to be differentiated.
+    """Removal of some of the log's signals, which must then be obtained by differentiation.
 
     Attributes:
         keep: names of the signals, in addition to force and torque.

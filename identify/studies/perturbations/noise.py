@@ -1,4 +1,4 @@
-"""Noise on any signal, in the log's axes: white, coloured, of an encoder, published for STARS.
+"""Noise on the signals of a log: white, coloured, of encoders, and as published for STARS.
 
 The standard deviations are defined by `identify.logs.synthetic.Noise`.
 """
@@ -25,11 +25,13 @@ from identify.studies.perturbations.perturbation import (
 )
 
 _SIGMAS: dict[str, Any] = {each.name: (NotNegative, 0.0) for each in fields(Noise)}
+"""Names of the standard deviations of a noise."""
 _Sigmas = create_model("_Sigmas", __base__=Perturbation, **_SIGMAS)
+"""Standard deviation of the noise of each signal, by the names in `Noise`."""
 
 
 class GaussianNoise(_Sigmas):
-    """Gaussian noise, white or coloured; the options are the sigmas of `Noise`, in SI.
+    """Gaussian noise, white or coloured; options are the standard deviations in SI.
 
     Attributes:
         scale: factor on all of them, for grids of levels.
@@ -86,7 +88,7 @@ class Quantisation(Perturbation):
 
     @property
     def random(self) -> bool:
-        """Whether any step is above zero, whose origin is then random."""
+        """Whether any step is above zero: the origin of the steps is random."""
         return self.position > 0.0 or self.angle > 0.0
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
@@ -113,12 +115,12 @@ class Quantisation(Perturbation):
 Level = Literal["none", "low", "moderate", "high"]
 
 LEVELS: Mapping[str, float] = {"none": 0.0, "low": 1.0, "moderate": 2.0, "high": 4.0}
-"""Published levels of noise, as factors on `LOWEST_NOISE`."""
+"""Published noise levels, as factors of `LOWEST_NOISE`."""
 
 LOWEST_NOISE = Noise(
     linear_acceleration=0.025, angular_acceleration=0.25, force=0.05, torque=0.0025
 )
-"""Standard deviation of each component at the lowest level [m/s², rad/s², N, N m]."""
+"""Standard deviation of each component at the lowest noise level [m/s², rad/s², N, N m]."""
 
 
 class StarsNoise(Perturbation):
@@ -140,7 +142,7 @@ class StarsNoise(Perturbation):
         return self.level != "none"
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Add the noise of the level.
+        """Add noise of the selected level.
 
         Raises:
             LogError: the log has no accelerations.

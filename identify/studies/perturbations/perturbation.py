@@ -1,4 +1,4 @@
-"""`Perturbation`, a reproducible degradation of a log, and sequences of them."""
+"""`Perturbation`, a reproducible degradation of a log, and sequences of perturbations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Perturbation(Options):
 
     @property
     def random(self) -> bool:
-        """Whether it is random; otherwise one seed is enough."""
+        """Whether the perturbation is random; otherwise one seed is enough."""
         return False
 
     @abstractmethod
@@ -53,7 +53,7 @@ class PerturbationSequence:
         return any(step.random for step in self.steps)
 
     def key_text(self) -> str:
-        """Return a text that identifies the steps, whatever their label."""
+        """Return a text that identifies the steps, independent of their label."""
         return canonical_json([step.key_text() for step in self.steps])
 
     def columns(self) -> dict[str, Scalar]:
@@ -85,7 +85,7 @@ def with_signals(recording: Recording, signals: Mapping[str, Array]) -> Recordin
 
 
 def with_rows(recording: Recording, rows: Flags | slice) -> Recording:
-    """Return some rows of the recording, with time from zero."""
+    """Return a recording with only some rows, and with time from zero."""
     subset = np.arange(len(recording))[rows]
     time = recording.time
     if time is not None and len(subset):
@@ -97,7 +97,7 @@ def with_rows(recording: Recording, rows: Flags | slice) -> Recording:
 
 
 def require_signals(recording: Recording, names: Sequence[str], purpose: str) -> None:
-    """Check that the log has the signals.
+    """Raise unless the log has the named signals.
 
     Raises:
         LogError: a signal is missing; `purpose` is the subject of the message.
