@@ -1,1 +1,1 @@
-"""The command line: one file a subcommand; it parses, calls one function and prints."""
+"""Command line with one file per subcommand, which parses, calls one function and prints."""

@@ -1,4 +1,4 @@
-"""Bodies given on the command line: an estimate.json or a link of a model, at a pose."""
+"""Bodies given on the command line: an estimate.json or a model's link, each with a pose."""
 
 from __future__ import annotations
 
@@ -28,17 +28,20 @@ AT_EACH_HELP = (
 )
 
 BODY_HELP = "The body: an estimate.json, JSON with mass, com and an inertia, or model.urdf#LINK."
+"""Help text of an argument that is a body."""
 
 _MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf")
+"""Suffixes of files of robot models."""
 _LEAST_CERTAIN_FIRST = ("default", "constraint", "prior", "data", "given")
+"""Sources that decide parameters, the least certain first."""
 
 
 UNUSABLE_STATUS = 4
-"""Exit status of an estimate that a finding marks as unusable."""
+"""Exit status for an estimate that a finding marks as unusable."""
 
 
 class UnusableEstimate(IdentifyError):
-    """A command would hand on an estimate that a finding marks as unusable."""
+    """Error of a command that would pass on an estimate marked as unusable by a finding."""
 
     exit_code = UNUSABLE_STATUS
 
@@ -165,13 +168,13 @@ def change_frame(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> Save
 
 
 def least_certain_source(decided: Iterable[str | None]) -> str:
-    """Return the least certain source of parameters that are added up; empty if none is known."""
+    """Return the least certain source of parameters that are added; empty if none is known."""
     sources = set(decided)
     return next((source for source in _LEAST_CERTAIN_FIRST if source in sources), "")
 
 
 def require_one_frame(files: Sequence[Path], bodies: Sequence[SavedEstimate], at: str) -> None:
-    """Raise if the logs of bodies show that their frames differ.
+    """Raise if the logs of bodies show that the bodies are given in different frames.
 
     Raises:
         ModelError: names two such bodies, and their relative pose if both know the flange.
@@ -196,7 +199,7 @@ def require_one_frame(files: Sequence[Path], bodies: Sequence[SavedEstimate], at
 def notes_flange_mismatch(
     files: Sequence[Path], bodies: Sequence[SavedEstimate], poses: Sequence[Pose]
 ) -> list[str]:
-    """Return a note for each body whose `--at` contradicts the flange poses of the schemas.
+    """Return notes on bodies whose `--at` contradicts the flange poses in the schemas.
 
     Args:
         files: files of the bodies.
@@ -213,13 +216,13 @@ def notes_flange_mismatch(
 
 
 def _pose_by_flange(first: SavedEstimate, other: SavedEstimate) -> Pose | None:
-    """Pose of the other body's frame in the first's, if both know the pose of the flange."""
+    """Return the pose of the other body's frame in the first's, by the pose of the flange."""
     X_AF, X_BF = first.frames.flange, other.frames.flange
     return None if X_AF is None or X_BF is None else X_AF @ X_BF.inverse()
 
 
 def _largest_difference(X_AB: Pose, X_AC: Pose) -> float:
-    """Largest difference of two poses [m, and entries of the rotation matrix]."""
+    """Return the largest difference of two poses [m, and entries of the rotation matrix]."""
     return float(abs(X_AB.matrix - X_AC.matrix).max())
 
 

@@ -54,7 +54,7 @@ class Check(Command):
     """Gravity in world axes [m/s²]."""
 
     def with_extra_positionals(self, words: Sequence[str]) -> Check:
-        """Add logs that follow an option."""
+        """Add logs that follow an option on the command line."""
         return replace(self, logs=(*self.logs, *map(Path, words)))
 
     def run(self, invocation: str) -> Outcome:
@@ -98,4 +98,5 @@ def check_lines(check: LogCheck) -> Iterator[str]:
 
 
 def _equivalent(finding: Finding) -> str:
+    """Describe the explanations that the logs cannot distinguish from a finding's."""
     return ", ".join(finding.evidence.get("equivalent", ()))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from identify.inertia import Difference
 
 DEFAULT_BODY_NOTE = "unidentifiable parameters are those of the default bodies of the logs"
-"""Description of the default body of a sum or difference."""
+"""Description of the default body in a sum or difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ class Add(Command):
     """File for the estimate.json of the sum; the table is also printed."""
 
     def with_extra_positionals(self, words: Sequence[str]) -> Add:
-        """Add bodies that follow an option."""
+        """Add bodies that follow an option on the command line."""
         return replace(self, others=(*self.others, *words))
 
     def run(self, invocation: str) -> Outcome:
-        """Compute the sum, and write it if there is an output file."""
+        """Add the given bodies, and write the sum if an output file is given."""
         if not self.others:
             raise UsageError("add: missing BODY; expected two or more")
         if len(self.at) not in (0, len(self.others)):
@@ -131,7 +131,7 @@ class Subtract(Command):
     """File for the payload's estimate.json; the table is also printed."""
 
     def run(self, invocation: str) -> Outcome:
-        """Compute the payload, and write it if there is an output file."""
+        """Compute the payload, and write it if an output file is given."""
         require_writable_file(self.output)
         from identify.inertia import difference
 
@@ -158,7 +158,7 @@ class Subtract(Command):
 def _payload(
     remainder: Difference, both: Sequence[SavedEstimate], invocation: str
 ) -> SavedEstimate:
-    """Return the payload, projected to the nearest consistent body if noise made it inconsistent.
+    """Return the payload; if noise made it inconsistent, the nearest consistent body.
 
     Raises:
         ModelError: the two masses are equal.
@@ -186,6 +186,7 @@ def _payload(
 
 
 def _impossible_beyond_rounding(remainder: Difference) -> bool:
+    """Whether a difference is inconsistent by more than the rounding of the bodies' numbers."""
     return remainder.verdict.impossible and not remainder.verdict.by_rounding
 
 
@@ -210,7 +211,7 @@ def _combined_decided_by(bodies: Sequence[SavedEstimate]) -> dict[str, str]:
 
 
 def _covariances(bodies: Sequence[SavedEstimate]) -> list[Array | None]:
-    """Covariances of bodies: zeros for a body without one (exact); None if no body has one."""
+    """Return the covariances of bodies; zero for a body without one, None if no body has one."""
     import numpy as np
 
     if all(saved.covariance is None for saved in bodies):
@@ -219,7 +220,7 @@ def _covariances(bodies: Sequence[SavedEstimate]) -> list[Array | None]:
 
 
 def _notes_missing_covariance(files: Sequence[Path], bodies: Sequence[SavedEstimate]) -> list[str]:
-    """Return a note that names the bodies without a covariance, if there are any."""
+    """Return a note that names the bodies without a covariance; empty if all have one."""
     exact = [
         str(file) for file, saved in zip(files, bodies, strict=True) if saved.covariance is None
     ]
@@ -260,7 +261,7 @@ def _combined_estimate(
     decided: dict[str, str],
     invocation: str,
 ) -> SavedEstimate:
-    """Return the estimate of a sum or difference of bodies in the frame of the first.
+    """Return the estimate of a sum or difference, in the frame of the first body.
 
     It has the findings of all bodies, each prefixed by the name of its body.
     """
@@ -305,7 +306,7 @@ def _combined_estimate(
 def _findings(
     bodies: Sequence[SavedEstimate], names: Sequence[str], completed: Iterable[Finding]
 ) -> tuple[Finding, ...]:
-    """Findings of all bodies, prefixed by body, with the `completed` findings of the result."""
+    """Return findings of all bodies with the name of the body, and of completed parameters."""
     return ranked(
         [
             *completed,
@@ -320,7 +321,7 @@ def _findings(
 
 
 def _outcome(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) -> Outcome:
-    """Write a body if there is an output file, and return its table, notes and warnings."""
+    """Write a body if an output file is given, and return its table, notes and warnings."""
     from identify.commands.summary import parameter_table
     from identify.exchange.estimate_json import estimate_text
 

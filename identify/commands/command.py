@@ -62,7 +62,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command(ABC):
-    """A subcommand: its fields are the options, its docstring is the help text.
+    """Subcommand: its fields are the options, and its docstring is the help text.
 
     Its name on the command line is its key in `main.COMMANDS`.
     """
@@ -80,7 +80,7 @@ class Command(ABC):
 
     @classmethod
     def preprocess_argv(cls, argv: Sequence[str]) -> Sequence[str]:
-        """Preprocess the arguments after the command's name before they are parsed."""
+        """Change the arguments after the command's name before they are parsed."""
         return argv
 
     def with_extra_positionals(self: CommandT, words: Sequence[str]) -> CommandT:
@@ -123,7 +123,7 @@ def parse_command(kind: type[CommandT], argv: Sequence[str], name: str) -> Comma
 
 
 def _options(kind: type) -> list[str]:
-    """Names of a command's options, including those of its option groups."""
+    """Return the names of a command's options, including those of its option groups."""
     hints = get_type_hints(kind, include_extras=False)
     names = []
     for field in fields(kind):
@@ -154,6 +154,7 @@ def _respect_no_color() -> Iterator[None]:
 
 
 def _reject_repeated_schema(argv: Sequence[str]) -> None:
+    """Raise if the option for the schema is given twice."""
     words = argv[: argv.index("--")] if "--" in argv else argv
     if sum(word.partition("=")[0] == "--schema" for word in words) > 1:
         raise UsageError(
@@ -169,7 +170,7 @@ def error_record(error: BaseException) -> dict[str, str]:
 
 
 def interrupted_run_error(output: Path) -> KeyboardInterrupt:
-    """Return the interrupt of a run whose partial results are kept."""
+    """Return the error for an interrupted run whose partial results are kept."""
     return KeyboardInterrupt(
         f"partial results are kept in {output}; run the same command to resume"
     )
@@ -190,7 +191,7 @@ def require_time_limit(seconds: float | None, command: str) -> None:
 
 
 def defer_unused_numpy_modules() -> None:
-    """Defer slow NumPy modules that SciPy imports and no fit uses."""
+    """Defer the import of slow NumPy modules that SciPy imports and no fit uses."""
     defer("numpy.f2py", "numpy.testing", "numpy.polynomial", "numpy.ctypeslib")
 
 
@@ -202,7 +203,7 @@ def option(
     name: str | None = None,
     help: str | None = None,
 ) -> object:
-    """Return the metadata of an option for `--help`.
+    """Return the metadata by which `--help` describes an option.
 
     Args:
         metavar: placeholder of its value.

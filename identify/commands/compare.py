@@ -60,11 +60,11 @@ class Compare(Command):
     """File for an HTML page with figures and links to the reports."""
 
     def with_extra_positionals(self, words: Sequence[str]) -> Compare:
-        """Add folders that follow an option."""
+        """Add folders that follow an option on the command line."""
         return replace(self, others=(*self.others, *words))
 
     def run(self, invocation: str) -> Outcome:
-        """Compare the bodies, and write the page if there is an output file."""
+        """Compare the bodies, and write the page if an output file is given."""
         if not self.others:
             raise UsageError("compare: missing OUT; expected two or more")
         if len(self.at) not in (0, len(self.others)):
@@ -130,7 +130,7 @@ class Compare(Command):
         return [f"{note}." for note in notes]
 
     def _link(self, file: Path) -> str:
-        """Link from the page to the report of an estimate, or to the estimate itself."""
+        """Return the link from the page to the report of an estimate, or to the estimate."""
         target = file.with_name(REPORT) if report_matches(file) else file
         here = Path.cwd() if self.output is None else self.output.parent
         try:

@@ -1,4 +1,4 @@
-"""`identify compensate`: subtract the wrench of the payload from a log, which leaves contacts."""
+"""`identify compensate`: subtract the payload's wrench from a log, which leaves contact forces."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class Compensate(Command):
     def _body_in_log_frame(
         self, source: Recording | LogFile, saved: SavedEstimate
     ) -> SavedEstimate:
-        """Return the body about the log's Bo in its frame B."""
+        """Return the body about the log's Bo, in the log's body frame B."""
         from identify.exchange import SavedEstimate
         from identify.logs import Recording
 
@@ -157,7 +157,7 @@ class Compensate(Command):
         return saved
 
     def _comment(self, log: CompensatedLog, saved: SavedEstimate) -> Iterator[str]:
-        """Comment at the head of the written schema: log, estimate and offset."""
+        """Return the comment at the head of the written schema: log, estimate and offset."""
         from identify.exchange.estimate_json import estimate_digest
 
         yield f"Contact forces on the body in {self.log} (sha256 {log.source.sha256})."

@@ -33,7 +33,7 @@ class DatasetsList(Command):
     """Data set whose licence, citation, layout and file locations are printed."""
 
     def run(self, invocation: str) -> Outcome:
-        """List all data sets, or the entry of one."""
+        """List all data sets, or describe the named one."""
         from identify.catalog import dataset_names, find_dataset
 
         names = dataset_names() if self.name is None else (self.name,)
@@ -112,7 +112,7 @@ def _record(dataset: Dataset) -> Mapping[str, object]:
 
 
 def _state(dataset: Dataset) -> str:
-    """Path of the data set, or why it is incomplete."""
+    """Return the path of a data set, or the reason why it is incomplete."""
     from identify.catalog import locate
 
     copies = locate(dataset)

@@ -19,7 +19,7 @@ DISTRIBUTION = "inertia-identify"
 """Distribution name of this package on the package index."""
 
 FOREIGN = "identify"
-"""Distribution on PyPI with the same import name, a dependency of pre-commit."""
+"""Another distribution on PyPI with the same import name, a dependency of pre-commit."""
 
 PROGRAM, ALIAS = "identify", "inertia-identify"
 
@@ -30,7 +30,7 @@ _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 @dataclass(frozen=True, slots=True)
 class InstallationCheck:
-    """A line of the doctor's report; `mark` is "ok", "--" (harmless) or "!!" (to fix)."""
+    """Line of the doctor's report; `mark` is "ok", "--" (harmless) or "!!" (to fix)."""
 
     mark: str
     text: str
@@ -69,12 +69,12 @@ class Doctor(Command):
 
 
 def package_version() -> str:
-    """Version of this package, or a note that it runs from an uninstalled source tree."""
+    """Return the version of this package, or a note that it is not installed."""
     return installed(DISTRIBUTION) or "(uninstalled source tree)"
 
 
 def installed(name: str) -> str | None:
-    """Version of a distribution, None if it is not installed."""
+    """Return the version of a distribution; None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -82,7 +82,7 @@ def installed(name: str) -> str | None:
 
 
 def requirements() -> dict[str, list[str]]:
-    """Names of the required packages by extra; those of every installation are under ""."""
+    """Return names of required packages by extra; those of every installation are under ""."""
     try:
         requirement_lines = distribution(DISTRIBUTION).requires or []
     except PackageNotFoundError:
@@ -150,7 +150,7 @@ def extras() -> Iterator[InstallationCheck]:
 
 
 def names() -> Iterator[InstallationCheck]:
-    """Check that `import identify` and the program `identify` are of this package."""
+    """Check that `import identify` and the program `identify` belong to this package."""
     foreign = installed(FOREIGN)
     remedy = (
         f"pip uninstall {FOREIGN}, then install {DISTRIBUTION} again with --force-reinstall "
@@ -192,14 +192,14 @@ def is_own_program(program: Path) -> bool:
 
 
 def _scripts() -> Iterator[Path]:
-    """Paths of the programs installed by this package."""
+    """Return the paths of the programs installed by this package."""
     for file in (files(DISTRIBUTION) or ()) if installed(DISTRIBUTION) else ():
         if Path(file).stem in (PROGRAM, ALIAS) and Path(file).suffix in ("", ".exe"):
             yield Path(str(file.locate()))
 
 
 def _clarabel_error() -> float:
-    """Error of Clarabel's minimum of ⟨C, X⟩ over X ⪰ 0 with tr X = 1, which is 2 − √2."""
+    """Return Clarabel's error in a problem whose minimum is known to be 2 − √2."""
     import cvxpy as cp
     import numpy as np
 

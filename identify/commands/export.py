@@ -105,7 +105,7 @@ class ExportCommand(Command):
     def _with_reasons(
         self, content: bytes, reasons: tuple[str, ...], remarks: tuple[str, ...]
     ) -> tuple[bytes, tuple[str, ...]]:
-        """Add the reasons as a comment, or a remark that the format has no comments."""
+        """Add reasons against using the estimate as a comment, or as a remark."""
         from identify.exchange import model_with_comment, with_comment
 
         accepted = "This estimate must not be used; --accept-findings overrode its findings:"
@@ -130,7 +130,7 @@ class ExportCommand(Command):
         require_writable_file(self.output)
 
     def _moved(self, saved: SavedEstimate) -> SavedEstimate | InertialParameters:
-        """Return the body in the requested frame, or the estimate if no frame was given."""
+        """Return the body in the requested frame; the estimate if no frame is requested."""
         body = saved.parameters
         if self.at is not None:
             return body.in_frame(pose_from_numbers(self.at, "export"))
@@ -156,13 +156,14 @@ class ExportCommand(Command):
         return export.text.encode(), (*lost, *self._given(), *export.notes)
 
     def _given(self) -> tuple[str, ...]:
-        """Remark on the frame given by `--at` or `--frame`, if any."""
+        """Return a remark on the frame given by `--at` or `--frame`."""
         if self.at is None and self.frame is None:
             return ()
         option = "--at" if self.at is not None else "--frame"
         return (f"about the frame given by {option}, in its axes",)
 
     def _into(self, body: SavedEstimate | InertialParameters) -> tuple[bytes, tuple[str, ...]]:
+        """Write the body into a robot model."""
         from identify.exchange import read_model, rewrite_model
         from identify.exchange.estimate_views import EstimateViews
 

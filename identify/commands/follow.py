@@ -82,7 +82,7 @@ def _new_rows(log: Path, schema: Schema) -> Iterator[Recording]:
 
 
 def _rows_from(log: Path, schema: Schema, read: int) -> tuple[Recording, int]:
-    """Return the rows of a log (of a long one only unread rows) and their total number."""
+    """Return a log's rows (of a long log only unread rows), and their total number."""
     from identify.logs import Recording, open_log
 
     source = open_log(log, schema)
@@ -95,7 +95,7 @@ def _rows_from(log: Path, schema: Schema, read: int) -> tuple[Recording, int]:
 
 
 def _status_line(fit: OnlineFit) -> str:
-    """Status line: reached precision of each need, and the most informative next motion."""
+    """Return the status line: reached precision of each need, and the most informative motion."""
     from identify.pipeline.needs import parse_needs
 
     try:

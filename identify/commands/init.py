@@ -26,7 +26,7 @@ _PAYLOAD_QUESTION = (
 )
 
 _MAX_METRES = 2.0
-"""Maximum distance of tool point or payload from the flange [m]; larger numbers are in mm."""
+"""Maximum distance of tool point or payload from the flange [m]; a larger number is in mm."""
 
 _ZERO_POSE_LINE = "pose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]"
 
@@ -122,7 +122,7 @@ class Init(Command):
 
 
 def _ask_numbers(question: str, *counts: int) -> list[float]:
-    """Ask for numbers, separated by spaces or commas; an empty answer gives an empty list.
+    """Ask for numbers separated by spaces or commas; an empty answer gives an empty list.
 
     Raises:
         UsageError: three answers do not have one of the expected counts of numbers.

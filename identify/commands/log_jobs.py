@@ -1,4 +1,4 @@
-"""Logs of `identify fit --each`, by paths, folders or patterns, with their names and keys."""
+"""Logs of `identify fit --each`, given by paths, folders or patterns; their names and keys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAX_FOLDER_NAME_LENGTH = 200
 
 @dataclass(frozen=True, slots=True)
 class LogJob:
-    """A log to fit separately.
+    """Log that is fitted separately.
 
     Attributes:
         key: cache key of data, name and settings.
@@ -49,7 +49,7 @@ class LogJob:
 def find_logs(
     words: Sequence[Path], schema: Schema, schema_path: Path, output: Path, settings_key: str
 ) -> tuple[list[LogJob], dict[str, str]]:
-    """Return the logs named by paths, folders or patterns, sorted by path, each once.
+    """Return the logs given by paths, folders or patterns, sorted by path, each once.
 
     Args:
         words: logs; patterns with `*`, `?`, `[` or `**`; folders of logs (if the schema names
@@ -93,7 +93,7 @@ def find_logs(
 
 
 def log_names(paths: Sequence[Path]) -> list[str]:
-    """Return a unique name for each log: its relative path, without suffix if still unique.
+    """Return a unique name for each log: its relative path, if possible without suffix.
 
     Raises:
         UsageError: two logs have the same name.
@@ -125,7 +125,7 @@ def log_names(paths: Sequence[Path]) -> list[str]:
 
 
 def _matching_logs(word: Path, folder_is_log: bool) -> Iterator[Path]:
-    """Yield the logs named by a path, a folder or a pattern.
+    """Yield the logs that a path, a folder or a pattern matches.
 
     Raises:
         UsageError: the pattern or the folder matches no log.
@@ -158,7 +158,7 @@ def _is_data(path: Path) -> bool:
 
 
 def _digests(log: Path, schema: Schema) -> tuple[tuple[str, str], ...]:
-    """Files of a log with their sha256; empty if the log is invalid, which its fit reports."""
+    """Return the files of a log with their sha256; empty for an invalid log."""
     try:
         files = source_files(log, schema)
         return tuple((str(file.path.absolute()), file.sha256) for file in files)

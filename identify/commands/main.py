@@ -79,7 +79,7 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
         "doctor": Doctor,
     }
 )
-"""Subcommands by name, in the order of the help; a name may be two words."""
+"""Subcommands by name, in the order of the help; a name may consist of two words."""
 
 _BUG, _BAD_INPUT, _INTERRUPTED, _BROKEN_PIPE = 1, 2, 130, 141
 _HELP = ("-h", "--help", "help")
@@ -93,7 +93,7 @@ _ISSUES = "please report it with the lines above and, if you may, the log"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a subcommand, and turn exceptions into a message on standard error and an exit status.
+    """Run a subcommand; turn exceptions into a message on standard error and an exit status.
 
     Args:
         argv: the arguments after the program's name; by default those of the process.
@@ -234,7 +234,7 @@ def _print_completion(words: list[str]) -> NoReturn:
 
 
 def _resolve_command(argv: list[str]) -> tuple[str, list[str]]:
-    """Return the command named by the first words and its arguments, or a group for help."""
+    """Return the command named by the first words, and its arguments; or a group for help."""
     name, *words = argv
     if name in _HELP:
         return "", []
@@ -255,12 +255,12 @@ def _resolve_command(argv: list[str]) -> tuple[str, list[str]]:
 
 
 def _command_groups() -> tuple[str, ...]:
-    """First words of the commands, each once."""
+    """Return the first words of the commands, each once."""
     return tuple(dict.fromkeys(name.split()[0] for name in COMMANDS))
 
 
 def _group_members(group: str) -> list[str]:
-    """Second words of the commands whose first word is that of a group."""
+    """Return the second words of the commands that begin with a group's name."""
     return [name.split()[1] for name in COMMANDS if name.startswith(f"{group} ")]
 
 

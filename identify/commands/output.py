@@ -1,4 +1,4 @@
-"""Result files, which are checked to be writable beforehand and written atomically; terminal logs.
+"""Result files, written atomically after a check that they can be written; progress output.
 
 estimate.json, result.npz and report.html of one fit are written together, and so is the
 carrier.json of a payload on its carrier. The report stores the digests of both estimates.
@@ -31,7 +31,7 @@ ESTIMATE, CARRIER, REPORT = "estimate.json", "carrier.json", "report.html"
 RESULT = "result.npz"
 
 _HEAD_BYTES = 4096
-"""Number of bytes at the start of a report that contain the digests of its estimates."""
+"""Number of bytes at the start of a report that contain the digests of estimates."""
 
 _DIGEST_PATTERN = rb'name="(\w+)-sha256" content="([0-9a-f]{64})"'
 
@@ -49,7 +49,7 @@ class OutputError(IdentifyError, OSError):
 
 
 def require_writable(folder: Path, names: Sequence[str]) -> None:
-    """Raise unless files of these names can be written to a folder, which need not exist yet.
+    """Raise unless files of these names can be written to a folder, which may be missing.
 
     The check leaves nothing behind and does not create the folder.
 
@@ -118,7 +118,7 @@ def print_text(*lines: object, file: TextIO | None = None) -> None:
 def write_results(
     folder: Path, result: FitResult, truth: InertialParameters | None, *, report: bool = True
 ) -> None:
-    """Write all results of a fit to a folder, or none; other files in it are kept.
+    """Write all results of a fit to a folder, or none; keep other files in the folder.
 
     The report is renamed first: if the process dies after it, no command mistakes it for a body.
     Without a carrier in this fit, the carrier.json of the previous fit is removed. Without
@@ -162,7 +162,7 @@ def write_folder(folder: Path, files: Mapping[Path, bytes], stale: Iterable[Path
 
 
 def report_matches(estimate: Path) -> bool:
-    """Return whether the folder of an estimate has a report that names its digest."""
+    """Return whether the folder of an estimate has a report with the estimate's digest."""
     try:
         with estimate.with_name(REPORT).open("rb") as file:
             digests = dict(re.findall(_DIGEST_PATTERN, file.read(_HEAD_BYTES)))
@@ -182,7 +182,7 @@ class _WarningHandler(logging.Handler):
 
 
 class _StageHandler(logging.Handler):
-    """Log handler that prints finished stages with their times and animates the current one."""
+    """Log handler that prints completed stages with durations, and animates the current one."""
 
     def __init__(self, status: Status) -> None:
         super().__init__()
@@ -190,7 +190,7 @@ class _StageHandler(logging.Handler):
         self._stage, self._began = "", 0.0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Begin a stage on INFO, update its progress on DEBUG."""
+        """Begin a stage on an INFO record, and update its progress on a DEBUG record."""
         from rich.text import Text
 
         text = printable(record.getMessage())
@@ -219,7 +219,7 @@ def warnings_on_stderr() -> Iterator[None]:
 
 @contextmanager
 def stages_on_terminal(*, shown: bool = True) -> Iterator[None]:
-    """Show stages and their times if standard error is a terminal."""
+    """Show stages and their durations if standard error is a terminal."""
     if not (shown and sys.stderr.isatty()):
         yield
         return
@@ -234,7 +234,7 @@ def stages_on_terminal(*, shown: bool = True) -> Iterator[None]:
 
 @contextmanager
 def _with_handler(handler: logging.Handler, level: int) -> Iterator[None]:
-    """Attach a handler to the logger, with at least the level given."""
+    """Attach a handler to the logger, and lower the logger's level to `level` if it is higher."""
     before = _LOGGER.level
     _LOGGER.addHandler(handler)
     _LOGGER.setLevel(min(level, _LOGGER.getEffectiveLevel()))

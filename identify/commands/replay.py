@@ -110,7 +110,7 @@ class ReplayCommand(Command):
 
 
 def replay_record(replay: LogReplay) -> dict[str, object]:
-    """JSON document: sensor offset, and final errors of the windows and the one shot (SI)."""
+    """Return the JSON document: sensor offset, and final errors of all replays [SI]."""
 
     def last(errors: ReplayErrors | None) -> dict[str, float] | None:
         if errors is None:
@@ -135,7 +135,7 @@ def replay_record(replay: LogReplay) -> dict[str, object]:
 
 
 def replay_lines(replay: LogReplay) -> Iterator[str]:
-    """Format the sensor offset, the errors of each body, and the reasons for missing results."""
+    """Format the sensor offset, the errors of each body, and reasons for missing replays."""
     offset = ", ".join(f"{x:.4g}" for x in replay.bias)
     yield f"Subtracted sensor offset: [{offset}] N, N m ({replay.bias_origin})."
     if replay.windows is not None:

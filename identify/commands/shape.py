@@ -30,7 +30,7 @@ _MAX_MASS, _MAX_INERTIA = 1e15, 1e24
 """Maximum plausible mass [kg] and inertia [kg m²]."""
 
 _MAX_MESH_EXTENT = 100.0
-"""Extent of a mesh [m] above which a note suggests that its unit is not the metre."""
+"""Extent of a mesh [m] above which a note states that its unit may not be the metre."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class ShapeCommand(Command):
     """File for an estimate.json with this body, as other commands read it."""
 
     def with_extra_positionals(self, words: Sequence[str]) -> ShapeCommand:
-        """Add sizes that follow an option."""
+        """Append the shape's sizes that stand after an option on the command line."""
         return replace(self, sizes=(*self.sizes, *words))
 
     def run(self, invocation: str) -> Outcome:
@@ -101,7 +101,7 @@ class ShapeCommand(Command):
         )
 
     def _geometry(self) -> tuple[Geometry, list[str]]:
-        """Return the shape, and notes on changes of its mesh."""
+        """Return the shape, and notes on changes made to its mesh."""
         from identify.documents import lookup
         from identify.errors import ModelError
         from identify.inertia import shapes

@@ -22,7 +22,7 @@ POINSOT, ANIMATION = "poinsot.png", "poinsot.html"
 _LOG = logging.getLogger(__name__)
 
 _MAX_STEPS, _MAX_KEPT_STATES = 50_000_000, 2_000_000
-"""Maximum number of steps (hours of computation) and of kept states (gigabytes)."""
+"""Maximum number of steps (hours of computation) and of returned states (gigabytes)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +175,12 @@ class Simulate(Command):
 
 
 def _is_free(simulation: Simulation) -> bool:
+    """Whether only gravity acts on the body, and without added mass."""
     return not simulation.loads and not simulation.impulses and simulation.added_mass is None
 
 
 def _figures(simulation: Simulation, trajectory: Trajectory) -> dict[str, bytes | None]:
-    """Figures of the motion and, for a freely rotating body, of Poinsot's construction."""
+    """Return figures of the motion and, for a freely rotating body, of Poinsot's construction."""
     from identify.reporting.canvas import png
     from identify.reporting.simulated_motion import motion
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from identify.studies import Results, RunSummary, Study, TimeEstimate, Trial
 
 _MAX_LINES = 25
-"""Maximum number of printed entries of a list; the rest is counted."""
+"""Maximum number of printed entries of a list; further entries are counted."""
 
 _MAX_TRIALS = 1_000_000
-"""Maximum number of trials that `study check` lists; more is probably a mistake."""
+"""Maximum number of trials that `study check` lists; more are probably a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class StudyCheck(Command):
     """Select trials by log=NAME, perturbation=NAME or estimator=NAME; * is a wildcard."""
 
     def run(self, invocation: str) -> Outcome:
-        """Count the trials, and measure the time of a few."""
+        """Count the trials, and measure the run time of a few."""
         require_workers(self.workers, "study check")
         from identify.studies import default_workers, estimate_time, load_study
 
@@ -169,7 +169,7 @@ class StudyTable(Command):
     """Select rows by code fingerprint; by default that of this code, else of the last run."""
 
     def run(self, invocation: str) -> Outcome:
-        """Make the table."""
+        """Print the table of means."""
         from identify.reporting.study import latest_rows, scores_text
         from identify.studies.results import DEFAULT_GROUPING, table
 
@@ -206,7 +206,7 @@ class StudyCompare(Command):
     """Select rows by code fingerprint; by default that of this code, else of the last run."""
 
     def run(self, invocation: str) -> Outcome:
-        """Make the comparison."""
+        """Print the comparison of the estimators."""
         from identify.reporting.study import comparison_text, latest_rows
         from identify.studies import compare
 
@@ -290,7 +290,7 @@ def _record(results: Results, frame: pd.DataFrame) -> dict[str, object]:
 
 
 def _results_source(results: Results) -> str:
-    """Describe the rows of a table, with a note if another code version produced them."""
+    """Describe the source of a table's rows, with a note on another code version."""
     from identify.studies.keys import code_fingerprint
 
     other = "" if results.code == code_fingerprint().short else ", not the running version"

@@ -34,7 +34,7 @@ _VECTOR_TO_AXIS = float(np.sqrt(3.0))
 
 
 def summary(result: FitResult, truth: InertialParameters | None) -> Iterator[str | Table]:
-    """Format the parameter table of each body, the verdict and the findings."""
+    """Format the parameter table of each body, the verdict and the findings, for a terminal."""
     for body in result.estimate.bodies:
         title = body.body.capitalize() if result.carrier else None
         yield parameter_table(body, truth if body is result.estimate else None, title)
@@ -115,13 +115,13 @@ def bound_lines(estimate: SavedEstimate) -> Iterator[str]:
 
 
 def _format_bound(value: float, width: float) -> str:
-    """Format a bound to three digits of the distance between both bounds."""
+    """Format a bound with three digits of the distance between both bounds."""
     digits = 3 if width <= 0.0 or value == 0.0 else 3 + round(np.log10(abs(value) / width))
     return f"{value:.{max(3, min(digits, 9))}g}"
 
 
 _COM_MOMENTS = ("Icxx", "Icyy", "Iczz")
-"""Moments about the centre of mass: only the upper bound is convex, the lower one is zero."""
+"""Moments about the centre of mass: only their upper bound is convex; the lower bound is zero."""
 
 _BOUND_GROUPS = (
     ("m", "kg"),
@@ -191,7 +191,7 @@ def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def verdict_lines(result: BodyResult, explains_data: str) -> Iterator[str]:
-    """Format the verdict on an estimate, one line per question, and whether needs are met."""
+    """Format the verdict on an estimate, one line for each question, and for needs."""
     verdict, estimate = verdict_in_words(result, explains_data), result.estimate
     prefix = f"{estimate.body.capitalize()}: " if estimate.of_body else ""
     yield f"{prefix}Usable: {verdict.usable}."

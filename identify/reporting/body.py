@@ -1,4 +1,4 @@
-"""Section of the body: parameters, principal axes and a picture; blocks of the certificate."""
+"""Report section of the body: parameters, principal axes and picture; blocks of the certificate."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ _GROUP_NAMES: dict[Group, str] = {
     "first_moment": "First moment, h = m c",
     "inertia_about_origin": "Inertia about the origin of the body frame",
 }
+"""Name of each group of parameters in the table."""
 _DECIDED_BY_TEXTS = {
     "data": "data",
     "constraint": "constraint",
@@ -68,14 +69,17 @@ _DECIDED_BY_TEXTS = {
     "default": "not identifiable: default body",
     "nothing": "not identifiable",
 }
+"""Text of each value of `decided_by` in the table."""
 _DECIDED_BY_TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted", "nothing": "muted"}
+"""Tone (colour) of each value of `decided_by` in the table."""
 
 _MIN_WIDTH_RATIO = 1.2
-"""Minimum ratio of the half-widths with and without the sensor's scale error to show both."""
+"""Minimum ratio of half-widths with and without the sensor's scale error at which both are
+shown."""
 
 
 def body_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section of mass, centre of mass and inertia with intervals, and a picture.
+    """Return the section of mass, centre of mass and inertia: intervals and a picture.
 
     First moments and the inertia about the origin are folded.
     """
@@ -148,7 +152,7 @@ def _headline_tiles(result: BodyResult) -> tuple[Tile, ...]:
 
 
 def _join_intervals(cells: Sequence[FormattedRow]) -> str:
-    """Join intervals in one line, with one common ± sign if all are symmetric."""
+    """Join intervals in a line, with a common ± sign if all are symmetric."""
     intervals = [cell.interval for cell in cells]
     if all(interval.startswith("± ") for interval in intervals):
         return f"± {', '.join(interval[2:] for interval in intervals)}"
@@ -176,7 +180,7 @@ def _inertia_tile(result: BodyResult) -> Tile:
 
 
 _INERTIA_ENTRIES = 6
-"""Independent entries of an inertia matrix."""
+"""Rows and columns of the independent entries of an inertia matrix."""
 
 
 def repeatability_in_words(estimate: Estimate, scale: str = "the sensor's scale") -> list[str]:
@@ -309,10 +313,11 @@ def _cone_text(half_angle: float | None) -> str:
 
 
 _CHECK_HEADS = (Head("Check", "prose"), Head("Value", "number"), Head("Meaning", "prose"))
+"""Heads of the table of the certificate's checks."""
 
 
 def certificate_blocks(estimate: Estimate) -> tuple[Block, ...]:
-    """Return the blocks of the certificate: its checks with their meaning, and the solver."""
+    """Return the blocks of the certificate: each check with its meaning, and the solver."""
     proof = estimate.certificate
     intro = Text(
         "A body is physically consistent if some non-negative mass density has its ten "
@@ -396,4 +401,5 @@ def _check_rows(proof: Certificate, bodies: Sequence[Estimate]) -> tuple[Row, ..
 
 
 def _tiny(value: float) -> str:
+    """Format a value near zero: 0, or two significant digits."""
     return "0" if value == 0.0 else f"{value:.1e}"

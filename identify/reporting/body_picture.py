@@ -1,4 +1,4 @@
-"""Picture of a body in its frame, as an SVG that the reader can rotate."""
+"""Picture of a body in its frame as an SVG, which readers can rotate."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from identify.spatial import Pose
 
 _WIDTH, _HEIGHT, _MARGIN = 340.0, 280.0, 26.0
+"""Width, height and margin of the picture [px]."""
 _VIEW_AXES = np.array([[-0.64, 0.768, 0.0], [-0.315, -0.263, 0.912], [0.701, 0.584, 0.41]])
-"""Initial view: rows are the directions right, up and towards the reader in axes of B."""
+"""Initial view: rows are the directions right, up and towards the viewer, in axes of B."""
 
 _HALF_LETTER_WIDTH, _LINE_HEIGHT = 2.8, 11.0
 """Half the width of a letter and the height of a line; report.js has the same values."""
@@ -29,7 +30,7 @@ _MERIDIANS, _CURVE_POINTS = 6, 33
 
 
 class _SceneItem(NamedTuple):
-    """A line through points in B, shape (n, 3) [m], or a dot or a label at a single point."""
+    """Line through points in B, shape (n, 3) [m], or a dot or a label at a point."""
 
     points: Array
     color: str
@@ -39,7 +40,7 @@ class _SceneItem(NamedTuple):
 
 
 def ellipsoid_semi_axes(estimate: SavedEstimate) -> Array:
-    """Return the semi-axes of the solid ellipsoid with this mass and inertia [m], shape (3,).
+    """Return the semi-axes of the solid ellipsoid with a body's mass and inertia [m], shape (3,).
 
     They are along the principal axes. With s_j = m a_j² / 5 of a solid ellipsoid, the moment about
     principal axis i is I_i = Σ_j s_j − s_i.
@@ -97,7 +98,7 @@ def _caption(estimate: SavedEstimate) -> str:
 
 
 def _com_half_widths(estimate: SavedEstimate) -> Array | None:
-    """Return the half-widths of the centre of mass [m], shape (3,), or None if one is missing."""
+    """Return the half-widths of the centre of mass [m], shape (3,); None if one is missing."""
     bounds = [estimate.intervals.get(name) for name in ("cx", "cy", "cz")]
     half_widths = [0.5 * (high - low) for low, high in filter(None, bounds)]
     return np.array(half_widths) if len(half_widths) == 3 else None
@@ -153,7 +154,7 @@ def _svg_element(
     scale: float,
     placed: list[tuple[float, float, int]],
 ) -> str:
-    """Draw an item in the initial view; a label moves down until it covers none of `placed`."""
+    """Draw an item in the initial view; a label moves down until it overlaps no placed label."""
     projected = page_centre + scale * (item.points @ _VIEW_AXES[:2].T) * (1.0, -1.0)
     points = " ".join(f"{value:.4g}" for value in item.points.ravel())
     color = css_color(item.color)

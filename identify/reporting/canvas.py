@@ -1,4 +1,4 @@
-"""Matplotlib figures of columns of panels side by side, in one style and without pyplot.
+"""Matplotlib figures of panels in columns, side by side, in one style and without pyplot.
 
 Pages show the same columns as SVG, which `drawing` writes faster than matplotlib.
 
@@ -41,20 +41,29 @@ order of the panels, arrays column by column; or a mapping from the names of pan
 AxesT = TypeVar("AxesT", bound=AxesLike)
 
 INK = "#1f2933"
+"""Colour of text and lines."""
 MUTED = "#66727f"
+"""Colour of secondary text."""
 GRID = "#e3e8ee"
+"""Colour of grid lines."""
 EDGE = "#b4bdc7"
+"""Colour of the edges of axes."""
 MEASURED = "#9aa5b1"
+"""Colour of measured signals."""
 ESTIMATE = "#0061a8"
+"""Colour of the estimate."""
 OTHER = "#d1530a"
+"""Colour of other bodies than the estimate."""
 BAND = "#d6e6f5"
+"""Colour of error bands."""
 DASHES = (4.0, 2.0)
 """Dash pattern of a predicted line over a measured one [line widths]."""
 AXES = (("x", "#0061a8", "-"), ("y", "#d1530a", (0, (5, 1.5))), ("z", "#17866b", (0, (1.5, 1))))
 """Name, colour and dashes of the three axes of a vector; the dashes differ for print in grey."""
 
 SHADE, CONSTRAINT = "#f3efe6", "#8a5a00"
-"""Colours: parameters no better than the body's own scale; parameters set by a constraint."""
+"""Colours of parameters no more precise than the body's own scale, and of parameters set by a
+constraint."""
 
 COLORS: Mapping[str, tuple[str, str]] = {
     INK: ("ink", "#e6eaee"),
@@ -69,7 +78,7 @@ COLORS: Mapping[str, tuple[str, str]] = {
     SHADE: ("shade", "#2c2b25"),
     CONSTRAINT: ("constraint", "#e2b45c"),
 }
-"""CSS variable and dark-mode value of each colour."""
+"""CSS variable, and value in dark mode, of each colour."""
 
 
 def css_color(color: str) -> str:
@@ -84,12 +93,13 @@ SQUARE_HEIGHT = 3.7
 """Height of a panel that is about as high as it is wide [in]."""
 
 _TITLE_HEIGHT, _NOTE_HEIGHT, _PANEL_GAP, _AXIS_LABEL_HEIGHT = 0.34, 0.22, 0.13, 0.44
-"""Heights in a column outside its panels: title, note, gap of two panels, labelled axis [in]."""
+"""Heights in a column outside its panels [in]: title, note, gap between panels, axis labels."""
 
 PAD = 0.08
 """Margin around a column [in]."""
 
 _DPI = 160
+"""Resolution of PNG figures [dots per inch]."""
 _LOCK = RLock()
 _STYLE: dict[str, object] = {
     "axes.axisbelow": True,
@@ -131,11 +141,12 @@ _STYLE: dict[str, object] = {
     "ytick.labelcolor": INK,
     "ytick.labelsize": 8.0,
 }
+"""Settings of matplotlib for all figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A pair of axes of a figure.
+    """Pair of axes in a figure, with the function that draws on them.
 
     Attributes:
         draw: draws on the axes.
@@ -196,7 +207,7 @@ def style() -> Iterator[None]:
 def make_figure(
     columns: Sequence[Column], across: int = 2, ax: AxesT | None = None
 ) -> Figure | AxesT:
-    """Draw columns side by side, `across` in a row, on a new figure or on axes of the caller.
+    """Draw columns, `across` in a row, on a new figure or on the caller's axes.
 
     Returns:
         The figure, or `ax` if it is given.
@@ -212,7 +223,7 @@ def make_figure(
 
 
 def _draw_on(columns: Sequence[Column], ax: AxesLike) -> None:
-    """Draw panels on axes of the caller, in the caller's style."""
+    """Draw panels on the caller's axes, in the caller's style."""
     panels = [(column, panel) for column in columns for panel in column.panels]
     names = [_panel_name(column, panel) for column, panel in panels]
     if isinstance(ax, Mapping):
@@ -242,7 +253,7 @@ def _draw_on(columns: Sequence[Column], ax: AxesLike) -> None:
 
 
 def _panel_name(column: Column, panel: Panel) -> str:
-    """Return the name of a panel, such as `force x`, `force residual z` or `parameters`."""
+    """Return the name of a panel in error messages, such as `force x` or `parameters`."""
     label = (panel.ylabel or panel.xlabel).partition(" [")[0]
     return f"{column.title} {label}".strip().lower()
 
@@ -313,7 +324,7 @@ def _freeze_layout(subfigure: SubFigure) -> None:
 
 
 def _draw_title_and_legend(subfigure: SubFigure, title: str, panels: Sequence[Axes]) -> None:
-    """Draw the title and one legend of all panels, next to it or, if too wide, below it."""
+    """Draw title and legend of all panels side by side, or below each other if too wide."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     bold = {"weight": "bold", "size": 9.5}
@@ -380,7 +391,7 @@ def _tick_label(value: float) -> str:
 
 
 def label_rows(axes: PanelAxes, names: Sequence[str], remarks: Sequence[str]) -> Array:
-    """Turn the vertical axis into rows with a name to the left and a remark to the right.
+    """Label the rows of the vertical axis: a name on the left, a remark on the right.
 
     Returns:
         Heights of the rows on the axis, from the top.

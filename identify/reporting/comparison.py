@@ -1,4 +1,4 @@
-"""Comparison of separate fits: a table of the logs, and whether the estimates agree, in words."""
+"""Comparison of separate fits: a table of the logs, and the agreement of estimates in words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FittedLog:
-    """Outcome of the separate fit of one log.
+    """Outcome of the separate fit of a log.
 
     Attributes:
         name: of the log, and of its folder.
@@ -58,14 +58,14 @@ class FittedLog:
 
     @property
     def usable(self) -> str:
-        """Verdict "yes", "with care" or "no"; empty if there is no estimate."""
+        """Verdict "yes", "with care" or "no"; empty if the log has no estimate."""
         if self.estimate is None or self.estimate.verdict is None:
             return ""
         return self.estimate.verdict.usable
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """Codes of the errors and warnings."""
+        """Codes of the fit's errors and warnings."""
         if self.estimate is None or self.estimate.verdict is None:
             return ()
         return self.estimate.verdict.reasons
@@ -86,7 +86,7 @@ class FittedLog:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Separately fitted logs, sorted by name, and whether their estimates agree.
+    """Separately fitted logs, sorted by name, and the agreement of their estimates.
 
     Unusable estimates are not compared.
 
@@ -112,7 +112,7 @@ class Comparison:
         )
 
     def of_status(self, status: str) -> tuple[FittedLog, ...]:
-        """Return the logs of a status."""
+        """Return the logs whose fit has a status."""
         return tuple(log for log in self.logs if log.status == status)
 
     @cached_property
@@ -134,7 +134,7 @@ class Comparison:
         return self.with_half_width(parameter.name, parameter.value, parameter.half_width)
 
     def with_half_width(self, name: str, value: float, half_width: float | None) -> str:
-        """Format a value of a parameter with its half-width, in its display unit."""
+        """Format a value of a parameter and its half-width, in the parameter's display unit."""
         unit = self.units[name]
         value, half = unit.of(value), None if half_width is None else unit.of(half_width)
         decimals = decimals_for(half, abs(value))
@@ -150,7 +150,7 @@ class Comparison:
         return self.with_half_width(name, self.pooled.values[name], half)
 
     def frame(self) -> pd.DataFrame:
-        """Return the table: one row for each log, in SI; missing values are empty."""
+        """Return the table with one row for each log, in SI; missing values are empty."""
         import pandas as pd
 
         return pd.DataFrame([dict(self._record(log)) for log in self.logs]).astype(_TYPES)
@@ -186,7 +186,7 @@ _TYPES = {
 
 
 def shortened(names: Sequence[str], max_length: int) -> dict[str, str]:
-    """Shorten names to a length by omitting their middle, or else their common beginning and end.
+    """Shorten names by omitting their middle, or else their common beginning and end.
 
     They stay distinct: if necessary, they are numbered.
     """
@@ -208,13 +208,14 @@ def shortened(names: Sequence[str], max_length: int) -> dict[str, str]:
 
 
 def _without_middle(name: str, max_length: int) -> str:
+    """Shorten a name by replacing its middle with an ellipsis."""
     if len(name) <= max_length:
         return name
     return f"{name[: max_length // 2 - 1]}…{name[len(name) - max_length + max_length // 2 :]}"
 
 
 def join_first(words: Sequence[str], count: int) -> str:
-    """Join the first words of a list, and state how many more there are."""
+    """Join the first words of a list, and state the number of further words."""
     more = f" and {len(words) - count} more" if len(words) > count else ""
     return ", ".join(words[:count]) + more
 
@@ -236,7 +237,7 @@ def verdict_text(comparison: Comparison) -> str:
 
 
 def explanations(comparison: Comparison) -> Iterator[str]:
-    """Explain the verdict, one sentence each."""
+    """Explain the verdict on the agreement, one sentence for each reason."""
     pooled = comparison.pooled
     if pooled.verdict == "cannot be told":
         yield f"Whether the logs agree is undecided: {pooled.why}."
@@ -289,7 +290,7 @@ def _difference_sentences(comparison: Comparison, spread: str) -> Iterator[str]:
 
 
 def _detectable_sentence(comparison: Comparison) -> str:
-    """State by how much a typical log must differ for a detection."""
+    """State how much the body of a typical log must differ to be detected."""
     detectable, parts = comparison.pooled.detectable, []
     for group, names in _GROUPS.items():
         sizes = [(size, name) for name in names if (size := detectable[name]) is not None]
@@ -308,7 +309,7 @@ _GROUPS = {
 
 
 def p_value_text(value: float | None) -> str:
-    """Format the p-value of a difference with its relation sign: = 0.2, < 1e-12."""
+    """Format a p-value with its relation sign: = 0.2, < 1e-12."""
     if value is None:
         return "unknown"
     if value < 1e-12:
@@ -322,16 +323,16 @@ def _with_unit(number: str, unit: str) -> str:
 
 
 _TERMINAL_PARAMETERS = ("m", "cx", "cy", "cz", "Icxx", "Icyy", "Iczz")
-"""Parameters in the terminal; products of inertia are only in the files."""
+"""Parameters shown in the terminal; products of inertia are only in files."""
 
 _MAX_LOGS = 40
-"""Maximum number of logs in the terminal; the files contain all."""
+"""Maximum number of logs in the terminal; files contain all logs."""
 
 _MAX_NAME_LENGTH = 22
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:
-    """Fitted logs with mass, centre of mass and moments of inertia; those that failed; verdict."""
+    """Format fitted logs with mass, centre of mass and moments; failed logs; the verdict."""
     fitted = comparison.of_status("fitted")
     if fitted:
         yield from _table(comparison, fitted)

@@ -58,7 +58,7 @@ def comparison_html(
     folder: str = ".",
     written: datetime | None = None,
 ) -> str:
-    """Return the page as HTML; the same fits and time give the same text."""
+    """Return the page as HTML; equal fits and times give equal text."""
     sections = [section for build in SECTIONS if (section := build(comparison)) is not None]
     return render_page(
         "comparison.html",
@@ -70,7 +70,7 @@ def comparison_html(
 
 
 def headline(comparison: Comparison) -> Section:
-    """Return the headline: agreement, number of logs, and pooled mass."""
+    """Return the section of agreement, number of logs, and pooled mass."""
     pooled = comparison.pooled
     counts = {status: len(comparison.of_status(status)) for status in ("failed", "duplicate")}
     unusable = sum(log.usable == "no" for log in comparison.logs)
@@ -93,7 +93,7 @@ def headline(comparison: Comparison) -> Section:
 
 
 def agreement(comparison: Comparison) -> Section:
-    """Return the verdict and the pooled parameters with detectable differences."""
+    """Return the section of the verdict and of pooled parameters with detectable differences."""
     pooled = comparison.pooled
     sentences = BulletList(tuple(explanations(comparison)))
     if not any(p is not None for p in pooled.by_parameter.values()):
@@ -198,18 +198,19 @@ SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
     forest,
     fits,
 )
-"""Functions that make the sections of the page, in their order."""
+"""Functions that make the page's sections, in their order."""
 
 
 _MAX_NAMED_LOGS = 60
-"""Maximum number of logs with labels in the forest plot; beyond it, only differing logs."""
+"""Maximum number of logs that are labelled in the forest plot; beyond it, only differing logs
+are."""
 
 _ROW_HEIGHT, _MIN_ROW_HEIGHT, _MAX_HEIGHT = 0.19, 0.006, 7.0
-"""Row height in the forest plot, its minimum, and the height of all rows of many logs [in]."""
+"""Height of a row in the forest plot, its minimum, and maximum height of all rows [in]."""
 
 _MAX_NAME_LENGTH = 18
 _MAX_INTERVAL_RATIO = 4.0
-"""Maximum drawn half-width of an interval relative to the median; wider ones are cut off."""
+"""Maximum drawn half-width of an interval relative to the median; a wider interval is cut off."""
 
 
 def forest_columns(comparison: Comparison) -> tuple[Column, ...]:
@@ -276,7 +277,7 @@ def _draw(
 
 
 def _limits(values: np.ndarray, halves: np.ndarray, compared: np.ndarray) -> tuple[float, float]:
-    """Return axis limits for all compared values, and for their intervals if not very wide."""
+    """Return axis limits that show all compared values, and their intervals if not very wide."""
     which = compared & np.isfinite(values)
     if not which.any():
         which = np.isfinite(values)
@@ -293,7 +294,7 @@ def _limits(values: np.ndarray, halves: np.ndarray, compared: np.ndarray) -> tup
 def _named(
     axes: PanelAxes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str
 ) -> np.ndarray:
-    """Label the rows with the names of the logs, or of few if there are very many.
+    """Label the rows with the names of the logs; if there are very many, of some logs.
 
     Returns:
         Heights of the rows on the axis.

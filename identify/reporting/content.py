@@ -1,4 +1,4 @@
-"""Building blocks of a report's sections, and tables as Markdown and for terminals.
+"""Building blocks of report sections; tables as Markdown and for terminals.
 
 All text is plain: the templates escape it and decide how each block looks.
 """
@@ -31,7 +31,7 @@ TERMINAL_WIDTH = 80
 
 _COLUMN_GAP = 2
 _MAX_INLINE_NAME = 24
-"""Maximum length of a row's name in front of its cells; a longer name gets a separate line."""
+"""Maximum length of a row's name beside its cells; a longer name gets its own line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class BulletList:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A headline number with its unit, a label above it and a line of detail below."""
+    """Headline number with its unit, a label above and details below."""
 
     label: str
     value: str
@@ -87,7 +87,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table, with a group heading above it if not empty; greyed out if muted."""
+    """Row of a table, optionally below a group heading; greyed out if muted."""
 
     cells: tuple[Cell, ...]
     heading: str = ""
@@ -118,7 +118,7 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """Figures side by side, drawn as one SVG each when the report is written.
+    """Figures side by side; each is drawn as SVG when the report is written.
 
     A narrow page shows them one below the other. The table has their numbers, folded below.
     """
@@ -131,7 +131,7 @@ class Pictures:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure as finished SVG markup, in which all text is escaped."""
+    """Figure as finished SVG markup, with escaped text."""
 
     kind: ClassVar = "drawing"
     svg: str
@@ -140,7 +140,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A folded listing of a text file, with a button to copy it if `copyable`."""
+    """Listing of a text file behind a title, with a copy button if `copyable`."""
 
     kind: ClassVar = "listing"
     title: str
@@ -151,7 +151,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Blocks behind a title that a click unfolds."""
+    """Blocks behind a title, which a click unfolds."""
 
     kind: ClassVar = "folded"
     title: str
@@ -194,7 +194,7 @@ def make_table(
     *,
     words: int = 1,
 ) -> ReportTable:
-    """Return a table of numbers whose first `words` columns contain words."""
+    """Return a table of numbers; the first `words` columns contain words."""
     return ReportTable(
         (*map(Head, heads[:words]), *number_heads(*heads[words:])),
         tuple(cells if isinstance(cells, Row) else row(*cells) for cells in rows),
@@ -250,7 +250,7 @@ def terminal_lines(table: ReportTable) -> Iterator[str]:
 
 
 def split_columns(widths: Sequence[int], max_width: int) -> list[list[int]]:
-    """Split columns, given by their widths, into groups of at most a total width.
+    """Split columns of given widths into groups of at most a total width.
 
     Returns:
         Indices of the columns of each group.
@@ -285,7 +285,7 @@ def render_page(name: str, sections: Iterable[Section], **variables: object) -> 
 
 
 def prose(text: str) -> Markup:
-    """Convert text to markup: text in backticks becomes code; the rest gets minus signs."""
+    """Convert text to markup: backticks become code, hyphens of numbers become minus signs."""
     from markupsafe import Markup, escape
 
     pieces = [escape(printable(piece)) for piece in text.split("`")]

@@ -1,4 +1,4 @@
-"""Section of the checks: readings that were compared, small faults, corrections, bad spans."""
+"""Report section of the checks: interpretations of the logs, small faults, corrections, spans."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from identify.pipeline.result import CheckSummary, RankedReading, SensorEffect
 
 _MAX_READINGS = 6
-"""Maximum number of readings and faults of the logs in the table."""
+"""Maximum number of interpretations and faults of the logs in the table."""
 
 
 def checks_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section of all checks, with findings visible and details folded."""
+    """Return the section of all checks, with visible findings and folded details."""
     return Section("checks", "What was checked", tuple(_blocks(result)))
 
 
@@ -107,6 +107,7 @@ def _sentences(result: FitResult, checks: CheckSummary) -> Iterator[str]:
 
 
 def _reading_table(readings: Sequence[RankedReading]) -> ReportTable:
+    """Return the table of interpretations and faults of the logs with their likelihoods."""
     shown = list(readings[:_MAX_READINGS])
     if all(reading.code for reading in shown):
         shown += [reading for reading in readings if not reading.code]
@@ -150,7 +151,7 @@ _HALVES_OF_WRENCH = (("force", "N", FORCE_AXES), ("torque", "N m", TORQUE_AXES))
 
 
 def span_columns(result: FitResult) -> tuple[Column, ...]:
-    """Return columns of the residual's magnitude with faulty spans shaded; none without spans."""
+    """Return columns of the residual's magnitude with faulty spans shaded; may be none."""
     spans = result.checks.spans
     if not any(spans):
         return ()

@@ -1,4 +1,4 @@
-"""SVG element of a column of panels for a page, laid out without matplotlib."""
+"""Columns of panels as SVG elements of a page, laid out without matplotlib."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from identify.reporting.svg_axes import Mark, SvgAxes, Ticks, text_width, write_
 
 _POINTS_PER_INCH = 72.0
 _TITLE_SIZE, _LABEL_SIZE, _SMALL_SIZE = 9.5, 8.5, 8.0
-"""Font sizes: titles of columns, axis labels, and everything else [pt]."""
+"""Font sizes of column titles, of axis labels, and of other text [pt]."""
 
 _BOLD_WIDTH_RATIO = 1.12
 """Ratio of the widths of bold and regular text."""
@@ -26,14 +26,14 @@ _TICK_LENGTH, _TICK_GAP = 3.0, 3.5
 """Length of a tick, and gap between a tick and its label [pt]."""
 
 _HANDLE_WIDTH, _HANDLE_GAP, _ENTRY_GAP = 12.0, 4.0, 9.6
-"""Legend geometry: handle width, gap after a handle, gap after a text [pt]."""
+"""Sizes in a legend [pt]: width of a handle, gap after a handle, gap after an entry."""
 
 _LEFT, _RIGHT = _POINTS_PER_INCH * PAD, _POINTS_PER_INCH * (WIDTH - PAD)
 """Left and right edge of a column [pt]."""
 
 
 def svg(column: Column, key: str) -> str:
-    """Draw a column as an `svg` element of a page; its ids begin with `key`, unique in the page.
+    """Draw a column as an `svg` element; its ids begin with `key`, which is unique in the page.
 
     Returns:
         Markup in which all text is escaped.
@@ -60,12 +60,12 @@ def svg(column: Column, key: str) -> str:
 
 
 _MIDDLE, _END = ' text-anchor="middle"', ' text-anchor="end"'
-"""SVG attributes that centre a text at its point, or end it there."""
+"""SVG attributes that centre a text at its point, or end the text there."""
 
 
 @dataclass(frozen=True, slots=True)
 class _DrawnPanel:
-    """A panel with the marks drawn on its axes; lengths in points."""
+    """Panel with the marks drawn on its axes; lengths in points."""
 
     axes: SvgAxes
     ylabel: str
@@ -83,7 +83,7 @@ class _DrawnPanel:
 
     @property
     def top_margin(self) -> float:
-        """Height for texts above the axes, and for half of the uppermost tick label."""
+        """Height of texts above the axes, and of half of the uppermost tick label."""
         notes = self.axes.notes
         texts = [note.size - note.offset[1] for note in notes if note.at[1] == np.inf]
         return (
@@ -93,7 +93,7 @@ class _DrawnPanel:
 
 
 def _horizontal_extent(panels: Sequence[_DrawnPanel]) -> tuple[float, float]:
-    """Return the left and the right edge of the axes of a column, which leave room for texts."""
+    """Return the left and right edge of a column's axes, which leave room for texts."""
     tick_widths = (
         text_width(label, _SMALL_SIZE) for panel in panels for label in panel.y_ticks.labels
     )
@@ -111,7 +111,7 @@ def _horizontal_extent(panels: Sequence[_DrawnPanel]) -> tuple[float, float]:
 
 
 def _title_and_legend(title: str, panels: Sequence[SvgAxes]) -> tuple[list[str], float]:
-    """Write the title and one legend of all panels, next to it or, if too wide, below it.
+    """Write title and legend of all panels side by side, or below each other if too wide.
 
     Returns:
         Their markup, and its lower end.
@@ -149,7 +149,7 @@ class _Box:
     key: str
 
     def group(self, panel: _DrawnPanel, drawn: str) -> str:
-        """Wrap a drawn panel with the data that a script needs to zoom it: box, limits, label."""
+        """Wrap a drawn panel with the data that a script needs to zoom it."""
         limits = {"x": panel.axes.x.limits(), "y": panel.axes.y.limits()}
         data = "".join(f' data-{k}="{low:.12g} {high:.12g}"' for k, (low, high) in limits.items())
         box = f"{self.x_min:.2f} {self.top:.2f} {self.width:.2f} {self.height:.2f}"
@@ -241,11 +241,11 @@ def _shape(mark: Mark, x: Array, y: Array) -> str:
 
 
 _UNITS_PER_POINT = 1000.0
-"""Units of zoomable paths in a point: whole numbers, which are exact enough and short."""
+"""Units of zoomable paths per point: integer coordinates are exact enough, and short."""
 
 
 def _zoomable_shape(mark: Mark, x: Array, y: Array, zoom: float) -> str:
-    """Draw a mark in whole `zoom` units with relative coordinates; all markers become dots."""
+    """Draw a mark with integer relative coordinates; all markers become dots."""
     mark = mark._replace(width=zoom * mark.width, dashes=tuple(zoom * d for d in mark.dashes))
     if mark.kind == "area":
         return _filled(_path(x, y, "Z", "%.0f"), mark)
@@ -299,7 +299,7 @@ def _path(x: Array, y: Array, end: str = "", form: str = "%.2f") -> str:
 
 
 def _relative_path(x: Array, y: Array, marker: str = "") -> str:
-    """Write points as a path in whole, relative coordinates, or `marker` at each point."""
+    """Write points as a path in integer relative coordinates, or a marker at each point."""
     points, runs = _finite_runs(x, y)
     steps = np.diff(points.round().astype(np.int64), axis=0, prepend=[[0, 0]])
     if marker:
@@ -309,7 +309,7 @@ def _relative_path(x: Array, y: Array, marker: str = "") -> str:
 
 
 def _finite_runs(x: Array, y: Array) -> tuple[Array, list[tuple[int, int]]]:
-    """Return the finite points, shape (n, 2), and the index range of each uninterrupted run."""
+    """Return the finite points, shape (n, 2), and the index range of each gap-free run."""
     finite = np.isfinite(x) & np.isfinite(y)
     counts = np.cumsum(finite)
     edges = np.flatnonzero(np.diff(finite, prepend=False, append=False))

@@ -1,4 +1,4 @@
-"""Sections of the logs: sensor offsets, rows and noise, and provenance."""
+"""Report sections of the logs: sensor offsets, rows and noise, and provenance."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OFFSET_HEADS = (
     *(f"t {axis} [mN m]" for axis in "xyz"),
 )
 _OFFSET_FACTORS = np.array([1.0, 1.0, 1.0, 1e3, 1e3, 1e3])
-"""Factors from SI to the units of the heads; torques in N m would make the table too wide."""
+"""Factors from SI to the units in the table's heads; torques in N m would need too much width."""
 
 
 def offset_section(result: FitResult, truth: InertialParameters | None) -> Section:
@@ -79,11 +79,11 @@ _EXCLUDED_ROWS = {
     "Repeated": "Repeated: rows with the time stamp of the previous row. ",
     "Unused": "Unused: rows of segments too short to filter, and at edges. ",
 }
-"""Explanation of each column of excluded rows; a column without such rows is not shown."""
+"""Explanation of each column of excluded rows; a column is shown only if it has such rows."""
 
 
 def data_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section of the rows, rates, filters, noise and digests of the logs."""
+    """Return the section of rows, rates, filters, noise and digests of the logs."""
     counts = [(log.recording.dropped.total, log.repeated, log.unused) for log in result.logs]
     shown = [k for k, count_by_log in enumerate(zip(*counts, strict=True)) if any(count_by_log)]
     names = [list(_EXCLUDED_ROWS)[k] for k in shown]
@@ -143,11 +143,11 @@ _NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(
         "torque": ("Torque", "N m", 1.0),
     }
 )
-"""Title, unit, and factor from SI to that unit, of the noise of each signal."""
+"""Title, unit, and factor from SI to the unit, of the noise of each signal."""
 
 
 def _noise_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
-    """Return a table of the noise of each signal: standard deviation, mean of its axes."""
+    """Return tables of the noise of each signal: standard deviation, averaged over axes."""
     numbered = [(k, log, log.signal_noise) for k, log in enumerate(logs, start=1)]
     names = [name for name in _NOISE if any(n and name in n.names for _, _, n in numbered)]
     if not names:
@@ -189,7 +189,7 @@ def _log_row(name: str, log: LogSummary, excluded: Sequence[int]) -> Row:
 
 
 def provenance_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section with everything needed to repeat the fit."""
+    """Return the section of everything that is needed to repeat the fit."""
     carrier = None if result.carrier is None else result.carrier.estimate
     schemas = [log.recording.schema for log in result.logs]
     return provenance_section_of(result.estimate, schemas, carrier)

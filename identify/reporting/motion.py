@@ -1,4 +1,4 @@
-"""Section of the motion: excitation compared with noise, and recommended further motion."""
+"""Report section of the motion: excitation compared with noise, and advice on motion."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _ADVICE = {
 
 
 def motion_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section of the excitation compared with noise, and of the next motion."""
+    """Return the section of the excitation compared with noise, with recommended motions."""
     advice = result.checks.advice
     advice_block: Block = BulletList(advice) if advice else Text(_advice_on_widest(result))
     caption = (
@@ -132,11 +132,11 @@ GROUPS = (
 """Axis label, names and columns of each group of the twelve features of the motion."""
 
 _MIN_DRAWN_SHARE = 1e-6
-"""Minimum value that is drawn, relative to the largest feature of the group."""
+"""Minimum drawn value, relative to the largest feature of its group."""
 
 
 def excitation(result: FitResult, *, ax: AxesT | None = None) -> Figure | AxesT:
-    """Plot the root mean square of the twelve features of the motion, and their noise.
+    """Plot the root mean square of the twelve features of the motion, and of their noise.
 
     With a sensor offset only changes within a log are informative, so the mean is subtracted.
 
@@ -148,7 +148,7 @@ def excitation(result: FitResult, *, ax: AxesT | None = None) -> Figure | AxesT:
 
 
 def excitation_columns(result: FitResult) -> tuple[Column, ...]:
-    """Return the column of `excitation`, without groups of features that are all zero."""
+    """Return the column of the figure `excitation`, without features that are all zero."""
     motion, noise = feature_rms(result)
     panels = tuple(
         Panel(
@@ -163,7 +163,7 @@ def excitation_columns(result: FitResult) -> tuple[Column, ...]:
 
 
 def feature_rms(result: FitResult) -> tuple[Array, Array]:
-    """Return the RMS of the twelve features over all logs, without an offset's mean, and noise.
+    """Return RMS of the twelve features over all logs, relative to a constant, and of noise.
 
     Returns:
         Two arrays of shape (12,): the motion, and the standard deviation of its noise.
@@ -196,7 +196,7 @@ def _draw_features(axes: PanelAxes, names: tuple[str, ...], motion: Array, noise
 
 
 def _signal_to_noise(motion: float, noise: float) -> str:
-    """Format the ratio of a motion to its noise; empty if the noise is not known."""
+    """Format the ratio of motion to noise; empty if the noise is unknown."""
     if noise <= 0.0:
         return ""
     if motion > noise / _MIN_DRAWN_SHARE:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _for_carrier(build: SectionBuilder) -> SectionBuilder:
-    """Make a builder of the same section for the carrier, if a fit has one."""
+    """Make a builder of the same section for the carrier of a payload, if there is one."""
 
     def build_for_carrier(result: FitResult, truth: InertialParameters | None) -> Section | None:
         carrier = result.carrier
@@ -52,7 +52,7 @@ SECTIONS: tuple[SectionBuilder, ...] = (
     data_section,
     provenance_section,
 )
-"""Functions that make the sections of a report, in their order."""
+"""Functions that make the report's sections, in their order."""
 
 
 def report(
@@ -84,7 +84,7 @@ def report_html(
     *,
     written: datetime | None = None,
 ) -> str:
-    """Return the report of a fit as HTML; the same result and time give the same text.
+    """Return the report of a fit as HTML; equal results and times give equal text.
 
     Its head and its provenance name the sha256 of the estimate.json that the estimate is saved as,
     and of the carrier.json where there is a carrier.

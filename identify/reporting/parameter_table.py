@@ -38,7 +38,7 @@ Group: TypeAlias = Literal[
 
 
 class _Quantity(NamedTuple):
-    """Definition of a group of parameters.
+    """Definition of a group of parameters: names, units and values.
 
     Attributes:
         names: their keys in estimate.json.
@@ -82,7 +82,7 @@ PRINCIPAL: tuple[Group, ...] = ("principal",)
 """Principal moments of inertia about the centre of mass, ascending."""
 
 GROUPS: tuple[Group, ...] = tuple(name for name in _QUANTITIES if name not in PRINCIPAL)
-"""Groups of parameters except the principal moments, in the order of the tables."""
+"""Groups of parameters in the order of the tables, without principal moments."""
 
 ABOUT_COM: tuple[Group, ...] = GROUPS[:3]
 """Groups of the ten parameters about the centre of mass: mass, centre of mass, inertia."""
@@ -91,7 +91,8 @@ ABOUT_ORIGIN: tuple[Group, ...] = ("mass", "first_moment", "inertia_about_origin
 """Groups of the ten parameters φ about the origin of the body frame."""
 
 _SYMMETRY_TOLERANCE = 1e-6
-"""Maximum relative distance of an interval's middle from the value to show it as ±."""
+"""Maximum distance of an interval's middle from the value, relative to its half-width, to write
+±."""
 
 
 def display_unit(group: Group, largest: float) -> Unit:
@@ -101,7 +102,7 @@ def display_unit(group: Group, largest: float) -> Unit:
 
 @dataclass(frozen=True, slots=True)
 class FormattedRow:
-    """Numbers of a parameter as text, rounded to the digits that its interval supports."""
+    """Numbers of a parameter as text, with the digits that its interval supports."""
 
     unit: str
     value: str
@@ -112,7 +113,7 @@ class FormattedRow:
 
 @dataclass(frozen=True, slots=True)
 class ParameterRow:
-    """A parameter with its interval, in SI and as text.
+    """Parameter with its interval, in SI and as text.
 
     Attributes:
         name: key as in estimate.json: m, cx, Icxx, hx, Ixx.
@@ -137,22 +138,22 @@ class ParameterRow:
 
     @property
     def error(self) -> float | None:
-        """Estimate minus reference value, if there is one."""
+        """Estimate minus reference value; None without a reference value."""
         return None if self.truth is None else self.value - self.truth
 
     @property
     def half_width(self) -> float | None:
-        """Half the width of the interval, if it has one."""
+        """Half the width of the interval; None without an interval."""
         return None if self.interval is None else 0.5 * (self.interval[1] - self.interval[0])
 
     @property
     def from_data(self) -> bool:
-        """Whether the parameter is identifiable, so that its value is not the default body's."""
+        """Whether the data identify the parameter, so that the default body does not supply it."""
         return self.decided_by not in NOT_IDENTIFIED
 
     @property
     def truth_outside_interval(self) -> bool:
-        """Whether there is a reference value and it is outside the interval."""
+        """Whether a reference value is given and outside the interval."""
         if self.truth is None or self.interval is None or self.decided_by == "given":
             return False
         return not self.interval[0] <= self.truth <= self.interval[1]
@@ -236,14 +237,14 @@ def _format_row(
 
 
 _MIN_PRIOR_SHARE = 0.5
-"""Minimum share of the prior in a parameter's information that the table's caption names [%]."""
+"""Minimum contribution of the prior to a parameter's information that the caption states [%]."""
 
 _INTERVAL_REPLACEMENTS = {
     "given": "given",
     "default": "unidentifiable",
     "nothing": "not identifiable",
 }
-"""Text in place of an interval, by what decided the parameter."""
+"""Text that replaces a missing interval, by what decided the parameter."""
 
 
 def _format_interval(value: float, interval: tuple[float, float], unit: Unit, decimals: int) -> str:
@@ -264,7 +265,7 @@ def parameter_rich_table(
     groups: Sequence[Group] = ABOUT_COM,
     title: str | None = None,
 ) -> Table:
-    """Return a terminal table of the parameters with intervals, and the errors if known.
+    """Return a terminal table of the parameters with intervals, and with errors if known.
 
     It fits a terminal of 80 columns. Unidentifiable parameters are dim and marked as such; a
     reference value outside its interval is marked by a star.

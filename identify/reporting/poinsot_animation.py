@@ -1,4 +1,4 @@
-"""Poinsot's construction in motion, as an HTML page that can be turned by hand.
+"""Animation of Poinsot's construction, as an HTML page with a view that can be rotated.
 
 The ellipsoid rolls on the invariable plane, which lies below as a floor; L points down to it.
 """
@@ -91,7 +91,7 @@ def poinsot_html(construction: Poinsot) -> str:
 
 
 def _facts(construction: Poinsot, drawn: str) -> list[tuple[str, str]]:
-    """Facts beside the picture: moments, invariants and, if cut, how much of the herpolhode."""
+    """Describe the construction: moments, invariants and any cut of the herpolhode."""
     invariants = construction.invariants
     moments = ", ".join(significant(x, 4) for x in construction.moments)
     facts = [

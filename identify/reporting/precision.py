@@ -1,4 +1,4 @@
-"""Section of what determines each parameter: interval widths, variance sources, correlations."""
+"""Report section of what determines each parameter: widths, variance sources, correlations."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _DECIDED_BY_MEANINGS = {
 
 
 def decided_section(result: BodyResult, truth: InertialParameters | None) -> Section:
-    """Return the section of what determines each parameter, with variances and correlations."""
+    """Return the section of what determines each parameter: variances and correlations."""
     bodies = result.estimate.bodies
     present = {by for body in bodies for by in body.decided_by.values()}
     blocks: list[Block] = []
@@ -114,7 +114,7 @@ _WIDTHS_CAPTION = (
     "gyration, L² = tr(I_c) / (2 m)."
 )
 _MIN_CORRELATION, _MAX_PAIRS = 0.5, 3
-"""Minimum correlation to name a pair of parameters, and maximum number of named pairs."""
+"""Minimum correlation of a named pair of parameters, and maximum number of named pairs."""
 
 
 def _correlation_blocks(estimate: Estimate) -> list[Block]:
@@ -168,13 +168,13 @@ def _share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
 
 
 _MIN_WIDTH = 1e-6
-"""Minimum relative width in the figure; narrower intervals are drawn there [%]."""
+"""Minimum drawn relative width [%]; narrower intervals are drawn at this width."""
 
 _MAX_WIDTH = 1e5
-"""Maximum relative width or error in the figure; larger ones are drawn there [%]."""
+"""Maximum drawn relative width or error [%]; larger values are drawn at this value."""
 
 _MIN_SQUARED_LENGTH = 1e-20
-"""Minimum squared length scale, for a body without extent [m²]."""
+"""Minimum squared length scale of a body [m²], for bodies without extent."""
 
 _MARKERS = {"data": ("o", ESTIMATE), "prior": ("s", MEASURED), "constraint": ("D", CONSTRAINT)}
 """Marker and colour of a parameter in the figure, by `decided_by`."""
@@ -186,7 +186,7 @@ def parameters(
     *,
     ax: AxesT | None = None,
 ) -> Figure | AxesT:
-    """Plot the 95 % half-width of each parameter relative to the body's own scale, and its error.
+    """Plot each parameter's 95 % half-width relative to the body's scale, and its error.
 
     The scales are m for the mass, L for the centre of mass and m L² for the inertia about it, with
     L² = tr(I_c) / (2 m).
@@ -202,7 +202,7 @@ def parameters(
 def parameter_columns(
     result: BodyResult | SavedEstimate, truth: InertialParameters | None = None
 ) -> tuple[Column, ...]:
-    """Return the column of `parameters`, and one of the carrier if there is one."""
+    """Return the columns of the figure `parameters`, with one for a carrier."""
     return tuple(
         _widths_column(estimate, truth if number == 0 else None, f"Parameters{of_body}")
         for number, (estimate, of_body) in enumerate(_bodies(result))
@@ -210,7 +210,7 @@ def parameter_columns(
 
 
 def _bodies(result: BodyResult | SavedEstimate) -> list[tuple[SavedEstimate, str]]:
-    """Return the estimates of all bodies, each with the suffix that names the body in titles."""
+    """Return the estimates of all bodies, each with a suffix for titles that names the body."""
     estimate = result if isinstance(result, SavedEstimate) else result.estimate
     if not isinstance(estimate, Estimate):
         return [(estimate, "")]
@@ -266,7 +266,7 @@ def _draw_widths(
 def _relative_sizes(
     rows: Sequence[ParameterRow], scales: Mapping[str, float], values: Sequence[float | None]
 ) -> Array:
-    """Return magnitudes relative to the scales, clipped to the figure [%]; NaN if not drawn."""
+    """Return magnitudes relative to the body's scales, clipped [%]; NaN if not drawn."""
     percentages = [
         np.nan
         if value is None or row.decided_by not in _MARKERS
@@ -306,7 +306,7 @@ _SOURCE_COLORS = dict(
 
 
 def sources(result: FitResult | SavedEstimate, *, ax: AxesT | None = None) -> Figure | AxesT:
-    """Plot the share of each source (noise, drift, prior …) in the variance of each parameter.
+    """Plot the fraction of each parameter's variance from each source (noise, drift, prior …).
 
     Args:
         result: of a fit, or an estimate.
@@ -316,7 +316,7 @@ def sources(result: FitResult | SavedEstimate, *, ax: AxesT | None = None) -> Fi
 
 
 def source_columns(result: BodyResult | SavedEstimate) -> tuple[Column, ...]:
-    """Return the column of `sources` of each body that has variance shares."""
+    """Return the columns of the figure `sources`, one for each body with variance shares."""
     return tuple(
         _shares_column(estimate, f"Variance by source{of_body}")
         for estimate, of_body in _bodies(result)

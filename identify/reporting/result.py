@@ -1,4 +1,4 @@
-"""Sections of the verdict, with the findings, and of the exports to copy."""
+"""Report sections of the verdict with the findings, and of exports to copy."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class VerdictInWords:
 
 
 def verdict_in_words(result: BodyResult, explains_data: str) -> VerdictInWords:
-    """Return the verdict of a fit as sentences.
+    """Return the verdict on a fit as sentences.
 
     Args:
         result: of a fit.
@@ -78,7 +78,7 @@ def verdict_in_words(result: BodyResult, explains_data: str) -> VerdictInWords:
 
 
 def verdict_reasons(result: BodyResult) -> str:
-    """Return why an estimate is not fully usable: finding codes and needs that are not met."""
+    """Return the finding codes and unmet needs because of which an estimate is not fully usable."""
     unusable = result.verdict.usable == "no"
     codes = dict.fromkeys(
         f.code
@@ -133,6 +133,7 @@ _ANSWERS: dict[str, tuple[str, Tone]] = {
     "with care": ("Usable with caution: {reasons}.", "warn"),
     "no": ("Do not use this estimate: {reasons}.", "bad"),
 }
+"""Questions of the verdict, with the texts of their answers."""
 
 
 _USABLE_IN_PART = (
@@ -143,7 +144,7 @@ _USABLE_IN_PART = (
 
 
 def verdict_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section that answers whether the estimate is usable, with findings and needs."""
+    """Return the section that states whether the estimate is usable, with findings and needs."""
     return verdict_section_of(result, verdict_in_words(result, wrench_explained(result)))
 
 
@@ -196,17 +197,18 @@ def finding_table(findings: Sequence[Finding]) -> tuple[ReportTable, ...]:
 
 
 _FORMATS = {"ur": "Universal Robots", "kuka": "KUKA", "urdf": "URDF", "mjcf": "MJCF (MuJoCo)"}
-"""Export formats of the report: title by the format's name in `identify export`."""
+"""Export formats of the report: the title of each format of `identify export`."""
 
 
 _NO_FLANGE = (
     "Controllers need the payload about the flange, whose place in the body frame is not known: "
     "give [body.flange] in the schema, or --at of identify export."
 )
+"""Note of an export for which the pose of the flange is unknown."""
 
 
 def use_section(result: BodyResult, truth: InertialParameters | None) -> Section | None:
-    """Return exports to copy, each with its frame; None if the estimate must not be used."""
+    """Return exports to copy, with their frames; None if the estimate must not be used."""
     estimate = result.estimate
     if result.verdict.usable == "no" or "nothing" in estimate.decided_by.values():
         return None

@@ -1,4 +1,4 @@
-"""Format numbers for people: rounded to their precision, in a unit that suits their size."""
+"""Formatting of numbers for people: rounded to their precision, in a suitable unit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_DIGITS = 7
 """Maximum number of significant digits in a table."""
 
 _MAX_DECIMALS = 12
-"""Maximum number of decimals; smaller values are rounding errors of zero."""
+"""Maximum number of decimals; a smaller value is a rounding error."""
 
 _PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k"}
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -34,7 +34,7 @@ def power_of_ten(exponent: int) -> str:
 
 
 def prefixed(unit: str, largest: float) -> Unit:
-    """Return a unit with the SI prefix that brings `largest` between 0.1 and 100."""
+    """Return a unit with the SI prefix for which `largest` is between 0.1 and 100."""
     exponent = 3 * ((_exponent(largest) + 1) // 3)
     exponent = min(max(exponent, min(_PREFIXES)), max(_PREFIXES))
     return Unit(_PREFIXES[exponent] + unit, 10.0**exponent)
@@ -51,7 +51,7 @@ def unit_of_length(largest: float) -> Unit:
 
 
 def scaled(unit: str, largest: float) -> Unit:
-    """Return a unit with the power of ten that brings `largest` between 1 and 1000: 10⁻³ kg m²."""
+    """Return a unit with the power of ten for which `largest` is from 1 to 1000: 10⁻³ kg m²."""
     exponent = 3 * (_exponent(largest) // 3)
     return Unit(f"{power_of_ten(exponent)} {unit}" if exponent else unit, 10.0**exponent)
 
@@ -71,7 +71,7 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def plus_minus(half_width: float, decimals: int) -> str:
-    """Format a half-width behind ±; with two digits if the given decimals would all be zero."""
+    """Format a half-width behind ±; with two digits if rounding would give zero."""
     text = fixed(half_width, decimals)
     return f"± {text if text.strip('0.') else significant(half_width)}"
 
@@ -88,7 +88,7 @@ def significant(value: float, digits: int = 2) -> str:
 
 
 def format_r_squared(score: float) -> str:
-    """Format an R² with two digits after its leading nines; a dash for NaN."""
+    """Format an R² with two digits after its leading nines; NaN as a dash."""
     if math.isnan(score):
         return "–"
     lost = 1.0 - score

@@ -1,4 +1,4 @@
-"""Figures of simulated motions: pose, momentum and energy over time; Poinsot's construction."""
+"""Figures of simulated motions: pose, momentum and energy; Poinsot's construction."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class View:
         return np.column_stack((np.cos(theta), np.sin(theta))) @ root.T
 
     def sides(self, curve: Vec3, inertia: Mat33) -> tuple[Array, Array]:
-        """Split a projected curve on the ellipsoid into its visible and hidden part, with NaN.
+        """Split a projected curve on the ellipsoid into a visible and a hidden part, with NaN.
 
         Args:
             curve: shape (n, 3).
@@ -258,7 +258,7 @@ def poinsot(construction: Poinsot, view: View = VIEW, *, ax: AxesT | None = None
 
 
 def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
-    """Return polhodes spread over the ellipsoid, and the separatrix; none for equal moments.
+    """Return polhodes spread over the ellipsoid, and the separatrix; none if moments are equal.
 
     Returns:
         Curves, and those of the separatrix, each of shape (n, 3), in principal axes.
@@ -278,7 +278,7 @@ def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
 
 
 def extent(curve: HerpolhodeCurve) -> str:
-    """State which part of the herpolhode is drawn, as a suffix of a note; empty if all of it."""
+    """Describe the drawn part of the herpolhode, as a suffix of a note; empty if all is drawn."""
     if curve.whole:
         return ""
     duration = f"{significant(float(np.ptp(curve.time)), 3)} s"
@@ -307,7 +307,7 @@ def _ellipsoid(axes: PanelAxes, construction: Poinsot, view: View) -> None:
 
 
 def _principal_axes(axes: Axes, construction: Poinsot, view: View) -> None:
-    """The ends of the principal axes that stand out of the ellipsoid, with their numbers."""
+    """Draw the ends of the principal axes outside the ellipsoid, with their numbers."""
     longest = float(construction.semi_axes.max())
     for k, length in enumerate(construction.semi_axes):
         sign = 1.0 if view.axes[2, k] >= 0.0 else -1.0

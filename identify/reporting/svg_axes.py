@@ -1,4 +1,4 @@
-"""Axes with the subset of matplotlib's methods that panels use, for figures as SVG.
+"""Axes that record figures for SVG, with the methods of matplotlib that panels call.
 
 Matplotlib takes as long to load as a log takes to fit, and as long again to draw the figures of a
 report. Figures for the user are matplotlib's (`canvas.make_figure`), drawn by the same panels.
@@ -28,20 +28,20 @@ _CHARACTER_WIDTHS = (
     (0.79, "UNHDG&OQ"),
     (0.86, "wωM#+<=>^~−±→×≥≤"),
 )
-"""Character widths relative to the font size in DejaVu Sans, a wide font; 1 for all others."""
+"""Widths of characters relative to the font size, in the wide font DejaVu Sans; others have 1."""
 
 _WIDTH_OF = {
     character: width for width, characters in _CHARACTER_WIDTHS for character in characters
 }
 
 _TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-"""Allowed tick distances, times a power of ten."""
+"""Allowed distances between ticks, times a power of ten."""
 
 _AXIS_MARGIN = 0.08
 """Margin above and below the data relative to their range, if no limits are set."""
 
 _CLIP_LIMIT = 10.0
-"""Distance outside the axes, in lengths of an axis, to which farther points are moved."""
+"""Distance outside the axes, in lengths of an axis, to which more distant points are moved."""
 
 
 def text_width(text: str, size: float) -> float:
@@ -63,7 +63,7 @@ class Ticks(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A text at an offset from a point, whose coordinate is inf at the end of an axis."""
+    """Text at an offset from a point; the coordinate inf means the end of an axis."""
 
     text: str
     at: tuple[float, float]
@@ -74,7 +74,7 @@ class Note(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A line, an area or markers through points in the units of the data.
+    """Line, area or markers through points in data units.
 
     Attributes:
         kind: "line", "area", or matplotlib's character of a marker.
@@ -102,7 +102,7 @@ class Mark(NamedTuple):
 
 
 class Scale:
-    """Scale of one axis: linear or logarithmic, with its limits and ticks."""
+    """Scale of an axis: linear or logarithmic, with its limits and ticks."""
 
     def __init__(self, max_ticks: int, margin: float) -> None:
         self.low: float | None = None
@@ -113,14 +113,14 @@ class Scale:
         self._data_range: list[float] = []
 
     def add(self, values: Array) -> None:
-        """Extend the range of the data by values, without those that are not finite."""
+        """Extend the data range of the scale by finite values."""
         finite = values[np.isfinite(values)]
         positive = finite[finite > 0.0]
         for subset in (finite, positive):
             self._data_range += [float(end(subset)) for end in (np.min, np.max) if len(subset)]
 
     def limits(self) -> tuple[float, float]:
-        """Return the limits that were set, or else those of the data with a margin."""
+        """Return the limits that were set, or by default the data range with a margin."""
         data_range = [value for value in self._data_range if value > 0.0 or not self.log]
         ends = self.low, self.high
         low, high = (
@@ -150,7 +150,7 @@ class Scale:
         return np.clip((finite - low) / (high - low), -_CLIP_LIMIT, 1.0 + _CLIP_LIMIT)
 
     def ticks(self, length: float, size: float, *, along: bool) -> Ticks:
-        """Return as many ticks as have labels that do not overlap.
+        """Return as many ticks as have labels without overlap.
 
         Args:
             length: of the axis.
@@ -171,13 +171,13 @@ class Scale:
 
 
 def _labels_fit(ticks: Ticks, length: float, size: float) -> bool:
-    """Return whether at least an em is free between any two labels along an axis."""
+    """Return whether labels along an axis are at least one em apart."""
     widest = max((text_width(label, size) for label in ticks.labels), default=0.0)
     return len(ticks.values) < 3 or widest + 1.1 * size < length / (len(ticks.values) - 1)
 
 
 def _even_ticks(low: float, high: float, max_steps: int, *, integer: bool) -> Ticks:
-    """Return ticks at round values: at most `max_steps` steps, and two ticks if possible."""
+    """Return ticks at round values, at most `max_steps` steps, and at least two if possible."""
     raw = (high - low) / max_steps
     power = int(np.floor(np.log10(raw)))
     steps = sorted({step * 10.0**p for p in (power - 1, power) for step in _TICK_STEPS})
@@ -197,6 +197,8 @@ def _even_ticks(low: float, high: float, max_steps: int, *, integer: bool) -> Ti
 
 
 class _SpanLook(TypedDict, total=False):
+    """Keyword arguments for the style of a filled area."""
+
     alpha: float
     lw: float
     label: str | None
@@ -412,5 +414,5 @@ class SvgAxes:
 
 
 def _dashes(lengths: Sequence[float], width: float) -> tuple[float, ...]:
-    """Convert a dash pattern in line widths, as matplotlib has it, to points."""
+    """Convert a dash pattern from line widths, as in matplotlib, to points."""
     return tuple(width * length for length in lengths)

@@ -1,4 +1,4 @@
-"""Common time axis of one or more logs in a plot, and thinning of long signals."""
+"""Common time axis of one or more logs in a figure, and thinning of long signals."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
 
 BUCKETS = 5000
-"""Number of buckets to which a signal is thinned over the width of a panel, also for zooming."""
+"""Number of buckets, over the width of a panel, to which a signal is thinned."""
 
 _MAX_LOG_LABELS = 24
-"""Maximum number of logs whose number is written above a panel."""
+"""Maximum number of logs whose numbers are written above a panel."""
 
 
 def require_logs(result: FitResult, figure: str) -> FitResult:
-    """Return the result of a fit, which a figure of its logs needs.
+    """Return the result of a fit if it has the logs that a figure needs; raise otherwise.
 
     Raises:
         ProblemError: it is an estimate, which contains no signals.
@@ -40,7 +40,7 @@ def require_logs(result: FitResult, figure: str) -> FitResult:
 
 
 class AxisSegment(NamedTuple):
-    """Gap-free rows of a log and their x values: time [s], or the number of the static pose."""
+    """Gap-free rows of a log, with x values: time [s], or the number of the static pose."""
 
     log: int
     rows: slice
@@ -49,7 +49,7 @@ class AxisSegment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Logs one after another on a common axis.
+    """Logs one after another on a common time axis.
 
     Attributes:
         still: whether the axis counts static poses, from one, instead of time.
@@ -71,17 +71,17 @@ class Timeline:
 
     @property
     def link(self) -> str:
-        """Name of the axis for figures that zoom together; empty for static poses."""
+        """Name by which figures zoom together; empty for static poses."""
         return "" if self.still else "time"
 
     def titled(self, title: str) -> str:
-        """Return a column's title, with the kind of log if the report shows both kinds."""
+        """Return a column's title, with "static poses" or "motion" if the report has both."""
         if self.alone:
             return title
         return f"{title}, {'static poses' if self.still else 'in motion'}"
 
     def trace(self, values: Sequence[Array]) -> tuple[Array, Array]:
-        """Join a signal of all logs to one line, thinned with its peaks, NaN between segments.
+        """Join a signal of all logs to one line, thinned but with its peaks, NaN at gaps.
 
         Args:
             values: of each log, shape (n,).
@@ -97,7 +97,7 @@ class Timeline:
 
 
 def timelines(logs: Sequence[LogSummary], only: int | None = None) -> tuple[Timeline, ...]:
-    """Return a timeline of the logs in motion and one of the static poses, without empty ones."""
+    """Return the timelines of logs in motion and of static poses; an empty one is omitted."""
     indices = range(len(logs)) if only is None else (only,)
     kinds = {
         still: [index for index in indices if logs[index].recording.still == still]

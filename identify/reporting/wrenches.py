@@ -1,4 +1,4 @@
-"""Section of the wrench: held-out errors, measured and predicted wrench, residual."""
+"""Report section of the wrench: held-out errors, measured and predicted wrench, residual."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def explained_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section of held-out errors, and of the wrench and its residual over time."""
+    """Return the section of held-out errors, and of wrench and residual over time."""
     still = all(log.recording.still for log in result.logs)
     blocks: list[Block] = []
     if result.validation.scores is not None:
@@ -82,7 +82,7 @@ def explained_section(result: FitResult, truth: InertialParameters | None) -> Se
 
 
 def _score_blocks(result: FitResult, scores: HeldOutScores, *, still: bool) -> list[Block]:
-    """Return held-out errors next to those expected from noise; R² and fitted errors folded."""
+    """Return held-out errors beside those expected from noise; R² and fitted errors folded."""
     moved = [result.estimate.moved_in(number).phi for number in range(len(result.logs))]
     expected_rms = noise_rms(result.logs, np.array(moved), result.estimate.biases)
     tiles = []
@@ -152,7 +152,7 @@ def _residual_table(result: FitResult) -> ReportTable:
 
 
 _KINDS = (("Force", "N", FORCE_AXES), ("Torque", "N m", TORQUE_AXES))
-"""Title, unit and columns of force and torque."""
+"""Title, unit and columns of the force and of the torque."""
 
 _AXES = tuple((f"{title.lower()} {axis}", unit) for title, unit, _ in _KINDS for axis in "xyz")
 """Name and unit of each component of a wrench."""
@@ -165,7 +165,7 @@ _HISTOGRAM_EDGES = np.linspace(-5.2, 5.2, 27)
 
 
 def wrench(result: FitResult, log: int | None = None, *, ax: AxesT | None = None) -> Figure | AxesT:
-    """Plot the measured wrench without the sensor offset and the predicted one, equally filtered.
+    """Plot the measured wrench, without the sensor offset, and the predicted wrench.
 
     Args:
         result: of a fit.
@@ -188,7 +188,7 @@ def wrench_columns(result: FitResult, log: int | None = None) -> tuple[Column, .
 def residuals(
     result: FitResult, log: int | None = None, *, ax: AxesT | None = None
 ) -> Figure | AxesT:
-    """Plot the residual wrench over time with its root mean square, and its distribution.
+    """Plot the residual wrench over time with its RMS, and its distribution.
 
     Args:
         result: of a fit.
@@ -199,7 +199,7 @@ def residuals(
 
 
 def residual_columns(result: FitResult, log: int | None = None) -> tuple[Column, ...]:
-    """Return the columns of `residuals`: force, torque and, for enough rows, histograms."""
+    """Return the columns of the figure `residuals`: force, torque, and histograms."""
     values = [prediction.residual for prediction in predict_wrenches(result)]
     all_timelines = timelines(result.logs, log)
     columns = [
@@ -298,7 +298,7 @@ def _histogram(values: Array, title: str) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Measured and predicted wrench on the body at Bo in B, equally filtered [N, N m].
+    """Measured and predicted wrench on the body at Bo in B, filtered equally [N, N m].
 
     Attributes:
         measured: sensor offset removed, shape (n, 6).
@@ -315,7 +315,7 @@ class Prediction:
 
 
 def predict_wrenches(result: FitResult) -> tuple[Prediction, ...]:
-    """Predict the wrench of each log from the body, or bodies, that moved in it."""
+    """Predict the wrench in each log from the body, or bodies, in it."""
     estimate = result.estimate
     return tuple(
         Prediction(

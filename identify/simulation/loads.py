@@ -239,7 +239,7 @@ def split_loads(
     for load in loads:
         if isinstance(load, StateLoad):
             laws.append(load)
-        elif hasattr(load, "line"):
+        elif hasattr(load, "value_and_rate"):
             lines.append(cast("Load", load))
         else:
             laws.append(StateLoad(cast("Law", load)))

@@ -1,4 +1,4 @@
-"""Tables and figures of a study: in a terminal, and as summary.md next to its results."""
+"""Tables and figures of a study, in a terminal and as summary.md beside its results."""
 
 from identify.lazy import attach
 

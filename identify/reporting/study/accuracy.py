@@ -1,4 +1,4 @@
-"""Figures of the errors over the options that a study varies: noise, duration, excitation."""
+"""Figures of errors over the options that a study varies, such as noise and duration."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TITLE_CHARACTERS = 34
 
 @dataclass(frozen=True, slots=True)
 class StudyFigure:
-    """A figure of a study's summary.
+    """Figure in the summary of a study.
 
     Attributes:
         name: name of its file, without suffix.
@@ -71,7 +71,7 @@ def short_labels(labels: Sequence[str], length: int) -> dict[str, str]:
 
 
 def label_key(short: dict[str, str]) -> str:
-    """Return the full numbered labels for the caption; empty if none is clipped."""
+    """Return the full numbered labels for the caption; empty if no label is clipped."""
     if all(label == text for label, text in short.items()):
         return ""
     return " " + ", ".join(f"{i}: {code(label)}" for i, label in enumerate(short, start=1)) + "."
@@ -85,19 +85,19 @@ MARKS = (
     ("#7b3fa0", ">"),
     (INK, "x"),
 )
-"""Colour and marker of the estimators, starting with the last of the study."""
+"""Colour and marker of each estimator, from the last estimator of the study to the first."""
 
 _MOST_PANEL_COLUMNS = 4
 _MOST_CATEGORIES = 8
 _LONGEST_LEGEND = 40
-"""Maximum total length of labels [characters]; others are numbered, see caption."""
+"""Maximum total length of the labels of a legend [characters]; longer labels are numbered."""
 
 EXACT_ERROR = 1e-6
-"""Median error below which a result counts as exact, in the unit of its axis. Such values come from
-rounding and would dominate a logarithmic axis."""
+"""Median error below which a result is exact, in the unit of its axis. Such errors are rounding,
+and would dominate a logarithmic axis."""
 
 _LOGARITHMIC = 8.0
-"""Ratio of maximum to minimum from which the horizontal axis is logarithmic."""
+"""Ratio of maximum to minimum above which the horizontal axis is logarithmic."""
 
 _CAPTION = (
     "Median, and bars from the 10th to the 90th percentile, over logs and seeds; crossed out: "
@@ -108,7 +108,7 @@ _CAPTION = (
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """Horizontal axis: a varied option, or the perturbations as categories.
+    """Horizontal axis: values of a varied option, or the perturbations as categories.
 
     Attributes:
         column: column of the results.
@@ -184,7 +184,7 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
 
 
 def _exact(rows: StudyRows) -> list[str]:
-    """Return the perturbations whose errors are all exact; their columns would be empty."""
+    """Return the perturbations for which all errors are exact; their columns would be empty."""
     metrics = [name for name in rows.plotted if find_heading(name).spread]
     medians = rows.frame.groupby(["perturbation", "estimator"])[metrics].median()
     largest = medians.groupby(level=0).max().max(axis=1)
@@ -246,7 +246,7 @@ def _scale_across(axes: PanelAxes, axis: _Axis) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """Distribution of a metric for one estimator, in the unit shown, at the values of an axis.
+    """Percentiles of a metric of one estimator, in display units, at the values of an axis.
 
     Attributes:
         low: 10th percentile, NaN if it is not drawn.

@@ -1,4 +1,4 @@
-"""Tables of errors by perturbation, estimator, option and log, with published scores."""
+"""Tables of errors by perturbation, estimator, option and log, and published scores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def headline(rows: StudyRows) -> Section:
-    """Return the tiles of the study, and a table with a line per estimator."""
+    """Return the tiles of the study, and a table with one line for each estimator."""
     without = failed(rows.frame)
     tone: Tone = "good" if without == "0" else "warn"
     tiles = [Tile("trials", str(len(rows.frame)), f"{without} failed", tone)]
@@ -76,7 +76,7 @@ def _table(rows: StudyRows) -> ReportTable | None:
 def score(
     part: pd.DataFrame, metric: str, format_value: Callable[[str, float], str] = shown
 ) -> str:
-    """Format the mean of a metric with its 95 % interval; a dash if no trial has the metric."""
+    """Format the mean of a metric with its 95 % interval; a dash if no trial has it."""
     values = part[metric].dropna().astype(float)
     if values.empty:
         return "–"
@@ -111,11 +111,11 @@ _COMPARED = (
 
 _IDENTIFIABLE = "n_identifiable"
 _SELECTED = "riemannian"
-"""Metric with an additional column over the trials common to all estimators."""
+"""Metric with an additional column for the trials that all estimators completed."""
 
 
 def scores(rows: StudyRows) -> Section | None:
-    """Return the section of means with intervals, and medians, of all metrics."""
+    """Return the section of means with intervals, and of medians, of all metrics."""
     if not rows.metrics:
         return None
     published = None if rows.study is None else rows.study.published
@@ -155,12 +155,12 @@ def scores(rows: StudyRows) -> Section | None:
 
 
 def _common(part: pd.DataFrame) -> pd.DataFrame:
-    """Return the selected metric of the noisy logs common to all estimators, one per column."""
+    """Return the selected metric on noisy logs that all estimators completed, one per column."""
     return part.pivot(index=["log", "seed"], columns="estimator", values=_SELECTED).dropna()
 
 
 def _cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) -> list[str]:
-    """Return mean with interval and median of each metric, and the number of failed fits."""
+    """Return mean with interval, and median, of each metric, and the number of failed fits."""
     cells = []
     for name in metrics:
         values, cell = part[name], score(part, name)
@@ -171,7 +171,7 @@ def _cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) 
 
 
 def by_setting(rows: StudyRows) -> Section | None:
-    """Return the section with a table for each option of the logs."""
+    """Return the section with one table for each option of the logs."""
     names = [find_heading(name).text for name in rows.metrics]
     partial = partial_metrics(rows.frame, rows.metrics)
     blocks: list[Text | ReportTable] = []
@@ -193,7 +193,7 @@ def by_setting(rows: StudyRows) -> Section | None:
 
 
 def by_log(rows: StudyRows) -> Section | None:
-    """Return a table per estimator, with the logs sorted by decreasing mean of the first error.
+    """Return one table for each estimator, with the logs by decreasing mean error.
 
     A log has a line for each noisy perturbation, unless these are too many.
     """
@@ -240,7 +240,7 @@ def published_scores(published: Published) -> pd.DataFrame | None:
 
 
 def targets(rows: StudyRows) -> Section | None:
-    """Return the section of targets with the means reached; None without targets."""
+    """Return the section of targets and the means reached; None without targets."""
     if rows.study is None or not rows.study.targets:
         return None
     lines = target_lines(rows, rows.study.targets)
@@ -249,7 +249,7 @@ def targets(rows: StudyRows) -> Section | None:
 
 
 def target_lines(rows: StudyRows, targets: Sequence[Target]) -> list[tuple[str, ...]]:
-    """Return a line per target: estimator, metric, perturbation, mean, target, met."""
+    """Return one line for each target: estimator, metric, perturbation, mean, target, met."""
     lines = []
     for target in targets:
         part = rows.frame[rows.frame["estimator"] == target.estimator]

@@ -1,4 +1,4 @@
-"""Coverage of the 95 % intervals of a study, and their width compared with the errors."""
+"""Coverage of a study's 95 % intervals, and their widths compared with the errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NOTE = (
 )
 _FEWEST_TRIALS = 5
 _MOST_COUNTS = 2
-"""Maximum number of acceptable counts for which the summary warns of too few trials."""
+"""Maximum number of acceptable hit counts at which the summary warns of too few trials."""
 _SUMMARY_HEADS = (
     "perturbation",
     "pooled",
@@ -55,7 +55,7 @@ _SUMMARY_HEADS = (
 
 
 def coverage(rows: StudyRows) -> Section | None:
-    """Return the section of coverage: a table for each estimator that gives intervals."""
+    """Return the section of coverage: one table for each estimator with intervals."""
     blocks: list[Text | ReportTable] = []
     few: dict[int, None] = {}
     for estimator, subset in rows.parts("estimator"):
@@ -82,7 +82,7 @@ def _trials(part: pd.DataFrame, names: tuple[str, ...]) -> list[int]:
 
 
 def few_trials(trials: int) -> str:
-    """Warn if the trials are too few to judge coverage; empty otherwise."""
+    """Return a warning if the trials are too few to judge coverage; empty otherwise."""
     within = counts_within(trials, 0.01 * COVERAGE_RANGE[0], 0.01 * COVERAGE_RANGE[1])
     if len(within) > _MOST_COUNTS:
         return ""
@@ -95,7 +95,7 @@ def few_trials(trials: int) -> str:
 def _summary_cells(
     part: pd.DataFrame, perturbation: str, names: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the cells of pooled coverage, acceptable parameters and logs, and mean width."""
+    """Return pooled coverage, counts of parameters and logs in tolerance, and mean width."""
     given = [name for name in names if part[f"covered_{name}"].notna().any()]
     if not given:
         return ()
@@ -119,12 +119,12 @@ def _summary_cells(
 
 
 def pooled(part: pd.DataFrame, name: str) -> float:
-    """Return the share of a parameter's intervals that contain the truth; NaN without any."""
+    """Return the fraction of a parameter's intervals that contain the truth; NaN for none."""
     return float(part[f"covered_{name}"].mean())
 
 
 def _coverage_interval(part: pd.DataFrame, name: str) -> Interval:
-    """Return the Clopper-Pearson interval of the share of covering intervals."""
+    """Return the Clopper-Pearson interval of a parameter's coverage."""
     covered = part[f"covered_{name}"].dropna()
     return share_interval(int(covered.sum()), len(covered))
 
@@ -138,6 +138,7 @@ def by_log(part: pd.DataFrame, name: str) -> pd.Series:
 def _coverage_rows(
     part: pd.DataFrame, perturbation: str, names: tuple[str, ...]
 ) -> list[list[str]]:
+    """Return the table rows of coverage and width of a perturbation, by parameter."""
     if part.empty or not part[[f"covered_{name}" for name in names]].notna().any(axis=None):
         return []
     worked = part[part["error_type"].isna()]
@@ -153,6 +154,7 @@ def _coverage_rows(
 
 
 def _width(part: pd.DataFrame, name: str) -> float:
+    """Return the median ratio of an interval's half-width to that expected from the errors."""
     columns = [f"half_width_{name}", f"error_{name}"]
     if not set(columns) <= set(part.columns):
         return float("nan")
@@ -165,14 +167,14 @@ def _width(part: pd.DataFrame, name: str) -> float:
 
 
 _LEAST_COVERAGE_SHOWN = 70.0
-"""Lower end of the axis of the figures [%]."""
+"""Lower end of the coverage axis in figures [%]."""
 
 _MOST_PANELS = 8
 _MOST_ESTIMATORS = 6
 
 
 def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
-    """Return the figure of coverage: a column for each estimator, a panel for each perturbation."""
+    """Return the figure of coverage: one column per estimator, one panel per perturbation."""
     names = rows.interval_names
     if not names:
         return []

@@ -1,4 +1,4 @@
-"""Selection of the rows of a results folder for tables and figures, and names of columns."""
+"""Rows of a results folder for tables and figures, and descriptions of their columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ERRORS = ("mass_error", "first_moment_error", "relative_inertia_error", "inerti
 
 @dataclass(frozen=True)
 class StudyRows:
-    """Rows of a study, with the study and its run.
+    """Rows of a study's results, with the study and a summary of its run.
 
     Attributes:
         results: rows of one code version, each trial once.
@@ -40,7 +40,7 @@ class StudyRows:
 
     @property
     def seconds(self) -> float:
-        """Wall time of all runs of the code version of the rows [s]; 0 if unknown."""
+        """Wall time of all runs by the version of the code of these rows [s]; 0 if unknown."""
         return float(self.results.info.codes.get(self.results.code or "", {}).get("seconds", 0.0))
 
     @cached_property
@@ -56,12 +56,12 @@ class StudyRows:
 
     @cached_property
     def plotted(self) -> tuple[str, ...]:
-        """Metrics with a panel in the figures, from the top."""
+        """Metrics that have a panel in the figures, from the top."""
         return tuple(name for name in self.metrics if find_heading(name).drawn)
 
     @cached_property
     def errors(self) -> tuple[str, ...]:
-        """Errors shown in tables by log: at most three, with a published inertia error first."""
+        """At most three error metrics shown in tables by log; a published error comes first."""
         names = [name for name in _ERRORS if name in self.metrics]
         published = None if self.study is None else self.study.published
         if published is not None and {"inertia_error"} <= published.metrics.keys() & set(names):
@@ -70,7 +70,7 @@ class StudyRows:
 
     @cached_property
     def varied(self) -> tuple[str, ...]:
-        """Columns of the options that vary; only the first of those that vary together."""
+        """Columns of options that vary; of several that vary together only the first."""
         frame: pd.DataFrame = self.results.frame
         columns: list[str] = []
         for name in frame.columns:
@@ -90,7 +90,7 @@ class StudyRows:
         )
 
     def labels(self, column: str) -> list[str]:
-        """Return logs, perturbations or estimators with rows, in the order of the study file."""
+        """Return the logs, perturbations or estimators that have rows, in the study's order."""
         present = dict.fromkeys(map(str, self.frame[column].unique()))
         listed = [label for label in self.results.info.order.get(column, ()) if label in present]
         return list(dict.fromkeys([*listed, *present]))
@@ -98,7 +98,7 @@ class StudyRows:
     def parts(
         self, column: str, within: pd.DataFrame | None = None
     ) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Yield the labels of a column and their rows, in the order of the study file.
+        """Yield each label of a column with its rows, in the order of the study file.
 
         Args:
             column: "log", "perturbation" or "estimator".
@@ -109,13 +109,13 @@ class StudyRows:
 
     @property
     def noisy(self) -> list[str]:
-        """Perturbations other than `none`, unless it is the only one."""
+        """Perturbations except `none`, unless it is the only one."""
         labels = self.labels("perturbation")
         return [label for label in labels if label != "none"] or labels
 
 
 def rows_of_study(folder: Path, study: Study) -> Results:
-    """Return the rows of the trials of a study, for the current code and settings.
+    """Return the rows of a study's trials, for the current code and settings.
 
     Raises:
         StudyError: the folder has no such row.
@@ -130,7 +130,7 @@ def rows_of_study(folder: Path, study: Study) -> Results:
 
 
 def latest_rows(folder: Path, code: str | None = None) -> Results:
-    """Return the rows of one code version, each trial once.
+    """Return the rows of one version of the code, each trial once.
 
     Args:
         folder: folder of the results.
@@ -159,7 +159,7 @@ def is_log_option(column: str) -> bool:
 
 
 def _same_groups(first: pd.Series, second: pd.Series) -> bool:
-    """Return whether two columns group the rows equally."""
+    """Return whether two columns divide the rows into the same groups."""
     pairs = first.astype(str) + "\n" + second.astype(str)
     return pairs.nunique() == first.nunique(dropna=False) == second.nunique(dropna=False)
 
@@ -187,7 +187,7 @@ def failed(part: pd.DataFrame) -> str:
 
 
 def counted(shown: str, count: int) -> str:
-    """Append the number of fits to a mean."""
+    """Append the number of fits to a formatted mean."""
     return f"{shown} (n {count})" if count else shown
 
 
@@ -215,7 +215,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Format a share in per cent, to a tenth; 100 only if it is exactly 1."""
+    """Format a fraction in per cent, to a tenth; 100 only if it is exactly 1."""
     if share is None or share != share:
         return "–"
     text = f"{100.0 * share:.1f}".removesuffix(".0")
@@ -238,11 +238,11 @@ _SETTINGS = {
 
 
 def setting(column: str) -> str:
-    """Return the description of an option's column, such as `log_duration`."""
+    """Return the description of the column of an option, such as `log_duration`."""
     return _SETTINGS.get(column, column.replace("_", " "))
 
 
 def code(text: str) -> str:
-    """Format a name or message as code, on one line."""
+    """Format a name or message as inline code, on one line."""
     words = " ".join(text.split()).replace("`", "'")
     return f"`{words}`"

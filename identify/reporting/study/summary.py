@@ -1,4 +1,4 @@
-"""Summary of a study: summary.md with its figures, and text for a terminal."""
+"""Summary of a study: summary.md with figures, and text for a terminal."""
 
 from __future__ import annotations
 
@@ -56,13 +56,15 @@ if TYPE_CHECKING:
 SUMMARY, PAGE = "summary.md", "summary.html"
 
 _MOST_WORDS = 8
+"""Maximum number of words in a list."""
 _MOST_MESSAGES = 20
+"""Maximum number of messages in a table."""
 _LONGEST_MESSAGE = 300
 """Maximum length of a message [characters]."""
 
 
 def head(rows: StudyRows) -> Section:
-    """Return the section of trials, logs, perturbations, estimators, time and code."""
+    """Return the section of trials, logs, perturbations, estimators, time and code version."""
     frame, study, run = rows.frame, rows.study, rows.run
     count = str(len(frame))
     if study is not None and len(study) > len(frame):
@@ -113,7 +115,7 @@ def _first(words: list[str]) -> str:
 
 
 def failures(rows: StudyRows) -> Section:
-    """Return the section of errors and warnings, with their number and logs."""
+    """Return the section of errors and warnings, with their numbers and logs."""
     raised = rows.frame[rows.frame["error_type"].notna()]
     blocks: list[Text | ReportTable] = [Text("None.")]
     if len(raised):
@@ -177,13 +179,13 @@ STUDY_PACKAGES = (
     ),
     "studies",
 )
-"""Packages with which the trials of a study file are computed."""
+"""Subpackages of `identify` that compute the trials of a study file."""
 
 _DIGEST_DIGITS = 12
 
 
 def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
-    """Return the fingerprint line by which an outdated report is detected.
+    """Return a fingerprint line of the code, by which outdated reports are detected.
 
     Raises:
         SchemaError: there is no package of that name.
@@ -199,14 +201,14 @@ _FIXED = "\N{NO-BREAK SPACE}"
 
 
 def _names(rows: StudyRows, metrics: Sequence[str] | None) -> Sequence[str]:
-    """Return the requested metrics, else those with values."""
+    """Return the requested metrics; by default the metrics with values."""
     if metrics:
         return rows.results.selected_metrics(metrics)
     return rows.metrics or default_metrics(rows.results)[:1]
 
 
 def _kinds(rows: StudyRows, by: Sequence[str]) -> Iterator[tuple[*tuple[str, ...], pd.DataFrame]]:
-    """Yield values of `by` as texts and their rows, in the order of the study file."""
+    """Yield each value of `by` as text with its rows, in the order of the study file."""
     table(rows.results, (), by=by)  # raises for an unknown column
     groups = rows.frame.groupby(list(by), sort=False, dropna=False)
     numbers, kinds = groups.ngroup(), groups.size().reset_index()[list(by)]
@@ -218,7 +220,7 @@ def _kinds(rows: StudyRows, by: Sequence[str]) -> Iterator[tuple[*tuple[str, ...
 def scores_text(
     results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = DEFAULT_GROUPING
 ) -> str:
-    """Format means of the metrics with intervals, grouped by all but the last of `by`.
+    """Format means of metrics with intervals, in groups by all but the last of `by`.
 
     Wide tables are split. A failed fit counts as not consistent; a mean over a part of the
     estimates is shown with their number.
@@ -256,13 +258,13 @@ def scores_text(
 
 
 def _counted(group: str, low: int, high: int) -> str:
-    """Return the name of a group with the number of trials per line."""
+    """Return the name of a group, with the number of trials in each of its lines."""
     count = f"{low} trials each" if low == high else f"{low} to {high} trials each"
     return f"{group} ({count})" if group else f"({count})"
 
 
 def comparison_text(frame: pd.DataFrame, first: str, second: str) -> str:
-    """Format the table of `compare`: means, difference with interval, share of smaller values."""
+    """Format the table of `compare`: means, difference with interval, part of smaller values."""
     heads = ["", "A", "B", "B − A", "low", "high ", "B < A", "pairs"]
     same, other = frame[frame["identical"]], frame[~frame["identical"]]
     if other.empty:
@@ -287,7 +289,7 @@ def _pairs(frame: pd.DataFrame) -> int:
 
 
 def _identical(same: pd.DataFrame) -> Iterator[str]:
-    """Yield the metrics that are identical in all pairs, by perturbation."""
+    """Yield the metrics that are equal in all pairs, by perturbation."""
     if not same.empty:
         labels = (
             f"{label}: {', '.join(find_heading(name).short_text for name in part['metric'])}"
@@ -308,7 +310,7 @@ def _notes(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def _legend(names: Sequence[str]) -> list[str]:
-    """Explain the short headings that differ from the metric's name."""
+    """Explain the short headings that differ from the names of the metrics."""
     short = {name: find_heading(name).short_text for name in names}
     entries = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
     legend = "; ".join(text.replace(" ", _FIXED) for text in entries)
@@ -334,14 +336,14 @@ SECTIONS: tuple[Callable[[StudyRows], Section | None], ...] = (
     by_log,
     times,
 )
-"""Functions that each return a section of the summary, or None."""
+"""Functions that make the summary's sections; each may return None."""
 
 FIGURES: tuple[Callable[[StudyRows], list[StudyFigure]], ...] = (accuracy_figures, coverage_figures)
-"""Functions that each return the figures possible for the rows."""
+"""Functions that each return the figures that are possible for the rows."""
 
 
 def write_summary(rows: StudyRows, folder: Path) -> tuple[Path, ...]:
-    """Write the summary as Markdown with PNG figures, and as a page; replaces earlier files.
+    """Write the summary as Markdown with PNG figures, and as a page; replace earlier files.
 
     Returns:
         Paths of the files, summary.md and summary.html first.

@@ -1,4 +1,4 @@
-"""Sections of a study as Markdown and as one HTML page.
+"""Sections of a study as Markdown, and as an HTML page.
 
 Names from a study file are in backticks in text and cells, for Markdown; the page omits these.
 """
@@ -24,7 +24,7 @@ from identify.reporting.content import (
 from identify.reporting.study.accuracy import StudyFigure
 
 _PAPER, _SHEET_GAP = 105, 3
-"""Width of a sheet of paper and of the gap between columns [characters]."""
+"""Width of a sheet of paper, and of the gap between columns [characters]."""
 
 
 def markdown_of(section: Section | None) -> str:
@@ -69,7 +69,7 @@ def _plain(block: Block) -> Block:
 
 
 def _pieces(block: Block) -> Iterator[Block]:
-    """Split a table that is too wide for paper; each piece repeats the columns of labels."""
+    """Split a table that is too wide for paper; each part repeats the label columns."""
     if not isinstance(block, ReportTable) or any(head.look == "prose" for head in block.head):
         yield block
         return
@@ -93,5 +93,5 @@ def _plain_row(row: Row) -> Row:
 
 
 def _bare(text: str) -> str:
-    """Remove backticks, asterisks of emphasis, and link addresses from a text."""
+    """Remove backticks, emphasis and link addresses from a text."""
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`|\*\*?(?=\S)|(?<=\S)\*\*?", "", text))
