@@ -228,7 +228,8 @@ def read_samples(path: Path) -> tuple[Array, Vec6]:
     """
     table = read_source(Source(path, _LAYOUT, (), _WRENCH, own_clock=True), alone=True)
     if table.faults.any():
-        raise table.error_at(int(np.argmax(table.faults > 0)), "expected seven finite numbers")
+        expected = "expected time, force and torque: seven finite numbers"
+        raise table.error_at(int(np.argmax(table.faults > 0)), expected)
     ticks = table.ticks_per_second or 1
     time = np.asarray(table.stamps, dtype=np.float64) / ticks
     return time, np.stack([table.columns[name] for name in _WRENCH], axis=-1)

@@ -226,7 +226,7 @@ def _rows_of(results: Results, label: str, names: Sequence[str]) -> pd.DataFrame
     if rows.index.has_duplicates:
         raise StudyError(
             f"{results.folder}: {label!r} has several rows for one noisy log: rows of several "
-            f"codes or metrics cannot be compared; give one code"
+            "versions of the code or metrics cannot be compared; choose a version with code=..."
         )
     return rows
 

@@ -262,10 +262,16 @@ def test_missing_files_are_named(tmp_path):
     [
         ("time,Fx,fy,fz,tx,ty,tz\n0,1,2,3,4,5,6\n", r"no 'fx' among .*; did you mean 'Fx'"),
         ("t,fx,fy,fz,tx,ty,tz\n0,1,2,3,4,5,6\n", "no column 'time'"),
-        (HEADER + "0,1,2,3,4,5,6\n1,2,x,4,5,6,7\n", "line 3: expected seven finite numbers"),
+        (
+            HEADER + "0,1,2,3,4,5,6\n1,2,x,4,5,6,7\n",
+            "line 3: expected time, force and torque",
+        ),
         (HEADER + "0,1,2,3,4,5,6\n", "two or more samples"),
         (HEADER + "0,1,2,3,4,5,6\n0,1,2,3,4,5,6\n", "time must increase"),
-        (HEADER + "0,1,2,3,4,5,6\n1,1,nan,3,4,5,6\n", "line 3: expected seven finite numbers"),
+        (
+            HEADER + "0,1,2,3,4,5,6\n1,1,nan,3,4,5,6\n",
+            "line 3: expected time, force and torque",
+        ),
     ],
 )
 def test_invalid_sample_file_reports_location(tmp_path, content, message):
