@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 from tyro.conf import UseAppendAction
 
 from identify.commands.bodies import UNUSABLE_STATUS
@@ -187,6 +186,8 @@ class Design(Command):
         return None if self.after is None else read_estimate(self.after)
 
     def _body(self, earlier: SavedEstimate | None) -> InertialParameters:
+        import numpy as np
+
         from identify.arrays import positive
         from identify.inertia import InertialParameters
         from identify.inertia.parameters import default_body
@@ -208,6 +209,8 @@ class Design(Command):
         return WrenchNoise(force, torque, rate_hz)
 
     def _wrist_motion(self) -> MotionDesign:
+        import numpy as np
+
         from identify.design import WristProblem, design_wrist_motion, wrist_limits
         from identify.design.prediction import EarlierFit
         from identify.pipeline.needs import parse_needs
@@ -233,6 +236,8 @@ class Design(Command):
         )
 
     def _joint_motion(self) -> MotionDesign:
+        import numpy as np
+
         from identify.design import design_joint_motion, joint_limits, payload_problem
         from identify.design.designs import TORQUE_RATE_HZ, joint_remarks
         from identify.design.prediction import EarlierFit, torque_noise_of_estimate
@@ -327,6 +332,8 @@ class Design(Command):
 
     def _poses(self, count: int) -> Outcome:
         """Design static poses, write their table, and describe them."""
+        import numpy as np
+
         from identify.design import design_static_poses
         from identify.design.prediction import predict_static_poses
 
@@ -355,6 +362,8 @@ def _start_position(text: str | None, robot: RobotModel) -> Array:
     Raises:
         UsageError: not one number for each joint.
     """
+    import numpy as np
+
     from identify.design import middle_of_range
 
     if text is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,9 +49,6 @@ from identify.regressors import (
 )
 from identify.regressors.triangular import qr_factor
 from identify.significance import PRIOR_EXCLUDED_P
-
-if TYPE_CHECKING:
-    from identify.estimation.counted_errors import CountedErrors
 
 _MIN_DECISIVE_PRIOR_FRACTION = 0.5
 """Fraction of the information on a parameter above which it counts as determined by the prior."""

@@ -60,7 +60,9 @@ def sampled_rows(signals: Sequence[Array]) -> Indices | None:
         lengths - period * samples, period
     ):
         return None
-    held = np.append(samples, np.ceil((count - fresh[-1]) / period)).astype(np.intp)
+    last = count - fresh[-1]
+    last_samples = 1.0 if last <= period + 1.0 else np.ceil(last / period)
+    held = np.append(samples, last_samples).astype(np.intp)
     first = np.repeat(np.cumsum(held) - held, held)
     rows = np.repeat(fresh, held) + np.rint(period * (np.arange(len(first)) - first))
     return np.unique(rows[rows < count].astype(np.intp))

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from identify.signals.sample_and_hold import LONGEST_HOLD, sampled_rows
 from tests.strategies import seeds
@@ -20,6 +20,7 @@ def sampled(period: float, jitter: float = 0.0, rng: np.random.Generator | None 
 
 
 @given(st.floats(1.25, LONGEST_HOLD - 0.5), seeds())
+@example(3.24609375, 0)  # the last sample is held for four rows
 def test_rows_of_regular_slow_sensor_are_found(period, seed):
     number = sampled(period)
     fresh = np.flatnonzero(np.diff(number, prepend=-1))
