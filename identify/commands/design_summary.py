@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 if TYPE_CHECKING:
     from identify.design import MotionDesign
@@ -21,7 +20,7 @@ def width_lines(widths: Mapping[str, float]) -> Iterator[str]:
     """Format the widest predicted half-width of mass, centre of mass and inertia."""
     for letter, (quantity, scale, unit) in _UNITS.items():
         widest = max(width for name, width in widths.items() if name.startswith(letter))
-        text = f"± {scale * widest:.2g} {unit}" if np.isfinite(widest) else "not identified"
+        text = f"± {scale * widest:.2g} {unit}" if math.isfinite(widest) else "not identified"
         yield f"Predicted {quantity}: {text} (95 %)."
 
 
@@ -64,7 +63,7 @@ def design_record(design: MotionDesign) -> dict[str, object]:
         "period": design.period,
         "axes": list(design.plan.axes),
         "shares": dict(design.shares),
-        "half_widths": {k: v if np.isfinite(v) else None for k, v in widths.items()},
+        "half_widths": {k: v if math.isfinite(v) else None for k, v in widths.items()},
         "relative_to_unplanned": design.gain,
         "needs": {need.text: need not in design.unmet for need in design.needs},
         "remarks": list(design.plan.remarks),
