@@ -122,6 +122,16 @@ def _lacks_public_log() -> str:
     return f"{FOREIGN[0]} (IDENTIFY_DATA: see docs/datasets.md)" if foreign_log() is None else ""
 
 
+def _lacks_arms() -> str:
+    from identify.catalog import dataset_logs
+    from identify.errors import DatasetError
+
+    try:
+        return "" if dataset_logs("tx40") else "the TX40"
+    except DatasetError:
+        return "the TX40 (IDENTIFY_DATA: see docs/datasets.md)"
+
+
 def _lacks_robots() -> str:
     from experiments.models import models_in, robots
 
@@ -149,6 +159,14 @@ REPORTS: Mapping[str, Report] = {
         minutes=3,
         command=("experiments/models.py",),
         lacks=_lacks_robots,
+    ),
+    "arms": Report(
+        file="reports/arms.md",
+        study=("experiments/arms.py", "datasets/arms/generate.py"),
+        packages=(*FIT, "robots", "arms"),
+        minutes=5,
+        command=("experiments/arms.py",),
+        lacks=_lacks_arms,
     ),
     "agreement": Report(
         file="reports/agreement.md",

@@ -50,9 +50,9 @@ _OTHER_SCALE = 2.0
 """Gain of the torques from which, and below whose inverse, they are not torques in N m: links of
 models and friction are right within half of it."""
 
-_GRAVITY_SHARE = 0.3
-"""Smallest share of a joint's torque that the model's links explain, for its gain to count: wrists
-carry little but friction."""
+_MIN_SHARE = 10.0
+"""Smallest power of the torque of a joint's links, relative to that of its residual, for its gain
+to count: wrists carry little but friction."""
 
 _MIN_TIMING = 0.015
 """Smallest delay and time constant that are reported [s]: shorter ones change a fit little."""
@@ -160,7 +160,8 @@ class _Search(NamedTuple):
     def excess(self) -> float:
         """Largest error of a joint beyond what right logs leave; none up to one."""
         of_model = np.minimum(
-            self.model.errors / _LARGE_ERROR, self.model.errors / (_EXCESS * self.free.errors)
+            self.model.errors / _LARGE_ERROR,
+            self.model.errors / (_EXCESS * self.free.errors + 1e-9),
         )
         of_free = self.free.errors / (2.0 * _LARGE_ERROR)
         return float(np.maximum(of_model, of_free).max())
@@ -192,7 +193,7 @@ def _read_otherwise(
 
 def _readings_of(search: _Search) -> Iterator[Finding]:
     """Yield findings on readings and the scale, the best at each step, the others read so."""
-    few = some_points(search.points)
+    few, known = some_points(search.points), set[str]()
     for _ in range(_MAX_READINGS):
         plain = fit_friction(few)
         scale = _scale(few, plain)
@@ -202,9 +203,10 @@ def _readings_of(search: _Search) -> Iterator[Finding]:
         best = _best_reading(few, plain, links=False)
         if best is None and plain.total > _UNLIKE_MODEL:
             best = _best_reading(few, fit_friction(few, links=True), links=True)
-        if best is None:
+        if best is None or best[0].text in known:
             return
         reading, evidence = best
+        known.add(reading.text)
         few = reading.apply(few)
         worst = few.robot.joints[int(plain.errors.argmax())]
         text = (
@@ -240,7 +242,7 @@ def _best_reading(
 def _scale(points: ArmPoints, plain: JointFit) -> Finding | None:
     """Return a finding if the torques that gravity loads are of another scale than the model's."""
     fit = fit_friction(points, gains=True)
-    loaded = np.flatnonzero(fit.shares > _GRAVITY_SHARE)
+    loaded = np.flatnonzero(fit.shares > _MIN_SHARE * fit.errors**2)
     gains, names = fit.gains[loaded], [points.robot.joints[j] for j in loaded.tolist()]
     ratio = float(fit.errors @ fit.errors / (plain.errors @ plain.errors))
     other = np.abs(np.log(gains)) > np.log(_OTHER_SCALE)

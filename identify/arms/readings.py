@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 
 from identify.arms.columns import ArmColumns, JointMotion
 from identify.arms.rows import joint_segments
-from identify.arrays import Array, Indices
+from identify.arrays import Array, Flags, Indices
 from identify.inertia.frames import frame_map
 from identify.logs import JointRecording
 from identify.robots import RobotModel, inverse_dynamics, torque_regressor
@@ -37,6 +37,9 @@ _MIN_MOVING_SHARE = 0.05
 """Smallest share of points at which a joint moves; below it, a reading explains none of its torque,
 as degrees that are read twice as such."""
 
+_TINY = 1e-12
+"""Least mean square of a torque [N² m²], for joints without one."""
+
 _RIDGE = 1e-10
 """Share of a column's power that is added to it, as columns of a short motion may depend."""
 
@@ -49,12 +52,14 @@ class ArmPoints:
         columns: columns of the arm, with its model.
         motion: smoothed motion and torque.
         still_below: speed of each joint below which its rows do not count, shape (n,).
+        judged: whether each joint moves; torques of others are not explained, shape (n,).
         load: frame of a load, or None.
     """
 
     columns: ArmColumns
     motion: JointMotion
     still_below: Array
+    judged: Flags
     load: str | None = None
 
     @property
@@ -84,7 +89,13 @@ def arm_points(
         smooth.apply(measured, order + 1),
         smooth.apply(signals["effort"], 0),
     )
-    return ArmPoints(columns, motion, log.still_below, load)
+    judged = _moving_shares(motion, log.still_below) >= _MIN_MOVING_SHARE
+    return ArmPoints(columns, motion, log.still_below, judged, load)
+
+
+def _moving_shares(motion: JointMotion, still_below: Array) -> Array:
+    """Return the share of points at which each joint moves, shape (n,)."""
+    return (np.abs(motion.v) > still_below).mean(axis=0)
 
 
 def some_points(points: ArmPoints, most: int = _POINTS) -> ArmPoints:
@@ -130,14 +141,14 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
     # offsets of joints first, then links or a load, then unknowns that are at least zero
     start = n + free.shape[2]
     p = start + 3 * (n + len(motors)) + (n if gains else 0)
-    grams, power = np.zeros((n, p + 1, p + 1)), np.ones(n)
-    for j in range(n):
+    grams, power = np.zeros((n, p + 1, p + 1)), np.full(n, _TINY)
+    for j in np.flatnonzero(points.judged).tolist():
         moves = np.abs(m.v[:, j]) > points.still_below[j]
         if moves.mean() < _MIN_MOVING_SHARE:
             grams[j, p, p] = 1.0
             continue
         tau = m.effort[moves, j]
-        power[j] = max(float(tau @ tau) / len(tau), 1e-300)
+        power[j] = max(float(tau @ tau) / len(tau), _TINY)
         terms = [(np.array([j]), np.ones((len(tau), 1)))]
         terms.append((np.arange(n, start), free[moves, j]))
         for number, (shares, a, v) in enumerate([(np.eye(n)[j], m.a[:, j], m.v[:, j]), *motors]):

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from identify.arms import ArmFit, ArmLog, PayloadFit
+from identify.arms import ArmFit, ArmLog, PayloadFit, arm_findings
 from identify.arms.columns import FRICTION
 from identify.arms.equations import equations_of, of_run
 from identify.estimation import Estimate
@@ -151,6 +151,14 @@ def findings_of_arm(
     fit: PayloadFit | ArmFit, recordings: Sequence[JointRecording]
 ) -> Iterator[Finding]:
     """Yield the findings of a fit of an arm, or of its load, and of the readers of its logs."""
+    payload = isinstance(fit, PayloadFit)
+    yield from arm_findings(
+        recordings,
+        fit.robot,
+        loaded=fit.loaded if payload else 0,
+        frame=fit.frame if payload else None,
+        cutoff_hz=fit.logs[0].cutoff_hz,
+    )
     for log in recordings:
         yield from (replace(finding, where=log.name) for finding in log.findings)
         if log.dropped.total:
