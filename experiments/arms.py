@@ -60,7 +60,7 @@ def trial(generator: ModuleType, arm: Any, seed: int) -> dict[str, Any]:
         path = Path(folder) / "arm.urdf"
         path.write_text(simulated.urdf, encoding="utf-8")
         robot = read_robot(path, empty.names, gravity=empty.gravity)
-    return loads(loaded, empty, robot, simulated.truth["load"]) | arms(empty, robot)
+    return loads(loaded, empty, robot, simulated.truth) | arms(empty, robot)
 
 
 def loads(
@@ -70,9 +70,7 @@ def loads(
     exact, row = TorqueScale.known(0.0, len(robot.joints)), {}
     true = [truth["mass"], *truth["com"]]
     for route in ROUTES:
-        fit = fit_payload(
-            loaded, empty, robot=robot, frame=truth["frame"], scale=exact, interval=route
-        )
+        fit = fit_payload(loaded, empty, robot=robot, frame="tool0", scale=exact, interval=route)
         intervals = [fit.estimate.intervals[name] for name in QUANTITIES]
         inside = [low <= x <= high for (low, high), x in zip(intervals, true, strict=True)]
         row[route] = inside

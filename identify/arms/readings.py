@@ -149,7 +149,7 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
             continue
         tau = m.effort[moves, j]
         power[j] = max(float(tau @ tau) / len(tau), _TINY)
-        terms = [(np.array([j]), np.ones((len(tau), 1)))]
+        terms: list[tuple[Indices, Array]] = [(np.array([j]), np.ones((len(tau), 1)))]
         terms.append((np.arange(n, start), free[moves, j]))
         for number, (shares, a, v) in enumerate([(np.eye(n)[j], m.a[:, j], m.v[:, j]), *motors]):
             if number == 0 or shares[j]:

@@ -116,3 +116,11 @@ def test_impossible_link_of_the_model_is_named(robot, log):
 def test_links_of_another_arm_are_told_from_a_wrong_log(robot, log):
     others = replace(robot, phi=robot.phi * 0.05)
     assert codes(log, robot=others)[0] in ("torque_unexplained", "effort_scale")
+
+
+def test_a_joint_that_does_not_move_is_not_judged(robot, log):
+    position = log.position.copy()
+    position[:, 2] = 0.4
+    signals = {"joint_position": position, "effort": log.effort}
+    model = replace(log, signals=signals)
+    assert "joint_2" not in "".join(f.text for f in arm_findings([model], robot))

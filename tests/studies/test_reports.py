@@ -24,12 +24,13 @@ LEFT_OUT = {
     "silent": {"exchange", "studies"},  # its rows are kept as those of studies are
     "stars": {"exchange", "simulation"},
     "coverage": {"exchange", "simulation"},
+    "arms": {"exchange", "simulation"},  # files of bodies; paths of other bodies
     "benchmarks": {"studies"},
 }
 """Packages that are imported, by some way, and have no part in the numbers."""
 
-ONLY_FOR_JOINTS = {"robots"}
-"""Packages that `identify.logs` uses for logs of joints, which no report has."""
+ONLY_FOR_JOINTS = {"arms", "robots"}
+"""Packages for logs of joints, from which the other reports have no numbers."""
 
 
 def imported(files) -> set[str]:
