@@ -186,9 +186,10 @@ def _read_otherwise(
     readings_found = list(_readings_of(search)) if search.excess > 1.0 else []
     yield from readings_found
     if not readings_found:
-        if search.model.total > _UNLIKE_MODEL:
+        timing = list(_timing(search.log, search.points))
+        yield from timing
+        if not timing and search.model.total > _UNLIKE_MODEL:
             yield _unexplained(search)
-        yield from _timing(search.log, search.points)
 
 
 def _readings_of(search: _Search) -> Iterator[Finding]:
