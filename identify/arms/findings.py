@@ -241,7 +241,7 @@ def _best_reading(
 
 
 def _scale(points: ArmPoints, plain: JointFit) -> Finding | None:
-    """Return a finding if the torques that gravity loads are of another scale than the model's."""
+    """Return a finding if gravity torques in the log differ from the model's by a scale factor."""
     fit = fit_friction(points, gains=True)
     loaded = np.flatnonzero(fit.shares > _MIN_SHARE * fit.errors**2)
     gains, names = fit.gains[loaded], [points.robot.joints[j] for j in loaded.tolist()]

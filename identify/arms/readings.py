@@ -250,7 +250,7 @@ def moved(
 
 
 def _mounted(points: ArmPoints, gravity: Array) -> ArmPoints:
-    """Return points of an arm under another gravity in axes of its base."""
+    """Return the samples of an arm as if its base were mounted in another direction."""
     columns = points.columns
     return replace(points, columns=replace(columns, robot=replace(columns.robot, gravity=gravity)))
 

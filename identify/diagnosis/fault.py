@@ -172,7 +172,7 @@ class Fault:
         )
 
     def with_sign(self, sign: Fault) -> Fault:
-        """Combine the fault with a wrong sign: the log is read again, then the sign is mapped."""
+        """Combine the fault with a wrong sign: read the log again, then flip the sign by a map."""
         patch, sign_patch = self.patch, sign.patch
         assert patch is not None
         assert sign_patch is not None

@@ -162,7 +162,7 @@ class _Blocks:
 
     @property
     def moments(self) -> Array:
-        """Moments of [y | r] of each block over all rows, shape (blocks, k + 1, k + 1)."""
+        """Second moments of regressors y and residual r by block, shape (blocks, k + 1, k + 1)."""
         total, width = self.free.copy(), self.free.shape[-1]
         for block, moments in self.by_offset:
             _add_by_block(total, block, moments[:, -width:, -width:])

@@ -47,7 +47,7 @@ class ChannelTypes:
 
     @cached_property
     def numbers(self) -> Array:
-        """Whether a channel is of a kind, as numbers 0 and 1, shape (G, K, m)."""
+        """Membership (0 or 1) of channels in kinds, as force and torque, shape (G, K, m)."""
         return self.flags.astype(np.float64)
 
     @cached_property
@@ -84,7 +84,7 @@ class ChannelTypes:
         return (self.numbers @ moments.diagonal(0, 1, 2)[..., None])[..., 0]
 
     def by_channel(self, values: Array) -> Array:
-        """Expand values of the kinds to their channels, (G, K) to (G, m)."""
+        """Expand one value for each kind of channel to one for each channel, (G, K) to (G, m)."""
         return (values[:, None] @ self.numbers)[:, 0]
 
 

@@ -102,7 +102,7 @@ def positive_masses(space: ParameterSpace, x: Array) -> bool:
 
 
 def default_lengths(space: ParameterSpace, x: Array) -> list[float]:
-    """Return the length scale of each default body [m], for a default ball from the mass."""
+    """Return the length scale of each body's default [m]; without one, of a ball of its mass."""
     lengths = []
     for number in range(len(space.bodies)):
         default = space.default_of(number)

@@ -286,7 +286,7 @@ def _augmented_rows(matrix: Array, right: Array) -> Array:
 
 
 def _component_rows(whitening: Array, columns: Array, means: Array) -> Array:
-    """Stack rows [W columns | W mean] of each component, shape (g, 10, k + 1)."""
+    """Stack whitened rows [W C | W mean] of each component of a prior, shape (g, 10, k + 1)."""
     return np.concatenate((whitening @ columns, whitening @ means[..., None]), axis=-1)
 
 

@@ -250,7 +250,10 @@ def _reinterpreted_rotation(
     if old.matrix is not None and old.matrix == new.matrix and not old.homogeneous:
         return quaternion_conjugate(logged)
     if numbers is None or len(numbers) != len(logged) or new.matrix is not None:
-        raise SchemaError("what the log has for the rotation was not kept: read the log again")
+        raise SchemaError(
+            "the rotation's columns are no longer in memory, so that they cannot be interpreted "
+            "in another way: read the log again"
+        )
     return rotation_by(numbers, old, new)
 
 

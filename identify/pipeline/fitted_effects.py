@@ -65,7 +65,7 @@ def fit_sensor_effects(
 
 
 def _groups_of_applied_faults(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
-    """Return effects without a prior, which refit the sizes of faults that were corrected.
+    """Return unknowns without a prior that estimate the sizes of corrected faults again.
 
     A size that was estimated by maximum likelihood has an error, which the intervals then include.
     """

@@ -168,7 +168,7 @@ def needs_met(text: str, estimate: Estimate) -> dict[str, bool]:
 
 @dataclass(frozen=True, slots=True)
 class PrecisionLimits:
-    """Half-widths by which an estimate without needs is judged.
+    """Half-widths by which an estimate is judged if the user requires no precision.
 
     Attributes:
         good, poor: half-widths of the mass, as a share of it, and of a coordinate of the centre of

@@ -43,7 +43,7 @@ class Equations(ABC):
 
     @abstractmethod
     def residual(self, log: int, group: int) -> Array:
-        """Return the coefficients [B0 | B] of the residual of a group of a log.
+        """Return B0 and B of the residual r = z (B0 − B x) of one group of channels of a log.
 
         Returns:
             Shape (fit, m, 1 + p) for m channels and p unknowns: r = Σ_k z_k (B0_k − B_k x).

@@ -100,7 +100,7 @@ class PaddedSystem:
 
     @classmethod
     def of(cls, data: Sequence[tuple[Statistics, Equations]], group_index: Indices) -> PaddedSystem:
-        """Pad the equations of some statistics to common sizes.
+        """Pad the equations of several logs to common sizes, so that they form one batch.
 
         Args:
             data: statistics with equations of one parameter space.

@@ -149,7 +149,7 @@ class System:
 
     @cached_property
     def group_index(self) -> Indices:
-        """Numbers (statistics, group in them) of the G groups that have samples, shape (G, 2)."""
+        """Indices (statistics, group within them) of the G groups with samples, shape (G, 2)."""
         sampled = [statistics.samples_of_groups.any(axis=0) for statistics, _ in self.data]
         return np.array(
             [(number, g) for number, flags in enumerate(sampled) for g in np.flatnonzero(flags)],

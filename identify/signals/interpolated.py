@@ -110,7 +110,7 @@ class SlowerSamples:
         return values[start] + (self.sample_times - self.clock[start])[:, None] * slope
 
     def shared_by(self, values: Array) -> bool:
-        """Return whether another signal bends significantly more at the samples than elsewhere."""
+        """Return whether another signal has kinks at the same samples, as if interpolated there."""
         near = np.zeros(len(values), dtype=bool)
         for side in ("left", "right"):
             rows = np.searchsorted(self.clock, self.sample_times, side=side) - (side == "right")

@@ -91,8 +91,8 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     subset = _latest(subset[subset["current"]] if code is None else subset)
     if subset.empty and count:
         raise StudyError(
-            f"{folder}: no results yet of the study that was run last; run it again, or give "
-            f"the code {fingerprint} for the {count} rows of others"
+            f"{folder}: no results of the present version of the code; run the study again, or "
+            f"give the code {fingerprint} for the {count} rows of other versions"
         )
     if subset.empty and len(frame):
         counts = ", ".join(

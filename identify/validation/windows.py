@@ -112,7 +112,7 @@ class _WindowStarts:
         return cls(step, stride, samples, starts)
 
     def stack(self, most: int, total: int) -> Windows:
-        """Stack evenly chosen windows, in proportion to this rate's number of windows."""
+        """Stack evenly spaced windows of one sampling rate, in proportion to their number at it."""
         count = min(len(self.starts), max(1, most * len(self.starts) // total))
         subset = np.unique(np.linspace(0, len(self.starts) - 1, count).astype(int))
         columns = zip(*(self._window(*self.starts[k]) for k in subset), strict=True)

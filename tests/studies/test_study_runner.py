@@ -251,5 +251,5 @@ def test_the_estimate_of_time_counts_every_trial() -> None:
 def test_study_without_rows_shows_no_rows_of_another(out: Path) -> None:
     with Store(out, StoreInfo("other")) as store:
         store.mark_current(trial.key for trial in quick(seed=8).trials())
-    with pytest.raises(StudyError, match="no results yet of the study that was run last"):
+    with pytest.raises(StudyError, match="no results of the present version of the code"):
         open_results(out)

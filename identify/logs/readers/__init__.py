@@ -100,7 +100,9 @@ def list_tables(path: Path) -> tuple[TableInfo, ...]:
     contents: Callable[[Path], tuple[TableInfo, ...]] | None
     contents = getattr(import_module(f"{__name__}.{format_of(path)}"), "contents", None)
     if contents is None:
-        raise LogError(f"{path}: no columns are listed of its format; write the schema by hand")
+        raise LogError(
+            f"{path}: columns of this file format cannot be listed; write the schema by hand"
+        )
     return contents(path)
 
 

@@ -93,7 +93,7 @@ class Problem:
     steps: int
 
     def body_of(self, which: slice) -> PrincipalBody:
-        """Return the principal bodies at some indices."""
+        """Return the bodies, in their principal axes, at some indices."""
         b = self.body
         return PrincipalBody(b.mass[which], b.com[which], b.moments[which], b.quaternion[which])
 
