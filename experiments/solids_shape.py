@@ -26,7 +26,8 @@ from identify.logs.synthetic import random_motion
 from identify.reporting.content import make_table, markdown_table
 from identify.spatial import Pose
 from identify.spatial.rotations import exp_rotation
-from identify.studies.estimators import ConsistentLeastSquares, Estimator, KnownShape, TrialData
+from identify.studies.estimator import Estimator, TrialData
+from identify.studies.estimators import ConsistentLeastSquares, KnownShape
 from identify.studies.metrics import central_inertia_error, covered, inertia_error
 from identify.studies.perturbations.noise import StarsNoise
 from identify.studies.study import Truth

@@ -16,7 +16,7 @@ from identify.files import require_file
 from identify.logs import Schema
 from identify.logs.readers import READERS
 from identify.studies.keys import key_of
-from identify.studies.sources import is_folder_log, source_files
+from identify.studies.log_source import is_folder_log, source_files
 from identify.texts import plain_name
 
 RESERVED_NAMES = ("table.parquet", "table.csv", "comparison.html")

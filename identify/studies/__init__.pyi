@@ -1,5 +1,5 @@
 from identify.studies.document import load_study as load_study, parse_study as parse_study
-from identify.studies.estimators import (
+from identify.studies.estimator import (
     EstimatorOutput as EstimatorOutput,
     TrialData as TrialData,
 )

@@ -25,7 +25,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from identify.documents import lookup, read_toml, validate
 from identify.errors import LogError, StudyError
-from identify.studies.estimators import ESTIMATORS, Estimator, FunctionEstimator, is_function_kind
+from identify.studies.estimator import Estimator
+from identify.studies.estimators import ESTIMATORS, FunctionEstimator, is_function_kind
 from identify.studies.metrics import METRICS
 from identify.studies.options import Options, Positive
 from identify.studies.perturbations import PERTURBATIONS

@@ -22,7 +22,7 @@ from identify.inertia import (
     pseudo_inertia,
     smallest_pseudo_eigenvalue,
 )
-from identify.studies.estimators import EstimatorOutput
+from identify.studies.estimator import EstimatorOutput
 from identify.studies.study import Truth
 
 Values: TypeAlias = Mapping[str, float | None]

@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import hashlib
-from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from identify.arrays import Vec3
 from identify.catalog import DatasetLog, dataset_logs
-from identify.errors import LogError, SchemaError, StudyError, did_you_mean
+from identify.errors import StudyError, did_you_mean
 from identify.exchange import read_parameters
 from identify.files import digest
 from identify.inertia import InertialParameters
 from identify.inertia.shapes import Points
 from identify.inertia.shapes.points import read_points
 from identify.logs import Recording, Schema, load_schema, read_log
-from identify.logs.parts import SourceFile
 from identify.logs.read import digest_of_files
-from identify.logs.readers import files_of
-from identify.logs.sources import plan_sources
 from identify.logs.synthetic import MAX_ROWS, random_motion, synthetic_recording
 from identify.signals import on_one_clock
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 from identify.studies.keys import seed_of
+from identify.studies.log_source import (
+    LogSource,
+    is_folder_log,
+    join_digests,
+    require_existing,
+    source_files,
+    wrap_errors,
+)
 from identify.studies.options import (
     Count,
     NotNegative,
-    Options,
     Positive,
     canonical_json,
     format_call,
@@ -43,50 +46,6 @@ from identify.texts import plain_name
 
 MAX_LOGS = 100_000
 """Maximum number of logs of a study: each is kept in memory, and more are probably a mistake."""
-
-
-def join_digests(parts: Sequence[str]) -> str:
-    """Return the sha256 of several digests or texts (hexadecimal)."""
-    return hashlib.sha256(" ".join(parts).encode("utf-8")).hexdigest()
-
-
-class LogSource(Options):
-    """Base class of the sources of logs."""
-
-    @abstractmethod
-    def logs(self, folder: Path, seed: int) -> Sequence[LogItem]:
-        """Return the logs in a fixed order; log files are hashed, but not read.
-
-        Args:
-            folder: of the study file, the base of relative paths.
-            seed: of the study, for synthetic logs.
-
-        Raises:
-            StudyError: the source has no log.
-            DatasetError: a data set is missing.
-        """
-
-
-def is_folder_log(schema: Schema) -> bool:
-    """Return whether a log is a folder with a file for each group of signals."""
-    streams = [schema.stream(group) for group in schema.groups]
-    return all(stream is not None and stream.file is not None for stream in streams)
-
-
-def source_files(log: Path, schema: Schema) -> list[SourceFile]:
-    """Return all files of a log with their sha256, in the order in which they are read.
-
-    Raises:
-        MissingFile: the log or one of its files does not exist.
-        LogError: the log is a folder and the schema does not assign its files, or a file cannot be
-            read.
-    """
-    parts = (part for source in plan_sources(log, schema) for part in files_of(source.path))
-    paths = dict.fromkeys(parts)
-    return [SourceFile(path, digest(path)) for path in paths]
-
-
-ValueT = TypeVar("ValueT")
 
 
 class LogFiles(LogSource):
@@ -122,8 +81,8 @@ class LogFiles(LogSource):
         folders = [match for match in matches if match.is_dir()]
         if not files and not folders:
             raise StudyError(f"pattern = {self.pattern!r} matches no file under {top.resolve()}")
-        path = _require_existing(folder / self.schema_file, "schema")
-        schema = _wrap_errors(lambda: load_schema(path))
+        path = require_existing(folder / self.schema_file, "schema")
+        schema = wrap_errors(lambda: load_schema(path))
         logs = folders if folders and is_folder_log(schema) else files
         if not logs:
             raise StudyError(
@@ -136,8 +95,8 @@ class LogFiles(LogSource):
         truth = None
         stem = log if log.is_dir() else log.with_suffix("")
         if self.truth is not None:
-            truth = _require_existing(folder / self.truth.replace("{name}", stem.name), "truth")
-        files = _wrap_errors(lambda: source_files(log, schema))
+            truth = require_existing(folder / self.truth.replace("{name}", stem.name), "truth")
+        files = wrap_errors(lambda: source_files(log, schema))
         data = digest_of_files(files)
         name = stem.relative_to(folder) if stem.is_relative_to(folder) else stem
         others = [
@@ -155,20 +114,6 @@ def _load(path: Path, schema: Path, truth: Path | None) -> tuple[Recording, Trut
     """Load a log and its true body."""
     recording = on_one_clock(read_log(path, schema))
     return recording, None if truth is None else Truth(read_parameters(truth).phi)
-
-
-def _wrap_errors(read: Callable[[], ValueT]) -> ValueT:
-    """Call a function, and raise errors of logs and schemas as a `StudyError`."""
-    try:
-        return read()
-    except (LogError, SchemaError) as error:
-        raise StudyError(str(error)) from error
-
-
-def _require_existing(path: Path, key: str) -> Path:
-    if not path.is_file():
-        raise StudyError(f"{key}: the file {path} does not exist")
-    return path
 
 
 class NamedDataset(LogSource):

@@ -14,7 +14,7 @@ from identify.arrays import Phi, Vec3
 from identify.errors import StudyError, did_you_mean
 from identify.inertia.shapes import Mesh, Points
 from identify.logs import Recording
-from identify.studies.estimators import Estimator
+from identify.studies.estimator import Estimator
 from identify.studies.keys import code_fingerprint, fields_except, key_of, noise_seed
 from identify.studies.options import Scalar
 from identify.studies.perturbations.perturbation import PerturbationSequence

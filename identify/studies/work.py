@@ -17,7 +17,7 @@ from identify.errors import LogError, StudyError
 from identify.logs import Recording
 from identify.regressors import Statistics, block_statistics, join_logs
 from identify.signals import prepare
-from identify.studies.estimators import EstimatorOutput, TrialData
+from identify.studies.estimator import EstimatorOutput, TrialData
 from identify.studies.executor import limit_blas_threads
 from identify.studies.keys import code_fingerprint
 from identify.studies.metrics import METRICS

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from identify.errors import ProblemError
-from identify.studies.estimators import Estimator, EstimatorOutput, TrialData
+from identify.studies.estimator import Estimator, EstimatorOutput, TrialData
 
 
 class Raises(Estimator):

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from identify.studies import Study, open_results, parse_study
-from identify.studies.estimators import Estimator
+from identify.studies.estimator import Estimator
 from identify.studies.study import NamedEstimator
 
 QUICK: dict[str, Any] = {

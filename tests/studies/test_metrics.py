@@ -6,7 +6,7 @@ from scipy.linalg import logm, sqrtm
 from identify.arrays import Phi
 from identify.inertia import in_frame, phi_from_pseudo_inertia, pseudo_inertia
 from identify.spatial import Pose, exp_rotation
-from identify.studies.estimators import EstimatorOutput
+from identify.studies.estimator import EstimatorOutput
 from identify.studies.metrics import (
     com_error,
     consistent,

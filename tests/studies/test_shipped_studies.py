@@ -8,7 +8,7 @@ from identify.pipeline import fit
 from identify.reporting.study import StudyRows, rows_of_study
 from identify.reporting.study.error_tables import target_lines
 from identify.studies import Study, load_study, parse_study, run_study
-from identify.studies.estimators import TrialData
+from identify.studies.estimator import TrialData
 from identify.studies.keys import code_fingerprint
 from identify.studies.work import run_trials
 from tests.recordings import without_effects

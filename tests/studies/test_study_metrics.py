@@ -8,12 +8,8 @@ from identify.inertia.shapes import Box, Points
 from identify.inertia.shapes.interior import sample_interior
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.studies import metrics
-from identify.studies.estimators import (
-    ESTIMATORS,
-    ConsistentLeastSquares,
-    EstimatorOutput,
-    TrialData,
-)
+from identify.studies.estimator import EstimatorOutput, TrialData
+from identify.studies.estimators import ESTIMATORS, ConsistentLeastSquares
 from identify.studies.metrics import METRICS
 from identify.studies.study import Truth
 from tests.close import assert_close
