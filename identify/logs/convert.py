@@ -110,7 +110,8 @@ def _pose(valid: Table, pose: PoseTable, schema: Schema) -> dict[str, Array]:
     if schema.by_joints:
         from identify.logs.joint_signals import robot_pose  # which few logs need
 
-        return robot_pose(valid, schema)
+        assert schema.joints is not None
+        return robot_pose(valid.stacked_columns(schema.joints.position), schema)
     q, p = read_rotation(valid, pose), None
     if pose.homogeneous:
         p = read_translation(valid, pose) * LENGTH[pose.position_unit]

@@ -25,32 +25,44 @@ _LIMIT_EXCESS = 1.5
 
 
 def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dict[str, Array]:
-    """Return the signals of joints by their names in a `JointRecording`, in SI.
-
-    Angles that wrap at a turn are continued.
-    """
+    """Return the signals of joints by their names in a `JointRecording`, in SI."""
     signals: dict[str, Array] = {}
-    motor, factors = joints.motor, joints.unit_factors
     if "joints" in valid_rows:
-        moved = {"joint_position": joints.position, "joint_velocity": joints.velocity}
-        for name, columns in moved.items():
-            if columns is not None:
-                of_log = valid_rows["joints"].stacked_columns(columns) * factors
-                signals[name] = of_log if motor is None else of_log @ motor.to_joints.T
-        position = signals["joint_position"] + joints.per_joint(joints.offset) * factors
-        position[:, joints.angular] = np.unwrap(position[:, joints.angular], axis=0)
-        signals["joint_position"] = position
+        logged = valid_rows["joints"]
+        signals["joint_position"] = joint_positions(logged.stacked_columns(joints.position), joints)
+        if joints.velocity is not None:
+            signals["joint_velocity"] = _of_joints(logged.stacked_columns(joints.velocity), joints)
     if "effort" in valid_rows and joints.effort is not None:
         effort = valid_rows["effort"].stacked_columns(joints.effort) * joints.effort_factors
+        motor = joints.motor
         signals["effort"] = effort if motor is None else effort @ motor.torque_to_joints.T
     return signals
 
 
-def robot_pose(valid: Table, schema: Schema) -> dict[str, Array]:
+def joint_positions(logged: Array, joints: JointsTable) -> Array:
+    """Convert logged positions of joints or motors to positions of the joints [rad, m].
+
+    Angles that wrap at a turn are continued.
+
+    Args:
+        logged: columns `position` of `[joints]` in their unit, shape (rows, n).
+        joints: the schema's table.
+    """
+    q = _of_joints(logged, joints) + joints.per_joint(joints.offset) * joints.unit_factors
+    q[:, joints.angular] = np.unwrap(q[:, joints.angular], axis=0)
+    return q
+
+
+def _of_joints(logged: Array, joints: JointsTable) -> Array:
+    in_si = logged * joints.unit_factors
+    return in_si if joints.motor is None else in_si @ joints.motor.to_joints.T
+
+
+def robot_pose(logged: Array, schema: Schema) -> dict[str, Array]:
     """Compute the pose of the robot's frame that is B, from the positions of its joints.
 
     Args:
-        valid: rows with the positions of the joints.
+        logged: columns `position` of `[joints]` in their unit, shape (rows, n).
         schema: with `robot` in `[pose]`, and `[joints]`.
 
     Raises:
@@ -62,7 +74,7 @@ def robot_pose(valid: Table, schema: Schema) -> dict[str, Array]:
 
     assert schema.joints is not None
     assert schema.pose is not None
-    q = joint_signals({"joints": valid}, schema.joints.positions)["joint_position"]
+    q = joint_positions(logged, schema.joints)
     X_WB = frame_pose(schema_robot(schema), str(schema.pose.frame), q)
     return {"position": X_WB.position, "quaternion": quaternion_from_rotation(X_WB.rotation)}
 
@@ -84,7 +96,7 @@ def robot_finding(schema: Schema) -> Finding:
 def joints_in_degrees(valid: Table, schema: Schema) -> Iterator[Finding]:
     """Yield a finding if positions declared in radians must be in degrees, by joint limits."""
     assert schema.joints is not None
-    q = joint_signals({"joints": valid}, schema.joints.positions)["joint_position"]
+    q = joint_positions(valid.stacked_columns(schema.joints.position), schema.joints)
     largest = np.abs(q).max(axis=0, initial=0.0)
     limits = np.abs(schema_robot(schema).position_limits).max(axis=1)
     beyond = largest > _LIMIT_EXCESS * limits

@@ -19,6 +19,7 @@ from identify.arrays import Array, Vec4, seal
 from identify.documents import validate
 from identify.errors import SchemaError
 from identify.logs.convert import axes_of, imu_of, noise_of
+from identify.logs.joint_signals import robot_pose
 from identify.logs.orientation import rotation_from_numbers
 from identify.logs.recording import Recording, moved_recording
 from identify.logs.schema import Schema
@@ -39,7 +40,7 @@ Patch: TypeAlias = Mapping[str, Any]
 """Values of keys of a schema, such as {"pose.order": "wxyz"} or {"wrench.mount.unit": "mm"}; None
 leaves a key out."""
 
-_MOTION = frozenset({"pose", "twist", "acceleration"})
+_MOTION = frozenset({"pose", "joints", "twist", "acceleration"})
 _ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
 
 
@@ -78,6 +79,9 @@ def patched(recording: Recording, patch: Patch) -> Recording:
         w = np.concatenate((signals["force"], signals["torque"]), axis=1) @ gain.T
         signals |= {"force": w[:, :3], "torque": w[:, 3:]}
     numbers = recording.rotation_numbers
+    if "joints" in tables and old.joints and new.joints and new.by_joints and numbers is not None:
+        numbers = numbers @ selection_matrix(old.joints.position, new.joints.position).T
+        signals |= robot_pose(numbers, new)
     if old.pose is not None and new.pose is not None and old.pose != new.pose:
         signals |= _reinterpreted_pose(signals, numbers, old.pose, new.pose)
         if numbers is not None:
@@ -149,6 +153,7 @@ def _schema_document(recording: Recording) -> dict[str, dict[str, Any]]:
         table = document.get(signal.table, {})
         given = _ROTATIONS if signal.name == "quaternion" else (signal.key,)
         whole = signal.name == "position" and len(table.get("matrix", ())) == 16
+        whole |= "robot" in table
         if signal.name in names and not whole and not any(key in table for key in given):
             document.setdefault(signal.table, {})[signal.key] = list(signal.columns)
     if "imu" in document and recording.imu is not None:

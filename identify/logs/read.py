@@ -160,15 +160,19 @@ def sealed(log: Path, name: str, values: Array) -> Array:
 def rotation_numbers_of(
     log: Path, valid_rows: Mapping[Group, Table], schema: Schema
 ) -> Array | None:
-    """Return the logged Euler angles or rotation vectors of the pose, if it has them."""
+    """Return the logged Euler angles, rotation vectors or joint positions of a pose of them."""
     if schema.pose is None or "pose" not in valid_rows:
         return None
-    numbers = rotation_numbers(valid_rows["pose"], schema.pose)
+    valid = valid_rows["pose"]
+    if schema.by_joints and schema.joints is not None:
+        numbers = valid.stacked_columns(schema.joints.position)
+    else:
+        numbers = rotation_numbers(valid, schema.pose)
     return None if numbers is None else sealed(log, "rotation", numbers)
 
 
 def _numbers_of_streams(path: Path, streams: Sequence[StreamRows], schema: Schema) -> Array | None:
-    """Return the logged Euler angles or rotation vectors of the stream with the pose."""
+    """Return the logged numbers of the rotation, of the stream with the pose."""
     numbers = (rotation_numbers_of(path, stream.valid_rows, schema) for stream in streams)
     return next((array for array in numbers if array is not None), None)
 

@@ -77,9 +77,9 @@ class Recording:
         streams: signals with separate clocks; `identify.signals.on_one_clock` resamples them.
         findings: corrections of the log's clocks by the reader.
         imu: pose of an inertial measurement unit in the body; None if the log has none.
-        rotation_numbers: Euler angles or rotation vectors as logged, in their unit, from which
-            `quaternion` was computed, shape (n, k), n the rows of the stream that has the pose;
-            None for other attitudes.
+        rotation_numbers: Euler angles, rotation vectors or joint positions as logged, in their
+            unit, from which `quaternion` was computed, shape (n, k), n the rows of the stream that
+            has the pose; None for other attitudes.
         body_frame: name of B, and pose of the flange in it. With a tool point X_BT the log has the
             motion of that point, which was transferred to B, the flange.
     """

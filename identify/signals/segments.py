@@ -99,7 +99,7 @@ def _require_resolved(name: str, quaternion: Vec4) -> None:
             f"{name}: the attitude turns by {step:.2g} rad from row to row (median), "
             f"which is too far to be differentiated. If each row is a static pose, set "
             f"`still = true` in [log]; else check `time_unit`, that of each stream where there are "
-            f"several, and `angle_unit`, `order` and `maps` in [pose]"
+            f"several, and `angle_unit`, `order` and `maps` in [pose], or `unit` in [joints]"
         )
 
 

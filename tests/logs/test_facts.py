@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from identify.diagnosis.faults import FAMILIES, faults_of, parametric_faults
-from identify.logs import Recording
+from identify.logs import Recording, load_schema
 from identify.logs.facts import LogFacts
 from identify.spatial import Pose
 from tests.diagnosis.logs import PHI
@@ -66,6 +66,9 @@ def test_families_have_the_codes_of_their_faults():
     columns = dict.fromkeys(("force", "torque", "euler"), np.zeros((2, 3)))
     angles = Recording.from_arrays(**columns, still=True, wrench_frame="body", acts_on="body")
     facts.append(LogFacts.of(angles))
+    keys = {"log": {"time": "t"}, "joints": {"names": ["a", "b"], "position": ["q0", "q1"]}}
+    keys |= {"pose": {"robot": "a.urdf", "frame": "tool0"}, "wrench": facts[0].schema.wrench}
+    facts.append(replace(facts[0], schema=load_schema(keys)))
     for family, codes in FAMILIES.items():
         assert {fault.code for of_log in facts for fault in family(of_log)} == set(codes)
 

@@ -1,6 +1,7 @@
 """Logs whose pose comes from the joint positions of a robot: `robot` and `frame` in `[pose]`."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from identify.commands.fit_each import BatchFitSettings
 from identify.errors import MissingExtra, MissingFile, ModelError, SchemaError
 from identify.logs import load_schema, read_log
 from identify.logs.log_file import MIN_ROWS_IN_CHUNKS, open_log
-from identify.pipeline import FitSettings
+from identify.logs.patch import patched
+from identify.pipeline import FitSettings, check_logs
 from identify.regressors import newton_euler_wrench
+from identify.reporting.page import report_html
 from identify.robots import frame_motion, frame_pose, read_robot
 from identify.spatial import quaternion_from_rotation
 from identify.studies.sources import SOURCES
@@ -117,12 +120,54 @@ def test_degrees_read_as_radians_are_beyond_the_limits_of_the_joints(folder):
     assert finding.remedy.endswith('[joints], set `unit = "deg"`.')
 
 
+def test_robot_is_recorded_as_the_schema_has_it(folder):
+    path = write_csv(folder / "log.csv", columns(folder, 500))
+    result = fit(read_log(path, folder / "schema.toml"))
+    (record,) = result.estimate.provenance["logs"]
+    assert record["schema"]["pose"]["robot"] == "models/arm.urdf"
+    assert str(folder) not in report_html(result)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code", "remedy"),
+    [
+        ('"q0", "q1"', '"q1", "q0"', "joint_order", 'set `position = ["q0", "q1", "q2"]`.'),
+        ('"q2"]', '"-q2"]', "joint_sign", 'set `position = ["q0", "q1", "q2"]`.'),
+        ('unit = "deg"', "", "angle_unit", 'set `unit = "deg"`.'),
+    ],
+)
+def test_wrong_joints_are_named(folder, before, after, code, remedy):
+    table, schema = columns(folder, 1000), folder / "schema.toml"
+    if code == "angle_unit":  # so slow that no limit of a joint is passed
+        table |= {name: 0.05 * table[name] for name in ("q0", "q1", "q2")}
+        q, v, a = (0.05 * each for each in joint_motion(table["t"]))
+        robot = read_robot(folder / "models" / "arm.urdf", NAMES)
+        w = newton_euler_wrench(BODY, frame_motion(robot, "tool0", q, v, a))
+        table |= {n: w[:, k] for k, n in enumerate(("fx", "fy", "fz", "tx", "ty", "tz"))}
+    rng = np.random.default_rng(0)
+    for name in ("fx", "fy", "fz", "tx", "ty", "tz"):
+        table[name] = table[name] + rng.normal(scale=5e-2 if name[0] == "f" else 3e-3, size=1000)
+    assert before in SCHEMA
+    schema.write_text(SCHEMA.replace(before, after))
+    read = read_log(table, schema)
+    check = check_logs([read])
+    finding = next(iter(check.findings))
+    assert (finding.code, finding.severity) == (code, "error")
+    assert finding.remedy.endswith(remedy)
+    schema.write_text(SCHEMA)
+    right = read_log(table, schema)
+    patch = {"joints.position": ["q0", "q1", "q2"], "joints.unit": "deg"}
+    again = patched(read, patch)
+    for signal in ("position", "quaternion"):
+        assert_close(again.signals[signal], right.signals[signal], 1e-12)
+
+
 def test_path_of_the_robot_is_relative_to_the_schema(folder, monkeypatch, tmp_path_factory):
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     path = write_csv(folder / "log.csv", columns(folder, 50))
     log = read_log(path, folder / "schema.toml")
     again = read_log(path, log.schema)
-    assert log.schema["pose"]["robot"] == str(folder / "models" / "arm.urdf")
+    assert Path(log.schema["pose"]["robot"]) == folder / "models" / "arm.urdf"
     assert_close(again.signals["position"], log.signals["position"], 0.0)
 
 

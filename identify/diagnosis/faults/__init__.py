@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.faults.gravity import gravity_faults, imu_faults
+from identify.diagnosis.faults.joints import joint_faults
 from identify.diagnosis.faults.pose import pose_faults
 from identify.diagnosis.faults.rotation import rotation_faults
 from identify.diagnosis.faults.timing import timing_faults
@@ -30,6 +31,7 @@ FAMILIES: dict[Family, tuple[str, ...]] = {
         *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
         *("acceleration_kind", "acceleration_unit", "kinematic_offset"),
     ),
+    joint_faults: ("joint_order", "joint_sign", "angle_unit"),
     rotation_faults: ("rotation_convention", "angle_unit", "position_axes"),
     timing_faults: ("time_unit", "clock_rate", "delay", "sensor_lag"),
 }

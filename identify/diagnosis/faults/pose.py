@@ -42,7 +42,8 @@ def pose_faults(facts: LogFacts) -> Iterator[Fault]:
         yield from _acceleration_kind_faults(facts)
         yield from _acceleration_unit_faults(facts)
         yield from _rate_unit_faults(facts)
-    if facts.gravity_added and facts.acceleration_from_position:
+    by_joints = facts.schema is not None and facts.schema.by_joints
+    if facts.gravity_added and facts.acceleration_from_position and not by_joints:
         yield _position_scale_fault(facts)
     if not facts.still:
         yield _point_offset_fault(facts)

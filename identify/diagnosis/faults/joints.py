@@ -1,0 +1,32 @@
+"""Faults of the joint positions from which a robot's model gives the pose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from identify.diagnosis.fault import Fault, discrete_fault
+from identify.logs.facts import LogFacts
+from identify.logs.schema_fields import negate_column
+
+
+def joint_faults(facts: LogFacts) -> Iterator[Fault]:
+    """Yield faults of order, sign and unit of the joint positions that give the pose."""
+    schema = facts.schema
+    if schema is None or schema.joints is None or not (schema.by_joints and facts.attitude):
+        return
+    joints, columns = schema.joints, schema.joints.position
+    for i, j in combinations(range(len(columns)), 2):
+        swapped = list(columns)
+        swapped[i], swapped[j] = columns[j], columns[i]
+        text = f"the positions of joints {joints.names[i]} and {joints.names[j]} are exchanged"
+        yield discrete_fault(facts, "joint_order", text, {"joints.position": swapped})
+    for j, name in enumerate(joints.names):
+        mirrored = [*columns[:j], negate_column(columns[j]), *columns[j + 1 :]]
+        text = f"joint {name} turns the other way than in the robot's model"
+        yield discrete_fault(facts, "joint_sign", text, {"joints.position": mirrored})
+    unit = joints.units[0]
+    if unit in ("rad", "deg") and len({*joints.units}) == 1 and not joints.offset:
+        other = "deg" if unit == "rad" else "rad"
+        text = f'the positions of the joints are in "{other}", not in "{unit}"'
+        yield discrete_fault(facts, "angle_unit", text, {"joints.unit": other})
