@@ -40,6 +40,11 @@ Group: TypeAlias = Literal[
 """Signals that share a clock."""
 
 
+_AFTER_FOLDER = "/./"
+"""Separator of the absolute folder of a schema and the path of its robot as written, which paths
+of files ignore."""
+
+
 class Schema(DocumentTable):
     """A validated schema; create one with `load_schema`, whose errors name file and key."""
 
@@ -170,11 +175,22 @@ def load_schema(source: SchemaLike) -> Schema:
 
 
 def _with_robot_path(document: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
-    """Return a schema's tables with the absolute path of its robot, relative to the schema."""
+    """Return a schema's tables with the folder of the schema before the path of its robot."""
     pose = document.get("pose")
     if not (isinstance(pose, dict) and isinstance(pose.get("robot"), str) and pose["robot"]):
         return document
-    return {**document, "pose": {**pose, "robot": str((folder / pose["robot"]).absolute())}}
+    if Path(pose["robot"]).is_absolute():
+        return document
+    robot = f"{folder.absolute()}{_AFTER_FOLDER}{pose['robot']}"
+    return {**document, "pose": {**pose, "robot": robot}}
+
+
+def schema_as_written(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of a loaded schema with the path of its robot as the user wrote it."""
+    pose = tables.get("pose")
+    if not (isinstance(pose, Mapping) and isinstance(pose.get("robot"), str)):
+        return dict(tables)
+    return {**tables, "pose": {**pose, "robot": pose["robot"].rpartition(_AFTER_FOLDER)[2]}}
 
 
 def _check_streams(schema: Schema) -> None:

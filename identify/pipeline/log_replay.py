@@ -13,6 +13,7 @@ from identify.exchange import SavedEstimate
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import InertialParameters, check
 from identify.logs import Recording
+from identify.logs.schema import schema_as_written
 from identify.regressors import LogSummary, scan
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals import Reading
@@ -169,7 +170,8 @@ def reading_from_estimate(
             )
     for k in same_log:
         now, then = (
-            dict(_schema_keys(each)) for each in (recording.schema, logs[k].get("schema", {}))
+            dict(_schema_keys(each))
+            for each in (schema_as_written(recording.schema), logs[k].get("schema", {}))
         )
         patch = {key: then.get(key) for key in {**now, **then} if now.get(key) != then.get(key)}
         reading = reading.with_patch(patch)

@@ -12,6 +12,7 @@ import numpy as np
 from identify.estimation import Estimate
 from identify.estimation.priors.prior import BALL
 from identify.logs import Recording
+from identify.logs.schema import schema_as_written
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary
 from identify.signals.prepared import acceleration_sources
@@ -87,7 +88,7 @@ def _log_record(log: LogSummary) -> dict[str, object]:
             name: route._asdict() for name, route in acceleration_sources(log).items()
         },
         "reading": log.reading.digest,
-        "schema": dict(recording.schema),
+        "schema": schema_as_written(recording.schema),
     }
 
 

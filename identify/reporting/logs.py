@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -191,15 +191,10 @@ def _log_row(name: str, log: LogSummary, excluded: Sequence[int]) -> Row:
 def provenance_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Return the section of everything that is needed to repeat the fit."""
     carrier = None if result.carrier is None else result.carrier.estimate
-    schemas = [log.recording.schema for log in result.logs]
-    return provenance_section_of(result.estimate, schemas, carrier)
+    return provenance_section_of(result.estimate, carrier)
 
 
-def provenance_section_of(
-    estimate: Estimate,
-    schema_of_logs: Sequence[Mapping[str, object]],
-    carrier: Estimate | None = None,
-) -> Section:
+def provenance_section_of(estimate: Estimate, carrier: Estimate | None = None) -> Section:
     """Return the section of an estimate's provenance with the schema of each log."""
     provenance = estimate.provenance
     command = provenance.get("command")
@@ -218,12 +213,13 @@ def provenance_section_of(
     if versions:
         rows.append(row("Versions", versions))
     schemas: dict[str, list[str]] = {}  # numbers of the logs by the text of their schema
-    for number, schema in enumerate(schema_of_logs, start=1):
-        text = json_text(dict(schema))
+    logs: Any = provenance.get("logs", ())
+    for number, log in enumerate(logs, start=1):
+        text = json_text(log["schema"])
         schemas.setdefault(text, []).append(str(number))
     listings = [
-        Listing("Schema" if len(schemas) == 1 else f"Schema, log {', '.join(logs)}", text)
-        for text, logs in schemas.items()
+        Listing("Schema" if len(schemas) == 1 else f"Schema, log {', '.join(numbers)}", text)
+        for text, numbers in schemas.items()
         if text != "{}"
     ]
     table = ReportTable((Head("Item"), Head("Value", "prose")), tuple(rows))

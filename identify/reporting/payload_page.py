@@ -59,7 +59,7 @@ def payload_report_html(
         scale_section(fit.scale, torques.joints),
         decided_section(result, truth),
         log_section(result.recordings, fit.logs, titles),
-        provenance_section_of(result.estimate, [log.schema for log in result.recordings]),
+        provenance_section_of(result.estimate),
     ]
     return render_page(
         "report.html",
