@@ -73,8 +73,8 @@ class BlockBootstrap:
         if count < MIN_BLOCKS:
             raise ProblemError(
                 f"bootstrap: the data have {count} blocks of time, expected at least {MIN_BLOCKS}. "
-                "A block is about ten seconds of a log: give longer or more logs, or use the "
-                "default formula for the intervals"
+                "A block is some seconds of a log: give longer or more logs, or use the formula "
+                "for the intervals"
             )
         A, _ = fit.eiv_corrected
         whitened = np.linalg.solve(root.T, A.T)

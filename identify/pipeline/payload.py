@@ -16,9 +16,11 @@ from identify.files import digest
 from identify.findings import NOT_IDENTIFIED, Finding, Verdict, ranked
 from identify.inertia import PHI
 from identify.logs import JointRecording
+from identify.logs.schema import schema_as_written
 from identify.pipeline.needs import ARM_LIMITS, needs_met, precision_findings
 from identify.pipeline.provenance import versions
 from identify.robots import RobotModel
+from identify.signals.streams import on_one_clock
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial import BodyFrame, Pose
 
@@ -159,7 +161,7 @@ def findings_of_arm(
         frame=fit.frame if payload else None,
         cutoff_hz=fit.logs[0].cutoff_hz,
     )
-    for log in recordings:
+    for log in map(on_one_clock, recordings):
         yield from (replace(finding, where=log.name) for finding in log.findings)
         if log.dropped.total:
             yield Finding(
@@ -188,7 +190,7 @@ def log_records(
             "rate_hz": log.rate_hz,
             "cutoff_hz": log.cutoff_hz,
             "gravity": recording.gravity.tolist(),
-            "schema": dict(recording.schema),
+            "schema": schema_as_written(recording.schema),
         }
         for recording, log in zip(recordings, logs, strict=True)
     ]

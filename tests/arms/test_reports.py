@@ -85,6 +85,23 @@ def test_findings_of_the_reader_are_those_of_the_load(fit, robot):
     assert replace(finding, where=logs[0].name) in found
 
 
+def test_samples_held_in_a_faster_log_are_named(fit, robot):
+    slow = logs_of(robot)
+    logs = [
+        replace(
+            log,
+            time=np.arange(2 * len(log)) * (log.time[1] / 2.0),
+            signals={name: np.repeat(values, 2, axis=0) for name, values in log.signals.items()},
+            rows=2 * log.rows,
+        )
+        for log in slow
+    ]
+    codes = [finding.code for finding in payload_result(fit, logs).findings]
+    assert codes.count("held_samples") == 2
+    codes = [finding.code for finding in payload_result(fit, slow).findings]
+    assert "held_samples" not in codes
+
+
 def test_report_shows_a_joint_that_does_not_move(robot):
     logs = logs_of(robot, still_below=np.array([99.0, 0.02, 0.02]))
     fit = fit_payload(*logs, robot=robot, frame="tool")
