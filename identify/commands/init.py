@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from os.path import relpath
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, Outcome, UsageError, error_record, option
 from identify.commands.output import stages_on_terminal
 from identify.errors import IdentifyError
+
+if TYPE_CHECKING:
+    from identify.logs import JointRecording
+    from identify.robots import RobotModel
 
 _TCP_QUESTION = (
     "Tool point as shown on the pendant, X Y Z [mm or m] RX RY RZ [rad] (empty: zeros): "
@@ -55,6 +61,9 @@ class Init(Command):
     preset: Annotated[str | None, option("NAME", "(default: by column names)")] = None
     """Robot or sensor of the log: ur_rtde, franka, kuka_rsi, ros_wrench, ati, robotiq, px4."""
 
+    robot: Annotated[Path | None, option("ARM.urdf")] = None
+    """URDF of the arm whose joints are logged: the schema takes their names from it."""
+
     output: Annotated[Path, option("S.toml", short="-o")] = Path("schema.toml")
     """Schema file to write; an existing file is not overwritten."""
 
@@ -69,7 +78,8 @@ class Init(Command):
         if self.output.exists():
             raise UsageError(f"init: {self.output} exists; give another name with -o")
         asks = not self.yes and sys.stdin.isatty() and not self.json
-        draft, notes = draft_schema(self.log, self.preset), list[str]()
+        robot = None if self.robot is None else _read_robot(self.robot, self.output.parent)
+        draft, notes = draft_schema(self.log, self.preset, robot=robot), list[str]()
         if asks and "[body.tcp]" in draft.text:
             tcp = _ask_numbers(_TCP_QUESTION, 6, 3) or [0.0] * 6
             rotation = tcp[3:] or _ask_numbers(_ROTATION_QUESTION, 3)
@@ -78,7 +88,7 @@ class Init(Command):
             payload = [payload[0], *_in_metres(payload[1:], "centre of mass")]
             if not rotation:
                 notes.append(_ROTATION_NOTE)
-            draft = draft_schema(self.log, self.preset, tcp, payload)
+            draft = draft_schema(self.log, self.preset, tcp, payload, robot)
         write_bytes(self.output, draft.text.encode())
         marked = draft.text.count(NEEDS_REVIEW) - 1
         notes.append(f"Wrote {self.output}; review the {marked} lines marked {NEEDS_REVIEW}.")
@@ -108,8 +118,7 @@ class Init(Command):
             if load_schema(self.output).joints_alone:
                 joints = read_joint_log(self.log, self.output)
                 known = {"joints": joints.names, "rows": len(joints)}
-                line = f"The log has {joints!r}; fit it with the robot's model, --robot arm.urdf."
-                return Outcome(lines=[line], document=lambda: known)
+                return Outcome(lines=_joint_lines(joints), document=lambda: known)
             with stages_on_terminal():
                 log = open_log(self.log, self.output)
                 action = "checked"
@@ -119,6 +128,32 @@ class Init(Command):
             line = f"The log cannot be {action} with it yet: {error}"
             return Outcome(lines=[line], document=lambda: failure, status=error.exit_code)
         return Outcome(lines=check_lines(check), document=check.record)
+
+
+def _read_robot(path: Path, folder: Path) -> RobotModel:
+    """Read the model of a robot, with its path relative to a folder."""
+    from identify.robots import read_robot
+
+    return replace(read_robot(path), path=Path(relpath(path, folder)))
+
+
+def _joint_lines(log: JointRecording) -> Iterator[str]:
+    """Format rows and rate of a log of joints, and the range of each joint."""
+    from identify.reporting.content import make_table, terminal_lines
+
+    rate = (len(log) - 1) / log.time[-1]
+    yield (
+        f"Read: {log.name}, {log.rows} rows, {log.time[-1]:.3g} s at {rate:.4g} Hz; "
+        f"{len(log.names)} joints, with {', '.join(log.signals).replace('joint_', '')}."
+    )
+    ranges = [(log.position, "Position [rad, m]"), (log.effort, "Effort [N m, N]")]
+    shown = [(values, head) for values, head in ranges if values is not None]
+    rows = [
+        (name, *(f"{values[:, k].min():.3g} … {values[:, k].max():.3g}" for values, _ in shown))
+        for k, name in enumerate(log.names)
+    ]
+    yield from terminal_lines(make_table(("Joint", *(head for _, head in shown)), rows))
+    yield "Fit it with the model of the arm: `identify fit --robot`, or `identify fit-arm`."
 
 
 def _ask_numbers(question: str, *counts: int) -> list[float]:

@@ -5,15 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from identify.errors import ModelError
 from identify.logs.draft_lines import NEEDS_REVIEW, Line
 from identify.logs.named_vectors import NUMBERED
 from identify.logs.table import TableInfo, match_names
 
+if TYPE_CHECKING:
+    from identify.robots import RobotModel
+
 _USUAL_ARRAY_NAMES: Mapping[str, tuple[str, ...]] = {
     "position": (
         *("actual_q", "q", "joint_positions", "joint_position", "joint_pos", "position"),
-        *("positions", "qpos", "theta"),
+        *("positions", "qpos", "theta", "aipos", "axis_act_meas", "axis_act", "msr_jnt_pos"),
+        *("msrjntpos", "measured_joint_position", "mp", "rax", "joint", "joints", "j"),
     ),
     "velocity": (
         *("actual_qd", "qd", "dq", "qdot", "q_dot", "joint_velocities", "joint_velocity"),
@@ -23,11 +29,15 @@ _USUAL_ARRAY_NAMES: Mapping[str, tuple[str, ...]] = {
         *("actual_current_as_torque", "tau_j", "tau", "effort", "efforts", "joint_torques"),
         *("joint_torque", "joint_efforts", "joint_effort", "measured_torque", "torques"),
         *("torque", "actual_current", "joint_currents", "joint_current", "currents"),
-        *("current", "target_moment"),
+        *("current", "gear_torque", "geartorque", "torque_axis_act", "msr_jnt_trq", "msrjnttrq"),
+        *("mt", "target_moment"),
     ),
 }
 """Usual names of joint arrays by signal, likeliest first: measured efforts, motor currents, then
 torques of a controller's model."""
+
+_ARRAYS_IN_DEGREES = frozenset({"aipos", "axis_act_meas", "axis_act", "rax"})
+"""Names of arrays that controllers of KUKA and ABB write in degrees."""
 
 _NAMES_OF_VECTORS_TOO = frozenset({"position", "positions", "velocity", "torque", "torques"})
 """Names of arrays that may also be three-dimensional vectors in logs of a body."""
@@ -52,6 +62,7 @@ class JointColumns:
         contents: names and layout of the table.
         joint_names: names of the joints, as in the log, else as in the usual URDF of such a log.
         names_in_log: whether the log has the names of its joints.
+        robot: model that has the names; None without one.
         arrays: name of the array of each signal of `[joints]`, without a path.
         schema_values: value of the key of each signal in `[joints]`.
         entries: columns of the table for each signal.
@@ -63,6 +74,7 @@ class JointColumns:
     arrays: Mapping[str, str]
     schema_values: Mapping[str, str | list[str]]
     entries: Mapping[str, list[str]]
+    robot: RobotModel | None = None
 
     @property
     def are_currents(self) -> bool:
@@ -71,14 +83,13 @@ class JointColumns:
 
     def lines(self, *, degrees: bool) -> list[Line]:
         """Draft the lines of `[joints]`; gains from currents to torques are left to the user."""
-        why = (
-            ""
-            if self.names_in_log
-            else f"{NEEDS_REVIEW} the names of the robot's URDF, in this order"
-        )
+        model = "the robot's URDF" if self.robot is None else self.robot.path.name
+        why = "" if self.names_in_log else f"{NEEDS_REVIEW} the names of {model}, in this order"
         lines: list[Line] = [("names", list(self.joint_names), why)]
         lines += [(key, value, "") for key, value in self.schema_values.items()]
-        if degrees:
+        if self.arrays["position"] in _ARRAYS_IN_DEGREES:
+            lines.append(("unit", "deg", "as this controller writes them"))
+        elif degrees:
             lines.append(("unit", "deg", f"{NEEDS_REVIEW} larger than a full turn in radians"))
         if self.are_currents:
             lines.append(("effort_unit", "A", "which need gains [N m/A], one for each joint"))
@@ -91,12 +102,18 @@ class JointColumns:
         return [*lines, ("effort_acts_on", "joint", acts)]
 
 
-def find_joints(contents: TableInfo, *required: str) -> JointColumns | None:
+def find_joints(
+    contents: TableInfo, *required: str, robot: RobotModel | None = None
+) -> JointColumns | None:
     """Return the columns that look like a robot's joints; None if a required signal is missing.
 
     Args:
         contents: names and layout of the table.
         required: signals besides the position, such as "effort".
+        robot: model with the names of the joints, if known.
+
+    Raises:
+        ModelError: the model has not the joints of the log.
     """
     arrays = _joint_arrays(contents.names)
     chosen: dict[str, tuple[str, str, list[str]]] = {}
@@ -104,7 +121,7 @@ def find_joints(contents: TableInfo, *required: str) -> JointColumns | None:
         fitting = [
             (words.index(word), path, keys)
             for path, keys in arrays.items()
-            if (word := re.split(r"[./ ]", path)[-1].lower().strip("_")) in words
+            if (word := _array_name(path)) in words
             and len(keys) >= _MIN_JOINTS
             and not (
                 len(keys) == 3 and word in _NAMES_OF_VECTORS_TOO and next(iter(keys)).isdecimal()
@@ -119,9 +136,10 @@ def find_joints(contents: TableInfo, *required: str) -> JointColumns | None:
     keys = tuple(arrays[chosen["position"][1]])
     effort = chosen["effort"][0] if "effort" in chosen else ""
     named = not all(key.isdecimal() for key in keys)
+    names = keys if named else _usual_joint_names(chosen["position"][0], effort, len(keys))
     return JointColumns(
         contents,
-        keys if named else _usual_joint_names(chosen["position"][0], effort, len(keys)),
+        names if robot is None else _names_of_model(robot, keys if named else (), len(keys)),
         named,
         {signal: word for signal, (word, _, _) in chosen.items()},
         {
@@ -129,7 +147,28 @@ def find_joints(contents: TableInfo, *required: str) -> JointColumns | None:
             for signal, (_, path, entries) in chosen.items()
         },
         {signal: entries for signal, (_, _, entries) in chosen.items()},
+        robot,
     )
+
+
+def _names_of_model(robot: RobotModel, logged: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return the logged names that are joints of a model, or its first joints by `count`.
+
+    A log by names may have more joints, such as the fingers of a gripper that mimic each other.
+    """
+    names = tuple(name for name in logged if name in robot.joints) or robot.joints[:count]
+    if names[0] not in logged if logged else len(names) < count:
+        raise ModelError(
+            f"{robot.path.name} has the joints {', '.join(robot.joints)}, and the log has "
+            f"{', '.join(logged) or f'{count} joints without names'}: give the URDF of this arm"
+        )
+    return names
+
+
+def _array_name(path: str) -> str:
+    """Return the name of an array without path, `$` and the `A` before the numbers of KUKA."""
+    name = re.sub(r"[._]A$", "", path)
+    return re.split(r"[./ ]", name)[-1].lower().strip("_$")
 
 
 def _joint_arrays(names: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -158,4 +197,5 @@ def _usual_joint_names(position: str, effort: str, count: int) -> tuple[str, ...
     if position == "actual_q" and count == len(_UR_JOINTS):
         return _UR_JOINTS
     prefix = "panda_joint" if effort == "tau_j" and count == 7 else "joint_"
+    prefix = "joint_a" if position in ("aipos", "axis_act_meas", "axis_act") else prefix
     return tuple(f"{prefix}{k}" for k in range(1, count + 1))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from identify.logs.presets import Preset, choose_preset
 from identify.logs.readers import RECEIVED, STAMP, list_tables
 from identify.logs.table import match_names
 
+if TYPE_CHECKING:
+    from identify.robots import RobotModel
+
 _CHECK_LINE = f"# Check the lines with {NEEDS_REVIEW}, then: identify check LOG --schema THIS"
 
 _FLANGE_LINES = (
@@ -37,16 +41,7 @@ _FLANGE_LINES = (
 
 _ACCURACY_COMMENT = "one sigma of the sensor's scale: 1 % is usual, its data sheet says better"
 
-_ROBOT_POSE_LINES: Sequence[Line] = (
-    (
-        "robot",
-        "arm.urdf",
-        f"{NEEDS_REVIEW} no pose is logged: the robot's model, beside this file",
-    ),
-    ("frame", "tool0", f"{NEEDS_REVIEW} the link of the model in whose frame the wrench is"),
-)
-"""Lines of `[pose]` for a pose computed from the joints of a robot."""
-
+_NO_WRENCH = "force and torque"
 _MISSING_GAINS = "the gains of the currents"
 _GAINS_LINE = f"# gains = []  # {NEEDS_REVIEW} torque on each joint for an ampere [N m/A]"
 
@@ -72,6 +67,7 @@ def draft_schema(
     preset: str | None = None,
     tcp: Sequence[float] | None = None,
     held: Sequence[float] | None = None,
+    robot: RobotModel | None = None,
 ) -> DraftSchema:
     """Draft the schema of a log.
 
@@ -80,10 +76,12 @@ def draft_schema(
         preset: name of a preset; where not given, the one whose columns the log has, if any.
         tcp: the tool point as a pendant shows it, x, y, z [m] and a rotation vector [rad].
         held: mass [kg] and centre of mass in the flange [m] of the payload that was set on it.
+        robot: model with the names of the joints, its path as the schema will have it.
 
     Raises:
         SchemaError: there is no such preset, or the log has not its columns.
         LogError: the log cannot be read.
+        ModelError: the model has not the joints of the log.
     """
     tables = list_tables(log)
     chosen = choose_preset(log, tables, preset)
@@ -91,7 +89,9 @@ def draft_schema(
         table = next(table for table in tables if chosen.fits(table.names))
         topics = frozenset(str(table.topic) for table in tables)
         draft = _fill_preset(log, chosen, named_vectors(table), tcp, topics)
-        joints = find_joints(table, "effort")
+        joints = find_joints(table, "effort", robot=robot)
+        if preset is None and joints is not None and _NO_WRENCH in draft.missing:
+            return _draft_without_wrench(log, joints)
         if joints is not None:
             draft = replace(
                 draft, text=f"{draft.text}\n{_format_joints(log, joints, with_wrench=True)}\n"
@@ -101,7 +101,7 @@ def draft_schema(
         mass, *com = map(float, held)
         taken = f"\n[wrench.compensated]\nmass = {mass}\ncom = {json.dumps(com)}\n"
         return replace(draft, text=draft.text + taken)
-    return _guess_schema(log, [named_vectors(table) for table in tables])
+    return _guess_schema(log, [named_vectors(table) for table in tables], robot)
 
 
 def _fill_preset(
@@ -119,7 +119,7 @@ def _fill_preset(
     clock = time_lines(vectors, values, missing, log) if "{clock}" in preset.template else []
     pose = _format_pose(pose_lines(vectors, log), missing, still=is_static(clock))
     wrench = (
-        _format_or_placeholder(wrench_lines(vectors), missing, "force and torque")
+        _format_or_placeholder(wrench_lines(vectors), missing, _NO_WRENCH)
         if "{wrench}" in preset.template
         else ""
     )
@@ -148,7 +148,9 @@ def _fill_preset(
     return DraftSchema(f"{head}\n{text}", tuple(missing))
 
 
-def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
+def _guess_schema(
+    log: Path, tables: Sequence[NamedVectors], robot: RobotModel | None
+) -> DraftSchema:
     """Draft a schema from the names of columns alone."""
     wrenches = [t for t in tables if t.first("force") and t.first("torque")]
     poses = [t for t in tables if t.has_pose]
@@ -159,7 +161,7 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
     missing: list[str] = []
     by_robot = wrench is not None and pose is None and imu is None
     required = () if by_robot else ("effort",)
-    arms = (find_joints(table.contents, *required) for table in tables)
+    arms = (find_joints(table.contents, *required, robot=robot) for table in tables)
     joints = next((each for each in arms if each is not None), None)
     if wrench is None and joints is not None:
         return _draft_without_wrench(log, joints)
@@ -200,7 +202,7 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
         *_FLANGE_LINES,
     ]
     if by_robot and joints is not None:
-        out += ["", "[pose]", *format_toml_lines(_ROBOT_POSE_LINES)]
+        out += ["", "[pose]", *format_toml_lines(_robot_pose_lines(robot))]
     elif imu is None:
         out += ["", "[pose]"]
         out.append(
@@ -216,7 +218,7 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
     out += ["", "[wrench]"]
     out.append(
         _format_or_placeholder(
-            None if wrench is None else wrench_lines(wrench), missing, "force and torque"
+            None if wrench is None else wrench_lines(wrench), missing, _NO_WRENCH
         )
     )
     out += format_toml_lines(
@@ -232,6 +234,16 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
     if missing:
         out.insert(2, f"# The log has {_list_columns(main.contents.names)}")
     return DraftSchema("\n".join(out) + "\n", tuple(missing))
+
+
+def _robot_pose_lines(robot: RobotModel | None) -> list[Line]:
+    """Draft `[pose]` for a pose computed from the joints of a robot."""
+    frame = "tool0" if robot is None or "tool0" in robot.frames else robot.links[-1]
+    why = f"{NEEDS_REVIEW} no pose is logged: the robot's model, beside this file"
+    return [
+        ("robot", "arm.urdf" if robot is None else robot.path.as_posix(), why),
+        ("frame", frame, f"{NEEDS_REVIEW} the link of the model in whose frame the wrench is"),
+    ]
 
 
 def _draft_without_wrench(log: Path, joints: JointColumns) -> DraftSchema:

@@ -12,6 +12,7 @@ from identify.commands.main import main
 from identify.errors import LogError, MissingColumn, MissingFile, SchemaError
 from identify.logs import load_schema, read_joint_log, read_log
 from identify.logs.draft_schema import draft_schema
+from identify.robots import read_robot
 from tests.close import assert_close
 
 pytest.importorskip("rosbags")
@@ -161,6 +162,77 @@ def test_a_record_of_libfranka_is_drafted(tmp_path):
         np.testing.assert_array_equal(log.signals[signal], expected)
 
 
+KUKA_AND_ABB = {
+    "AIPos.A": ("GearTorque.A", "", 6),
+    "AIPos_A": ("GearTorque_A", "", 6),
+    "$AXIS_ACT.A": ("$TORQUE_AXIS_ACT[", "]", 6),
+    "$AXIS_ACT_MEAS.A": ("TORQUE_AXIS_ACT_", "", 6),
+    "mp": ("mt", "", 7),
+    "measured_joint_position_": ("measured_torque_", "", 7),
+    "J": ("torque_", "", 6),
+}
+
+
+@pytest.mark.parametrize("position", KUKA_AND_ABB)
+def test_joints_of_kuka_and_abb_are_drafted(tmp_path, position):
+    effort, end, count = KUKA_AND_ABB[position]
+    rng, numbers = np.random.default_rng(1), range(1, count + 1)
+    degrees = position.startswith(("AIPos", "$", "J"))
+    turn = 40.0 if degrees else 0.4
+    columns = {"time": np.arange(60) / 100.0}
+    columns |= {f"{position}{k}": turn * rng.normal(size=60) for k in numbers}
+    columns |= {f"{effort}{k}{end}": rng.normal(size=60) for k in numbers}
+    columns |= {f"RIst.{axis}": rng.normal(size=60) for axis in "XYZABC"}
+    path, draft = draft_of(tmp_path, columns)
+    assert draft.missing == ()
+    log = read_joint_log(path, tomllib.loads(draft.text))
+    expected = np.column_stack([columns[f"{position}{k}"] for k in numbers])
+    assert_close(np.cos(log.position), np.cos(np.radians(expected) if degrees else expected))
+    np.testing.assert_array_equal(log.effort[:, 1], columns[f"{effort}2{end}"])
+
+
+def test_names_of_joints_are_those_of_the_model(tmp_path, capsys):
+    pytest.importorskip("pinocchio")
+    path, _ = draft_of(tmp_path, columns_of(("q", 6), ("tau", 6)))
+    (tmp_path / "models").mkdir()
+    shutil.copy(ARMS / "seven_axes" / "arm.urdf", tmp_path / "models" / "seven.urdf")
+    shutil.copy(ARMS / "six_axes" / "arm.urdf", tmp_path / "models" / "arm.urdf")
+    made = tmp_path / "s.toml"
+    command = ["init", str(path), "-o", str(made), "--yes", "--robot"]
+    assert main([*command, str(tmp_path / "models" / "arm.urdf")]) == 0
+    assert load_schema(made).joints.names == tuple(f"joint{k}" for k in range(1, 7))
+    assert "the names of arm.urdf, in this order" in made.read_text()
+    made.unlink()
+    draft_of(tmp_path, columns_of(("q", 8), ("tau", 8)))
+    assert main([*command, str(tmp_path / "models" / "seven.urdf")]) == 2
+    assert "the log has 8 joints without names" in capsys.readouterr().err
+
+
+def test_model_of_a_pose_is_named_relative_to_the_schema(tmp_path):
+    pytest.importorskip("pinocchio")
+    path, _ = draft_of(tmp_path, columns_of(("q", 6), ("force", 3), ("torque", 3)))
+    (tmp_path / "models").mkdir()
+    shutil.copy(ARMS / "six_axes" / "arm.urdf", tmp_path / "models" / "arm.urdf")
+    made, robot = tmp_path / "s.toml", tmp_path / "models" / "arm.urdf"
+    main(["init", str(path), "-o", str(made), "--yes", "--robot", str(robot)])
+    pose = tomllib.loads(made.read_text())["pose"]
+    assert pose == {"robot": "models/arm.urdf", "frame": "tool0"}
+
+
+def test_fingers_that_the_model_has_not_are_left_out(tmp_path):
+    pytest.importorskip("pinocchio")
+    robot = read_robot(ARMS / "six_axes" / "arm.urdf")
+    names = ["finger", *(f"joint{k}" for k in range(6, 0, -1))]
+    with Bag(tmp_path / "a", "mcap") as bag:
+        for k, seconds in enumerate(TIME):
+            values = [0.01, *Q[k], *V[k]]
+            bag.joints("/joint_states", START + round(1e9 * seconds), names, values, values, values)
+    draft = draft_schema(tmp_path / "a", robot=robot)
+    log = read_joint_log(tmp_path / "a", tomllib.loads(draft.text))
+    assert log.names == tuple(names[1:])
+    np.testing.assert_array_equal(log.position[:, :3], Q)
+
+
 def test_currents_of_universal_robots_lack_their_gains(tmp_path):
     arrays = ("target_q", 6), ("actual_q", 6), ("actual_qd", 6), ("actual_current", 6)
     path, draft = draft_of(tmp_path, columns_of(*arrays, ("target_moment", 6)))
@@ -206,5 +278,6 @@ def test_the_command_reads_the_joints_with_its_draft(tmp_path, capsys):
     path, _ = draft_of(tmp_path, columns_of(("q", 6), ("tau", 6)))
     assert main(["init", str(path), "-o", str(tmp_path / "s.toml"), "--yes"]) == 0
     out = capsys.readouterr().out
-    assert "6 joints, 60 rows" in out
+    assert "Read: log, 60 rows, 0.59 s at 100 Hz; 6 joints, with position, effort." in out
+    assert re.search(r"joint_1 +-0\.\d+ … 0\.\d+ +-0", out)
     assert "--robot" in out
