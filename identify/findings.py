@@ -62,7 +62,7 @@ CODES = (
     *("not_still", "rows_dropped", "rows_missing", "rows_unused"),
     *("counter_wrapped", "held_samples", "interpolated_samples", "clocks_joined"),
     "wrench_rounded",
-    *("transposed", "robot_pose"),
+    *("transposed", "robot_pose", "current_gains"),
     *("same_run", "effort_constant", "effort_sign", "joint_unit", "effort_scale", "joint_order"),
     *("joint_sign", "joint_zero", "effort_low_passed", "effort_delay", "impossible_links"),
     *("choice_contradicted", *_SYMPTOMS),

@@ -36,6 +36,9 @@ _USUAL_ARRAY_NAMES: Mapping[str, tuple[str, ...]] = {
 """Usual names of joint arrays by signal, likeliest first: measured efforts, motor currents, then
 torques of a controller's model."""
 
+_TARGETS = {"target_current": "target_current", "target_effort": "target_moment"}
+"""Names of the arrays of target currents and torques in logs of Universal Robots, by key."""
+
 _ARRAYS_IN_DEGREES = frozenset({"aipos", "axis_act_meas", "axis_act", "rax"})
 """Names of arrays that controllers of KUKA and ABB write in degrees."""
 
@@ -63,6 +66,7 @@ class JointColumns:
         joint_names: names of the joints, as in the log, else as in the usual URDF of such a log.
         names_in_log: whether the log has the names of its joints.
         robot: model that has the names; None without one.
+        targets: lines with the target currents and torques of the controller, if the log has both.
         arrays: name of the array of each signal of `[joints]`, without a path.
         schema_values: value of the key of each signal in `[joints]`.
         entries: columns of the table for each signal.
@@ -75,11 +79,17 @@ class JointColumns:
     schema_values: Mapping[str, str | list[str]]
     entries: Mapping[str, list[str]]
     robot: RobotModel | None = None
+    targets: tuple[Line, ...] = ()
 
     @property
     def are_currents(self) -> bool:
         """Whether the effort is a current."""
         return self.arrays.get("effort", "").endswith(("current", "currents"))
+
+    @property
+    def lack_gains(self) -> bool:
+        """Whether the effort is a current, without targets from which gains are found."""
+        return self.are_currents and not self.targets
 
     def lines(self, *, degrees: bool) -> list[Line]:
         """Draft the lines of `[joints]`; gains from currents to torques are left to the user."""
@@ -91,7 +101,9 @@ class JointColumns:
             lines.append(("unit", "deg", "as this controller writes them"))
         elif degrees:
             lines.append(("unit", "deg", f"{NEEDS_REVIEW} larger than a full turn in radians"))
-        if self.are_currents:
+        if self.are_currents and self.targets:
+            lines += [("effort_unit", "A", ""), *self.targets]
+        elif self.are_currents:
             lines.append(("effort_unit", "A", "which need gains [N m/A], one for each joint"))
         if "effort" not in self.arrays:
             return lines
@@ -148,7 +160,22 @@ def find_joints(
         },
         {signal: entries for signal, (_, _, entries) in chosen.items()},
         robot,
+        _target_lines(contents.names, arrays, len(keys)),
     )
+
+
+def _target_lines(
+    names: Sequence[str], arrays: Mapping[str, Mapping[str, str]], count: int
+) -> tuple[Line, ...]:
+    """Draft the lines of target currents and torques, none unless the log has both."""
+    values = {
+        key: _schema_value(names, path, list(entries.values()))
+        for path, entries in arrays.items()
+        for key, name in _TARGETS.items()
+        if _array_name(path) == name and len(entries) == count
+    }
+    why = "gains of the currents are found from the targets"
+    return tuple((key, values[key], why) for key in _TARGETS) if len(values) == 2 else ()
 
 
 def _names_of_model(robot: RobotModel, logged: Sequence[str], count: int) -> tuple[str, ...]:

@@ -249,7 +249,7 @@ def _robot_pose_lines(robot: RobotModel | None) -> list[Line]:
 def _draft_without_wrench(log: Path, joints: JointColumns) -> DraftSchema:
     """Draft the schema of a log that has joints and no wrench."""
     table = named_vectors(joints.contents)
-    missing = [_MISSING_GAINS] if joints.are_currents else []
+    missing = [_MISSING_GAINS] if joints.lack_gains else []
     clock = time_lines(table, read_columns(log, table, [joints.entries["position"]]), missing, log)
     if table.contents.topic is not None:
         clock.append(("topic", table.contents.topic, table.contents.kind))
@@ -277,14 +277,14 @@ def _format_joints(log: Path, joints: JointColumns, *, with_wrench: bool) -> str
         "[joints]",
         *format_toml_lines(joints.lines(degrees=largest_value(values, columns) > FULL_TURN)),
     ]
-    if joints.are_currents:
+    if joints.lack_gains:
         lines.append(_GAINS_LINE)
     topic = joints.contents.topic
     if with_wrench and topic is not None:
         chosen = format_toml_lines([("topic", topic, joints.contents.kind)])
         for name in ("effort", "joints")["effort" not in joints.arrays :]:
             lines = [f"[streams.{name}]", *chosen, "", *lines]
-    if with_wrench and joints.are_currents:
+    if with_wrench and joints.lack_gains:
         lines = [f"# {line.removeprefix('# ')}".rstrip() for line in lines]
     return "\n".join(lines)
 

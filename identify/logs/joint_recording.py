@@ -7,13 +7,17 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
+
 from identify.arrays import Array, Vec3, seal
 from identify.errors import LogError, SchemaError
 from identify.findings import Finding
+from identify.logs.current_gains import gains_from_targets
 from identify.logs.joint_signals import joint_signals
 from identify.logs.parts import DroppedRows, SourceFile, Stream, describe_rows
 from identify.logs.read import LogLike, read_content
 from identify.logs.schema import SchemaLike, load_schema
+from identify.significance import HALF_WIDTH_SIGMA
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -131,7 +135,38 @@ def read_joint_log(log: LogLike, schema: SchemaLike) -> JointRecording:
         motor_per_joint=joints.motor and seal(joints.motor.per_joint, "R", (None, None)),
     )
     _require_effort(content.path, recording)
+    if joints.target_current is not None:
+        recording = _with_gains_from_targets(recording)
     return replace(recording, schema=schema.model_dump(mode="json", exclude_unset=True))
+
+
+def _with_gains_from_targets(log: JointRecording) -> JointRecording:
+    """Convert currents to torques by the target currents and torques, and leave these out."""
+    parts = [(part.time, dict(part.signals)) for part in (log, *log.streams)]
+    effort_time, effort = next(part for part in parts if "effort" in part[1])
+    motion_time, motion = next(part for part in parts if "joint_position" in part[1])
+    v = motion.get("joint_velocity")
+    v = np.gradient(motion["joint_position"], motion_time, axis=0) if v is None else v
+    v = np.stack([np.interp(effort_time, motion_time, each) for each in v.T], axis=1)
+    targets = effort.pop("target_current"), effort.pop("target_effort")
+    gains, errors = gains_from_targets(effort_time, v, *targets, log.still_below, log.names)
+    effort["effort"] = seal(effort["effort"] * gains, "effort", (None, None))
+    half = HALF_WIDTH_SIGMA * errors
+    listed = ", ".join(
+        f"{name} {gain:.4g} ± {error:.2g}"
+        for name, gain, error in zip(log.names, gains.tolist(), half.tolist(), strict=True)
+    )
+    text = f"gains from currents to torques, by the targets of the controller [N m/A]: {listed}."
+    remedy = "Give `gains` in [joints] in their place if you know them better."
+    evidence = {name: float(gain) for name, gain in zip(log.names, gains, strict=True)}
+    finding = Finding("current_gains", "info", text, remedy, evidence)
+    streams = zip(log.streams, parts[1:], strict=True)
+    return replace(
+        log,
+        signals=parts[0][1],
+        streams=tuple(replace(stream, signals=signals) for stream, (_, signals) in streams),
+        findings=(*log.findings, finding),
+    )
 
 
 def _require_effort(path: Path, recording: JointRecording) -> None:

@@ -15,6 +15,7 @@ from identify.findings import Finding
 from identify.logs.schema import Group, Schema
 from identify.logs.schema_joints import JointsTable
 from identify.logs.table import Table
+from identify.logs.units import CURRENT
 from identify.spatial import quaternion_from_rotation
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dic
         effort = valid_rows["effort"].stacked_columns(joints.effort) * joints.effort_factors
         motor = joints.motor
         signals["effort"] = effort if motor is None else effort @ motor.torque_to_joints.T
+        if joints.target_current is not None and joints.target_effort is not None:
+            target = valid_rows["effort"].stacked_columns(joints.target_current)
+            signals["target_current"] = CURRENT[joints.effort_unit] * target
+            signals["target_effort"] = valid_rows["effort"].stacked_columns(joints.target_effort)
     return signals
 
 

@@ -110,6 +110,11 @@ class JointsTable(DocumentTable):
     effort_unit: Annotated[str, one_of((*TORQUE, *CURRENT), ignoring=r"[\s*·.\-]")] = "Nm"
     gains: PerJoint | None = None
     """Torque of each ampere, before the gears [N m/A]."""
+    target_current: ColumnsOfJoints | None = None
+    """Currents that the controller asks for, in `effort_unit`: with `target_effort` in place of
+    `gains`."""
+    target_effort: ColumnsOfJoints | None = None
+    """Torques that the controller asks for [N m]."""
     effort_acts_on: Annotated[str, one_of(("joint", "motor"))] = "joint"
     """Part on which the logged effort acts: on the joint, as τ in τ = M q̈ + …, or back on the
     motor, the opposite."""
@@ -151,16 +156,21 @@ class JointsTable(DocumentTable):
 
     @model_validator(mode="after")
     def _effort_has_scale(self) -> JointsTable:
-        if self.effort_unit in CURRENT and self.gains is None:
+        targets = self.target_current is not None and self.target_effort is not None
+        if self.effort_unit in CURRENT and self.gains is None and not targets:
             raise InvalidKeyValue(
                 "effort_unit",
                 f'"{self.effort_unit}" needs gains, the torque of each joint for an ampere '
-                "[N m/A]: the motor's torque constant times its gear ratio",
+                "[N m/A]: the motor's torque constant times its gear ratio; or target_current and "
+                "target_effort of the controller, from which they are found",
             )
-        if self.gains is not None and self.effort_unit not in CURRENT:
+        scaled = "gains" if self.gains is not None else "target_current"
+        if getattr(self, scaled) is not None and self.effort_unit not in CURRENT:
             raise InvalidKeyValue(
-                "gains", f'given with effort_unit = "{self.effort_unit}"; set effort_unit = "A"'
+                scaled, f'given with effort_unit = "{self.effort_unit}"; set effort_unit = "A"'
             )
+        if self.target_current and (self.gains is not None or self.motor is not None):
+            raise InvalidKeyValue("target_current", "gains and motor cannot be given with it")
         if np.min(self.still_below) < 0.0:
             raise InvalidKeyValue("still_below", f"expected speeds ≥ 0, got {self.still_below}")
         return self
@@ -168,7 +178,8 @@ class JointsTable(DocumentTable):
     @property
     def parts(self) -> Mapping[Literal["joints", "effort"], JointsTable]:
         """Table of the motion and table of the effort, by group of signals."""
-        motion = self.model_copy(update={"effort": None})
+        without = {"effort": None, "target_current": None, "target_effort": None}
+        motion = self.model_copy(update=without)
         if self.effort is None:
             return {"joints": motion}
         without = {"position": (), "velocity": None}
@@ -177,7 +188,7 @@ class JointsTable(DocumentTable):
     @property
     def positions(self) -> JointsTable:
         """Table of the joints' positions without velocities."""
-        return self.model_copy(update={"velocity": None, "effort": None})
+        return self.parts["joints"].model_copy(update={"velocity": None})
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -212,7 +223,7 @@ class JointsTable(DocumentTable):
         return np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), len(self.names)))
 
 
-_ARRAY_KEYS = ("position", "velocity", "effort")
+_ARRAY_KEYS = ("position", "velocity", "effort", "target_current", "target_effort")
 
 
 def _columns_of_array(value: object, names: list[object] | tuple[object, ...]) -> object:

@@ -244,6 +244,15 @@ def test_currents_of_universal_robots_lack_their_gains(tmp_path):
     assert log.names[3:] == ("wrist_1_joint", "wrist_2_joint", "wrist_3_joint")
 
 
+def test_targets_of_universal_robots_take_the_place_of_gains(tmp_path):
+    arrays = ("actual_q", 6), ("actual_current", 6), ("target_current", 6), ("target_moment", 6)
+    _, draft = draft_of(tmp_path, columns_of(*arrays))
+    assert draft.missing == ()
+    joints = load_schema(tomllib.loads(draft.text)).joints
+    assert joints.effort == tuple(f"actual_current[{k}]" for k in range(6))
+    assert joints.target_effort == tuple(f"target_moment[{k}]" for k in range(6))
+
+
 def test_torques_of_a_model_are_marked_where_nothing_is_measured(tmp_path):
     _, draft = draft_of(tmp_path, columns_of(("actual_q", 6), ("target_moment", 6)))
     assert re.search(r'effort = "target_moment" .*\(\?\) .*not measured', draft.text)

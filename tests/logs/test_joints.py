@@ -45,6 +45,80 @@ def write_csv(path, columns):
     return path
 
 
+def currents(rows=1200, *, clocks=False):
+    """Currents with noise, and the targets of a controller with a model of friction of its own."""
+    rng, gains = np.random.default_rng(2), np.array([12.0, 9.8, 10.5])
+    t = np.arange(rows) / 100.0
+    rate = np.array([1.1, 1.7, 2.3])
+    q, v, a = np.sin(rate * t[:, None]), rate * np.cos(rate * t[:, None]), -(rate**2)
+    torque = 20.0 * np.cos(q) + 3.0 * (a * q) + 5.0 * np.sin(0.7 * rate * t[:, None])
+    target = torque / gains + 0.4 * np.sign(v) + 0.3 * v + 0.2 * (a * q) - 0.1
+    noisy = {"q": q, "v": v, "i": target + 0.2 * rng.normal(size=q.shape)}
+    noisy |= {"it": target + 0.02 * rng.normal(size=q.shape), "ut": torque}
+    table = {f"{word}{k}": x[:, k] for word, x in noisy.items() for k in range(3)}
+    return {"t": t, **table}, gains
+
+
+CURRENTS = {
+    "effort": ["i0", "i1", "i2"],
+    "effort_unit": "A",
+    "target_current": ["it0", "it1", "it2"],
+    "target_effort": ["ut0", "ut1", "ut2"],
+}
+
+
+@pytest.mark.parametrize("changes", [{}, {"velocity": None}, {"effort_acts_on": "motor"}])
+def test_gains_of_currents_are_those_of_the_targets(tmp_path, changes):
+    table, gains = currents()
+    log = read_joint_log(write_csv(tmp_path / "a.csv", table), joints(**CURRENTS, **changes))
+    (finding,) = log.findings
+    found = np.array([finding.evidence[name] for name in NAMES])
+    assert_close(found, gains, 0.01)
+    assert "N m/A" in finding.text
+    assert set(log.signals) <= {"joint_position", "joint_velocity", "effort"}
+    sign = -1.0 if changes.get("effort_acts_on") else 1.0
+    logged = np.stack([table[f"i{k}"] for k in range(3)], axis=1)
+    assert_close(log.effort, sign * found * logged)
+
+
+def test_gains_are_found_in_streams_with_clocks_of_their_own(tmp_path):
+    table, gains = currents()
+    motion = {k: x for k, x in table.items() if k[0] in "tqv"}
+    write_csv(tmp_path / "motion.csv", motion)
+    efforts = {k: x for k, x in table.items() if k[0] in "iu"}
+    write_csv(tmp_path / "effort.csv", {"t": table["t"], **efforts})
+    streams = {"joints": {"file": "motion.csv"}, "effort": {"file": "effort.csv"}}
+    log = read_joint_log(tmp_path, joints(**CURRENTS) | {"streams": streams})
+    found = next(f for f in log.findings if f.code == "current_gains")
+    assert_close([found.evidence[name] for name in NAMES], gains, 0.01)
+    assert {name for part in (log, *log.streams) for name in part.signals} <= {
+        *("joint_position", "joint_velocity", "effort"),
+    }
+
+
+@pytest.mark.parametrize("joint", [0, 2])
+def test_joint_that_does_not_move_has_no_gain(tmp_path, joint):
+    table, _ = currents()
+    table |= {f"v{joint}": 0.0 * table["t"], f"q{joint}": 0.0 * table["t"]}
+    path = write_csv(tmp_path / "a.csv", table)
+    with pytest.raises(LogError, match=rf"gain of '{NAMES[joint]}'.*move the joint more"):
+        read_joint_log(path, joints(**CURRENTS))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"target_effort": None}, "needs gains, .* or target_current and target_effort"),
+        ({"gains": 1.0}, "target_current: gains and motor cannot be given with it"),
+        ({"effort_unit": "Nm"}, 'target_current: given with effort_unit = "Nm"'),
+        ({"target_current": ["it0"]}, "target_current: expected one for each of 3 names"),
+    ],
+)
+def test_targets_that_contradict_other_keys_are_refused(changes, message):
+    with pytest.raises(SchemaError, match=message):
+        load_schema(joints(**CURRENTS | changes))
+
+
 def test_columns_become_signals_in_the_order_of_names(tmp_path):
     path = write_csv(tmp_path / "arm.csv", TABLE)
     names = ["wrist", "base", "elbow"]
