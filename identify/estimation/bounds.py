@@ -170,7 +170,7 @@ class _ConfidenceSet:
             columns=columns,
             S=singular * units,
             rows=replace(rows, F=rows.F @ columns, f=rows.f + rows.F @ centre),
-            least_mass=margin_of(terms),
+            least_mass=margin_of(terms, scaling.space.bodies[number]),
             auxiliary_bound=sum(term.auxiliary_bound or 0.0 for term in terms),
             radii=np.hypot(least, quantiles),
         )

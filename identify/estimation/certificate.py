@@ -48,7 +48,7 @@ class Certificate(SolverRun):
             and the prior.
         active: active terms, as text.
         eigenvalues: of the scaled pseudo-inertias, ascending for each body, shape (4 bodies,).
-        margin: smallest allowed eigenvalue.
+        margin: smallest allowed eigenvalue of the first body.
         condition: condition number of the scaled problem in the identifiable directions.
         rank: number of identifiable directions.
     """
@@ -202,7 +202,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
             if broken > -_ACTIVE_DISTANCE
         ),
         eigenvalues=tuple(scaled_eigenvalues(theta, len(problem.scaling.bodies))),
-        margin=margin_of(problem.terms),
+        margin=margin_of(problem.terms, problem.scaling.space.bodies[0]),
         condition=float(singular[0] / singular[-1]),
         rank=len(singular),
     )

@@ -108,8 +108,9 @@ def _find_contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:
     Nearly massless bodies are excluded: they satisfy constraints that no other body does, such as
     two disjoint boxes for the centre of mass.
     """
-    consistent = Consistent(_MIN_SCALED_MASS, margin_of(problem.terms))
     others = [term for term in problem.terms if not isinstance(term, Consistent)]
+    given = (term for term in problem.terms if isinstance(term, Consistent))
+    consistent = replace(next(given, Consistent()), least_mass=_MIN_SCALED_MASS)
     for subset in (*((term,) for term in others), *combinations(others, 2)):
         try:
             _solve_program(problem, (consistent, *subset))
@@ -143,9 +144,9 @@ def _project_inside(theta: Array, problem: ScaledProblem) -> Array:
     The smallest eigenvalue is concave, so a step towards a body well inside the cone raises it at
     least in proportion.
     """
-    moved, margin = theta.copy(), margin_of(problem.terms)
-    for body in range(len(problem.scaling.bodies)):
-        block = slice(10 * body, 10 * body + 10)
+    moved = theta.copy()
+    for number, body in enumerate(problem.scaling.space.bodies):
+        block, margin = slice(10 * number, 10 * number + 10), margin_of(problem.terms, body)
         outside, inside = theta[block], problem.reference[block]
         least = least_eigenvalue(outside)
         if least < margin:

@@ -36,6 +36,7 @@ class Consistent(Term):
     Attributes:
         least_mass: smallest mass of each body.
         margin: smallest eigenvalue of the pseudo-inertia: above `MARGIN`, no body is a sheet.
+        bodies: names of the bodies with this margin, all if not given; others have `MARGIN`.
 
     Raises:
         TermError: the margin is not between zero and a third.
@@ -46,6 +47,7 @@ class Consistent(Term):
 
     least_mass: float = MARGIN
     margin: float = MARGIN
+    bodies: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.margin < _LARGEST_MARGIN:
@@ -54,29 +56,37 @@ class Consistent(Term):
                 f"scale, got {self.margin:g}"
             )
 
+    def margin_of(self, body: str) -> float:
+        """Return the smallest eigenvalue of the scaled pseudo-inertia of a body."""
+        return self.margin if self.bodies is None or body in self.bodies else MARGIN
+
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """Build one matrix inequality and one mass bound for each body."""
         return [
             constraint
-            for body in x.bodies
-            for constraint in (body.Pi >> self.margin * np.eye(4), body.mass >= self.least_mass)
+            for name, body in zip(x.space.bodies, x.bodies, strict=True)
+            for constraint in (
+                body.Pi >> self.margin_of(name) * np.eye(4),
+                body.mass >= self.least_mass,
+            )
         ]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the largest deficit of an eigenvalue or a mass below its bound."""
         thetas = scaling.theta(x)[: 10 * len(scaling.bodies)].reshape(-1, 10)
         return max(
-            max(self.margin - least_eigenvalue(theta), self.least_mass - float(theta[0]))
-            for theta in thetas
+            max(self.margin_of(name) - least_eigenvalue(theta), self.least_mass - float(theta[0]))
+            for name, theta in zip(scaling.space.bodies, thetas, strict=True)
         )
 
     def __str__(self) -> str:
         return "physical consistency"
 
 
-def margin_of(terms: Iterable[Term]) -> float:
-    """Return the largest margin of consistency among constraints; the default without any."""
-    return max((term.margin for term in terms if isinstance(term, Consistent)), default=MARGIN)
+def margin_of(terms: Iterable[Term], body: str) -> float:
+    """Return the largest margin of consistency of a body among constraints; `MARGIN` if none."""
+    consistent = (term for term in terms if isinstance(term, Consistent))
+    return max((term.margin_of(body) for term in consistent), default=MARGIN)
 
 
 def least_eigenvalue(theta: Array) -> float:
