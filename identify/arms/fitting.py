@@ -17,8 +17,9 @@ from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import Consistent, Term
 from identify.regressors import System
 
-_MARGIN = 1e-3
-"""Smallest eigenvalue of a link's scaled pseudo-inertia, so that no link is a sheet or a point."""
+_LINK_MARGIN = 1e-3
+"""Smallest eigenvalue of a link's scaled pseudo-inertia, so that no link is a sheet or a point; a
+load may be a sheet, as a body on a wrench sensor."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +55,12 @@ def consistent_unknowns(system: System, terms: Sequence[Term] = ()) -> Array:
         system: logs and equations, with samples that count less by the scatter of `solve_arm`.
         terms: constraints of the first body.
     """
-    return _unknowns(estimate_unknowns(system, (Consistent(margin=_MARGIN), *terms)))
+    return _unknowns(estimate_unknowns(system, (_consistent(system), *terms)))
+
+
+def _consistent(system: System) -> Consistent:
+    """Return the constraint of consistency, with a margin for the links: bodies with a default."""
+    return Consistent(margin=_LINK_MARGIN, bodies=tuple(system.space.defaults))
 
 
 def solve_arm(
@@ -80,7 +86,8 @@ def solve_arm(
     statistics, _ = first.data[0]
     blocks = len(set(zip(statistics.log.tolist(), statistics.block.tolist(), strict=True)))
     route = interval or ("bootstrap" if blocks >= MIN_BLOCKS else "formula")
-    discounted, every = system(scatter), (Consistent(margin=_MARGIN), *terms)
+    discounted = system(scatter)
+    every = (_consistent(discounted), *terms)
     estimate = estimate_unknowns(discounted, every, interval=route, effects=scale)
     bias = zip(estimate.bias, statistics.logs, strict=True)  # none, but it names the logs
     estimate = replace(estimate, bias=tuple(replace(each, sha256=log) for each, log in bias))
