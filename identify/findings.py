@@ -64,7 +64,8 @@ CODES = (
     "wrench_rounded",
     *("transposed", "robot_pose", "current_gains"),
     *("same_run", "effort_constant", "effort_sign", "joint_unit", "effort_scale", "joint_order"),
-    *("joint_sign", "joint_zero", "effort_low_passed", "effort_delay", "impossible_links"),
+    *("joint_sign", "joint_zero", "joint_type", "effort_low_passed", "effort_delay"),
+    "impossible_links",
     *("choice_contradicted", *_SYMPTOMS),
 )
 """All finding codes in the order of reports, causes before symptoms; codes of log faults are in

@@ -21,7 +21,12 @@ from identify.arms.rows import joint_segments
 from identify.arrays import Array, Flags, Indices
 from identify.inertia.frames import frame_map
 from identify.logs import JointRecording
-from identify.robots import RobotModel, inverse_dynamics, torque_regressor
+from identify.robots import (
+    RobotModel,
+    inverse_dynamics,
+    robot_base_columns,
+    torque_regressor,
+)
 from identify.signals.differentiator import Differentiator
 
 _SAMPLES = 100_000
@@ -229,6 +234,7 @@ def readings(points: ArmPoints) -> Iterator[ArmReading]:
     if np.abs(points.motion.q[:, ~robot.prismatic]).max(initial=0.0) > _LEAST_DEGREES:
         yield from _units(robot)
     yield from _mountings(robot)
+    yield from _types(robot)
     yield from _orders(robot)
     yield from _zeros(robot)
 
@@ -307,7 +313,7 @@ def _mountings(robot: RobotModel) -> Iterator[ArmReading]:
         for sign, prefix in ((1.0, "+"), (-1.0, "-")):
             gravity = sign * g * np.eye(3)[axis]
             if robot.gravity @ gravity < 0.9 * g**2:
-                listed = ", ".join(f"{value:g}" for value in (gravity + 0.0).round(5).tolist())
+                values = [f"{value:g}" for value in (gravity + 0.0).round(5).tolist()]
                 mounting = {"-z": "upright", "+z": "on a ceiling"}.get(
                     prefix + direction, "on a wall"
                 )
@@ -315,9 +321,33 @@ def _mountings(robot: RobotModel) -> Iterator[ArmReading]:
                     "gravity_direction",
                     f"gravity acts along {prefix}{direction} of the robot's base: the base is "
                     f"{mounting}",
-                    f"In the schema, [world], set `gravity = [{listed}]`.",
+                    f"In the schema, [world], set `gravity = [{', '.join(values)}]`; where it is "
+                    f"given on the command line, `--gravity {' '.join(values)}`.",
                     lambda points, gravity=gravity: _mounted(points, gravity),
                 )
+
+
+def _types(robot: RobotModel) -> Iterator[ArmReading]:
+    for j, (name, prismatic) in enumerate(zip(robot.joints, robot.prismatic.tolist(), strict=True)):
+        is_type, other = ("revolute", "prismatic") if prismatic else ("prismatic", "revolute")
+        yield ArmReading(
+            "joint_type",
+            f"{name} is {is_type}, not {other} as in the robot's model",
+            f'In the URDF, set the type of {name} to "{is_type}".',
+            lambda points, j=j: _with_other_type(points, j),
+            (name,),
+        )
+
+
+def _with_other_type(points: ArmPoints, joint: int) -> ArmPoints:
+    """Return the samples of an arm with a revolute joint as a prismatic one, or the reverse."""
+    columns, robot = points.columns, points.robot
+    tree = (
+        replace(link, prismatic=not link.prismatic) if link.joint == joint else link
+        for link in robot.tree
+    )
+    robot = replace(robot, tree=tuple(tree))
+    return replace(points, columns=replace(columns, robot=robot, base=robot_base_columns(robot)))
 
 
 def _orders(robot: RobotModel) -> Iterator[ArmReading]:

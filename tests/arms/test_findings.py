@@ -70,7 +70,27 @@ def test_base_on_a_wall_or_ceiling_is_seen_by_the_model_s_links(robot, log, axis
     assert finding.code == "gravity_direction"
     assert "along -z of the robot's base: the base is upright" in finding.text
     assert "gravity = [0, 0, -9.81]" in finding.remedy
+    assert "--gravity 0 0 -9.81" in finding.remedy
     assert finding.evidence["after"] < 0.5 * finding.evidence["before"]
+
+
+@pytest.mark.parametrize("joint", range(3))
+@pytest.mark.parametrize("prismatic_in", ["model", "log"])
+def test_joint_of_another_type_than_in_the_model_is_named(robot, log, joint, prismatic_in):
+    other = with_other_type(robot, joint)
+    if prismatic_in == "model":
+        found, is_type = arm_findings([log], other), "revolute"
+    else:
+        found, is_type = arm_findings([simulate(other, 3, noise=NOISE)], robot), "prismatic"
+    assert found[0].code == "joint_type"
+    assert f"joint_{joint} is {is_type}" in found[0].text
+    assert f'type of joint_{joint} to "{is_type}"' in found[0].remedy
+
+
+def with_other_type(robot: RobotModel, joint: int) -> RobotModel:
+    tree = list(robot.tree)
+    tree[joint] = replace(tree[joint], prismatic=not tree[joint].prismatic)
+    return replace(robot, tree=tuple(tree))
 
 
 def test_remedy_of_all_efforts_negated_holds_for_either_setting_of_the_schema(robot, log):
