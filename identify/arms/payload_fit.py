@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from identify.arms.arm_fit import require_distinct, scan_logs, split_logs
+from identify.arms.contradicted_terms import contradicted_terms
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.model import Friction, arm_system, fit_statistics, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors
 from identify.arms.rows import ArmLog
 from identify.arms.saved_arm import SavedArm
 from identify.arms.torque_scale import TorqueScale, scale_sensitivity
-from identify.errors import ModelError, ProblemError
+from identify.errors import ModelError, ProblemError, SolveError
 from identify.estimation.errors import NegativeMass, TooLittleMotion
 from identify.estimation.estimate import Estimate
 from identify.estimation.least_squares import weighted_least_squares
@@ -24,10 +24,25 @@ from identify.estimation.posterior import posterior_of
 from identify.estimation.priors.prior import BALL
 from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import KnownMass, Term
+from identify.findings import Finding
 from identify.logs import JointRecording
 from identify.regressors import Statistics, System, join_logs
 from identify.robots import RobotModel
 from identify.robots.model import BASE
+
+_SWAPPED_EXCESS = 1.5
+"""Largest ratio of the torque that consistent links leave, the logs swapped, to that of least
+squares at which the logs are swapped: 1.05 if they are, above 2 on a ceiling."""
+
+_SWAPPED_ERROR = 0.15
+"""Largest relative torque error of swapped logs; on a wall no links explain the torques."""
+
+_NEGATIVE_MASS = (
+    "torques have the other sign (`effort_acts_on` of [joints], or a minus before a column of one "
+    "joint), `names` are not in the order of the columns, angles are in degrees (`unit`), [world] "
+    "gravity has the other sign, or the URDF is of another arm"
+)
+"""Causes of a negative mass of a load, other than swapped logs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +58,7 @@ class PayloadFit:
         scale: gains of the torques; with a known load, as it corrected them.
         errors: torque errors on the logs of the fit.
         held_out: torque errors on each half of the logs, of a fit to the other, with its name.
+        contradicted: finding if the torques contradict what was given of the load, else None.
     """
 
     robot: RobotModel
@@ -53,6 +69,7 @@ class PayloadFit:
     scale: TorqueScale
     errors: TorqueErrors
     held_out: tuple[tuple[str, TorqueErrors], ...] = ()
+    contradicted: Finding | None = None
 
     @property
     def estimate(self) -> Estimate:
@@ -60,25 +77,6 @@ class PayloadFit:
         return self.solution.estimate
 
 
-_NEGATIVE_MASS = (
-    "the logs with and without the load are swapped (--unloaded takes those without it), torques "
-    "have the other sign (`effort_acts_on` of [joints], or a minus before a column of one joint), "
-    "`names` are not in the order of the columns, angles are in degrees (`unit`), [world] gravity "
-    "has the other sign, or the URDF is of another arm"
-)
-"""Causes of a negative mass of a load."""
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Explain a negative mass by causes that joint torques have."""
-    try:
-        yield
-    except NegativeMass as error:
-        raise NegativeMass(error.mass, _NEGATIVE_MASS, error.body, "effort_sign") from None
-
-
-@_explained()
 def fit_payload(
     loaded: JointRecording | Sequence[JointRecording],
     unloaded: JointRecording | Sequence[JointRecording] = (),
@@ -114,6 +112,8 @@ def fit_payload(
     Raises:
         ProblemError: no log, logs of other joints, neither logs without the load nor an arm; or
             the motion does not identify mass or centre of mass.
+        NegativeMass: the load would have a negative mass, as if logs with and without it were
+            swapped.
         LogError: a log is given twice, is too short, or no joint moves in it.
         ModelError: the URDF has no such frame, or it is fixed to the base.
         SolveError: the solver failed, or its solution is not proved.
@@ -137,19 +137,30 @@ def fit_payload(
         loaded=(True,) * len(with_load) + (False,) * (count - len(with_load)),
         frame=frame,
     )
-    if known_load is not None:
-        before = partial(form, statistics, gains=scale.gains)
-        first = solve_arm(lambda scatter: before(scatter=scatter), scale, interval, terms)
-        posterior = posterior_of(weighted_least_squares(first.system, terms), BALL)
+
+    def solve(scale: TorqueScale, terms: Sequence[Term]) -> ArmSolution:
+        system = partial(form, statistics, gains=scale.gains)
+        return solve_arm(lambda scatter: system(scatter=scatter), scale, interval, terms)
+
+    free = None
+    try:
+        free = solve(scale, ())
+    except NegativeMass as error:
+        raise _negative_mass(error, form, statistics) from None
+    except TooLittleMotion:
+        if known_load is not None or not terms:
+            raise
+    if known_load is not None and free is not None:
+        posterior = posterior_of(weighted_least_squares(free.system), BALL)
         scale = scale.with_known_load(
             known_load,
-            float(first.estimate.parameters.mass),
-            float(np.sqrt(first.estimate.repeatability[0, 0])),
+            float(free.estimate.parameters.mass),
+            float(np.sqrt(free.estimate.repeatability[0, 0])),
             scale_sensitivity(posterior, len(robot.joints))[0],
         )
         terms = (*terms, KnownMass(known_load))
+    solution = free if free is not None and not terms else solve(scale, terms)
     form = partial(form, gains=scale.gains)
-    solution = solve_arm(lambda scatter: form(statistics, scatter=scatter), scale, interval, terms)
     return PayloadFit(
         robot=robot,
         frame=frame,
@@ -159,6 +170,9 @@ def fit_payload(
         scale=scale,
         errors=torque_errors(solution.system, solution.x),
         held_out=_score_halves(form, statistics, solution, terms),
+        contradicted=None
+        if free is None or not terms
+        else contradicted_terms(solution, free, terms, scale, known_load),
     )
 
 
@@ -178,6 +192,37 @@ def _score_halves(
         return tuple((name, score(train, test)) for name, train, test in split_logs(statistics))
     except TooLittleMotion:
         return ()
+
+
+def _negative_mass(
+    error: NegativeMass, form: partial[System], statistics: Statistics
+) -> NegativeMass:
+    """Explain a negative mass of a load by swapped logs if these explain the torques, or a sign.
+
+    With swapped logs, consistent links and friction of at least zero leave no more of the torques
+    than least squares does; with a wrong sign of torques or gravity they leave more.
+    """
+    swapped = partial(form, statistics, loaded=tuple(not each for each in form.keywords["loaded"]))
+    system = swapped()
+    try:
+        least_squares_error = torque_errors(
+            system, weighted_least_squares(swapped(bounded=False)).x
+        ).total
+        swapped_error = torque_errors(system, consistent_unknowns(system)).total
+    except (ProblemError, SolveError):
+        least_squares_error, swapped_error = 0.0, np.inf
+    if swapped_error < min(_SWAPPED_EXCESS * least_squares_error, _SWAPPED_ERROR):
+        return NegativeMass(
+            error.mass,
+            "swap them: --unloaded takes the logs without the load, and so does fit-arm; if they "
+            "are as given, [world] gravity has the other sign",
+            error.body,
+            code="logs_swapped",
+            meaning=f"the arm carries less in the logs with the load than without it; swapped, all "
+            f"but {100.0 * swapped_error:.2g} % of the torques is explained",
+            evidence={"torque_error": swapped_error},
+        )
+    return NegativeMass(error.mass, _NEGATIVE_MASS, error.body, "effort_sign")
 
 
 def _require_moving(robot: RobotModel, frame: str) -> None:

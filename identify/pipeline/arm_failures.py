@@ -32,11 +32,15 @@ def explained_failure(
         cutoff_hz: cut-off of the fit [Hz].
 
     Raises:
+        NegativeMass: logs with and without the load are swapped.
         MisreadLog: the fit failed, and the logs have an error.
     """
     try:
         yield
     except (ProblemError, SolveError) as error:
+        swapped = isinstance(error, NegativeMass) and error.finding.code == "logs_swapped"
+        if swapped:
+            loaded = len(recordings)  # a log given as unloaded may be the one with the load
         faults = arm_findings(recordings, robot, loaded=loaded, frame=frame, cutoff_hz=cutoff_hz)
         likeliest = next((finding for finding in faults if finding.severity == "error"), None)
         if likeliest is None:

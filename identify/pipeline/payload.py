@@ -118,6 +118,7 @@ def payload_result(
     )
     findings = [
         *_with_expected(joint),
+        *filter(None, (fit.contradicted,)),
         *findings_of_arm(fit, recordings),
         *precision_findings(estimate, needs, ARM_LIMITS),
     ]

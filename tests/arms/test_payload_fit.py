@@ -6,7 +6,8 @@ import pytest
 from identify.arms import TorqueScale, fit_arm, fit_payload, read_arm, write_arm
 from identify.errors import LogError, ModelError, ProblemError
 from identify.estimation import NegativeMass
-from identify.estimation.terms import KnownMass
+from identify.estimation.terms import ComInBox, KnownMass
+from identify.inertia import InertialParameters
 from tests.arms.simulated import (
     FRICTION,
     LOAD,
@@ -125,8 +126,58 @@ def test_fitted_arm_takes_the_place_of_the_log_without_the_load(robot, pair, pay
 
 
 def test_terms_are_of_the_load(robot, pair):
-    fit = fit_payload(*pair, robot=robot, frame="tool", terms=[KnownMass(1.5)])
-    assert fit.estimate.parameters.mass == pytest.approx(1.5, rel=1e-9)
+    fit = fit_payload(*pair, robot=robot, frame="tool", terms=[KnownMass(1.42)])
+    assert fit.estimate.parameters.mass == pytest.approx(1.42, rel=1e-9)
+    assert fit.contradicted is None
+
+
+@pytest.mark.parametrize(
+    ("factor", "severity"), [(0.5, "error"), (1.0, None), (1.08, "warning"), (2.0, "error")]
+)
+def test_wrong_known_mass_is_contradicted_by_the_torques(robot, pair, factor, severity):
+    mass = factor * LOAD.mass
+    fit = fit_payload(*pair, robot=robot, frame="tool", terms=[KnownMass(mass)])
+    if severity is None:
+        assert fit.contradicted is None
+        return
+    assert fit.contradicted.code == "choice_contradicted"
+    assert fit.contradicted.severity == severity
+    assert f"contradict mass = {mass:g} kg" in fit.contradicted.text
+    assert_close(fit.contradicted.evidence["mass_by_data"], LOAD.mass, 0.03)
+
+
+def test_com_and_box_that_the_torques_contradict_are_named(robot, pair):
+    wrong = ComInBox((0.08, -0.1, 0.0), (0.2, 0.1, 0.2))
+    fit = fit_payload(*pair, robot=robot, frame="tool", terms=[wrong])
+    assert fit.contradicted.severity == "error"
+    assert str(wrong) in fit.contradicted.text
+    right = ComInBox((0.0, -0.1, 0.0), (0.2, 0.1, 0.2))
+    fit = fit_payload(*pair, robot=robot, frame="tool", terms=[right])
+    assert fit.contradicted is None
+
+
+@pytest.mark.parametrize(("factor", "contradicted"), [(1.0, False), (1.7, True), (0.6, True)])
+def test_known_load_beyond_the_error_of_the_scale_is_a_warning(robot, pair, factor, contradicted):
+    mass = factor * LOAD.mass
+    fit = fit_payload(*pair, robot=robot, frame="tool", known_load=mass)
+    if not contradicted:
+        assert fit.contradicted is None
+        return
+    assert fit.contradicted.severity == "warning"
+    assert "logged torques would be" in fit.contradicted.text
+    low, high = fit.contradicted.evidence["gains"]
+    assert low < 1.1 / factor
+    assert high > 0.9 / factor
+
+
+def test_load_that_is_a_thin_sheet_is_found(robot):
+    sheet = InertialParameters.from_com(
+        mass=1.4, com=[0.03, -0.02, 0.09], inertia_about_com=np.diag([0.011, 0.006, 0.017])
+    )
+    logs = simulate(robot, 1, load=sheet), simulate(robot, 2)
+    fit = fit_payload(*logs, robot=robot, frame="tool", interval="formula")
+    assert_close(fit.estimate.parameters.phi, sheet.phi, 1e-4)
+    assert fit.estimate.certificate.margin < 1e-8
 
 
 def test_joint_that_is_never_fast_does_not_count(robot):
@@ -160,11 +211,27 @@ def test_runs_that_cannot_tell_the_load_are_refused(robot, pair):
         fit_payload(loaded, empty, robot=robot, frame="base")
 
 
-@pytest.mark.parametrize("cause", ["logs swapped", "torques negated"])
+@pytest.mark.parametrize("terms", [(), (KnownMass(LOAD.mass),)])
+def test_swapped_logs_are_named(robot, pair, terms):
+    loaded, empty = pair
+    with pytest.raises(NegativeMass, match=r"mass of the payload is -1.*swap them") as error:
+        fit_payload(empty, loaded, robot=robot, frame="tool", terms=terms)
+    assert error.value.finding.code == "logs_swapped"
+    arm = fit_arm(loaded, robot).saved
+    with pytest.raises(NegativeMass, match=r"so does fit-arm"):
+        fit_payload(empty, robot=robot, frame="tool", arm=arm)
+
+
+@pytest.mark.parametrize("cause", ["torques negated", "gravity negated"])
 def test_negative_mass_names_causes_of_joint_torques(robot, pair, cause):
-    loaded, empty = pair[::-1] if cause == "logs swapped" else (log_with_gain(p, -1) for p in pair)
-    with pytest.raises(NegativeMass, match=r"mass of the payload is -1.*swapped.*effort_acts_on"):
+    loaded, empty = pair
+    if cause == "torques negated":
+        loaded, empty = (log_with_gain(log, -1) for log in pair)
+    else:
+        robot = replace(robot, gravity=-robot.gravity)
+    with pytest.raises(NegativeMass, match=r"mass of the payload is -1.*effort_acts_on") as error:
         fit_payload(loaded, empty, robot=robot, frame="tool")
+    assert error.value.finding.code == "effort_sign"
 
 
 def test_half_at_rest_is_not_scored(robot):
