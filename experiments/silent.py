@@ -61,7 +61,7 @@ def _run(cases: Sequence[Case], folder: Path, workers: int | None) -> list[Row]:
         store.mark_current(case.key for case in cases)
         work = JobSet(
             items=lambda: iter(shuffled),
-            is_missing=lambda case: not store.has(case.key, retry_failed=True),
+            is_missing=lambda case: not store.has_result(case.key, retry_failed=True),
             batches=lambda chunk: ((case,) for case in chunk),
             run=run_cases,
             failed_rows=failed_cases,

@@ -28,7 +28,7 @@ from identify.spatial import Pose
 from identify.spatial.rotations import exp_rotation
 from identify.studies.estimator import Estimator, TrialData
 from identify.studies.estimators import ConsistentLeastSquares, KnownShape
-from identify.studies.metrics import central_inertia_error, covered, inertia_error
+from identify.studies.metrics import central_inertia_error, inertia_error, interval_coverage
 from identify.studies.perturbations.noise import StarsNoise
 from identify.studies.study import Truth
 
@@ -135,7 +135,7 @@ def scores_of(name: str, known: str, options: argparse.Namespace) -> Mapping[str
                         rows_by_way[way].append([np.nan] * 3)
                         continue
                     errors = (error(output.phi, truth.phi, truth.sides) for error in _ERRORS)
-                    inside = list(covered(output, truth.phi).values())
+                    inside = list(interval_coverage(output, truth.phi).values())
                     rows_by_way[way].append([*errors, 100 * np.mean(inside) if inside else np.nan])
     return {way: np.array(rows) for way, rows in rows_by_way.items()}
 

@@ -8,7 +8,7 @@ import pytest
 from identify import FitResult, Recording, fit
 from identify.estimation import FittedEffects
 from identify.pipeline import correcting, fitting
-from identify.pipeline.diagnose import Checks
+from identify.pipeline.checks import Checks
 from identify.pipeline.result import CheckSummary, summarise_checks
 
 _LAST: deque[tuple[CheckSummary, Checks]] = deque(maxlen=64)
@@ -30,7 +30,7 @@ def checks_of(result: FitResult) -> Checks:
 
 def effects_of(result: FitResult) -> FittedEffects:
     """The small faults of the sensors that were fitted."""
-    effects = checks_of(result).effects
+    effects = checks_of(result).small_faults
     assert effects is not None
     return effects
 

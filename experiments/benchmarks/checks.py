@@ -14,7 +14,7 @@ from experiments.benchmarks.processes import run_identify
 from identify.diagnosis import SignalMonitor
 from identify.estimation import EstimatorSettings
 from identify.logs import Recording, read_log
-from identify.pipeline.diagnose import fit_sensor_effects, run_checks
+from identify.pipeline.checks import fit_small_faults, run_checks
 from identify.pipeline.scanned_log import scan_log
 from identify.regressors import scan
 from identify.signals import Reading
@@ -53,14 +53,14 @@ def run(effort: Effort) -> list[Line]:
 
 def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
     """Measure the time that sensor effects and checks add to a fit, per turn [s]."""
-    log = scan_log(recording, Reading(), wide=True)
+    log = scan_log(recording, Reading(), all_columns=True)
     settings = EstimatorSettings()
 
     def diagnosis() -> float:
-        effects = fit_sensor_effects([log], settings)
-        checks = run_checks([log], settings, effects, suspect=False)
-        assert checks.effects is not None
-        return float(checks.effects.fit.x.sum())
+        effects = fit_small_faults([log], settings)
+        checks = run_checks([log], settings, effects, compare_interpretations=False)
+        assert checks.small_faults is not None
+        return float(checks.small_faults.fit.x.sum())
 
     def raw_signals() -> float:
         monitor = SignalMonitor()

@@ -19,7 +19,7 @@ from identify.reporting.study.summary import numerics_mark
 from identify.studies.executor import limit_blas_threads
 from identify.studies.keys import code_fingerprint
 from identify.studies.options import canonical_json
-from identify.studies.rows import Row, failure_columns, now
+from identify.studies.rows import Row, current_time_text, failure_columns
 from identify.studies.work import raise_if_interrupted
 
 STUDY = "silent"
@@ -112,7 +112,7 @@ def _name(case: Case) -> Row:
 def _outcome(case: Case) -> Row:
     began = time.perf_counter()
     try:
-        outcome = _columns(case.score()) | {"status": "scored", "finished": now()}
+        outcome = _columns(case.score()) | {"status": "scored", "finished": current_time_text()}
     except BaseException as error:  # noqa: BLE001 - a failed case is a row
         raise_if_interrupted(error)
         outcome = failure_columns(type(error).__name__, str(error))

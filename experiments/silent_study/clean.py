@@ -111,8 +111,8 @@ def clean_scored(number: int, seed: int) -> CleanScore:
     except IdentifyError as error:
         return CleanScore(log.name, (f"refused: {type(error).__name__}",), (), np.nan)
     codes = [f.code for f in result.findings if f.severity != "info"]
-    if result.failure and not codes:
-        codes.append(f"no estimate: {result.failure[:60]}")
+    if result.fit_error and not codes:
+        codes.append(f"no estimate: {result.fit_error[:60]}")
     alarms = tuple(code for code in codes if code not in _EXCITATION)
     excitation = tuple(code for code in codes if code in _EXCITATION)
     if result.result is None:

@@ -24,7 +24,7 @@ from identify.inertia import PHI, InertialParameters
 from identify.logs import Recording
 from identify.pipeline import FitResult, FitSettings, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
-from identify.pipeline.effect_notes import EFFECT_CODES
+from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.regressors import FEATURE_TENSOR, scan
 from identify.signals.transform import BAND_EDGES_HZ, CONSTANT
 from identify.spatial.columns import PSI, W
@@ -156,7 +156,7 @@ def _fit_and_check(logs: Sequence[Subject]) -> tuple[FitResult | None, tuple[Fin
             plain = fit(recordings)
         except IdentifyError:
             plain = None
-        if plain is not None and plain.checks.readings:
+        if plain is not None and plain.checks.interpretations:
             return plain, plain.all_findings
         return plain, check_logs(recordings).findings
     except IdentifyError as error:  # an error is not silent
@@ -165,7 +165,7 @@ def _fit_and_check(logs: Sequence[Subject]) -> tuple[FitResult | None, tuple[Fin
 
 def _by_importance(findings: Sequence[Finding]) -> list[Finding]:
     """Return warnings, errors and notes on effects; only those that name a cause, if any."""
-    serious = [f for f in findings if f.severity != "info" or f.code in EFFECT_CODES]
+    serious = [f for f in findings if f.severity != "info" or f.code in SMALL_FAULT_CODES]
     return [f for f in serious if f.code not in SYMPTOMS] or serious
 
 

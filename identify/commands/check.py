@@ -73,7 +73,7 @@ class Check(Command):
         return Outcome(
             lines=check_lines(check),
             document=check.record,
-            status=0 if check.clear else UNUSABLE_STATUS,
+            status=0 if check.passed else UNUSABLE_STATUS,
         )
 
 
@@ -81,8 +81,8 @@ def check_lines(check: LogCheck) -> Iterator[str]:
     """Format the findings of a check and the estimate as lines of text."""
     from identify.commands.summary import log_line
 
-    if check.failure:
-        reason = "none is possible with this schema." if check.findings else check.failure
+    if check.fit_error:
+        reason = "none is possible with this schema." if check.findings else check.fit_error
         yield f"No estimate: {reason}"
     for finding in check.findings:
         yield f"{_SEVERITY_LABELS[finding.severity]} [{finding.code}]: {finding}"
@@ -92,8 +92,8 @@ def check_lines(check: LogCheck) -> Iterator[str]:
         yield from map(log_line, check.result.logs)
         parameters = check.result.estimate.parameters
         yield f"Estimate: {parameters!r}, usable: {check.verdict.usable}."
-        yield from check.result.checks.advice
-    if check.clear:
+        yield from check.result.checks.motion_advice
+    if check.passed:
         yield "No faults were found."
 
 

@@ -213,7 +213,7 @@ class Design(Command):
 
         from identify.design import WristProblem, design_wrist_motion, wrist_limits
         from identify.design.prediction import EarlierFit
-        from identify.pipeline.needs import parse_needs
+        from identify.pipeline.required_precision import parse_required_precision
 
         limits, earlier = self.limits, self._earlier()
         body = self._body(earlier)
@@ -232,7 +232,7 @@ class Design(Command):
             self._search(),
             body=body,
             earlier=EarlierFit.of(earlier),
-            needs=parse_needs(self.need),
+            needs=parse_required_precision(self.need),
         )
 
     def _joint_motion(self) -> MotionDesign:
@@ -241,7 +241,7 @@ class Design(Command):
         from identify.design import design_joint_motion, joint_limits, payload_problem
         from identify.design.designs import TORQUE_RATE_HZ, joint_remarks
         from identify.design.prediction import EarlierFit, torque_noise_of_estimate
-        from identify.pipeline.needs import parse_needs
+        from identify.pipeline.required_precision import parse_required_precision
         from identify.robots import read_robot
 
         arm, earlier = self.arm, self._earlier()
@@ -277,7 +277,7 @@ class Design(Command):
             body=body,
             earlier=EarlierFit.of(earlier),
             rate_hz=rate_hz,
-            needs=parse_needs(self.need),
+            needs=parse_required_precision(self.need),
             remarks=joint_remarks(problem, arm.shares),
         )
 
@@ -303,13 +303,13 @@ class Design(Command):
     def _key(self) -> str:
         """Digest of everything that decides the motion of a start."""
         from identify.files import digest
-        from identify.studies.keys import key_of, numerics_digest
+        from identify.studies.keys import numerics_digest, result_key
 
         files = [None if path is None else digest(path) for path in (self.arm.robot, self.after)]
         left_out = {"output", "starts", "need", "program", "json", "after"}
         options = {f.name: repr(getattr(self, f.name)) for f in fields(self)}
         options = {name: text for name, text in options.items() if name not in left_out}
-        return key_of(options, files, numerics_digest())
+        return result_key(options, files, numerics_digest())
 
     def _outcome(self, design: MotionDesign, invocation: str) -> Outcome:
         """Write the files of a design, and describe it."""

@@ -110,7 +110,7 @@ class FitArm(Command):
                 _LOG.info("writing the report")
                 html = arm_report_html(result)
                 files[self.output / REPORT] = html.encode("utf-8", errors="backslashreplace")
-            files[self.output / ARM] = arm_text(result.saved).encode()
+            files[self.output / ARM] = arm_text(result.saved_arm).encode()
             if self.export is not None:
                 model = fitted_model(result.fit.robot, result.fit.links)
                 files[self.export] = model.content
@@ -140,14 +140,14 @@ class FitArm(Command):
 
     def _fit(self, invocation: str) -> ArmResult:
         from identify.arms import fit_arm
-        from identify.pipeline.arm_failures import explained_failure
+        from identify.pipeline.arm_failures import raise_likeliest_fault
         from identify.pipeline.arm_results import arm_result
 
         recordings = read_joint_logs(self.logs, self.schema)
         others = read_joint_logs(self.held_out, self.schema)
         robot = read_robot_of(self.robot, recordings[0], self.gravity)
         _LOG.info("estimating")
-        with explained_failure(recordings, robot, cutoff_hz=self.cutoff):
+        with raise_likeliest_fault(recordings, robot, cutoff_hz=self.cutoff):
             fit = fit_arm(
                 recordings,
                 robot,

@@ -36,9 +36,9 @@ from identify.files import digest, write_together
 from identify.logs import Schema, read_log
 from identify.pipeline import FitSettings, fit
 from identify.studies.executor import limit_blas_threads
-from identify.studies.keys import code_fingerprint, fields_except, key_of
+from identify.studies.keys import code_fingerprint, fields_except, result_key
 from identify.studies.progress import display_progress
-from identify.studies.rows import Row, failure_columns, now
+from identify.studies.rows import Row, current_time_text, failure_columns
 from identify.studies.runner import JobSet, choose_executor, run_work
 from identify.studies.store import FolderInUse, Store, StoreInfo
 from identify.studies.work import raise_if_interrupted
@@ -85,7 +85,7 @@ class BatchFitSettings:
         """Cache key of the settings, the robot's model and the code that affect an estimate."""
         robot = self.schema.robot_file
         model = None if robot is None else digest(robot)
-        return key_of(fields_except(self, *_FIELDS_NOT_IN_KEY), model, code_fingerprint().short)
+        return result_key(fields_except(self, *_FIELDS_NOT_IN_KEY), model, code_fingerprint().short)
 
 
 def fit_each(
@@ -206,7 +206,7 @@ def _fit_and_write(job: LogJob, batch: BatchFitSettings) -> Row:
         "estimate_sha256": sha256,
         "rows": logs[0]["rows"],
         "duration": logs[0]["duration"],
-        "finished": now(),
+        "finished": current_time_text(),
     }
 
 
@@ -244,7 +244,7 @@ def _failed(jobs: Sequence[LogJob], kind: str, message: str) -> list[Row]:
 
 def _is_missing(job: LogJob, store: Store, batch: BatchFitSettings, retry_failed: bool) -> bool:
     """Return whether a log must be fitted: its row or the files of its row are missing."""
-    if not store.has(job.key, retry_failed=retry_failed):
+    if not store.has_result(job.key, retry_failed=retry_failed):
         return True
     row = store.row(job.key)
     if row is None or row.get("status") != "fitted":

@@ -94,13 +94,13 @@ def _require_compatible(options: Fit) -> None:
 def _fit(options: Fit, invocation: str) -> PayloadResult:
     from identify.arms import fit_payload, read_arm
     from identify.estimation.terms import KnownMass
-    from identify.pipeline.arm_failures import explained_failure
-    from identify.pipeline.needs import parse_needs
+    from identify.pipeline.arm_failures import raise_likeliest_fault
     from identify.pipeline.payload import payload_result
+    from identify.pipeline.required_precision import parse_required_precision
 
     arm, signals, known = options.arm, options.signals, options.known_body
     needs = options.intervals.need
-    parse_needs(needs)  # before the logs are read
+    parse_required_precision(needs)  # before the logs are read
     terms = (*known.terms(), *(() if known.mass is None else (KnownMass(known.mass),)))
     saved = None if arm.arm is None else read_arm(arm.arm)
     loaded = read_joint_logs(options.input.logs, options.input.schema)
@@ -109,7 +109,9 @@ def _fit(options: Fit, invocation: str) -> PayloadResult:
     robot = read_robot_of(arm.robot, loaded[0], signals.gravity)
     _LOG.info("estimating")
     logs, frame = [*loaded, *unloaded], str(arm.frame)
-    with explained_failure(logs, robot, loaded=len(loaded), frame=frame, cutoff_hz=signals.cutoff):
+    with raise_likeliest_fault(
+        logs, robot, loaded=len(loaded), frame=frame, cutoff_hz=signals.cutoff
+    ):
         fit = fit_payload(
             loaded,
             unloaded,

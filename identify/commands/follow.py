@@ -96,19 +96,19 @@ def _rows_from(log: Path, schema: Schema, read: int) -> tuple[Recording, int]:
 
 def _status_line(fit: OnlineFit) -> str:
     """Return the status line: reached precision of each need, and the most informative motion."""
-    from identify.pipeline.needs import parse_needs
+    from identify.pipeline.required_precision import parse_required_precision
 
     try:
         estimate = fit.estimate()
         precisions = []
-        for need in parse_needs(fit.settings.needs):
-            reached = need.reached(estimate)
+        for need in parse_required_precision(fit.settings.needs):
+            reached = need.widest_half_width(estimate)
             precisions.append(
                 f"{need.quantity} not identifiable"
                 if reached is None
-                else f"{need.quantity} ±{reached:.2g} {need.unit} (needed {need.number:g})"
+                else f"{need.quantity} ±{reached:.2g} {need.unit} (needed {need.limit:g})"
             )
         text = f"{fit.seconds:.0f} s, {estimate.mass:.4g} kg: {', '.join(precisions)}."
-        return text if fit.ready() else f"{text} Next: {fit.best_turn()}."
+        return text if fit.ready() else f"{text} Next: {fit.best_oscillation()}."
     except IdentifyError as error:
         return f"{fit.seconds:.0f} s: {error}."

@@ -15,7 +15,7 @@ from identify.errors import IdentifyError
 from identify.files import require_file
 from identify.logs import Schema
 from identify.logs.readers import READERS
-from identify.studies.keys import key_of
+from identify.studies.keys import result_key
 from identify.studies.log_source import is_folder_log, source_files
 from identify.texts import plain_name
 
@@ -167,4 +167,4 @@ def _digests(log: Path, schema: Schema) -> tuple[tuple[str, str], ...]:
 
 
 def _job_key(name: str, path: Path, files: tuple[tuple[str, str], ...], settings_key: str) -> str:
-    return key_of(name, [sha256 for _, sha256 in files] or str(path.absolute()), settings_key)
+    return result_key(name, [sha256 for _, sha256 in files] or str(path.absolute()), settings_key)

@@ -130,7 +130,7 @@ def replay_record(replay: LogReplay) -> dict[str, object]:
             }
             for name, run in runs.items()
         },
-        "missing": replay.missing,
+        "missing": replay.missing_reasons,
     }
 
 
@@ -145,7 +145,7 @@ def replay_lines(replay: LogReplay) -> Iterator[str]:
     if replay.single_shot is not None:
         for name, errors in replay.single_shot.errors.items():
             yield f"In one shot, {name}: {_error_text(errors, replay.single_shot.noise)}"
-    yield from replay.missing
+    yield from replay.missing_reasons
 
 
 def _error_text(errors: ReplayErrors, noise: ReplayErrors | None) -> str:

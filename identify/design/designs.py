@@ -24,7 +24,7 @@ from identify.design.workspace import ReachLimits, workspace
 from identify.design.wrist import WRIST_AXES, WristProblem
 from identify.errors import ProblemError
 from identify.inertia import InertialParameters
-from identify.pipeline.needs import Need
+from identify.pipeline.required_precision import RequiredPrecision
 from identify.robots import FramePlacement, RobotModel, robot_base_columns
 
 WRIST_PERIOD, JOINT_PERIOD = 20.0, 10.0
@@ -86,7 +86,7 @@ def design_wrist_motion(
     *,
     body: InertialParameters,
     earlier: EarlierFit | None = None,
-    needs: tuple[Need, ...] = (),
+    needs: tuple[RequiredPrecision, ...] = (),
 ) -> MotionDesign:
     """Design a motion of a wrist with a force-torque sensor.
 
@@ -122,7 +122,7 @@ def design_joint_motion(
     body: InertialParameters | None,
     earlier: EarlierFit | None = None,
     rate_hz: float,
-    needs: tuple[Need, ...] = (),
+    needs: tuple[RequiredPrecision, ...] = (),
     remarks: tuple[str, ...] = (),
 ) -> MotionDesign:
     """Design a motion of a robot's joints, for its payload or for the arm itself.
@@ -190,7 +190,7 @@ def _design(
     plan: MotionPlan,
     predictions: Sequence[PredictedPrecision | None],
     search: Search,
-    needs: tuple[Need, ...],
+    needs: tuple[RequiredPrecision, ...],
 ) -> MotionDesign:
     limits = problem.limits
     start = plan.values[0, 0]

@@ -16,7 +16,7 @@ from identify.errors import ProblemError
 from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
-from identify.pipeline.needs import INTERVAL_NAMES, Need
+from identify.pipeline.required_precision import INTERVAL_NAMES, RequiredPrecision
 from identify.significance import HALF_WIDTH_SIGMA
 
 PREDICTED = tuple(name for names in INTERVAL_NAMES.values() for name in names)
@@ -77,17 +77,19 @@ class PredictedPrecision:
         widths = np.where(identified, HALF_WIDTH_SIGMA * np.sqrt(spread), np.inf)
         return {name: float(widths[ESTIMATED_QUANTITIES.index(name)]) for name in PREDICTED}
 
-    def reached(self, need: Need, seconds: float) -> float | None:
+    def reached(self, need: RequiredPrecision, seconds: float) -> float | None:
         """Return the widest half-width of a need in its unit; None if it is not identified."""
         widths = self.half_widths(seconds)
-        return need.in_unit((widths[name] for name in INTERVAL_NAMES[need.quantity]), self.body)
+        return need.widest_in_unit(
+            (widths[name] for name in INTERVAL_NAMES[need.quantity]), self.body
+        )
 
-    def seconds_for(self, needs: Sequence[Need], period: float) -> float | None:
+    def seconds_for(self, needs: Sequence[RequiredPrecision], period: float) -> float | None:
         """Return after how many whole periods all needs are met [s]; None beyond an hour."""
         seconds = period
         while seconds <= _LONGEST_SECONDS:
             reached = [self.reached(need, seconds) for need in needs]
-            if all(r is not None and r <= n.number for r, n in zip(reached, needs, strict=True)):
+            if all(r is not None and r <= n.limit for r, n in zip(reached, needs, strict=True)):
                 return seconds
             seconds += period
         return None

@@ -11,7 +11,7 @@ from identify.arrays import Array
 from identify.design.d_optimal import DesignedMotion, MotionProblem
 from identify.design.plan import MotionPlan
 from identify.design.prediction import PredictedPrecision
-from identify.pipeline.needs import Need
+from identify.pipeline.required_precision import RequiredPrecision
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,15 @@ class MotionDesign:
     unplanned: PredictedPrecision | None
     gain: float
     path: Array | None = None
-    needs: tuple[Need, ...] = ()
+    needs: tuple[RequiredPrecision, ...] = ()
 
     @property
-    def unmet(self) -> tuple[Need, ...]:
+    def unmet(self) -> tuple[RequiredPrecision, ...]:
         """Needs that the motion is not predicted to meet."""
         if self.prediction is None:
             return self.needs
         pairs = ((need, self.prediction.reached(need, self.seconds)) for need in self.needs)
-        return tuple(need for need, width in pairs if width is None or width > need.number)
+        return tuple(need for need, width in pairs if width is None or width > need.limit)
 
 
 def used_shares(

@@ -4,7 +4,7 @@ from identify.pipeline.compensating import (
     Compensator as Compensator,
     compensate_log as compensate_log,
 )
-from identify.pipeline.excitation_design import Turn as Turn
+from identify.pipeline.excitation_design import Oscillation as Oscillation
 from identify.pipeline.fitting import fit as fit
 from identify.pipeline.known_mass import ForceGain as ForceGain, force_gain as force_gain
 from identify.pipeline.log_check import LogCheck as LogCheck, check_logs as check_logs

@@ -1,4 +1,4 @@
-"""Explanation of a fit of an arm that fails by the likeliest fault of its logs."""
+"""Error of a failed fit of a robot arm, which names the likeliest fault of its logs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from identify.arms import arm_findings
 from identify.errors import ProblemError, SolveError
 from identify.estimation import NegativeMass
 from identify.logs import JointRecording
-from identify.pipeline.misread import MisreadLog
+from identify.pipeline.misread_logs import MisreadLog
 from identify.robots import RobotModel
 
 
 @contextmanager
-def explained_failure(
+def raise_likeliest_fault(
     recordings: Sequence[JointRecording],
     robot: RobotModel,
     *,
@@ -22,7 +22,7 @@ def explained_failure(
     frame: str | None = None,
     cutoff_hz: float | None = None,
 ) -> Iterator[None]:
-    """Raise the likeliest fault of the logs where a fit of an arm fails because of it.
+    """Replace an error of a robot arm's fit by the likeliest fault of its logs, if one is found.
 
     Args:
         recordings: the logs, those with the load first.

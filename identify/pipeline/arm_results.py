@@ -1,4 +1,4 @@
-"""`ArmResult`: a fit of an arm with findings and provenance."""
+"""`ArmResult`: fitted links and friction of a robot arm, with findings and provenance."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ from identify.arms import ArmFit, SavedArm
 from identify.files import digest
 from identify.findings import Finding, ranked
 from identify.logs import JointRecording
-from identify.pipeline.payload import findings_of_arm, log_records
+from identify.pipeline.payload import arm_fit_findings, log_records
 from identify.pipeline.provenance import versions
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ArmResult:
-    """Fit of an arm with its findings, the input of its report.
+    """Fitted links and friction of a robot arm with findings, the input of its report.
 
     Attributes:
         fit: of links, rotors and friction.
         recordings: the fitted logs.
-        saved: content of arm.json, with findings and provenance.
+        saved_arm: content of arm.json, with findings and provenance.
         findings: the most severe first.
     """
 
     fit: ArmFit
     recordings: tuple[JointRecording, ...]
-    saved: SavedArm
+    saved_arm: SavedArm
     findings: tuple[Finding, ...]
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data in SI: links, friction, base parameters, errors and provenance."""
         return {
-            "links": {name: phi.tolist() for name, phi in self.saved.links.items()},
+            "links": {name: phi.tolist() for name, phi in self.saved_arm.links.items()},
             "joints": dict(self.fit.estimate.scalars),
-            **self.saved.report,
+            **self.saved_arm.report,
         }
 
 
 def arm_result(
     fit: ArmFit, recordings: Sequence[JointRecording], *, command: str | None = None
 ) -> ArmResult:
-    """Add findings and provenance to a fit of an arm.
+    """Add findings and provenance to the fitted links and friction of a robot arm.
 
     Args:
         fit: of the arm.
         recordings: the fitted logs.
         command: the command line, if known.
     """
-    findings = ranked(findings_of_arm(fit, recordings))
+    findings = ranked(arm_fit_findings(fit, recordings))
     saved, robot = fit.saved, fit.robot
     report = {
         **saved.report,

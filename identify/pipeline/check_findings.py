@@ -17,8 +17,8 @@ MAX_NAMED_EXPLANATIONS = 4
 """Maximum number of explanations of a log that one finding lists."""
 
 
-def ranking_finding(ranking: Ranking) -> Finding | None:
-    """Return the finding of a ranking of explanations; None if the logs as read are as likely."""
+def likeliest_explanation_finding(ranking: Ranking) -> Finding | None:
+    """Return the finding that a fault explains the logs clearly better than the schema, or None."""
     if ranking.confirms_schema:
         return None
     best, tied = ranking.best, distinct_best_explanations(ranking)
@@ -26,7 +26,7 @@ def ranking_finding(ranking: Ranking) -> Finding | None:
     if len(tied) == 1:
         text = f"{best.text}: read this way, the log is explained clearly better, and the mass is "
         text += "known only after calibration." if best.raw_counts else f"{best.mass:.4g} kg."
-        return Finding(best.code, best.severity, text, remedy_or_apply(best), evidence)
+        return Finding(best.code, best.severity, text, remedy_text(best), evidence)
     shown = tied[:MAX_NAMED_EXPLANATIONS]
     alternatives = "; or ".join(f"{each.text} (mass {each.mass:.4g} kg)" for each in shown)
     return Finding(
@@ -38,12 +38,15 @@ def ranking_finding(ranking: Ranking) -> Finding | None:
     )
 
 
-def likelier_interpretation_finding(best: Explanation, effects: Sequence[str]) -> Finding:
-    """Return the finding of an interpretation that is likelier than the logs as read, not clearly.
+def slightly_likelier_interpretation_finding(
+    best: Explanation, small_fault_codes: Sequence[str]
+) -> Finding:
+    """Return the warning that an interpretation is slightly likelier than the schema's.
 
     Args:
         best: the interpretation.
-        effects: codes of the notes on small faults, which explain the logs nearly as well.
+        small_fault_codes: codes of findings on small faults, which explain the logs nearly as
+            well.
     """
     return Finding(
         best.code,
@@ -51,19 +54,23 @@ def likelier_interpretation_finding(best: Explanation, effects: Sequence[str]) -
         f"it may be that {best.text} (mass {best.mass:.4g} kg): the log cannot distinguish this "
         "from small faults of the sensor, and the intervals cover both.",
         f"Find out whether it is true. {best.remedy}",
-        {"gain": best.log_likelihood_ratio, "mass": best.mass, "equivalent": list(effects)},
+        {
+            "gain": best.log_likelihood_ratio,
+            "mass": best.mass,
+            "equivalent": list(small_fault_codes),
+        },
     )
 
 
-def remedy_or_apply(best: Explanation) -> str:
-    """Return the remedy of the best explanation; with --apply if no schema line corrects it."""
+def remedy_text(best: Explanation) -> str:
+    """Return an explanation's remedy; it proposes --apply if no schema line corrects the fault."""
     schema = "In the schema" in best.remedy
     alone = schema or best.raw_counts
     return best.remedy if alone else f"{best.remedy} Or fit with --apply {best.code}."
 
 
 def distinct_best_explanations(ranking: Ranking) -> list[Explanation]:
-    """Return the likeliest of equally good explanations for each code; all of units and axes."""
+    """Return the likeliest explanation for each finding code; all of them for units and axes."""
     all_of_code = (
         *UNIT_CODES,
         "wrench_axes",
@@ -78,7 +85,7 @@ SPLIT_LOG_REMEDY = (
 )
 """Remedy for a sensor that was zeroed between static poses of a log."""
 
-_SPAN_TEXTS = {
+_SPAN_MESSAGES = {
     "bias_step": (
         "the sensor was zeroed, or its offset jumped, by {size:.3g} N",
         "Zero it before logging",
@@ -97,13 +104,13 @@ _SPAN_TEXTS = {
         "Exclude these rows",
     ),
 }
-"""Text and remedy of the finding of faulty spans of time, by code."""
+"""Message and remedy of the finding on faulty time spans, by finding code."""
 
 
 def span_findings(
     log: LogSummary, spans: Sequence[Span], *, contact_dominated: bool = False
 ) -> list[Finding]:
-    """Return the findings of faulty spans of time of a log, one for each code.
+    """Return findings on the faulty time spans of a log, one for each finding code.
 
     Args:
         log: its summary.
@@ -111,12 +118,12 @@ def span_findings(
         contact_dominated: whether nothing but contacts explains the logs: they are an error.
     """
     findings = []
-    for code, (text, remedy) in _SPAN_TEXTS.items():
+    for code, (text, remedy) in _SPAN_MESSAGES.items():
         of_code = [span for span in spans if span.code == code]
         if of_code:
             times = [[span.start, span.stop] for span in of_code]
             if code == "wrong_rows":
-                findings.append(_wrong_rows_finding(of_code, log))
+                findings.append(_contradicting_poses_finding(of_code, log))
                 continue
             where = ", ".join(
                 f"{start:.4g}-{stop:.4g} s" for start, stop in times[:MAX_NAMED_EXPLANATIONS]
@@ -156,15 +163,15 @@ def span_findings(
 
 
 def covers_most_of_log(log: LogSummary, spans: Sequence[Span]) -> bool:
-    """Whether a span covers most of a log, so that excluding the span leaves too few data."""
+    """Whether faulty time spans cover so much of a log that too few data remain without them."""
     return log.recording.still or any(s.stop - s.start > 0.5 * log.duration for s in spans)
 
 
-def _wrong_rows_finding(spans: Sequence[Span], log: LogSummary) -> Finding:
-    """Return the finding of static poses that contradict the body of the other poses."""
+def _contradicting_poses_finding(spans: Sequence[Span], log: LogSummary) -> Finding:
+    """Return the finding that some static poses contradict the body fitted to the others."""
     numbers = [n for span in spans for n in range(int(span.start) + 1, int(span.stop) + 2)]
     rows = f"row{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
-    text, remedy = _SPAN_TEXTS["wrong_rows"]
+    text, remedy = _SPAN_MESSAGES["wrong_rows"]
     return Finding(
         "wrong_rows",
         "error",
@@ -176,13 +183,13 @@ def _wrong_rows_finding(spans: Sequence[Span], log: LogSummary) -> Finding:
     )
 
 
-def unexplained_finding(
-    unexplained: float, ranking: Ranking | None, logs: Sequence[LogSummary]
+def unexplained_wrench_finding(
+    unexplained_fraction: float, ranking: Ranking | None, logs: Sequence[LogSummary]
 ) -> Finding:
-    """Return the finding of logs that no tested explanation fits, with the best explanation.
+    """Return the finding that no tested fault explains the wrench, with the best attempt.
 
     Args:
-        unexplained: share of the variance of the wrench that the best explanation leaves.
+        unexplained_fraction: share of the variance of the wrench that the best explanation leaves.
         ranking: of all explanations, where they were compared.
         logs: whose schemas may leave small faults out of the fit.
     """
@@ -192,23 +199,23 @@ def unexplained_finding(
     return Finding(
         "unexplained",
         "error",
-        f"no reading explains the measured wrench: {100.0 * unexplained:.0f} % of the variance of "
-        "its forces or torques remains, far above their noise."
-        f"{tried}{disabled_effects_note(logs)}",
+        f"no interpretation explains the measured wrench: {100.0 * unexplained_fraction:.0f} % of "
+        "the variance of its forces or torques remains, far above their noise."
+        f"{tried}{excluded_small_faults_note(logs)}",
         "Check that nothing touched the body, that the payload is rigid, and the whole schema; "
         "then log again.",
-        {"left": unexplained},
+        {"left": unexplained_fraction},
     )
 
 
-def disabled_effects_note(logs: Sequence[LogSummary]) -> str:
-    """Return a sentence on small faults that the schemas exclude from the fit; empty for none."""
+def excluded_small_faults_note(logs: Sequence[LogSummary]) -> str:
+    """Return a sentence on small sensor faults that the schemas exclude from the fit, or ""."""
     tables = [effect_table(log.recording) for log in logs]
     names = sorted({key for table in tables for key, size in table.items() if size is False})
     return f" [effects] excludes {', '.join(names)} from the fit." if names else ""
 
 
-def change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Finding:
+def body_change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Finding:
     """Return the finding that parts of the data are, or may be, of different bodies."""
     log = logs[change.log]
     first, second = float(change.first[0]), float(change.second[0])
@@ -236,10 +243,10 @@ def change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Finding:
     return Finding(change.code, "info", text, remedy, evidence, log.name)
 
 
-def _times_at_row_fractions(log: LogSummary, shares: Sequence[float]) -> list[float]:
-    """Return the times before which a log has the given fractions of its rows [s]."""
+def _times_at_row_fractions(log: LogSummary, fractions: Sequence[float]) -> list[float]:
+    """Return the time stamps at given fractions of the rows of a log [s]."""
     numbers, times = np.append(log.numbers, log.points), np.append(log.time, log.span[1])
-    return np.interp(np.array(shares) * log.points, numbers, times).tolist()
+    return np.interp(np.array(fractions) * log.points, numbers, times).tolist()
 
 
 def _format_rounded_outward(start: float, stop: float) -> str:

@@ -31,9 +31,9 @@ from identify.spatial.columns import (
 )
 from identify.spatial.vectors import GRAVITY_W
 
-_MAX_SHARE_OF_LENGTH = 1.1
-"""Largest part of a log that may be requested for the offset; the log's edges have no
-derivatives."""
+_MAX_OFFSET_TIME_RATIO = 1.1
+"""Largest ratio of the requested time for the sensor offset to the usable length of the log, which
+is shorter than the log because its edges have no derivatives."""
 
 
 class Compensator:
@@ -62,7 +62,7 @@ class Compensator:
         if offset is None:
             offset = _require_single_offset(estimate)
         to_sensor = np.eye(6) if mount is None else coadjoint(Pose.of(mount).inverse())
-        self._body = to_sensor @ _wrench_map(estimate)
+        self._body = to_sensor @ _wrench_matrix(estimate)
         self._offset = to_sensor @ seal(offset, "offset", (6,))
         self._gravity = seal(gravity, "gravity", (3,))
 
@@ -126,8 +126,8 @@ class CompensatedLog:
         Raises:
             NoSegment, LogError: the log cannot be used.
         """
-        body, has_rows = _wrench_map(self.estimate), False
-        for recording, parts in _full_rate_parts(self.source, self.cutoff_hz):
+        body, has_rows = _wrench_matrix(self.estimate), False
+        for recording, parts in _full_rate_chunks(self.source, self.cutoff_hz):
             wrenches = [
                 part.at_sensor(recording, part.columns[:, PSI] @ body.T + self.offset)
                 for part in parts
@@ -201,15 +201,15 @@ def _require_single_offset(estimate: SavedEstimate) -> Vec6:
     return offsets[0]
 
 
-def _wrench_map(estimate: SavedEstimate) -> Array:
-    """Return the matrix from the motion's features ψ to a body's wrench at Bo, shape (6, 12)."""
+def _wrench_matrix(estimate: SavedEstimate) -> Array:
+    """Return the matrix that maps the 12 motion features of a log to a body's wrench at Bo."""
     return (FEATURE_TENSOR @ estimate.parameters.phi).T
 
 
-def _full_rate_parts(
+def _full_rate_chunks(
     source: ReadableLog, cutoff_hz: float | None
 ) -> Iterator[tuple[Recording, list[FullRate]]]:
-    """Yield the chunks of a log that have samples, all with the rate and cut-off of the first."""
+    """Yield chunks of a log with their states at full rate, at the cut-off of the first chunk."""
     rate_hz, imu = None, None
     for number, chunk in enumerate(excerpts(source)):
         if lacks_acceleration(chunk.recording):
@@ -233,8 +233,8 @@ def _mean_residual(
     source: ReadableLog, estimate: SavedEstimate, seconds: float, cutoff_hz: float | None
 ) -> Vec6:
     """Return the mean residual wrench of the first seconds of a log, used as sensor offset."""
-    body, residuals, end = _wrench_map(estimate), list[Array](), 0.0
-    for recording, parts in _full_rate_parts(source, cutoff_hz):
+    body, residuals, end = _wrench_matrix(estimate), list[Array](), 0.0
+    for recording, parts in _full_rate_chunks(source, cutoff_hz):
         if recording.still:
             raise LogError(f"{source.name}: static poses have no time; give the offset instead")
         for part in parts:
@@ -243,7 +243,7 @@ def _mean_residual(
         end = float(parts[-1].time[-1])
         if end >= seconds:
             break
-    if residuals and seconds > _MAX_SHARE_OF_LENGTH * end:
+    if residuals and seconds > _MAX_OFFSET_TIME_RATIO * end:
         raise LogError(
             f"{source.name}: is {end:.3g} s long, shorter than the {seconds:g} s without contact: "
             "contacts would count as offset; give the time until the first contact"

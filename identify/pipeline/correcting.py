@@ -1,4 +1,4 @@
-"""Corrections of logs that the user requests: reinterpretation, excluded spans, spikes."""
+"""Corrections of logs requested by --apply: other units or signs, excluded time spans, spikes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from identify.estimation import EstimatorSettings
 from identify.findings import CORRECTABLE, REPORTED
 from identify.pipeline.check_findings import (
     SPLIT_LOG_REMEDY,
-    change_finding,
+    body_change_finding,
     distinct_best_explanations,
 )
-from identify.pipeline.diagnose import Checks, run_checks
-from identify.pipeline.effect_notes import EFFECT_CODES
-from identify.pipeline.explanations import correcting_patch, reread_logs
-from identify.pipeline.fitted_effects import fit_sensor_effects
+from identify.pipeline.checks import Checks, run_checks
+from identify.pipeline.explanations import correcting_patch, rescan_under_explanation
 from identify.pipeline.scanned_log import ScannedLog
-from identify.pipeline.wrench_delays import settle_delays
+from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
+from identify.pipeline.small_fault_fit import fit_small_faults
+from identify.pipeline.wrench_delays import refine_delays
 from identify.signals import Reading
 
-SPANS = ("contact", "frozen_pose", "frozen_wrench", "saturation", "wrong_rows", "dead_channel")
-"""Finding codes whose spans of time, or rows, can be excluded from a log."""
+EXCLUDABLE_SPAN_CODES = (
+    *("contact", "frozen_pose", "frozen_wrench", "saturation", "wrong_rows", "dead_channel"),
+)
+"""Codes of findings whose time spans, or rows, can be excluded from a log."""
 
-_Corrected: TypeAlias = tuple[list[ScannedLog], dict[str, object]]
+_CorrectedLogs: TypeAlias = tuple[list[ScannedLog], dict[str, object]]
 """Corrected logs, and the record of the correction for the provenance."""
 
 
@@ -38,22 +40,20 @@ class NotCorrected(ProblemError):
 
     def __init__(self, code: str, why: str) -> None:
         self.code = code
-        super().__init__(f"{self._requested}: {why}")
+        super().__init__(f"{self._requested_option}: {why}")
 
     @property
-    def _requested(self) -> str:
+    def _requested_option(self) -> str:
         return f"apply={self.code!r}, on the command line --apply {self.code}"
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the arguments of the constructor."""
-        why = str(self).removeprefix(f"{self._requested}: ")
+        why = str(self).removeprefix(f"{self._requested_option}: ")
         return NotCorrected, (self.code, why)
 
 
 def apply_corrections(
-    logs: Sequence[ScannedLog],
-    codes: Sequence[str],
-    settings: EstimatorSettings,
+    logs: Sequence[ScannedLog], codes: Sequence[str], settings: EstimatorSettings
 ) -> tuple[list[ScannedLog], list[dict[str, object]]]:
     """Apply the requested corrections to logs; return logs and records for the provenance.
 
@@ -72,18 +72,24 @@ def apply_corrections(
         # Other readings are compared with the logs as they were read, not with corrected ones.
         changed = any(log.summary.reading.maps for log in corrected)
         suspect = not changed and code not in CORRECTABLE
-        effects = fit_sensor_effects(corrected, settings)
-        settled, effects = settle_delays(corrected, effects, settings)
-        checks = run_checks(settled, settings, effects, suspect=suspect, corrected=changed)
-        corrected, record = _correction(corrected, checks, code, codes[:number])
+        small_faults = fit_small_faults(corrected, settings)
+        settled, small_faults = refine_delays(corrected, small_faults, settings)
+        checks = run_checks(
+            settled,
+            settings,
+            small_faults,
+            compare_interpretations=suspect,
+            already_corrected=changed,
+        )
+        corrected, record = _correct_fault_of_code(corrected, checks, code, codes[:number])
         applied.append({"code": code, **record})
     return corrected, applied
 
 
-def _correction(
-    logs: Sequence[ScannedLog], checks: Checks, code: str, before: Sequence[str]
-) -> _Corrected:
-    """Correct the fault of a code in the logs; return the corrected logs and the record."""
+def _correct_fault_of_code(
+    logs: Sequence[ScannedLog], checks: Checks, code: str, corrected_codes: Sequence[str]
+) -> _CorrectedLogs:
+    """Correct the fault with a finding code; return the corrected logs and a record of it."""
     if any(s.code == code for of in checks.spans for s in of):
         if code == "bias_step":
             if any(log.summary.recording.still and log.offset_steps for log in logs):
@@ -98,7 +104,7 @@ def _correction(
             if code == "spikes"
             else exclude_spans(logs, checks, code)
         )
-    if (reading := checks.better_interpretation) is not None and checks.ranking is not None:
+    if (reading := checks.clearly_likelier) is not None and checks.ranking is not None:
         leaders = distinct_best_explanations(checks.ranking)
         if (of_code := next((each for each in leaders if each.code == code), None)) is not None:
             if of_code.raw_counts:
@@ -108,15 +114,15 @@ def _correction(
             patch = dict(correcting_patch(reading.faults[0], reading.size))
             record = {"meaning": f"corrected: {reading.text}", "gain": reading.log_likelihood_ratio}
             record |= {"patch": patch} if patch else {}
-            return reread_logs(logs, reading), record
-        if code not in EFFECT_CODES:
+            return rescan_under_explanation(logs, reading), record
+        if code not in SMALL_FAULT_CODES:
             raise NotCorrected(code, f"the likeliest fault is {reading.code}; correct it first")
-    if code in EFFECT_CODES:
+    if code in SMALL_FAULT_CODES:
         meaning = f"{code.replace('_', ' ')}: always part of the fit, no correction needed"
         return list(logs), {"meaning": meaning}
-    for change in checks.changes:
+    for change in checks.body_changes:
         if change.code == code:
-            finding = change_finding(change, checks.logs)
+            finding = body_change_finding(change, checks.logs)
             raise NotCorrected(
                 code, f"it cannot be corrected. {finding.where}: {finding.text} {finding.remedy}"
             )
@@ -124,69 +130,66 @@ def _correction(
         raise NotCorrected(code, f"it cannot be corrected. {finding}")
     codes = dict.fromkeys(f.code for f in checks.findings)
     findings = ", ".join([c for c in codes if c not in REPORTED] or codes) or "nothing to correct"
-    were = "was" if len(before) == 1 else "were"
-    after = f" after {', '.join(before)} {were} corrected" if before else ""
+    were = "was" if len(corrected_codes) == 1 else "were"
+    after = f" after {', '.join(corrected_codes)} {were} corrected" if corrected_codes else ""
     raise NotCorrected(code, f"not found in these logs{after}; found: {findings}")
 
 
-def _require_unambiguous(code: str, others: Iterable[str]) -> None:
-    """Raise `NotCorrected` if other faults explain the logs equally well."""
-    if others := sorted(others):
+def _require_unambiguous(code: str, rival_faults: Iterable[str]) -> None:
+    """Raise `NotCorrected` if any other fault explains the logs equally well."""
+    if rival_faults := sorted(rival_faults):
         raise NotCorrected(
             code,
-            f"these logs cannot distinguish it from {', '.join(others)}, and correcting the wrong "
-            "one gives a wrong body; find out which one is true (a longer log with attitudes in "
-            "all directions distinguishes them), and correct it at its source or in the schema",
+            f"these logs cannot distinguish it from {', '.join(rival_faults)}, and "
+            "correcting the wrong one gives a wrong body; find out which one is true (a longer log "
+            "with attitudes in all directions distinguishes them), and correct it at its source or "
+            "in the schema",
         )
 
 
-def _reread(
+def _rescan_each(
     logs: Sequence[ScannedLog], correct: Callable[[int, Reading], Reading]
 ) -> list[ScannedLog]:
-    """Rescan logs with a corrected interpretation of each."""
+    """Scan each log again under an interpretation that a function corrects."""
     return [log.rescan(correct(number, log.summary.reading)) for number, log in enumerate(logs)]
 
 
-def exclude_spans(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Corrected:
-    """Exclude the faulty spans of time of a code from logs; return logs and record."""
+def exclude_spans(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _CorrectedLogs:
+    """Exclude the faulty time spans with a finding code from logs; return logs and record."""
     spans = [[span for span in of_log if span.code == code] for of_log in checks.spans]
     times = [[(span.start, span.stop) for span in of_log] for of_log in spans]
 
-    def correct(number: int, reading: Reading) -> Reading:
-        return replace(reading, left_out=(*reading.left_out, *times[number]))
+    def with_exclusions(log_index: int, interpretation: Reading) -> Reading:
+        return replace(interpretation, left_out=(*interpretation.left_out, *times[log_index]))
 
     seconds = sum(stop - start for of_log in times for start, stop in of_log)
     amount = f"{seconds:.4g} s"
     if code == "wrong_rows":
         rows = sum(span.rows for of_log in spans for span in of_log)
         amount = f"{rows} row{'s' * (rows != 1)}"
-    record = {
-        "meaning": f"{code.replace('_', ' ')}: {amount} excluded",
-        "left_out": times,
-    }
+    record = {"meaning": f"{code.replace('_', ' ')}: {amount} excluded", "left_out": times}
     try:
-        return _reread(logs, correct), record
+        return _rescan_each(logs, with_exclusions), record
     except LogError as error:
         why = f"without these {amount} the log is too short ({error}); log again"
         raise NotCorrected(code, why) from error
 
 
-def subtract_offset_steps(logs: Sequence[ScannedLog]) -> _Corrected:
+def subtract_offset_steps(logs: Sequence[ScannedLog]) -> _CorrectedLogs:
     """Subtract the jumps of sensor offsets from logs; return the logs and the record."""
     steps = [[(s.start, s.stop, *s.jump) for s in log.offset_steps] for log in logs]
     meaning = f"bias step: {sum(map(len, steps))} subtracted from the wrench"
     return [log.without_offset_steps() for log in logs], {"meaning": meaning, "steps": steps}
 
 
-def interpolate_spikes(logs: Sequence[ScannedLog], checks: Checks) -> _Corrected:
+def interpolate_spikes(logs: Sequence[ScannedLog], checks: Checks) -> _CorrectedLogs:
     """Interpolate the spikes of logs from their neighbours; return the logs and the record."""
     rows = [sum(s.rows for s in of_log if s.code == "spikes") for of_log in checks.spans]
 
-    def correct(number: int, reading: Reading) -> Reading:
-        return replace(reading, without_spikes=reading.without_spikes or bool(rows[number]))
+    def with_interpolation(log_index: int, interpretation: Reading) -> Reading:
+        return replace(
+            interpretation, without_spikes=interpretation.without_spikes or bool(rows[log_index])
+        )
 
-    record = {
-        "meaning": f"spikes: {sum(rows)} rows interpolated",
-        "rows": rows,
-    }
-    return _reread(logs, correct), record
+    record = {"meaning": f"spikes: {sum(rows)} rows interpolated", "rows": rows}
+    return _rescan_each(logs, with_interpolation), record

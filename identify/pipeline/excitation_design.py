@@ -11,7 +11,7 @@ from identify.arrays import Array, Vec3
 from identify.estimation import Estimate
 from identify.estimation.intervals import ESTIMATED_QUANTITIES, covariance_of, interval_jacobian
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.pipeline.needs import INTERVAL_NAMES, Need
+from identify.pipeline.required_precision import INTERVAL_NAMES, RequiredPrecision
 from identify.regressors import Statistics, System, scan_statistics
 from identify.signals.prepared import BlockRows
 from identify.signals.transform import BLOCK_SECONDS, CONSTANT, block_transform
@@ -20,42 +20,43 @@ from identify.spatial import BodyMotion
 from identify.spatial.columns import FIT_COLUMNS
 from identify.spatial.rotations import cross
 
-_TURN_AMPLITUDE, _TURN_PERIOD = np.pi / 4.0, 4.0
+_OSCILLATION_AMPLITUDE, _OSCILLATION_PERIOD = np.pi / 4.0, 4.0
 """Amplitude A [rad] and period T [s] of the oscillation θ = A sin(2π t / T), at most 1.2 rad/s."""
 
-_MAX_TURN_SECONDS = 640.0
-"""Longest proposed duration of an oscillation [s]; if more is needed, faster motion is."""
+_MAX_OSCILLATION_SECONDS = 640.0
+"""Longest proposed duration of an oscillation [s]; beyond it, faster motion is proposed instead."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """Rotational oscillation about an axis of B through Bo, from the last attitude of the log.
+class Oscillation:
+    """Proposed rotational oscillation about an axis of the body frame, from the last attitude.
 
     Attributes:
         axis: "x", "y" or "z".
-        seconds: approximate time until the needs are met; None where ten minutes are too short.
+        seconds: approximate time until the precision is reached; None where ten minutes are too
+            short.
     """
 
     axis: str
     seconds: float | None
 
     def __str__(self) -> str:
-        angle = f"±{np.degrees(_TURN_AMPLITUDE):.0f}°"
-        how = f"turn to and fro about {self.axis}, {angle} in {_TURN_PERIOD:g} s"
+        angle = f"±{np.degrees(_OSCILLATION_AMPLITUDE):.0f}°"
+        how = f"turn to and fro about {self.axis}, {angle} in {_OSCILLATION_PERIOD:g} s"
         if self.seconds is None:
             return f"{how}, and faster: at this speed it would take more than ten minutes"
         return f"{how}, for about {self.seconds:.0f} s"
 
 
-def best_turn(
+def best_oscillation(
     fit: LeastSquaresFit,
     estimate: Estimate,
-    needs: Sequence[Need],
+    needs: Sequence[RequiredPrecision],
     *,
     gravity: float,
     rate_hz: float,
     cutoff_hz: float,
-) -> Turn:
+) -> Oscillation:
     """Return the oscillation after which the needed precision is reached soonest.
 
     With C the present covariance and J the information that some time of the turn adds, at the
@@ -74,29 +75,31 @@ def best_turn(
     jacobian = interval_jacobian(estimate.parameters.phi) @ root
     up = gravity * _up_direction(fit)
 
-    def ratio_after(turned: Statistics, seconds: float) -> float:
-        gains, axes = np.linalg.eigh(root.T @ _added_information(fit, turned, seconds) @ root)
+    def width_ratio_after(oscillation: Statistics, seconds: float) -> float:
+        gains, axes = np.linalg.eigh(root.T @ _added_information(fit, oscillation, seconds) @ root)
         spread = np.sqrt((jacobian @ axes) ** 2 @ (1.0 / (1.0 + np.maximum(gains, 0.0))))
-        return _need_ratio(estimate, needs, HALF_WIDTH_SIGMA * spread)
+        return _largest_width_ratio(estimate, needs, HALF_WIDTH_SIGMA * spread)
 
-    turns: list[tuple[float, float, str]] = []
+    candidates: list[tuple[float, float, str]] = []
     for name, axis in zip("xyz", np.eye(3), strict=True):
-        turned = scan_statistics([_turn_block(axis, up, rate_hz, cutoff_hz)])
-        seconds, ratio = BLOCK_SECONDS, ratio_after(turned, BLOCK_SECONDS)
-        while ratio > 1.0 and seconds < _MAX_TURN_SECONDS:
+        oscillation = scan_statistics([_oscillation_rows(axis, up, rate_hz, cutoff_hz)])
+        seconds, ratio = BLOCK_SECONDS, width_ratio_after(oscillation, BLOCK_SECONDS)
+        while ratio > 1.0 and seconds < _MAX_OSCILLATION_SECONDS:
             seconds *= np.sqrt(2.0)
-            ratio = ratio_after(turned, seconds)
-        turns.append((max(1.0, ratio), seconds, name))
-    ratio, seconds, name = min(turns)
-    return Turn(name, seconds if ratio <= 1.0 else None)
+            ratio = width_ratio_after(oscillation, seconds)
+        candidates.append((max(1.0, ratio), seconds, name))
+    ratio, seconds, name = min(candidates)
+    return Oscillation(name, seconds if ratio <= 1.0 else None)
 
 
-def _need_ratio(estimate: Estimate, needs: Sequence[Need], half_widths: Array) -> float:
+def _largest_width_ratio(
+    estimate: Estimate, needs: Sequence[RequiredPrecision], half_widths: Array
+) -> float:
     """Return the largest ratio of an interval's half-width to the needed half-width."""
     predicted = dict[str, float](zip(ESTIMATED_QUANTITIES, half_widths.tolist(), strict=True))
     widths = ([predicted[name] for name in INTERVAL_NAMES[need.quantity]] for need in needs)
     return max(
-        (need.in_unit(of_need, estimate.parameters) or 0.0) / need.number
+        (need.widest_in_unit(of_need, estimate.parameters) or 0.0) / need.limit
         for need, of_need in zip(needs, widths, strict=True)
     )
 
@@ -109,31 +112,35 @@ def _up_direction(fit: LeastSquaresFit) -> Vec3:
     return mean / np.linalg.norm(mean) if mean.any() else np.array([0.0, 0.0, 1.0])
 
 
-def _added_information(fit: LeastSquaresFit, turned: Statistics, seconds: float) -> Array:
+def _added_information(fit: LeastSquaresFit, oscillation: Statistics, seconds: float) -> Array:
     """Return the information that an oscillation of some seconds adds, shape (p, p)."""
     ((statistics, equations),) = fit.data.system.data
     blocks = seconds / BLOCK_SECONDS
-    turned = replace(
-        turned,
-        factors=np.sqrt(blocks) * turned.factors,
-        samples=blocks * turned.samples,
-        effective_samples=blocks * turned.effective_samples,
+    oscillation = replace(
+        oscillation,
+        factors=np.sqrt(blocks) * oscillation.factors,
+        samples=blocks * oscillation.samples,
+        effective_samples=blocks * oscillation.effective_samples,
     )
-    system = System.of([(statistics.append_blocks(turned), equations)])
+    system = System.of([(statistics.append_blocks(oscillation), equations)])
     A, before = system.problem(fit.weights).A, fit.problem.A
     return A.T @ A - before.T @ before
 
 
-def _turn_block(axis: Vec3, proper: Vec3, rate_hz: float, cutoff_hz: float) -> BlockRows:
-    """Return the rows of a block of an oscillation about an axis at a given proper acceleration."""
-    n, swing = round(BLOCK_SECONDS * rate_hz), 2.0 * np.pi / _TURN_PERIOD
+def _oscillation_rows(
+    axis: Vec3, proper_acceleration: Vec3, rate_hz: float, cutoff_hz: float
+) -> BlockRows:
+    """Simulate one block of an oscillation about an axis, from a given proper acceleration."""
+    n, swing = round(BLOCK_SECONDS * rate_hz), 2.0 * np.pi / _OSCILLATION_PERIOD
     phase = swing * np.arange(n)[:, None] / rate_hz
-    angle = _TURN_AMPLITUDE * np.sin(phase)
-    along = (axis @ proper) * axis
+    angle = _OSCILLATION_AMPLITUDE * np.sin(phase)
+    along = (axis @ proper_acceleration) * axis
     motion = BodyMotion(
         # Vectors fixed in the world rotate the other way in the frame of the body.
-        along + np.cos(angle) * (proper - along) - np.sin(angle) * cross(axis, proper),
-        swing * _TURN_AMPLITUDE * np.cos(phase) * axis,
+        along
+        + np.cos(angle) * (proper_acceleration - along)
+        - np.sin(angle) * cross(axis, proper_acceleration),
+        swing * _OSCILLATION_AMPLITUDE * np.cos(phase) * axis,
         -(swing**2) * angle * axis,
     )
     transform = block_transform(n, rate_hz, cutoff_hz, tapered=True)

@@ -1,4 +1,4 @@
-"""Comparison of explanations of logs: as read, with a fault, or reread without the fault."""
+"""Comparison of explanations of logs: the schema is right, or the log has a certain fault."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import (
-    Explanation,
-    Fault,
-    Ranking,
-    Span,
-    contact_spans,
-)
+from identify.diagnosis import Explanation, Fault, Ranking, Span, contact_spans
 from identify.diagnosis.body_likelihood import BandRows, high_snr_bands
 from identify.diagnosis.contacts import DOMINANT_CONTACT_FRACTION
 from identify.diagnosis.fault import gain_of
@@ -38,8 +32,8 @@ from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.pipeline.check_findings import MAX_NAMED_EXPLANATIONS, distinct_best_explanations
-from identify.pipeline.fitted_effects import comparison_bands, deviance, fit_sensor_effects
-from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
+from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_small_faults
+from identify.pipeline.small_fault_fit import comparison_bands, deviance, fit_small_faults
 from identify.pipeline.wrench_delays import delayed_explanations
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.signals import Reading, on_one_clock
@@ -49,91 +43,93 @@ from identify.validation import MAX_UNEXPLAINED, assess_residuals, unexplained_f
 
 _LOG = logging.getLogger(__name__)
 
-SUBSET_ROWS = 10_000
-"""Approximate number of rows that are reread for a fault whose effect is not linear."""
+MAX_RESCANNED_ROWS = 10_000
+"""Approximate number of rows that are scanned again to correct a fault that is not a linear map."""
 
-_MAX_SCREENED_ROWS, _MAX_REREAD_AXES = 1000, 2
+_MAX_SCREENED_ROWS, _MAX_RESCANNED_AXES = 1000, 2
 """Maximum number of rows with which axes and rotation conventions are screened, and maximum number
 of axis assignments for which logs are then reread."""
 
 _MAX_COMPARED_AXES = 24
 """Maximum number of axis assignments of force or torque that are compared without rereading."""
 
-_MIN_COMMON_SAMPLES = 0.9
+_MIN_COMMON_FRACTION = 0.9
 """Fraction of the samples that must be in frequency bands common to two interpretations, for the
 interpretations to be compared."""
 
-_ROTATION_ROWS = 100_000
+_MAX_ROTATION_ROWS = 100_000
 """Number of rows of a long log with which rotation conventions are screened."""
 
-_MAX_STARTING_SIZES = 4
-"""Maximum number of starting values, the likeliest ones, of the search for a large fault."""
+_MAX_STARTING_POINTS = 4
+"""Maximum number of starting points of the search for the size of a large fault."""
 
 _MAX_OTHER_INTERPRETATIONS = 3
-"""Maximum number of interpretations behind the best ones that are compared with fitted effects."""
+"""Maximum number of interpretations, besides the likeliest, that are fitted with small faults."""
 
-_LARGE_FAULTS = (
+_FAULTS_OF_ANY_SIZE = (
     *("wrench_misaligned", "torque_gain", "counts", "position_scale", "partly_compensated"),
 )
-"""Names of parametric faults that are not small faults of a fit, or may be far larger than
-those."""
+"""Names of parametric faults that no fit includes, or only at far smaller sizes."""
 
-_FAULT_OF_LARGE_GROUP = {
+_LARGE_FAULT_OF_TYPE = {
     "filter_s": "sensor_lag",
     "tilt_deg": "gravity_tilted",
     "clock": "clock_rate",
     "point_m": "kinematic_offset",
 }
-"""Name of the parametric fault that is ranked if a group of effects is large, by group."""
+"""Name of the parametric fault that is ranked if a small fault of a type is too large, by type."""
 
-_AXES_CODES = ("wrench_axes", "force_sign", "torque_sign")
-"""Codes of faults that permute or negate axes; their effect on a wrench in world axes is not
-linear."""
+_AXIS_PERMUTATION_CODES = ("wrench_axes", "force_sign", "torque_sign")
+"""Codes of findings that axes are permuted or negated: no linear map of a wrench in world axes."""
 
 CandidateFaults = tuple[Fault, ...]
+"""One hypothetical fault as it would be in each of the logs."""
 
 
-def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -> Ranking:
-    """Rank interpretations of logs of one body by their likelihood.
+def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] = ()) -> Ranking:
+    """Rank interpretations of logs of one body, such as other units or signs, by likelihood.
 
     Args:
         logs: logs of one body, as they were read.
-        large: groups of effects that may exceed the size of small faults.
+        large_types: types of small faults whose fitted size is too large for one.
     """
     _LOG.info("comparing other interpretations")
-    base = [log.rescan_subset(SUBSET_ROWS, wide=True) for log in logs]
+    base = [log.rescan_subset(MAX_RESCANNED_ROWS, all_columns=True) for log in logs]
     bands = [high_snr_bands(each.statistics, each.recording.gravity) for each in base]
     rows = [BandRows.of(log.statistics, kept) for log, kept in zip(base, bands, strict=True)]
     if not any(len(each.samples) and each.measures_wrench for each in rows):
         return Ranking((Explanation(0.0, np.zeros(10)),))
-    compared = BaselineLikelihood.of(rows)
+    reference = BaselineLikelihood.of(rows)
     fastest = _max_speeds(logs)
-    facts = [LogFacts.of(log.summary.recording, fastest, log.summary.imu.scale) for log in logs]
-    discrete = [candidate for candidate in faults_of(facts) if candidate[0].parameters is None]
-    ranked = [compared.as_read]
+    log_facts = [LogFacts.of(log.summary.recording, fastest, log.summary.imu.scale) for log in logs]
+    discrete = [candidate for candidate in faults_of(log_facts) if candidate[0].parameters is None]
+    ranked = [reference.as_read]
     maps = [faults for faults in discrete if all(fault.linear for fault in faults)]
     one_vector = [faults for faults in maps if _permutes_one_vector(faults[0])]
-    ranked += [compared.explain_by_map(faults) for faults in maps if faults not in one_vector]
+    ranked += [reference.explain_by_map(faults) for faults in maps if faults not in one_vector]
     ranked += [
-        compared.explain_by_map(faults)
-        for faults in _likeliest_axes(base[0].rows, one_vector, facts[0])
+        reference.explain_by_map(faults)
+        for faults in _likeliest_axes(base[0].rows, one_vector, log_facts[0])
     ]
-    sign_names = {fault.name for fault in sign_faults(facts[0])}
+    sign_names = {fault.name for fault in sign_faults(log_facts[0])}
     signs = [faults for faults in maps if faults[0].name in sign_names]
-    for candidate in _candidates_to_reread(discrete, logs[0], base[0], facts):
+    for candidate in _candidates_to_rescan(discrete, logs[0], base[0], log_facts):
         try:
             again = [
-                BandRows.of(_reread_subset(log, fault).statistics, kept)
+                BandRows.of(_rescan_subset(log, fault).statistics, kept)
                 for log, fault, kept in zip(logs, candidate, bands, strict=True)
             ]
         except IdentifyError as error:  # no motion can be read this way
             _LOG.debug("not compared: %s: %s", candidate[0].text, error)
             continue
-        baseline = compared
+        baseline = reference
         if any(a.bands != b.bands for a, b in zip(again, rows, strict=True)):
             # Jumps of a pose change the segments.
             shared = [b.in_bands_of(a) for a, b in zip(again, rows, strict=True)]
-            if sum(each.samples.sum() for each in shared) < _MIN_COMMON_SAMPLES * compared.samples:
+            if (
+                sum(each.samples.sum() for each in shared)
+                < _MIN_COMMON_FRACTION * reference.samples
+            ):
                 _LOG.debug("not compared: %s: too few common bands", candidate[0].text)
                 continue
             baseline = BaselineLikelihood.of(shared)
@@ -141,67 +137,67 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
         ranked.append(baseline.explain_by_rescan(again, candidate))
         for sign in () if _permutes_one_vector(candidate[0]) else signs:
             both = tuple(fault.with_sign(s) for fault, s in zip(candidate, sign, strict=True))
-            mapped = [_map_rows(r, fault) for r, fault in zip(again, sign, strict=True)]
+            mapped = [_correct_rows(r, fault) for r, fault in zip(again, sign, strict=True)]
             ranked.append(baseline.explain_by_rescan(mapped, both))
     likely = sorted(
         (e for e in ranked if e.log_likelihood_ratio > CLEAR_LEAD),
         key=lambda each: -each.log_likelihood_ratio,
     )
-    turns = [axes_rotation(each.faults[0], facts[0]) for each in likely]
+    turns = [axes_rotation(each.faults[0], log_facts[0]) for each in likely]
     halfway = [nearby for turn in turns if turn is not None for nearby in rotation_starts(turn)]
     halfway += rotation_starts(np.zeros(3))
-    for delay in parametric_faults(facts, ["delay"]):
-        ranked += delayed_explanations(compared, logs, delay, bands, SUBSET_ROWS)
+    for delay in parametric_faults(log_facts, ["delay"]):
+        ranked += delayed_explanations(reference, logs, delay, bands, MAX_RESCANNED_ROWS)
     for name in (
-        *_LARGE_FAULTS,
-        *(fault for group, fault in _FAULT_OF_LARGE_GROUP.items() if group in large),
+        *_FAULTS_OF_ANY_SIZE,
+        *(fault for group, fault in _LARGE_FAULT_OF_TYPE.items() if group in large_types),
     ):
         starts = halfway if name == "wrench_misaligned" else None
         starts = LOG_RATIO_STARTS if name == "counts" else starts
-        ranked += _at_likeliest_size(compared, facts, name, starts)
-    return Ranking.of(ranked, compared.separate_bodies_lead)
+        ranked += _explain_at_likeliest_size(reference, log_facts, name, starts)
+    return Ranking.of(ranked, reference.separate_bodies_lead)
 
 
-def _at_likeliest_size(
-    compared: BaselineLikelihood,
-    facts: Sequence[LogFacts],
-    name: str,
-    starts: Sequence[Array] | None = None,
+def _explain_at_likeliest_size(
+    baseline: BaselineLikelihood,
+    log_facts: Sequence[LogFacts],
+    fault_name: str,
+    starting_sizes: Sequence[Array] | None = None,
 ) -> Iterator[Explanation]:
-    """Yield a fault at its likeliest size, which may exceed that of the fit's small faults.
+    """Yield the explanation of logs by a parametric fault, such as a gain, at its likeliest size.
 
     Args:
-        compared: likelihood of the logs as read.
-        facts: facts of each log.
-        name: name of the fault.
-        starts: starting sizes of the search; zero by default.
+        baseline: likelihood of the logs as read.
+        log_facts: facts of each log.
+        fault_name: name of the fault.
+        starting_sizes: starting sizes of the search; zero by default.
     """
-    candidates = parametric_faults(facts, [name])
+    candidates = parametric_faults(log_facts, [fault_name])
     if not candidates:
         return
     (candidate,) = candidates
-    starts = [np.zeros(candidate[0].d)] if starts is None else starts
+    starting_sizes = [np.zeros(candidate[0].d)] if starting_sizes is None else starting_sizes
     tried = sorted(
-        (FaultModel.at(compared.rows, candidate, s) for s in starts), key=lambda t: t.cost
+        (FaultModel.at(baseline.rows, candidate, s) for s in starting_sizes), key=lambda t: t.cost
     )
-    trials = [gauss_newton(trial) for trial in tried[:_MAX_STARTING_SIZES]]
+    trials = [gauss_newton(trial) for trial in tried[:_MAX_STARTING_POINTS]]
     trial = min((t for t in trials if t is not None), key=lambda t: t.cost, default=None)
     if trial is None or not candidate[0].is_possible(trial.size):
         return
     size, covariance = trial.size, trial.step()[1]
     half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(covariance))
-    explanation = compared.explain_at_size(Explanation(0.0, trial.phi, candidate, size, half))
+    explanation = baseline.explain_at_size(Explanation(0.0, trial.phi, candidate, size, half))
     fixed = tuple(fault.at_size(size, explanation.text) for fault in candidate)
     yield replace(explanation, faults=fixed, size=np.zeros(0), half_width=np.zeros(0))
 
 
-def rank_with_effects(
+def rank_with_small_faults(
     ranking: Ranking,
     logs: Sequence[ScannedLog],
     settings: EstimatorSettings,
-    as_read: FittedEffects | None,
+    small_faults: FittedEffects | None,
 ) -> Ranking:
-    """Rank the best explanations again, each with its own fitted small faults of the sensors.
+    """Rank the best explanations of logs again, each with small sensor faults fitted to it.
 
     Readings near the best of the ranking, and the logs as read, are compared by their deviance:
     the cost of the logs without the fitted effects, plus the penalty of the effects.
@@ -210,7 +206,7 @@ def rank_with_effects(
         ranking: ranking without small faults.
         logs: all logs of a fit, those of the carrier alone last.
         settings: settings of the fit.
-        as_read: effects of the logs as read.
+        small_faults: effects of the logs as read.
     """
     if len(ranking.explanations) < 2:
         return ranking
@@ -225,14 +221,16 @@ def rank_with_effects(
     if settings.unloaded:
         settings = replace(settings, unloaded=0, terms=(), mass=None)
     read = next(e for e in ranking.explanations if not e.code)
-    cost, fitted = _deviance_with_effects(read, loaded, settings, bands, as_read)
+    cost, fitted = _deviance_with_small_faults(read, loaded, settings, bands, small_faults)
     compared, dense = (
         [replace(fitted, log_likelihood_ratio=0.0)],
         max(read.density, fitted.density) > MAX_DENSITY,
     )
     for each in leading:
         if each.code:
-            other, fitted = _deviance_with_effects(each, loaded, settings, bands, None, dense=dense)
+            other, fitted = _deviance_with_small_faults(
+                each, loaded, settings, bands, None, too_dense=dense
+            )
             compared.append(replace(fitted, log_likelihood_ratio=cost - other))
     names = {e.faults[0].name for e in compared if e.faults}
     unranked = [
@@ -248,43 +246,45 @@ def rank_with_effects(
     return Ranking.of([*compared, *unranked], ranking.separate_bodies_lead)
 
 
-def _deviance_with_effects(
-    each: Explanation,
+def _deviance_with_small_faults(
+    explanation: Explanation,
     logs: Sequence[ScannedLog],
     settings: EstimatorSettings,
     bands: Sequence[tuple[int, ...]],
-    known: FittedEffects | None,
+    small_faults: FittedEffects | None,
     *,
-    dense: bool = False,
+    too_dense: bool = False,
 ) -> tuple[float, Explanation]:
-    """Return the deviance of logs under an explanation with fitted effects, and the explanation."""
+    """Fit small faults under an explanation of logs; return the deviance and new explanation."""
     try:
         again = list(logs)
-        if each.code:  # a clock rate by its map: rereading would change the bands
+        if explanation.code:  # a clock rate by its map: rereading would change the bands
             again = [
-                log.rescan(correct_fault(log.summary.reading, fault, each.size))
-                for log, fault in zip(logs, each.faults, strict=True)
+                log.rescan(correct_fault(log.summary.reading, fault, explanation.size))
+                for log, fault in zip(logs, explanation.faults, strict=True)
             ]
-        if known is None:
-            known = fit_sensor_effects(again, settings)
+        if small_faults is None:
+            small_faults = fit_small_faults(again, settings)
     except IdentifyError:  # this reading cannot be fitted
-        known, again = None, list(logs)
-        if each.code:
-            return np.inf, each
+        small_faults, again = None, list(logs)
+        if explanation.code:
+            return np.inf, explanation
     statistics = [finest_blocks(log.summary) for log in logs]
     samples = float(
         sum(BandRows.of(s, kept).samples.sum() for s, kept in zip(statistics, bands, strict=True))
     )
-    if known is None:
-        return deviance(again, None, bands, each.faults, samples, dense=dense), each
-    cost = deviance(again, known, bands, each.faults, samples, dense=dense)
-    unexplained = unexplained_share(known.fit, without_effects(again, known), 0)
-    phi = known.fit.x[:10]
-    density = density_lower_bound(phi, known.covariance_of_unknowns[:10, :10])
-    return cost, replace(each, phi=phi, density=density, unexplained=unexplained)
+    if small_faults is None:
+        return deviance(
+            again, None, bands, explanation.faults, samples, too_dense=too_dense
+        ), explanation
+    cost = deviance(again, small_faults, bands, explanation.faults, samples, too_dense=too_dense)
+    unexplained = unexplained_share(small_faults.fit, without_small_faults(again, small_faults), 0)
+    phi = small_faults.fit.x[:10]
+    density = density_lower_bound(phi, small_faults.covariance_of_unknowns[:10, :10])
+    return cost, replace(explanation, phi=phi, density=density, unexplained=unexplained)
 
 
-def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> float:
+def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], n_unloaded: int) -> float:
     """Return the fraction of the wrench's variance that the fit does not explain beyond noise.
 
     Slow noise exceeds the level that the signals' spectra show above the band of the motion; it is
@@ -295,7 +295,7 @@ def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded
         return unexplained
     phi = fit.x[:20].reshape(-1, 10)
     bodies = [
-        phi[-1] if log >= len(logs) - unloaded else phi.sum(axis=0) for log in range(len(logs))
+        phi[-1] if log >= len(logs) - n_unloaded else phi.sum(axis=0) for log in range(len(logs))
     ]
     offsets = fit.data.system.offsets(fit.x, fit.weights)
     residuals = assess_residuals([log.summary for log in logs], np.array(bodies), offsets)
@@ -312,25 +312,29 @@ def unexplained_contacts(log: ScannedLog) -> tuple[Span, ...]:
     return contacts if inside > DOMINANT_CONTACT_FRACTION * len(summary.time) else ()
 
 
-def reread_logs(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLog]:
-    """Rescan logs under an explanation; unloaded logs get the fault of the first loaded log."""
+def rescan_under_explanation(
+    logs: Sequence[ScannedLog], explanation: Explanation
+) -> list[ScannedLog]:
+    """Scan logs again with an explanation's fault corrected, the same in logs without payload."""
     reread = list[ScannedLog]()
-    faults = (*best.faults, *best.faults[:1] * (len(logs) - len(best.faults)))
+    faults = (*explanation.faults, *explanation.faults[:1] * (len(logs) - len(explanation.faults)))
     for log, fault in zip(logs, faults, strict=True):
         # Another unit of time changes the rate, the cut-off and the noise.
         again = log.rescan_with_time_scale(fault.time_factor) if fault.time_factor != 1.0 else None
-        reading = correct_fault(log.summary.reading, fault, best.size)
+        reading = correct_fault(log.summary.reading, fault, explanation.size)
         again = again or log.rescan(reading)
         if fault.parametric is not None:
-            again = again._replace(applied=(*again.applied, fault.parametric[0]))
+            again = again._replace(corrected_faults=(*again.corrected_faults, fault.parametric[0]))
         reread.append(again)
     return reread
 
 
-def correct_fault(reading: Reading, fault: Fault, size: Array) -> Reading:
-    """Add the correction of a fault to an interpretation: a schema patch, or else a linear map."""
+def correct_fault(interpretation: Reading, fault: Fault, size: Array) -> Reading:
+    """Add a fault's correction to a log's interpretation: schema keys, or else a linear map."""
     patch = correcting_patch(fault, size)
-    return reading.with_patch(patch) if patch else reading.with_map(fault.map_at(size))
+    return (
+        interpretation.with_patch(patch) if patch else interpretation.with_map(fault.map_at(size))
+    )
 
 
 def correcting_patch(fault: Fault, size: Array) -> Patch:
@@ -338,44 +342,48 @@ def correcting_patch(fault: Fault, size: Array) -> Patch:
     return fault.patch(size) if fault.patch is not None and fault.time_factor == 1.0 else {}
 
 
-def _reread_subset(log: ScannedLog, fault: Fault) -> LogSummary:
-    """Rescan a subset of a log's rows without a fault."""
+def _rescan_subset(log: ScannedLog, fault: Fault) -> LogSummary:
+    """Scan a subset of a log's rows with a fault corrected in its schema."""
     assert fault.patch is not None
     reading = log.summary.reading.with_patch(fault.patch(np.zeros(0)))
-    return log.rescan_subset(SUBSET_ROWS, reading)
+    return log.rescan_subset(MAX_RESCANNED_ROWS, reading)
 
 
-def _map_rows(rows: BandRows, fault: Fault) -> BandRows:
-    """Apply the linear correction of a fault to rows."""
+def _correct_rows(rows: BandRows, fault: Fault) -> BandRows:
+    """Apply a fault's correction, a linear map, to rows of the regression."""
     return rows.mapped(fault.fit_map()[: 1 + rows.factors.shape[2]])
 
 
-def _candidates_to_reread(
-    discrete: Sequence[CandidateFaults],
+def _candidates_to_rescan(
+    candidates: Sequence[CandidateFaults],
     log: ScannedLog,
-    base: LogSummary,
-    facts: Sequence[LogFacts],
+    summary: LogSummary,
+    log_facts: Sequence[LogFacts],
 ) -> list[CandidateFaults]:
-    """Return the faults for which logs must be reread; of axes and conventions, the likeliest."""
-    again = [faults for faults in discrete if not all(fault.linear for fault in faults)]
-    axes = [faults for faults in again if faults[0].code in _AXES_CODES]
-    rotation_names = {fault.name for fault in rotation_faults(facts[0])}
+    """Return the faults that no linear map corrects; of axes and conventions, the likeliest."""
+    again = [faults for faults in candidates if not all(fault.linear for fault in faults)]
+    axes = [faults for faults in again if faults[0].code in _AXIS_PERMUTATION_CODES]
+    rotation_names = {fault.name for fault in rotation_faults(log_facts[0])}
     poses = [faults for faults in again if faults[0].name in rotation_names]
     others = [
-        faults for faults in again if faults[0].code not in _AXES_CODES and faults not in poses
+        faults
+        for faults in again
+        if faults[0].code not in _AXIS_PERMUTATION_CODES and faults not in poses
     ]
-    some = base.rows[:: max(1, len(base.rows) // _MAX_SCREENED_ROWS)]
-    time = base.time[:: max(1, len(base.rows) // _MAX_SCREENED_ROWS)]
-    some, numbers = _rotation_numbers(log, some, time)
-    others += likeliest_poses(poses, some, numbers, facts[0])
-    return others + _likeliest_axes(base.rows, axes, facts[0])
+    some = summary.rows[:: max(1, len(summary.rows) // _MAX_SCREENED_ROWS)]
+    time = summary.time[:: max(1, len(summary.rows) // _MAX_SCREENED_ROWS)]
+    some, numbers = _logged_rotations(log, some, time)
+    others += likeliest_poses(poses, some, numbers, log_facts[0])
+    return others + _likeliest_axes(summary.rows, axes, log_facts[0])
 
 
-def _rotation_numbers(log: ScannedLog, rows: Array, time: Array) -> tuple[Array, Array | None]:
-    """Return rows of a log and their logged rotations; of a long log, only its beginning."""
+def _logged_rotations(log: ScannedLog, rows: Array, time: Array) -> tuple[Array, Array | None]:
+    """Return regression rows and their logged rotations; of a long log, only its beginning."""
     source = log.source
     read = (
-        source if isinstance(source, Recording) else source.reader()(0, _ROTATION_ROWS, 0).recording
+        source
+        if isinstance(source, Recording)
+        else source.reader()(0, _MAX_ROTATION_ROWS, 0).recording
     )
     read = on_one_clock(log.summary.reading.pose_of(read))
     if (numbers := read.rotation_numbers) is None:
@@ -392,22 +400,22 @@ def _permutes_one_vector(fault: Fault) -> bool:
 
 
 def _max_speeds(logs: Sequence[ScannedLog]) -> tuple[float, float]:
-    """Return the largest speed in each log."""
+    """Return the largest speed [m/s] and angular speed [rad/s] in any log."""
     rates = [log.summary.fastest for log in logs]
     return max(speed for speed, _ in rates), max(spin for _, spin in rates)
 
 
 def _likeliest_axes(
-    rows: Array, axes: Sequence[CandidateFaults], facts: LogFacts
+    rows: Array, candidates: Sequence[CandidateFaults], log_facts: LogFacts
 ) -> list[CandidateFaults]:
-    """Return the axis assignments of the wrench with the least residual in a plain fit.
+    """Return the axis assignments of the wrench with the smallest least-squares residual.
 
     Args:
         rows: extended rows of the series, shape (n, 43).
-        axes: candidate faults.
-        facts: facts of the log.
+        candidates: candidate faults.
+        log_facts: facts of the log.
     """
-    if not axes or facts.schema is None:
+    if not candidates or log_facts.schema is None:
         return []
     rows = rows[:: max(1, len(rows) // _MAX_SCREENED_ROWS)]
     into_body = rows[:, RT].reshape(-1, 3, 3)
@@ -418,17 +426,17 @@ def _likeliest_axes(
     scales = np.repeat(1.0 / sizes, 3)
     plane = np.linalg.qr((scales[:, None] * A).reshape(-1, 16))[0]
     residuals = list[float]()
-    for fault, *_ in axes:
+    for fault, *_ in candidates:
         assert fault.patch is not None
         if fault.linear:
             read = rows @ fault.fit_map()[:, W]
         else:
-            G = gain_of(fault.patch(np.zeros(0)), facts.schema)
+            G = gain_of(fault.patch(np.zeros(0)), log_facts.schema)
             G_halves = np.stack((G[:3, :3], G[3:, 3:]))
             turned = into_body[:, None] @ G_halves @ into_body[:, None].swapaxes(-1, -2)
             read = np.einsum("nkij,nkj->nki", turned, w).reshape(-1, 6)
         b = (scales * read).reshape(-1)
         r = (b - plane @ (plane.T @ b)).reshape(-1, 2, 3)
         residuals.append(float(np.log(np.sum(r**2, axis=(0, 2)) + 1e-300).sum()))
-    count = _MAX_COMPARED_AXES if axes[0][0].linear else _MAX_REREAD_AXES
-    return [axes[k] for k in np.argsort(residuals)[:count]]
+    count = _MAX_COMPARED_AXES if candidates[0][0].linear else _MAX_RESCANNED_AXES
+    return [candidates[k] for k in np.argsort(residuals)[:count]]

@@ -23,7 +23,7 @@ from identify.inertia.consistency import (
 )
 from identify.inertia.matrices import second_moment_about_com
 from identify.logs.facts import LogFacts
-from identify.pipeline.check_findings import disabled_effects_note
+from identify.pipeline.check_findings import excluded_small_faults_note
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.relevance import MIN_SCORED_SIGNAL_RATIO
@@ -41,7 +41,7 @@ from identify.validation import (
 _IMPLAUSIBLE_SPEED = 20.0
 """Speed above which the unit of the position may be wrong [m/s]."""
 
-_MAX_UNUSED_SHARE = 0.2
+_MAX_UNUSED_FRACTION = 0.2
 """Fraction of unused rows of a log above which there is a warning."""
 
 _POOR_R_SQUARED = 0.99
@@ -55,7 +55,7 @@ _SYSTEMATIC_POWER_RATIO = 10.0
 a poorly explained axis is systematic."""
 
 _BOX_RESOLUTION = 1e-4
-"""Rounding of the proposed box around a known centre of mass [m]."""
+"""Resolution to which the proposed box around a known centre of mass is rounded [m]."""
 
 _CONTRADICTING_RESIDUAL_RATIO = 1.5
 """Ratio of residuals with and without a user's choice above which the data contradict the
@@ -63,7 +63,7 @@ choice."""
 
 
 def findings_of_log(log: LogSummary) -> Iterator[Finding]:
-    """Yield findings of one log: clocks, dropped and unused rows, and implausible values."""
+    """Yield findings on one log: clocks, dropped and unused rows, and implausible values."""
     recording, dropped = log.recording, log.recording.dropped
     yield from (
         replace(finding, where=log.name) for finding in (*recording.findings, *log.imu.findings)
@@ -77,7 +77,7 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
             evidence={"dropped": dropped.total, "rows": recording.rows},
             where=log.name,
         )
-    if log.unused > _MAX_UNUSED_SHARE * log.rows_kept:
+    if log.unused > _MAX_UNUSED_FRACTION * log.rows_kept:
         yield Finding(
             "rows_unused",
             "warning",
@@ -150,12 +150,12 @@ def findings_of_fit(
     validation: Validation,
     estimate: Estimate,
     logs: Sequence[LogSummary],
-    as_read: Sequence[Statistics],
+    uncorrected_statistics: Sequence[Statistics],
     settings: FitSettings,
 ) -> Iterator[Finding]:
-    """Yield findings of a fit: unexplained wrench, contradicted choices, implausible bodies."""
+    """Yield findings on a fit: unexplained wrench, contradicted choices, implausible bodies."""
     scores = validation.scores
-    contradicted = _contradicted_choice(estimate, as_read, settings)
+    contradicted = _contradicted_choice_finding(estimate, uncorrected_statistics, settings)
     unexplained = None
     if scores is None:
         text = "the data are too few to fit a part of them: there are no held-out scores."
@@ -172,17 +172,17 @@ def findings_of_fit(
         if refused:
             text = f"{refused} of {folds} folds cannot be fitted without the held-out part."
             yield Finding("little_motion", "info", text, "Log more motion.")
-        unexplained = _unexplained(scores, estimate, logs)
-        yield from _noisy_motion(scores, logs) if unexplained is None else ()
+        unexplained = _unexplained_wrench_finding(scores, estimate, logs)
+        yield from _noisy_motion_findings(scores, logs) if unexplained is None else ()
     if contradicted is not None:
         if unexplained is not None and unexplained.severity == "error":
             contradicted = replace(contradicted, severity="error")  # the cause of the residual
         yield contradicted
-    edge = tuple(_inconsistent_least_squares(estimate, settings.apply))
+    edge = tuple(_inconsistency_findings(estimate, settings.apply))
     yield from edge
     if all(finding.code != "too_dense" for log in logs for finding in log.imu.findings):
-        yield from _too_dense(estimate)
-    yield from _too_heavy_for_arm(estimate, logs[0])
+        yield from _density_findings(estimate)
+    yield from _implausible_load_findings(estimate, logs[0])
     if unexplained is not None and edge:
         text = (
             f"{unexplained.text} The nearest physically consistent body is on the boundary of the "
@@ -193,7 +193,7 @@ def findings_of_fit(
         yield unexplained
 
 
-def _unexplained(
+def _unexplained_wrench_finding(
     scores: HeldOutScores,
     estimate: Estimate,
     logs: Sequence[LogSummary],
@@ -222,14 +222,14 @@ def _unexplained(
         "unexplained",
         "error" if useless else "warning",
         f"the fit explains {'little' if useless else 'not all'} of the measured wrench, and the "
-        f"residual is not noise (held-out R²: {shown}).{disabled_effects_note(logs)}",
+        f"residual is not noise (held-out R²: {shown}).{excluded_small_faults_note(logs)}",
         "Check units, axes, order and signs in the schema, the sensor's mount, and that nothing "
         "touched the body.",
         {f"r_squared_of_{'forces' if forces.start == 0 else 'torques'}": pooled},
     )
 
 
-def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator[Finding]:
+def _noisy_motion_findings(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator[Finding]:
     """Yield a finding if noise exceeds the signal of an axis; the fit itself is valid."""
     hidden = scores.carries_signal & (scores.r_squared < 0.0)
     if not hidden.any():
@@ -256,7 +256,7 @@ def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator
     )
 
 
-def _inconsistent_least_squares(estimate: Estimate, corrected: Sequence[str]) -> Iterator[Finding]:
+def _inconsistency_findings(estimate: Estimate, corrected: Sequence[str]) -> Iterator[Finding]:
     """Yield a finding for each body whose least-squares solution is physically inconsistent."""
     for body in estimate.bodies:
         if body.prior:  # the estimate then differs from least squares anyway
@@ -278,7 +278,7 @@ def _inconsistent_least_squares(estimate: Estimate, corrected: Sequence[str]) ->
             yield Finding("at_the_edge", "info", text, "Log longer, or turn faster.", evidence)
 
 
-def _too_dense(estimate: Estimate) -> Iterator[Finding]:
+def _density_findings(estimate: Estimate) -> Iterator[Finding]:
     """Yield a finding for each identified body that is denser than any material."""
     for body in estimate.bodies:
         density = density_lower_bound(body.parameters.phi, body.covariance)
@@ -307,7 +307,7 @@ relative to the radius of a ball of that mass and of the densest material: a bod
 sensor."""
 
 
-def _too_heavy_for_arm(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
+def _implausible_load_findings(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
     """Yield a finding for each body that is too heavy, or too far away, for an arm to carry."""
     recording = log.recording
     sensor = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
@@ -330,7 +330,7 @@ def _too_heavy_for_arm(estimate: Estimate, log: LogSummary) -> Iterator[Finding]
 
 
 def _describe_implausible_load(body: Estimate, sensor: Vec3, wrench_range: Array) -> str:
-    """Describe why an arm cannot carry the body of static poses; empty if it can."""
+    """Describe why a robot arm cannot carry a body fitted to static poses; empty if it can."""
     phi, covariance = body.parameters.phi, body.covariance
     mass, (least, most) = phi[0], distance_of_com(phi, covariance, sensor)
     if mass > _MAX_ARM_LOAD and (np.round(wrench_range) == wrench_range).all():
@@ -346,20 +346,20 @@ def _describe_implausible_load(body: Estimate, sensor: Vec3, wrench_range: Array
     return ""
 
 
-def _contradicted_choice(
-    estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings
+def _contradicted_choice_finding(
+    estimate: Estimate, uncorrected_statistics: Sequence[Statistics], settings: FitSettings
 ) -> Finding | None:
-    """Return a finding if a known value, or an omitted or shared offset, increases the residual.
+    """Return a finding if a value or offset option chosen by the user contradicts the data.
 
     Of several choices those are named that the data contradict separately.
     """
-    choices = _settings_of_choices(estimate, settings)
+    choices = _settings_with_one_choice(estimate, settings)
     if not choices:
         return None
     try:
         # As read: small faults that were fitted under a wrong choice hide a part of its residual.
-        chosen = estimate_body(blocks, replace(settings, prior=BALL))
-        free = estimate_body(blocks, EstimatorSettings(unloaded=estimate.unloaded))
+        chosen = estimate_body(uncorrected_statistics, replace(settings, prior=BALL))
+        free = estimate_body(uncorrected_statistics, EstimatorSettings(unloaded=estimate.unloaded))
     except (ProblemError, SolveError):
         return None
     worse, sigmas = _residual_ratio(chosen, free), _distance_in_standard_errors(chosen, free)
@@ -370,7 +370,7 @@ def _contradicted_choice(
     against = {}
     for text, alone in choices.items() if len(choices) > 1 else ():
         try:
-            with_choice = estimate_body(blocks, alone)
+            with_choice = estimate_body(uncorrected_statistics, alone)
         except (ProblemError, SolveError):
             continue
         ratio = _residual_ratio(with_choice, free)
@@ -383,7 +383,7 @@ def _contradicted_choice(
     given = "the given values" if settings.mass is None else "the given mass"
     remedy = f"Check {given}; correct or omit."
     coms = [t for t in settings.terms if isinstance(t, KnownCom) and f"with {t}" in named]
-    distance, box = _com_conflict(coms[-1], free) if coms else ("", "")
+    distance, box = _describe_com_conflict(coms[-1], free) if coms else ("", "")
     return Finding(
         "choice_contradicted",
         "error" if of_body else "warning",
@@ -399,8 +399,8 @@ def _contradicted_choice(
     )
 
 
-def _com_conflict(known: KnownCom, free: Estimate) -> tuple[str, str]:
-    """Return the distance of the fitted from the known centre of mass, and a box as a remedy."""
+def _describe_com_conflict(known: KnownCom, free: Estimate) -> tuple[str, str]:
+    """Describe how far the fitted is from the given centre of mass, and propose a box instead."""
     com, distance = np.array(known.com), float(np.linalg.norm(free.parameters.com - known.com))
     radius = np.sqrt(np.trace(second_moment_about_com(free.parameters.phi)) / free.parameters.mass)
     text = f" The fitted centre of mass is {1e3 * distance:.3g} mm from the given one."
@@ -414,8 +414,10 @@ def _com_conflict(known: KnownCom, free: Estimate) -> tuple[str, str]:
     )
 
 
-def _settings_of_choices(estimate: Estimate, settings: FitSettings) -> dict[str, EstimatorSettings]:
-    """Return settings without each choice of the user on offsets, mass or body, by its text."""
+def _settings_with_one_choice(
+    estimate: Estimate, settings: FitSettings
+) -> dict[str, EstimatorSettings]:
+    """Return settings with only one of the user's choices each, by the choice in words."""
     alone = EstimatorSettings(unloaded=estimate.unloaded)
     bias_texts = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
     choices = {}
@@ -429,7 +431,7 @@ def _settings_of_choices(estimate: Estimate, settings: FitSettings) -> dict[str,
 
 
 def _residual_ratio(estimate: Estimate, free: Estimate) -> float:
-    """Return the largest ratio of an axis's residual to its residual in another estimate."""
+    """Return the largest ratio, over all axes, of the residuals (RMS) of two estimates."""
     tiny = np.finfo(float).tiny
     return max(
         float(np.max(body.residual_rms / np.maximum(other.residual_rms, tiny)))
@@ -440,7 +442,7 @@ def _residual_ratio(estimate: Estimate, free: Estimate) -> float:
 def _distance_in_standard_errors(
     estimate: Estimate, free: Estimate, phi: Phi | None = None
 ) -> float:
-    """Return the distance of a body from an unconstrained estimate, in its standard errors."""
+    """Return the Mahalanobis distance of an estimate from an unconstrained estimate."""
     away = estimate.parameters.phi - (free.parameters.phi if phi is None else phi)
     sigma = np.sqrt(np.diag(free.covariance))
     sigma = np.where(sigma > 0.0, sigma, np.inf)

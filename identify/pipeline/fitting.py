@@ -24,34 +24,34 @@ from identify.findings import CORRECTABLE, REPORTED, Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
 from identify.pipeline.check_findings import covers_most_of_log, span_findings
-from identify.pipeline.diagnose import Checks, run_checks, suggests_wrong_schema
+from identify.pipeline.checks import Checks, run_checks, suggests_wrong_schema
 from identify.pipeline.fit_findings import findings_of_fit, findings_of_log
-from identify.pipeline.fitted_effects import fit_sensor_effects
-from identify.pipeline.misread import (
+from identify.pipeline.misread_logs import (
     MisreadLog,
     alternative_interpretation_error,
-    explain_negative_mass,
-    require_likely_clock,
+    negative_mass_error,
+    require_plausible_rate,
     require_static_poses,
 )
-from identify.pipeline.needs import needs_met, precision_findings
 from identify.pipeline.preconditions import (
-    logs_swapped,
     require_compatible_prior,
     require_live_wrench,
     require_mass_not_given_at_rest,
     require_same_frames,
+    swapped_logs_error,
 )
-from identify.pipeline.provenance import provenance_of
+from identify.pipeline.provenance import fit_provenance
+from identify.pipeline.required_precision import precision_findings, required_precision_met
 from identify.pipeline.result import FitResult, summarise_checks
-from identify.pipeline.scanned_log import ScannedLog, scan_log, without_effects
+from identify.pipeline.scanned_log import ScannedLog, scan_log, without_small_faults
 from identify.pipeline.settings import (
     FitOptions,
     FitSettings,
+    interpretation_from_settings,
     merge_settings,
-    reading_from_settings,
 )
-from identify.pipeline.wrench_delays import choose_delay_axes, settle_delays
+from identify.pipeline.small_fault_fit import fit_small_faults
+from identify.pipeline.wrench_delays import choose_delay_axes, refine_delays
 from identify.regressors import LogSummary, Statistics
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial.columns import SQUARES
@@ -117,38 +117,41 @@ def fit(
 
         scanned, corrections = apply_corrections(scanned, settings.apply, settings)
     recordings = [log.summary.recording for log in scanned]
-    require_same_frames(recordings, with_carrier=bool(empty))
+    require_same_frames(recordings, has_carrier=bool(empty))
     require_compatible_prior(settings.prior, recordings)
     require_mass_not_given_at_rest([log.summary for log in scanned], settings)
     log_stage("estimating")
-    scanned, effects = settle_delays(scanned, fit_sensor_effects(scanned, settings), settings)
-    clean = scanned if effects is None else without_effects(scanned, effects)
+    scanned, small_faults = refine_delays(scanned, fit_small_faults(scanned, settings), settings)
+    clean = scanned if small_faults is None else without_small_faults(scanned, small_faults)
     logs = tuple(log.summary for log in clean)
-    estimate = _estimate(scanned, clean, settings, effects)
+    estimate = _estimate_or_explain(scanned, clean, settings, small_faults)
     log_stage("validating")
     validation = validate(logs, estimate, settings, truth)
-    fitted = estimate, validation, effects
-    findings, checks = _findings(scanned, clean, fitted, settings, corrections)
-    provenance = provenance_of(logs, settings, command, estimate, corrections)
+    fitted = estimate, validation, small_faults
+    findings, checks = _collect_findings(scanned, clean, fitted, settings, corrections)
+    provenance = fit_provenance(logs, settings, command, estimate, corrections)
     open_ = (
         any(map(any, checks.spans))
-        or checks.possible_changes
-        or checks.gain_alternative
-        or checks.likelier_interpretation
+        or checks.possible_body_changes
+        or checks.small_faults_with_gain
+        or checks.slightly_likelier
     )
     if open_ and not _has_error(findings):
         from identify.estimation.inflated_covariance import inflate_covariance
-        from identify.pipeline.fault_inflation import add_fault_inflation, fault_inflation
+        from identify.pipeline.covariance_inflation import (
+            covariance_inflation,
+            with_uncertain_parameters,
+        )
 
-        inflation = fault_inflation(scanned, checks, estimate, settings)
-        findings = [add_fault_inflation(finding, inflation) for finding in findings]
+        inflation = covariance_inflation(scanned, checks, estimate, settings)
+        findings = [with_uncertain_parameters(finding, inflation) for finding in findings]
         if inflation.covariance.any():
             estimate = inflate_covariance(
                 estimate, inflation.covariance, inflation.scale_covariance
             )
-    estimate = replace(estimate, needs=needs_met(settings.needs, estimate))
+    estimate = replace(estimate, needs=required_precision_met(settings.needs, estimate))
     findings = [*findings, *precision_findings(estimate, settings.needs)]
-    estimate = _with_log_metadata(estimate, logs, validation, provenance, findings, effects)
+    estimate = _with_log_metadata(estimate, logs, validation, provenance, findings, small_faults)
     if settings.bounds:
         log_stage("bounding")
         estimate = estimate.with_bounds()
@@ -161,18 +164,18 @@ def _has_error(findings: Sequence[Finding]) -> bool:
 
 
 _TOO_DENSE_NOTE = "As read, the body is denser than any material."
-"""Remark for an estimate that is denser than any material."""
+"""Remark on an estimate whose density exceeds that of any material."""
 
 
-def _findings(
+def _collect_findings(
     scanned: Sequence[ScannedLog],
-    clean: Sequence[ScannedLog],
+    corrected_logs: Sequence[ScannedLog],
     fitted: tuple[Estimate, Validation, FittedEffects | None],
     settings: FitSettings,
     corrections: Sequence[Mapping[str, object]],
 ) -> tuple[list[Finding], Checks]:
-    """Return the findings of logs, fit and checks, those of checks first, and the checks."""
-    (estimate, validation, effects), logs = fitted, [log.summary for log in clean]
+    """Return the findings on logs and fit, those of the checks first, and the checks."""
+    (estimate, validation, small_faults), logs = fitted, [log.summary for log in corrected_logs]
     as_read = [log.summary.statistics for log in scanned]
     done = {correction["code"] for correction in corrections}
     seen = [
@@ -185,9 +188,10 @@ def _findings(
     checks = run_checks(
         scanned,
         settings,
-        effects,
-        suspect=settings.check or suggests_wrong_schema([*seen, *precision_findings(estimate, "")]),
-        corrected=reading_corrected,
+        small_faults,
+        compare_interpretations=settings.check
+        or suggests_wrong_schema([*seen, *precision_findings(estimate, "")]),
+        already_corrected=reading_corrected,
     )
     of_checks = list(checks.findings)
     causes = [finding for finding in of_checks if finding.code not in (*CORRECTABLE, *REPORTED)]
@@ -207,7 +211,7 @@ def _with_log_metadata(
     validation: Validation,
     provenance: Mapping[str, object],
     findings: Sequence[Finding],
-    effects: FittedEffects | None,
+    small_faults: FittedEffects | None,
 ) -> Estimate:
     """Return the estimate with offsets, provenance, findings and R² in each of its bodies."""
     recordings, scores = [log.recording for log in logs], validation.scores
@@ -215,12 +219,12 @@ def _with_log_metadata(
         replace(offset, sha256=recording.sha256)
         for offset, recording in zip(estimate.bias, recordings, strict=True)
     )
-    if effects is not None:
+    if small_faults is not None:
         offsets = tuple(
-            _offset_of_raw_readings(effects, k, offset) for k, offset in enumerate(offsets)
+            _offset_before_corrections(small_faults, k, offset) for k, offset in enumerate(offsets)
         )
 
-    def completed(body: Estimate) -> Estimate:
+    def with_metadata(body: Estimate) -> Estimate:
         return replace(
             body,
             frames=recordings[0].body_frame,
@@ -231,15 +235,17 @@ def _with_log_metadata(
             r_squared=None if scores is None else scores.of_signal,
         )
 
-    others = {name: completed(body) for name, body in estimate.others.items()}
-    return replace(completed(estimate), others=others)
+    others = {name: with_metadata(body) for name, body in estimate.others.items()}
+    return replace(with_metadata(estimate), others=others)
 
 
-def _offset_of_raw_readings(effects: FittedEffects, log: int, offset: SavedBias) -> SavedBias:
-    """Return a sensor offset in raw readings, before corrections; unchanged if not fitted."""
+def _offset_before_corrections(
+    small_faults: FittedEffects, log_index: int, offset: SavedBias
+) -> SavedBias:
+    """Return a sensor offset as it is in the uncorrected log; unchanged if not fitted."""
     if offset.half_width is None or not offset.half_width.any():
         return offset
-    wrench, errors = effects.offset_as_logged(log, offset.wrench)
+    wrench, errors = small_faults.offset_as_logged(log_index, offset.wrench)
     half_width = np.hypot(offset.half_width, HALF_WIDTH_SIGMA * errors)
     return replace(offset, wrench=wrench, half_width=half_width)
 
@@ -257,12 +263,12 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
         share = f"{done / rows:.0%}"
         _LOG.debug("preparing %s: %d of %d rows (%s)", source.name, done, rows, share)
 
-    reading = reading_from_settings(settings)
-    log = scan_log(source, reading, log_progress, wide=True)
+    reading = interpretation_from_settings(settings)
+    log = scan_log(source, reading, log_progress, all_columns=True)
     cutoff, motion = log.summary.cutoff_hz, log.summary.motion_hz or 0.0
     if cutoff is not None and motion > cutoff:
-        log = scan_log(source, replace(reading, cutoff_hz=motion), log_progress, wide=True)
-    require_likely_clock(log.summary)
+        log = scan_log(source, replace(reading, cutoff_hz=motion), log_progress, all_columns=True)
+    require_plausible_rate(log.summary)
     if isinstance(source, Recording) and source.still:
         require_static_poses(reading.apply(source))
     dead = [span for span in log.spans if span.code == "dead_channel"]
@@ -283,7 +289,7 @@ def _unique_logs(
     given, empty = map(_as_logs, (recordings, unloaded))
     if not given:
         raise LogError("fit needs at least one log")
-    empty = [_unloaded(log) for log in empty]
+    empty = [_marked_as_unloaded(log) for log in empty]
     loaded = {log.sha256 for log in given}
     seen: dict[str, str] = {}
     for number, recording in enumerate((*given, *empty)):
@@ -303,10 +309,10 @@ def _unique_logs(
     return given, empty
 
 
-def _unloaded(log: Recording | LogFile) -> Recording | LogFile:
+def _marked_as_unloaded(log: Recording | LogFile) -> Recording | LogFile:
     """Return a log of the carrier alone, with "(unloaded)" in its name."""
     if isinstance(log, LogFile):
-        return replace(log, recording=_unloaded(log.recording))
+        return replace(log, recording=_marked_as_unloaded(log.recording))
     return replace(log, name=f"{log.name} (unloaded)")
 
 
@@ -324,28 +330,28 @@ def _as_logs(recordings: object) -> list[Recording | LogFile]:
     return logs
 
 
-def _estimate(
+def _estimate_or_explain(
     logs: Sequence[ScannedLog],
-    clean: Sequence[ScannedLog],
+    corrected_logs: Sequence[ScannedLog],
     settings: FitSettings,
-    effects: FittedEffects | None,
+    small_faults: FittedEffects | None,
 ) -> Estimate:
     """Return the estimate, or raise an error that names the likeliest fault of the logs.
 
     Args:
         logs: as they were read.
-        clean: the same logs without small faults of their sensors.
+        corrected_logs: the same logs without small faults of their sensors.
         settings: of the fit.
-        effects: fitted small faults; None where there is no fit of them.
+        small_faults: fitted small faults; None where there is no fit of them.
     """
-    blocks = [log.summary.statistics for log in clean]
+    blocks = [log.summary.statistics for log in corrected_logs]
     accelerometer_errors = AccelerometerErrors.of([log.summary.imu for log in logs])
     try:
-        return estimate_body(blocks, settings, effects, accelerometer_errors)
+        return estimate_body(blocks, settings, small_faults, accelerometer_errors)
     except NegativeMass as error:
         if settings.unloaded:
             raise _negative_payload_mass_error(logs, blocks, settings, error) from error
-        raise explain_negative_mass(logs, error) from error
+        raise negative_mass_error(logs, error) from error
     except (TooLittleMotion, SolveError) as error:
         other = (
             None if settings.unloaded else alternative_interpretation_error(logs, error, settings)
@@ -360,7 +366,7 @@ def _estimate(
 
 def _negative_payload_mass_error(
     logs: Sequence[ScannedLog],
-    blocks: Sequence[Statistics],
+    statistics: Sequence[Statistics],
     settings: FitSettings,
     error: NegativeMass,
 ) -> NegativeMass:
@@ -369,14 +375,14 @@ def _negative_payload_mass_error(
     parts = ("payload and carrier", slice(0, loaded)), ("carrier", slice(loaded, None))
     for moved, part in parts:
         try:
-            estimate_body(blocks[part], EstimatorSettings(bias=settings.bias))
+            estimate_body(statistics[part], EstimatorSettings(bias=settings.bias))
         except NegativeMass as of_part:
-            return explain_negative_mass(logs[part], NegativeMass(of_part.mass, body=moved))
+            return negative_mass_error(logs[part], NegativeMass(of_part.mass, body=moved))
         except (ProblemError, SolveError):
             continue
     shared = settings.bias == "shared"
     summaries = [log.summary for log in logs]
-    return logs_swapped(summaries[:loaded], summaries[loaded:], error, shared=shared)
+    return swapped_logs_error(summaries[:loaded], summaries[loaded:], error, shared_offset=shared)
 
 
 def _describe_timing_and_rotation(log: LogSummary) -> str:

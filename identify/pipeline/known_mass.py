@@ -72,7 +72,7 @@ def _estimate_with_gain(result: FitResult, gain: float) -> Estimate:
     """Estimate the body from the same logs with the force multiplied by a gain."""
     logs = []
     # As read: fitted small faults absorb a part of the gain.
-    for log, statistics in zip(result.logs, result.as_read, strict=True):
+    for log, statistics in zip(result.logs, result.uncorrected_statistics, strict=True):
         M = readings_map(np.diag([gain] * 3 + [1.0] * 3), log.recording.X_BS)
         columns = len(statistics.layout.columns)
         logs.append(statistics.mapped(M[:columns], SCAN_LAYOUT))

@@ -21,18 +21,18 @@ class LogCheck:
         findings: the most severe first, faults before symptoms.
         verdict: of the findings; "no" where there is no estimate.
         result: the fit; None if it failed.
-        failure: the error of the fit.
+        fit_error: the error of the fit.
     """
 
     findings: tuple[Finding, ...]
     verdict: Verdict
     result: FitResult | None = None
-    failure: str = ""
+    fit_error: str = ""
 
     @property
-    def clear(self) -> bool:
+    def passed(self) -> bool:
         """Whether no finding is a warning or an error."""
-        return not self.failure and all(f.severity == "info" for f in self.findings)
+        return not self.fit_error and all(f.severity == "info" for f in self.findings)
 
     def record(self) -> dict[str, object]:
         """Return the check as plain values for a file."""
@@ -40,7 +40,7 @@ class LogCheck:
             "findings": [finding.record() for finding in self.findings],
             "verdict": self.verdict.record(),
         }
-        return record | ({"failure": self.failure} if self.failure else {})
+        return record | ({"failure": self.fit_error} if self.fit_error else {})
 
 
 def check_logs(
@@ -66,5 +66,5 @@ def check_logs(
         cause = getattr(error, "finding", None)
         findings = (cause,) if isinstance(cause, Finding) else ()
         verdict = verdict_of(findings, possible=False, optimal=False, identifiable=())
-        return LogCheck(findings, verdict, failure=str(error))
+        return LogCheck(findings, verdict, fit_error=str(error))
     return LogCheck(ranked(result.all_findings), result.verdict, result)

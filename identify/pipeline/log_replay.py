@@ -44,7 +44,7 @@ class LogReplay:
         bias_origin: source of the bias, in words.
         windows: restarted from measured states; None where no segment is long enough.
         single_shot: from the first state to the end of the longest segment.
-        missing: why a replay or its band is missing, a sentence each.
+        missing_reasons: why a replay or its band is missing, a sentence each.
     """
 
     log: LogSummary
@@ -53,7 +53,7 @@ class LogReplay:
     bias_origin: str
     windows: Replay | None
     single_shot: SingleShot | None
-    missing: tuple[str, ...] = ()
+    missing_reasons: tuple[str, ...] = ()
 
 
 def replay_log(
@@ -91,7 +91,7 @@ def replay_log(
             f"the estimate cannot be replayed: {verdict}; repair it with identify inspect --repair"
         )
     require_single_body(recording, estimate)
-    reading, unlike = reading_from_estimate(recording, estimate)
+    reading, unlike = interpretation_from_estimate(recording, estimate)
     log = scan(recording, reading)
     if not log.segments:
         raise LogError(
@@ -123,12 +123,12 @@ def replay_log(
         bias_origin=origin,
         windows=done.windows,
         single_shot=done.single_shot,
-        missing=(*unlike, *missing, *done.missing),
+        missing_reasons=(*unlike, *missing, *done.missing),
     )
 
 
 def require_single_body(recording: Recording, estimate: SavedEstimate) -> None:
-    """Raise if the body of the estimate was not the only body that moved in a log."""
+    """Raise unless the estimated body was the only body that moved in a log."""
     body, logs = estimate.provenance.get("body"), estimate.provenance.get("logs")
     for log in logs if isinstance(logs, list) else ():
         known = isinstance(log, dict) and log.get("sha256") == recording.sha256
@@ -141,10 +141,10 @@ def require_single_body(recording: Recording, estimate: SavedEstimate) -> None:
             )
 
 
-def reading_from_estimate(
+def interpretation_from_estimate(
     recording: Recording, estimate: SavedEstimate
 ) -> tuple[Reading, tuple[str, ...]]:
-    """Return the interpretation of a log used by an estimate's fit, and notes on differences.
+    """Return a log's interpretation as in the fit of an estimate, and notes on differences.
 
     For a log of the fit it contains the final schema and all corrections; for another log the
     corrected keys of the schema.
@@ -179,14 +179,14 @@ def reading_from_estimate(
     return reading, tuple(unlike)
 
 
-def _schema_keys(schema: Mapping[str, object], place: str = "") -> Iterator[tuple[str, object]]:
+def _schema_keys(schema: Mapping[str, object], section: str = "") -> Iterator[tuple[str, object]]:
     """Yield the schema keys that affect the interpretation of a log, with their values."""
     for key, value in schema.items():
         if isinstance(value, Mapping):
             if key not in ("log", "streams", "body", "effects"):
-                yield from _schema_keys(value, f"{place}{key}.")
-        elif place:
-            yield f"{place}{key}", value
+                yield from _schema_keys(value, f"{section}{key}.")
+        elif section:
+            yield f"{section}{key}", value
 
 
 def _sensor_offset(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6, str]:

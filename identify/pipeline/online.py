@@ -17,9 +17,9 @@ from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.settings import body_system
 from identify.logs import Recording
 from identify.logs.recording import excerpt, rows_of
-from identify.pipeline.excitation_design import Turn, best_turn
-from identify.pipeline.needs import needs_met, parse_needs
-from identify.pipeline.settings import FitSettings, reading_from_settings
+from identify.pipeline.excitation_design import Oscillation, best_oscillation
+from identify.pipeline.required_precision import parse_required_precision, required_precision_met
+from identify.pipeline.settings import FitSettings, interpretation_from_settings
 from identify.regressors import Statistics, block_statistics
 from identify.regressors.log_scan import block_rows, margin_rows, nominal_rate_hz
 from identify.regressors.statistics import MAX_BLOCKS
@@ -55,7 +55,7 @@ class OnlineFit:
             raise SchemaError("OnlineFit: `apply` and `unloaded` need whole logs: use identify.fit")
         self.statistics: Statistics | None = None
         self.seconds = 0.0
-        self._meaning, self._reading = meaning, reading_from_settings(self.settings)
+        self._meaning, self._reading = meaning, interpretation_from_settings(self.settings)
         self._edges: Mapping[str, slice] = {}
         self._samples: list[list[float]] = []
         self._width, self._origin = 0, 0.0
@@ -93,7 +93,7 @@ class OnlineFit:
         else:
             complete = time - self._origin >= BLOCK_SECONDS
         if complete:
-            self._flush()
+            self._process_samples()
 
     def extend(self, recording: Recording) -> None:
         """Add rows that follow the previous rows, on the same clock.
@@ -117,7 +117,7 @@ class OnlineFit:
             )
         self._pending = recording
         if not self._block:
-            self._choose_block(recording)
+            self._choose_block_length(recording)
         if self._block:
             ahead = self._block + max(self._margin, -(-self._block // 2))
             while (wanted := self._start + ahead - len(self._pending)) <= 0:
@@ -126,7 +126,7 @@ class OnlineFit:
 
     def finish(self) -> None:
         """Process the samples after the last complete block."""
-        self._flush()
+        self._process_samples()
         if self._pending is None:
             return
         while self._block and len(self._pending) - self._start >= 1.5 * self._block:
@@ -151,7 +151,7 @@ class OnlineFit:
         return self._outcome
 
     def ready(self, needs: str = "") -> bool:
-        """Whether intervals meet needs such as "mass 1%, com 2mm", or those of the settings.
+        """Whether intervals meet the required precision, such as "mass 1%, com 2mm".
 
         It is recomputed after each block, in the time of a fit of statistics.
 
@@ -159,28 +159,28 @@ class OnlineFit:
             SchemaError: the needs are invalid.
         """
         wanted = needs or self.settings.needs
-        parse_needs(wanted)
+        parse_required_precision(wanted)
         try:
-            return all(needs_met(wanted, self.estimate()).values())
+            return all(required_precision_met(wanted, self.estimate()).values())
         except IdentifyError:
             return False
 
-    def best_turn(self, needs: str = "") -> Turn:
-        """Return the oscillation about an axis of B after which needs are met soonest.
+    def best_oscillation(self, needs: str = "") -> Oscillation:
+        """Return the oscillation after which the required precision is reached soonest.
 
         Raises:
             SchemaError: there are no needs.
             ProblemError, SolveError: there is no estimate yet; the message has the remedy.
         """
-        wanted = parse_needs(needs or self.settings.needs)
+        wanted = parse_required_precision(needs or self.settings.needs)
         if not wanted:
-            raise SchemaError('best_turn: expected needs, for example "mass 1%, com 2mm"')
+            raise SchemaError('best_oscillation: expected needs, for example "mass 1%, com 2mm"')
         estimate, pending = self.estimate(), self._pending
         assert pending is not None
         assert self._rate_hz is not None
         assert self._cutoff_hz is not None
         system = body_system([self._require_statistics()], self.settings)
-        return best_turn(
+        return best_oscillation(
             weighted_least_squares(system, self.settings.all_terms),
             estimate,
             wanted,
@@ -211,26 +211,26 @@ class OnlineFit:
         self._edges = dict(zip(signals, slices, strict=True))
         self._width, self._origin = edges[-1], float(time)
         try:
-            self._recording_of(rows)
+            self._make_recording(rows)
         except IdentifyError:
             self._edges = {}
             raise
         return True
 
-    def _recording_of(self, rows: Array) -> Recording:
+    def _make_recording(self, rows: Array) -> Recording:
         time = rows[:, 0] - self._origin
         signals: dict[str, Any] = {name: rows[:, at] for name, at in self._edges.items()}
         recording = Recording.from_arrays(time=time, **signals, **self._meaning)
         return replace(recording, time=time)
 
-    def _flush(self) -> None:
+    def _process_samples(self) -> None:
         rows = np.array(self._samples or np.zeros((0, 1)), dtype=float)
         self._samples = []
         rows = rows[np.isfinite(rows).all(axis=1)]
         if len(rows):
-            self.extend(self._recording_of(rows))
+            self.extend(self._make_recording(rows))
 
-    def _choose_block(self, rows: Recording) -> None:
+    def _choose_block_length(self, rows: Recording) -> None:
         rate_hz = nominal_rate_hz(rows)
         if rows.time is not None and rate_hz and rows.time[-1] - rows.time[0] >= BLOCK_SECONDS:
             self._block = max(block_rows(rate_hz), _MIN_BLOCK_ROWS)

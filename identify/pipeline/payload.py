@@ -17,15 +17,19 @@ from identify.findings import NOT_IDENTIFIED, Finding, Verdict, ranked
 from identify.inertia import PHI
 from identify.logs import JointRecording
 from identify.logs.schema import schema_as_written
-from identify.pipeline.needs import ARM_LIMITS, needs_met, precision_findings
 from identify.pipeline.provenance import versions
+from identify.pipeline.required_precision import (
+    ARM_LIMITS,
+    precision_findings,
+    required_precision_met,
+)
 from identify.robots import RobotModel
 from identify.signals.streams import on_one_clock
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial import BodyFrame, Pose
 
-_FLANGE = "tool0"
-"""Frame that is the flange of a controller in URDFs by the conventions of ROS-Industrial."""
+_FLANGE_FRAME = "tool0"
+"""Name of the flange frame in URDFs by the conventions of ROS-Industrial."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -113,13 +117,13 @@ def payload_result(
         frames=frames,
         bias=tuple(_torque_offsets(fit)),
         dropped_rows=sum(each.dropped.total for each in recordings),
-        needs=needs_met(needs, joint),
+        needs=required_precision_met(needs, joint),
         provenance=_provenance(fit, recordings, options or {}, command),
     )
     findings = [
-        *_with_expected(joint),
+        *_findings_with_expected_inertia(joint),
         *filter(None, (fit.contradicted,)),
-        *findings_of_arm(fit, recordings),
+        *arm_fit_findings(fit, recordings),
         *precision_findings(estimate, needs, ARM_LIMITS),
     ]
     estimate = replace(estimate, findings=ranked(findings))
@@ -128,14 +132,14 @@ def payload_result(
 
 def _flange_pose(robot: RobotModel, frame: str) -> Pose | None:
     """Return the pose of the flange in a frame, None unless the URDF has one on the same link."""
-    flange, body = robot.frames.get(_FLANGE), robot.frame(frame)
+    flange, body = robot.frames.get(_FLANGE_FRAME), robot.frame(frame)
     if flange is None or flange.link != body.link:
         return None
     return body.X_LF.inverse() @ flange.X_LF
 
 
-def _with_expected(estimate: Estimate) -> list[Finding]:
-    """Return the findings, with moments of inertia that a default completes marked as expected.
+def _findings_with_expected_inertia(estimate: Estimate) -> list[Finding]:
+    """Return findings on a load; those on default values of its inertia are marked as expected.
 
     Joint torques identify mass and centre of mass, and seldom the inertia of a load.
     """
@@ -150,10 +154,10 @@ def _with_expected(estimate: Estimate) -> list[Finding]:
     ]
 
 
-def findings_of_arm(
+def arm_fit_findings(
     fit: PayloadFit | ArmFit, recordings: Sequence[JointRecording]
 ) -> Iterator[Finding]:
-    """Yield the findings of a fit of an arm, or of its load, and of the readers of its logs."""
+    """Yield the findings on a fit of a robot arm or its load, and on reading its logs."""
     payload = isinstance(fit, PayloadFit)
     yield from arm_findings(
         recordings,
@@ -177,7 +181,7 @@ def findings_of_arm(
 def log_records(
     recordings: Sequence[JointRecording], logs: Sequence[ArmLog]
 ) -> list[dict[str, object]]:
-    """Return the provenance of each log as plain values."""
+    """Return the provenance of each joint log as plain values."""
     return [
         {
             "name": recording.name,

@@ -17,13 +17,13 @@ from identify.regressors import LogSummary
 from identify.spatial import Pose
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 
-_ADVICE_IF_NOT_NAMED = {
+_ADVICE_IF_SIGNAL_MISSING = {
     "force": "the schema names no force, without which free flight does not determine the mass: "
     "give it with --mass (in Python, mass), or name the force in [wrench]",
     "torque": "the schema names neither force nor torque: free rotation determines only the ratios "
     "of the moments of inertia, not their scale; name the torque in [wrench]",
 }
-"""Advice where a schema does not name force or torque."""
+"""Advice in messages if a schema does not name force or torque."""
 
 
 def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
@@ -39,13 +39,13 @@ def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
     schema = log.recording.schema
     wrench = schema.get("wrench")
     named = wrench if isinstance(wrench, Mapping) else ()
-    unnamed = [name for name in _ADVICE_IF_NOT_NAMED if schema and name not in named]
+    unnamed = [name for name in _ADVICE_IF_SIGNAL_MISSING if schema and name not in named]
     for name, axes in (("force", FORCE_AXES), ("torque", TORQUE_AXES)):
         values = log.wrench_range[:, axes]
         if np.ptp(values, axis=0).any() or (name == "force" and mass_known and not values.any()):
             continue
         if unnamed:
-            raise LogError(f"{log.name}: {_ADVICE_IF_NOT_NAMED[unnamed[-1]]}")
+            raise LogError(f"{log.name}: {_ADVICE_IF_SIGNAL_MISSING[unnamed[-1]]}")
         hint = "; of a body in free flight give the mass" if name == "force" else ""
         raise LogError(
             f"{log.name}: the {name} is {values[0].tolist()} in all {log.rows_kept} "
@@ -54,36 +54,39 @@ def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
         )
 
 
-_FRAMES: Mapping[str, tuple[str, Callable[[Recording], object]]] = MappingProxyType(
+_COMMON_FRAME_SETTINGS: Mapping[str, tuple[str, Callable[[Recording], object]]] = MappingProxyType(
     {
         "[wrench] frame": ("axes of the wrench", lambda log: log.frames["wrench"]),
-        "[wrench] mount": ("mount of the sensor", lambda log: _matrix(log.X_BS)),
+        "[wrench] mount": ("mount of the sensor", lambda log: _pose_matrix(log.X_BS)),
         "[world] gravity": ("gravity", lambda log: log.gravity.tolist()),
         "[body] name": ("name of the body frame", lambda log: log.body_frame.name),
-        "[body.flange]": ("flange in the body frame", lambda log: _matrix(log.body_frame.flange)),
-        "[body.tcp]": ("tool point in the flange", lambda log: _matrix(log.body_frame.tcp)),
+        "[body.flange]": (
+            "flange in the body frame",
+            lambda log: _pose_matrix(log.body_frame.flange),
+        ),
+        "[body.tcp]": ("tool point in the flange", lambda log: _pose_matrix(log.body_frame.tcp)),
     }
 )
-"""Name and value of each frame setting on which logs must agree, by schema section."""
+"""Frame settings that all logs of a fit must share: name and getter, by schema key."""
 
 
-def require_same_frames(recordings: Sequence[Recording], *, with_carrier: bool) -> None:
+def require_same_frames(recordings: Sequence[Recording], *, has_carrier: bool) -> None:
     """Raise unless logs have the same body frame and, with a carrier, all other frames in common.
 
     Args:
         recordings: of one fit.
-        with_carrier: whether some are of the carrier alone: then the axes of the wrench, the
+        has_carrier: whether some are of the carrier alone: then the axes of the wrench, the
             sensor's mount and gravity have to be the same too.
 
     Raises:
         LogError: two differ.
     """
     first, *others = recordings
-    why = "logs with the payload and without it" if with_carrier else "the logs of one fit"
+    why = "logs with the payload and without it" if has_carrier else "the logs of one fit"
     for other in others:
-        for key, (name, value_in) in _FRAMES.items():
+        for key, (name, value_in) in _COMMON_FRAME_SETTINGS.items():
             expected, value = value_in(first), value_in(other)
-            if (with_carrier or key.startswith("[body")) and not _equal_frames(expected, value):
+            if (has_carrier or key.startswith("[body")) and not _equal_frames(expected, value):
                 raise LogError(
                     f"{other.name}: the {name} is {value or 'not given'}, but "
                     f"{expected or 'not given'} in {first.name}: {why} must have the same frames; "
@@ -108,7 +111,7 @@ def require_compatible_prior(prior: Prior, recordings: Sequence[Recording]) -> N
     assert isinstance(prior, BodyPrior)
     frame = recordings[0].body_frame
     flanges, names = (frame.flange, prior.frames.flange), (frame.name, prior.frames.name)
-    of_logs, of_prior = map(_matrix, flanges)
+    of_logs, of_prior = map(_pose_matrix, flanges)
     flanges_differ = None not in (of_logs, of_prior) and not _equal_frames(of_logs, of_prior)
     names_differ = None in (of_logs, of_prior) and None not in names and names[0] != names[1]
     if flanges_differ or names_differ:
@@ -151,7 +154,7 @@ def require_mass_not_given_at_rest(logs: Sequence[LogSummary], settings: FitSett
             )
 
 
-def _matrix(pose: Pose | None) -> object:
+def _pose_matrix(pose: Pose | None) -> object:
     return None if pose is None else np.round(pose.matrix, 12).tolist()
 
 
@@ -162,28 +165,30 @@ def _equal_frames(first: object, second: object) -> bool:
     return first == second
 
 
-def logs_swapped(
+def swapped_logs_error(
     loaded: Sequence[LogSummary],
     unloaded: Sequence[LogSummary],
-    error: NegativeMass,
+    fit_error: NegativeMass,
     *,
-    shared: bool,
+    shared_offset: bool,
 ) -> NegativeMass:
-    """Return the error for a negative payload mass if the mass of each log alone is positive.
+    """Return the error for a negative payload mass caused by swapped loaded and unloaded logs.
 
     Args:
         loaded: logs with the payload.
         unloaded: logs without it.
-        error: of the fit.
-        shared: whether all logs have one offset.
+        fit_error: of the fit.
+        shared_offset: whether all logs have one offset.
     """
     zeroed = ", without zeroing the sensor between them, as one shared offset requires"
     names = (", ".join(log.name for log in logs) for logs in (loaded, unloaded))
     return NegativeMass(
-        error.mass,
+        fit_error.mass,
         "swap them if {} is of the carrier alone, and {} of it with the payload; otherwise check "
-        "that all logs are of one carrier, in one unit{}".format(*names, zeroed if shared else ""),
-        error.body,
+        "that all logs are of one carrier, in one unit{}".format(
+            *names, zeroed if shared_offset else ""
+        ),
+        fit_error.body,
         code="logs_swapped",
         meaning="the mass in the unloaded logs is larger than in those with the payload",
     )

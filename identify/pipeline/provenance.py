@@ -17,10 +17,18 @@ from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary
 from identify.signals.prepared import acceleration_sources
 
-_PACKAGES = ("inertia-identify", "numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow")
+_RECORDED_PACKAGES = (
+    "inertia-identify",
+    "numpy",
+    "scipy",
+    "cvxpy",
+    "clarabel",
+    "pandas",
+    "pyarrow",
+)
 
 
-def provenance_of(
+def fit_provenance(
     logs: Sequence[LogSummary],
     settings: FitSettings,
     command: str | None,
@@ -60,7 +68,7 @@ def provenance_of(
 def versions() -> dict[str, str]:
     """Return versions of Python and of the packages of a fit; "missing" where not installed."""
     by_package = {"python": platform.python_version()}
-    for package in _PACKAGES:
+    for package in _RECORDED_PACKAGES:
         try:
             by_package[package] = version(package)
         except PackageNotFoundError:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from identify.diagnosis import Span
 from identify.estimation import Estimate, FittedEffects
 from identify.findings import Finding, Verdict, ranked
-from identify.pipeline.effect_notes import GROUP_UNITS
 from identify.pipeline.settings import FitSettings
+from identify.pipeline.small_fault_findings import SMALL_FAULT_UNITS
 from identify.regressors import LogSummary, Statistics
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 from identify.validation import Validation
@@ -19,42 +19,42 @@ from identify.validation import Validation
 if TYPE_CHECKING:
     import pandas as pd
 
-    from identify.pipeline.diagnose import Checks
+    from identify.pipeline.checks import Checks
 
 
 @dataclass(frozen=True, slots=True)
-class RankedReading:
-    """Interpretation of the logs, or fault of them, with its likelihood.
+class RankedInterpretation:
+    """Possible interpretation or fault of the logs, with its likelihood.
 
     Attributes:
-        text: the fault in words.
+        description: the fault in words.
         code: of its finding; empty for the logs as read.
-        gain: log-likelihood ratio to the logs as read, times two.
-        mass: of the body under this reading [kg].
+        log_likelihood_ratio: log-likelihood ratio to the logs as read, times two.
+        mass: of the body under this interpretation [kg].
     """
 
-    text: str
+    description: str
     code: str
-    gain: float
+    log_likelihood_ratio: float
     mass: float
 
 
 @dataclass(frozen=True, slots=True)
-class SensorEffect:
-    """Fitted small fault of a sensor.
+class SmallFault:
+    """Fitted small fault of a sensor, such as a gain error or a delay, with its interval.
 
     Attributes:
         name: of the group, and its entry.
         unit: of its size.
         size, half_width: fitted value and half-width of its 95 % interval.
-        noted: whether it is significant.
+        significant: whether it is significant.
     """
 
     name: str
     unit: str
     size: float
     half_width: float
-    noted: bool
+    significant: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,46 +62,48 @@ class CheckSummary:
     """Summary of the checks of a fit, for its result and its report.
 
     Attributes:
-        readings: all compared readings, the likeliest first; empty where none were compared.
-        effects: small faults of the sensors.
+        interpretations: all compared readings, the likeliest first; empty where none were compared.
+        small_faults: small faults of the sensors.
         spans: faulty spans of time of each log.
-        advice: motions that would identify the remaining parameters, a sentence each.
+        motion_advice: motions that would identify the remaining parameters, a sentence each.
     """
 
-    readings: tuple[RankedReading, ...] = ()
-    effects: tuple[SensorEffect, ...] = ()
+    interpretations: tuple[RankedInterpretation, ...] = ()
+    small_faults: tuple[SmallFault, ...] = ()
     spans: tuple[tuple[Span, ...], ...] = ()
-    advice: tuple[str, ...] = ()
+    motion_advice: tuple[str, ...] = ()
 
 
 def summarise_checks(checks: Checks) -> CheckSummary:
     """Summarise the checks of logs for the result of their fit."""
     ranking = checks.ranking
     return CheckSummary(
-        readings=()
+        interpretations=()
         if ranking is None
         else tuple(
-            RankedReading(e.text, e.code, e.log_likelihood_ratio, e.mass)
+            RankedInterpretation(e.text, e.code, e.log_likelihood_ratio, e.mass)
             for e in ranking.explanations
         ),
-        effects=() if checks.effects is None else tuple(_effects(checks.effects)),
+        small_faults=()
+        if checks.small_faults is None
+        else tuple(_describe_small_faults(checks.small_faults)),
         spans=checks.spans,
-        advice=checks.advice,
+        motion_advice=checks.motion_advice,
     )
 
 
-def _effects(effects: FittedEffects) -> Iterator[SensorEffect]:
-    for block in effects.model.blocks:
-        if block.group.name not in GROUP_UNITS:  # an applied fault, reported as a correction
+def _describe_small_faults(small_faults: FittedEffects) -> Iterator[SmallFault]:
+    for block in small_faults.model.blocks:
+        if block.group.name not in SMALL_FAULT_UNITS:  # an applied fault, reported as a correction
             continue
-        per, unit = GROUP_UNITS[block.group.name]
-        sizes, errors = effects.total[block.columns], effects.errors[block.columns]
+        per, unit = SMALL_FAULT_UNITS[block.group.name]
+        sizes, errors = small_faults.total[block.columns], small_faults.errors[block.columns]
         for entry, size, error in zip(
             block.group.columns, sizes.tolist(), errors.tolist(), strict=True
         ):
             name = f"{block.group.code.replace('_', ' ')}, {entry}"
             noted = abs(size) > SIGNIFICANT_SIGMA * error > 0.0
-            yield SensorEffect(name, unit, size / per, HALF_WIDTH_SIGMA * error / per, noted)
+            yield SmallFault(name, unit, size / per, HALF_WIDTH_SIGMA * error / per, noted)
 
 
 class BodyResult(Protocol):
@@ -146,7 +148,7 @@ class FitResult:
         validation: held-out scores and replays.
         settings: of the fit.
         checks: summary of the checks of the logs.
-        as_read: statistics of the logs with the small faults of their sensors.
+        uncorrected_statistics: statistics of the logs with the small faults of their sensors.
     """
 
     estimate: Estimate
@@ -154,7 +156,7 @@ class FitResult:
     validation: Validation
     settings: FitSettings
     checks: CheckSummary = field(default_factory=CheckSummary)
-    as_read: tuple[Statistics, ...] = ()
+    uncorrected_statistics: tuple[Statistics, ...] = ()
 
     def __repr__(self) -> str:
         logs = ", ".join(map(_describe_log, self.logs))

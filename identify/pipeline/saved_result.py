@@ -68,7 +68,7 @@ def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> 
 
 
 def reportable_part(result: FitResult) -> FitResult:
-    """Return the part of a result that a report needs, without data for further fits."""
+    """Return a fit's result without the data that only further fits need, for a report."""
     share = MAX_SAVED_POINTS // len(result.logs)
     validation = result.validation
     alone = validation.unloaded
@@ -89,21 +89,21 @@ def reportable_part(result: FitResult) -> FitResult:
     )
 
 
-def _reportable_log(log: LogSummary, most: int) -> LogSummary:
-    """Return a log thinned to at most `most` samples, without data for further fits."""
-    log = log.thinned(most)
+def _reportable_log(log: LogSummary, max_samples: int) -> LogSummary:
+    """Return a log thinned to at most `max_samples` samples, without data for further fits."""
+    log = log.thinned(max_samples)
     return replace(
         log,
         rows=log.rows[:, :FIT_COLUMNS],
         segments=(),
         corrections=(),
-        statistics=_counts_only(log.statistics),
-        folds=_counts_only(log.statistics),
+        statistics=_sample_counts_only(log.statistics),
+        folds=_sample_counts_only(log.statistics),
     )
 
 
-def _counts_only(statistics: Statistics) -> Statistics:
-    """Return statistics that contain only the numbers of samples."""
+def _sample_counts_only(statistics: Statistics) -> Statistics:
+    """Return regression statistics that contain only the numbers of samples."""
     layout = Layout(("1",), statistics.layout.groups[:1], 1)
     samples, effective = statistics.samples.sum(), statistics.effective_samples.sum()
     return Statistics.from_factor(layout, np.zeros((1, 1)), samples, effective)
@@ -133,7 +133,7 @@ def load_result(folder: Path | str) -> tuple[FitResult, InertialParameters | Non
         document = json.loads(arrays.pop("said").tobytes())
         version, sha256 = document["version"], document["estimate_sha256"]
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise _damaged(path, error) from error
+        raise _damaged_file_error(path, error) from error
     if version != _VERSION:
         raise ResultFileError(
             f"{path}: has version {version!r}, expected {_VERSION}; fit the logs again with this "
@@ -151,11 +151,11 @@ def load_result(folder: Path | str) -> tuple[FitResult, InertialParameters | Non
         truth = from_json_and_arrays(document["truth"], arrays)
         intact = estimate_digest(result.estimate) == sha256
     except (IdentifyError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _damaged(path, error) from error
+        raise _damaged_file_error(path, error) from error
     if not intact:
-        raise _damaged(path, "its estimate differs from estimate.json")
+        raise _damaged_file_error(path, "its estimate differs from estimate.json")
     return result, truth
 
 
-def _damaged(path: Path, why: object) -> ResultFileError:
-    return ResultFileError(f"{path}: damaged ({why}); fit the logs again")
+def _damaged_file_error(path: Path, reason: object) -> ResultFileError:
+    return ResultFileError(f"{path}: damaged ({reason}); fit the logs again")

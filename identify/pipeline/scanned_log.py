@@ -1,4 +1,4 @@
-"""Scanned logs, with the faults of their raw signals; a log can be scanned again."""
+"""Logs scanned under an interpretation, which can be scanned again under another one."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from identify.regressors.log_summary import no_drift
 from identify.signals import Reading
 from identify.signals.offset_steps import OffsetStep
 
-_FIRST_ROWS = 2000
-"""Number of rows at the beginning of a log in which repeated values are counted."""
+_ROUNDING_CHECK_ROWS = 2000
+"""Number of first rows of a log in which repeated values are counted to detect rounding."""
 
-_MIN_STEP_TO_NOISE = 1.5
-"""Ratio of rounding step to noise from which on rounding is coarse; noise includes rounding."""
+_MIN_STEP_TO_NOISE_RATIO = 1.5
+"""Minimum ratio of rounding step to noise at which rounding is coarse; noise includes rounding."""
 
 
 class ScannedLog(NamedTuple):
-    """Log with its summary under one interpretation; it can be scanned under another one.
+    """Log with its summary (signals, noise, regression data) under one interpretation.
 
     Attributes:
         source: the log.
         summary: of the log under its reading.
         spans: of time with an invalid raw signal.
-        applied: sized faults that its reading corrects, whose sizes are refitted.
+        corrected_faults: sized faults that its reading corrects, whose sizes are refitted.
     """
 
     source: Recording | LogFile
     summary: LogSummary
     spans: tuple[Span, ...] = ()
-    applied: tuple[Fault, ...] = ()
+    corrected_faults: tuple[Fault, ...] = ()
 
     @property
-    def wide(self) -> bool:
-        """Whether the statistics have all columns that comparing explanations needs."""
+    def has_all_columns(self) -> bool:
+        """Whether the regression data have the columns for comparing interpretations."""
         return self.summary.statistics.layout == WIDE_LAYOUT
 
     @property
     def offset_steps(self) -> tuple[Span, ...]:
-        """Jumps of the wrench that may be jumps of the sensor's offset."""
+        """Time spans of wrench jumps that may be jumps of the sensor's offset."""
         return tuple(span for span in self.spans if span.code == "bias_step")
 
     def without_offset_steps(self) -> ScannedLog:
@@ -63,37 +63,43 @@ class ScannedLog(NamedTuple):
         """Whether the wrench has few distinct values, farther apart than its noise."""
         source, noise = self.source, self.summary.signal_noise
         first = (
-            source.reader()(0, _FIRST_ROWS, 0).recording if isinstance(source, LogFile) else source
+            source.reader()(0, _ROUNDING_CHECK_ROWS, 0).recording
+            if isinstance(source, LogFile)
+            else source
         )
-        wrench = np.hstack([first.signals[name][:_FIRST_ROWS] for name in ("force", "torque")])
+        wrench = np.hstack(
+            [first.signals[name][:_ROUNDING_CHECK_ROWS] for name in ("force", "torque")]
+        )
         of_wrench = (("force", 0), ("torque", 0))
         power = np.zeros(6) if noise is None else np.diag(noise.of(of_wrench))
-        apart = _MIN_STEP_TO_NOISE * np.sqrt(power)
+        apart = _MIN_STEP_TO_NOISE_RATIO * np.sqrt(power)
         return any(
             _is_coarsely_quantised(channel, by) for channel, by in zip(wrench.T, apart, strict=True)
         )
 
-    def rescan(self, reading: Reading) -> ScannedLog:
+    def rescan(self, interpretation: Reading) -> ScannedLog:
         """Scan the log under another interpretation, with the same cut-off and columns."""
-        if reading == self.summary.reading:
+        if interpretation == self.summary.reading:
             return self
-        reading = replace(reading, cutoff_hz=self.summary.cutoff_hz)
-        return scan_log(self.source, reading, wide=self.wide)._replace(applied=self.applied)
+        interpretation = replace(interpretation, cutoff_hz=self.summary.cutoff_hz)
+        return scan_log(self.source, interpretation, all_columns=self.has_all_columns)._replace(
+            corrected_faults=self.corrected_faults
+        )
 
     def rescan_subset(
         self,
         rows: int,
-        reading: Reading | None = None,
+        interpretation: Reading | None = None,
         *,
-        wide: bool = False,
+        all_columns: bool = False,
     ) -> LogSummary:
         """Scan about `rows` evenly spread rows of the log, also under another interpretation."""
-        if reading is None and self.wide and len(self.source) <= rows:
+        if interpretation is None and self.has_all_columns and len(self.source) <= rows:
             return self.summary
-        reading = replace(
-            reading or self.summary.reading, cutoff_hz=self.summary.cutoff_hz, most_rows=rows
+        interpretation = replace(
+            interpretation or self.summary.reading, cutoff_hz=self.summary.cutoff_hz, most_rows=rows
         )
-        return scan(self.source, reading, wide=wide)
+        return scan(self.source, interpretation, wide=all_columns)
 
     def rescan_with_time_scale(self, factor: float) -> ScannedLog | None:
         """Scan the log with its time multiplied by a factor and a newly chosen cut-off.
@@ -108,44 +114,44 @@ class ScannedLog(NamedTuple):
         time = factor * source.time
         time.flags.writeable = False
         reading = replace(self.summary.reading, rounding=None)  # the motion differs
-        return scan_log(replace(source, time=time), reading, wide=self.wide)
+        return scan_log(replace(source, time=time), reading, all_columns=self.has_all_columns)
 
 
-def _is_coarsely_quantised(values: Array, by: float) -> bool:
-    """Whether values repeat, and distinct values differ by more than `by`."""
+def _is_coarsely_quantised(values: Array, min_step: float) -> bool:
+    """Whether values repeat, and distinct values differ by at least a minimum step."""
     taken = np.unique(values)
-    return 2 < 2 * len(taken) < len(values) and bool(np.diff(taken).min() > by)
+    return 2 < 2 * len(taken) < len(values) and bool(np.diff(taken).min() > min_step)
 
 
 def finest_blocks(log: LogSummary) -> Statistics:
-    """Return the statistics of a log in its finest division of time: folds or blocks."""
+    """Return a log's regression statistics by the shortest time blocks available."""
     several = len(np.unique(log.folds.block)) > len(np.unique(log.statistics.block))
     return log.folds if several else log.statistics
 
 
-def without_effects(
-    logs: Sequence[ScannedLog], effects: FittedEffects, *, drift: bool = True
+def without_small_faults(
+    logs: Sequence[ScannedLog], small_faults: FittedEffects, *, drift: bool = True
 ) -> list[ScannedLog]:
     """Correct logs for the fitted small faults of their sensors.
 
     Args:
         logs: in the order of the fit.
-        effects: fitted small faults.
+        small_faults: fitted small faults.
         drift: whether the drift of the offsets is subtracted too.
     """
-    maps = effects.model.maps(effects.eta)
+    maps = small_faults.model.maps(small_faults.eta)
     return [
         log._replace(summary=log.summary.corrected(M, own.means if drift else no_drift))
-        for log, M, own in zip(logs, maps, effects.drifts, strict=False)
+        for log, M, own in zip(logs, maps, small_faults.drifts, strict=False)
     ]
 
 
 def scan_log(
     source: Recording | LogFile,
-    reading: Reading,
+    interpretation: Reading,
     progress: Progress | None = None,
     *,
-    wide: bool = False,
+    all_columns: bool = False,
 ) -> ScannedLog:
     """Scan a log and check its raw signals; a long log chunk by chunk.
 
@@ -154,26 +160,26 @@ def scan_log(
     """
     signals, channels = SignalMonitor(), ChannelMonitor()
 
-    def watch(recording: Recording, rows: slice = slice(None)) -> None:
+    def check_rows(recording: Recording, rows: slice = slice(None)) -> None:
         signals.update(recording, rows)
         channels.update(recording, rows)
 
-    def watch_excerpt(part: Excerpt) -> None:
+    def check_excerpt(part: Excerpt) -> None:
         if part.recording.time is not None:
             edges = np.searchsorted(part.recording.time, part.span)
-            watch(part.recording, slice(*edges.tolist()))
+            check_rows(part.recording, slice(*edges.tolist()))
 
     if isinstance(source, LogFile):
-        log = scan(source, reading, progress, wide=wide, look_at=watch_excerpt)
+        log = scan(source, interpretation, progress, wide=all_columns, look_at=check_excerpt)
     else:
-        log = scan(source, reading, progress, wide=wide)
-        as_read = reading.apply(source)  # its rows as they are, not brought to one clock
+        log = scan(source, interpretation, progress, wide=all_columns)
+        as_read = interpretation.apply(source)  # its rows as they are, not brought to one clock
         if as_read.still:
             from identify.diagnosis.zeroed_poses import zeroed_poses  # few logs need it
 
             spans = (*dead_columns(as_read, log.rows), *zeroed_poses(log.rows))
             return ScannedLog(source, log, spans)
-        watch(as_read)
+        check_rows(as_read)
     return ScannedLog(
         source, log, _without_consequences_of_dead_channels(signals.spans(), channels.dead(log))
     )
@@ -182,7 +188,7 @@ def scan_log(
 def _without_consequences_of_dead_channels(
     spans: tuple[Span, ...], dead: tuple[Span, ...]
 ) -> tuple[Span, ...]:
-    """Return spans and dead channels, without faults that another of them causes.
+    """Return faulty spans, without spikes and saturation that a dead channel causes.
 
     A channel that dies may jump, and stays at the end of its range only from then on. A channel
     that was saturated before is saturated, not dead.

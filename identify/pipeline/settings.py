@@ -14,8 +14,8 @@ from identify.estimation import EstimatorSettings, IntervalRoute
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import CORRECTABLE, REPORTED
-from identify.pipeline.effect_notes import EFFECT_CODES
-from identify.pipeline.needs import parse_needs
+from identify.pipeline.required_precision import parse_required_precision
+from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.regressors import Offsets
 from identify.signals import Reading
 
@@ -48,9 +48,9 @@ class FitSettings(EstimatorSettings):
 
     def __post_init__(self) -> None:
         EstimatorSettings.__post_init__(self)
-        parse_needs(self.needs)  # raises if invalid
+        parse_required_precision(self.needs)  # raises if invalid
         for code in self.apply:
-            codes = (*codes_of_faults(), *CORRECTABLE, *EFFECT_CODES)
+            codes = (*codes_of_faults(), *CORRECTABLE, *SMALL_FAULT_CODES)
             if code not in REPORTED:
                 lookup(dict.fromkeys(codes), code, "code of a finding that can be corrected")
         if self.cutoff_hz is not None:
@@ -64,7 +64,7 @@ class FitSettings(EstimatorSettings):
         return any(isinstance(term, KnownMass) for term in self.all_terms)
 
 
-_PRIORS: Mapping[str, Prior] = {"ball": BALL, "none": NoPrior()}
+_NAMED_PRIORS: Mapping[str, Prior] = {"ball": BALL, "none": NoPrior()}
 
 
 class FitOptions(TypedDict, total=False):
@@ -84,8 +84,8 @@ class FitOptions(TypedDict, total=False):
     bounds: bool | None
 
 
-def reading_from_settings(settings: FitSettings) -> Reading:
-    """Return the interpretation of logs that the settings of a fit define, before corrections."""
+def interpretation_from_settings(settings: FitSettings) -> Reading:
+    """Return the uncorrected interpretation of logs under the settings of a fit."""
     reading = Reading(cutoff_hz=settings.cutoff_hz)
     if settings.gravity is None:
         return reading
@@ -117,5 +117,5 @@ def merge_settings(settings: object, options: FitOptions) -> FitSettings:
         if isinstance(values := given.get(name), list):
             given[name] = tuple(values)
     if isinstance(prior := given.get("prior"), str):
-        given["prior"] = lookup(_PRIORS, prior, "prior by name")
+        given["prior"] = lookup(_NAMED_PRIORS, prior, "prior by name")
     return replace(settings or FitSettings(), **given)

@@ -16,8 +16,8 @@ from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.findings import Finding
 from identify.logs.effects import EFFECT_KEYS
-from identify.pipeline.fitted_effects import comparison_bands, deviance, fit_sensor_effects
 from identify.pipeline.scanned_log import ScannedLog
+from identify.pipeline.small_fault_fit import comparison_bands, deviance, fit_small_faults
 from identify.regressors import WIDE_LAYOUT, LogSummary
 from identify.relevance import MAX_DELAY_OF_EXPANSION
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
@@ -26,7 +26,7 @@ _MAX_RESCANS = 4
 """Maximum number of times that logs are rescanned to refine one delay."""
 
 _FROZEN_MARGIN = 0.05
-"""Time after a wrench's delay within which its first sample must come [s]."""
+"""Tolerance by which the constant start of a delayed wrench may exceed the delay [s]."""
 
 
 def correlate_log(log: LogSummary, turned_by: float | None = None) -> DelayEstimate | None:
@@ -45,7 +45,7 @@ def correlate_log(log: LogSummary, turned_by: float | None = None) -> DelayEstim
 
 
 def choose_delay_axes(log: ScannedLog) -> ScannedLog:
-    """Rescan a log with its wrench delayed in world axes, if that is clearly likelier.
+    """Scan a log again with its wrench delay applied in world axes, if that is clearly likelier.
 
     A late wrench is constant until its first sample: this time is no frozen span.
     """
@@ -71,70 +71,78 @@ def choose_delay_axes(log: ScannedLog) -> ScannedLog:
     return log._replace(spans=tuple(kept))
 
 
-def settle_delays(
-    logs: Sequence[ScannedLog], effects: FittedEffects | None, settings: EstimatorSettings
+def refine_delays(
+    logs: Sequence[ScannedLog], small_faults: FittedEffects | None, settings: EstimatorSettings
 ) -> tuple[list[ScannedLog], FittedEffects | None]:
-    """Rescan logs with the fitted delays of the wrench until the remaining delays are negligible.
+    """Scan logs again with their fitted wrench delays, until remaining delays are negligible.
 
     The map of a delay is of second order: a larger delay is iterated by rescanning, as long as the
     deviance decreases, which it does not for low-pass filtered logs.
 
     Args:
         logs: as they were read.
-        effects: of their sensors.
+        small_faults: of their sensors.
         settings: of the fit.
 
     Returns:
         The logs, and the effects that remain.
     """
     rescanned, cap = list(logs), EFFECT_KEYS["delay_s"].cap
-    for _ in range(_MAX_RESCANS if effects is not None else 0):
-        assert effects is not None
-        start = {b.sensor: b.start for b in effects.model.blocks if b.group.name == "delay_s"}
+    for _ in range(_MAX_RESCANS if small_faults is not None else 0):
+        assert small_faults is not None
+        start = {b.sensor: b.start for b in small_faults.model.blocks if b.group.name == "delay_s"}
         at = list(start.values())
-        settled = (np.abs(effects.eta[at]) <= MAX_DELAY_OF_EXPANSION).all()
-        if settled or (np.abs(effects.total[at]) > cap).any():  # beyond: an alternative reading
+        settled = (np.abs(small_faults.eta[at]) <= MAX_DELAY_OF_EXPANSION).all()
+        if (
+            settled or (np.abs(small_faults.total[at]) > cap).any()
+        ):  # beyond: an alternative reading
             break
-        steps = [float(effects.eta[start[k]]) if k in start else 0.0 for k in effects.model.sensors]
+        steps = [
+            float(small_faults.eta[start[k]]) if k in start else 0.0
+            for k in small_faults.model.sensors
+        ]
         try:
             again = [
-                _with_later_wrench(log, step) for log, step in zip(rescanned, steps, strict=True)
+                _rescan_with_added_delay(log, step)
+                for log, step in zip(rescanned, steps, strict=True)
             ]
-            after = fit_sensor_effects(again, settings)
+            after = fit_small_faults(again, settings)
         except IdentifyError:  # too little overlap of wrench and motion
             break
         bands = comparison_bands(rescanned)
-        if after is None or deviance(again, after, bands) >= deviance(rescanned, effects, bands):
+        if after is None or deviance(again, after, bands) >= deviance(
+            rescanned, small_faults, bands
+        ):
             break
-        if after.model.count != effects.model.count:  # a cable was left out
+        if after.model.count != small_faults.model.count:  # a cable was left out
             break
-        already_removed = effects.total - effects.eta
-        already_removed[at] = effects.total[at]
-        rescanned, effects = again, replace(after, already_removed=already_removed)
-    return rescanned, effects
+        already_removed = small_faults.total - small_faults.eta
+        already_removed[at] = small_faults.total[at]
+        rescanned, small_faults = again, replace(after, already_removed=already_removed)
+    return rescanned, small_faults
 
 
-def _with_later_wrench(log: ScannedLog, step: float) -> ScannedLog:
-    """Rescan a log with the delay of its wrench increased by `step` [s]."""
+def _rescan_with_added_delay(log: ScannedLog, added_delay: float) -> ScannedLog:
+    """Rescan a log with the delay of its wrench increased by `added_delay` [s]."""
     if log.summary.recording.still:
         return log
-    delay = log.summary.recording.wrench_delay + step
+    delay = log.summary.recording.wrench_delay + added_delay
     return log.rescan(log.summary.reading.with_patch({"wrench.delay_s": delay}))
 
 
 def delayed_explanations(
-    compared: BaselineLikelihood,
+    baseline: BaselineLikelihood,
     logs: Sequence[ScannedLog],
-    candidate: tuple[Fault, ...],
+    delay_faults: tuple[Fault, ...],
     bands: Sequence[tuple[int, ...]],
     rows: int,
 ) -> Iterator[Explanation]:
-    """Yield explanations with the wrench delay found by correlation, refined by Gauss-Newton steps.
+    """Yield explanations of logs by a wrench delay, found by correlation and Gauss-Newton steps.
 
     Args:
-        compared: the logs as read.
+        baseline: the logs as read.
         logs: of one body.
-        candidate: the delay of each log.
+        delay_faults: the delay of each log.
         bands: that are compared, of each.
         rows: approximate number of rows of a log that are reread.
     """
@@ -146,21 +154,21 @@ def delayed_explanations(
     for last in (*(False,) * (_MAX_RESCANS - 1), True):
         again = list[BandRows]()
         try:
-            for log, fault, kept in zip(logs, candidate, bands, strict=True):
+            for log, fault, kept in zip(logs, delay_faults, bands, strict=True):
                 assert fault.patch is not None
                 reading = log.summary.reading.with_patch(fault.patch(size))
-                subset = log.rescan_subset(rows, reading, wide=True)
+                subset = log.rescan_subset(rows, reading, all_columns=True)
                 again.append(BandRows.of(subset.statistics, kept))
         except IdentifyError:  # too little overlap of wrench and motion
             return
-        trial = gauss_newton(FaultModel.at(again, candidate, np.zeros(1)))
+        trial = gauss_newton(FaultModel.at(again, delay_faults, np.zeros(1)))
         if trial is None:
             return
         half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(trial.step()[1]))
         if last or (np.abs(trial.size) <= CONVERGED_SIGMA * half).all():
-            text = Explanation(0.0, trial.phi, candidate, size, half).text
-            yield compared.explain_by_rescan(
-                again, [fault.at_size(size, text) for fault in candidate]
+            text = Explanation(0.0, trial.phi, delay_faults, size, half).text
+            yield baseline.explain_by_rescan(
+                again, [fault.at_size(size, text) for fault in delay_faults]
             )
             return
         size = size + trial.size

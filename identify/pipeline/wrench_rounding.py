@@ -82,7 +82,7 @@ def _rescan_without_rounding_bias(
     if not any(rounding.coarse):
         return log
     reading = replace(log.summary.reading, rounding=rounding)
-    return scan_log(log.source, reading, wide=log.wide)._replace(spans=log.spans)
+    return scan_log(log.source, reading, all_columns=log.has_all_columns)._replace(spans=log.spans)
 
 
 def _rounding_steps(log: ScannedLog) -> tuple[Quantiser, ...]:

@@ -62,7 +62,7 @@ def arm_report_html(result: ArmResult, *, written: datetime | None = None) -> st
         _provenance_section(result),
     ]
     names = list(torques.titles)
-    provenance = result.saved.report["provenance"]
+    provenance = result.saved_arm.report["provenance"]
     return render_page(
         "arm.html",
         sections,
@@ -179,11 +179,11 @@ def _change_row(name: str, link: Estimate, model: Phi) -> Row:
 
 
 def _provenance_section(result: ArmResult) -> Section:
-    fit, report = result.fit, result.saved.report
+    fit, report = result.fit, result.saved_arm.report
     provenance = report["provenance"]
     locked = ", ".join(f"{name} at {value:g}" for name, value in fit.robot.locked.items())
     versions = ", ".join(f"{name} {version}" for name, version in provenance["versions"].items())
-    digest = hashlib.sha256(arm_text(result.saved).encode()).hexdigest()
+    digest = hashlib.sha256(arm_text(result.saved_arm).encode()).hexdigest()
     rows = [
         ("Command", f"`{provenance['command']}`") if provenance["command"] else None,
         ("Model", f"{fit.robot.path.name}, sha256 {report['model_sha256']}"),

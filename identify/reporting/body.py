@@ -10,7 +10,7 @@ import numpy as np
 from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI
-from identify.pipeline.needs import repeatability
+from identify.pipeline.required_precision import repeatability
 from identify.reporting.body_picture import body_drawing, ellipsoid_semi_axes
 from identify.reporting.content import (
     Block,

@@ -31,7 +31,7 @@ from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 if TYPE_CHECKING:
     from identify.diagnosis import Span
     from identify.pipeline import FitResult
-    from identify.pipeline.result import CheckSummary, RankedReading, SensorEffect
+    from identify.pipeline.result import CheckSummary, RankedInterpretation, SmallFault
 
 _MAX_READINGS = 6
 """Maximum number of interpretations and faults of the logs in the table."""
@@ -48,8 +48,8 @@ def _blocks(result: FitResult) -> Iterator[Block]:
         yield Text("Corrections made before the fit, as requested:")
         yield BulletList(result.corrected)
     yield BulletList(tuple(_sentences(result, checks)))
-    misread = any(reading.code for reading in checks.readings[:1])
-    readings = _reading_table(checks.readings)
+    misread = any(reading.code for reading in checks.interpretations[:1])
+    readings = _reading_table(checks.interpretations)
     if misread:
         yield readings
     columns = span_columns(result)
@@ -58,10 +58,10 @@ def _blocks(result: FitResult) -> Iterator[Block]:
             columns,
             "Magnitude of the residual over time; the shaded spans of the log are faulty.",
         )
-    if checks.readings and not misread:
+    if checks.interpretations and not misread:
         yield Folded("Other interpretations of the logs", (readings,))
-    if checks.effects:
-        yield Folded("Small faults of the sensor in the fit", (_effect_table(checks.effects),))
+    if checks.small_faults:
+        yield Folded("Small faults of the sensor in the fit", (_effect_table(checks.small_faults),))
     yield Folded("Physical consistency and optimality", certificate_blocks(result.estimate))
 
 
@@ -90,23 +90,23 @@ def _sentences(result: FitResult, checks: CheckSummary) -> Iterator[str]:
         spans = sum(map(len, checks.spans))
         times = f"{spans} span{'s' * (spans != 1)} of time" if spans else "none found"
         yield f"Contacts, spikes, readings at the end of their range and frozen signals: {times}."
-    if noted := [effect.name for effect in checks.effects if effect.noted]:
+    if noted := [effect.name for effect in checks.small_faults if effect.significant]:
         yield f"Significant small faults of the sensor: {', '.join(noted)}."
-    elif checks.effects:
+    elif checks.small_faults:
         yield "The fit includes small faults of the sensor; none is significant."
-    if not checks.readings:
+    if not checks.interpretations:
         yield (
             "Other interpretations of the logs (units, orders, signs, frames) were not tried, as "
             "nothing in the fit suggested one; the command identify check tries them all."
         )
-    elif not checks.readings[0].code:
+    elif not checks.interpretations[0].code:
         yield (
-            f"{len(checks.readings)} interpretations and faults of the logs were compared; none "
-            "explains them better than the schema."
+            f"{len(checks.interpretations)} interpretations and faults of the logs were compared; "
+            "none explains them better than the schema."
         )
 
 
-def _reading_table(readings: Sequence[RankedReading]) -> ReportTable:
+def _reading_table(readings: Sequence[RankedInterpretation]) -> ReportTable:
     """Return the table of interpretations and faults of the logs with their likelihoods."""
     shown = list(readings[:_MAX_READINGS])
     if all(reading.code for reading in shown):
@@ -115,8 +115,8 @@ def _reading_table(readings: Sequence[RankedReading]) -> ReportTable:
         (Head("Interpretation or fault", "prose"), *number_heads("2 Δ log L", "Mass [kg]")),
         tuple(
             row(
-                reading.text,
-                f"{reading.gain:.1f}",
+                reading.description,
+                f"{reading.log_likelihood_ratio:.1f}",
                 f"{reading.mass:.5g}",
                 muted=not reading.code,
             )
@@ -128,13 +128,13 @@ def _reading_table(readings: Sequence[RankedReading]) -> ReportTable:
     )
 
 
-def _effect_table(effects: Sequence[SensorEffect]) -> ReportTable:
+def _effect_table(effects: Sequence[SmallFault]) -> ReportTable:
     rows = (
         row(
             effect.name,
             f"{effect.size:.2g} ± {effect.half_width:.2g} {effect.unit}".rstrip(),
-            "yes" if effect.noted else "",
-            muted=not effect.noted,
+            "yes" if effect.significant else "",
+            muted=not effect.significant,
         )
         for effect in effects
     )

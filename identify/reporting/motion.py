@@ -57,7 +57,7 @@ _ADVICE = {
 
 def motion_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Return the section of the excitation compared with noise, with recommended motions."""
-    advice = result.checks.advice
+    advice = result.checks.motion_advice
     advice_block: Block = BulletList(advice) if advice else Text(_advice_on_widest(result))
     caption = (
         "Motion: RMS of the quantities in which the equations of motion are linear, compared with "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.arrays import Array, Vec3
-from identify.pipeline.needs import INTERVAL_NAMES
+from identify.pipeline.required_precision import INTERVAL_NAMES
 from identify.reporting.canvas import AXES, ESTIMATE, OTHER, Column, Panel, PanelAxes
 from identify.reporting.content import (
     BulletList,

@@ -14,7 +14,7 @@ from identify.exchange import export_body
 from identify.exchange.controllers import CONTROLLERS
 from identify.findings import NOT_IDENTIFIED, Finding
 from identify.inertia import PHI
-from identify.pipeline.needs import Need, parse_needs
+from identify.pipeline.required_precision import RequiredPrecision, parse_required_precision
 from identify.reporting.content import (
     Block,
     Cell,
@@ -72,7 +72,7 @@ def verdict_in_words(result: BodyResult, explains_data: str) -> VerdictInWords:
         explains_data=explains_data,
         needs={
             need.text: _need_answer(need, result)
-            for need in parse_needs(", ".join(result.verdict.needs))
+            for need in parse_required_precision(", ".join(result.verdict.needs))
         },
     )
 
@@ -117,12 +117,12 @@ def wrench_explained(result: FitResult) -> str:
     return f"{answer} (held out: {', '.join(parts)})"
 
 
-def _need_answer(need: Need, result: BodyResult) -> str:
-    half_width = need.reached(result.estimate)
+def _need_answer(need: RequiredPrecision, result: BodyResult) -> str:
+    half_width = need.widest_half_width(result.estimate)
     if half_width is None:
         return "not met, not identifiable"
     text = f"± {significant(half_width, 2)} {need.unit}"
-    return f"met, {text}" if need.met(result.estimate) else f"not met, {text}"
+    return f"met, {text}" if need.is_met(result.estimate) else f"not met, {text}"
 
 
 _ANSWERS: dict[str, tuple[str, Tone]] = {

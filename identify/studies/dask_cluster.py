@@ -111,7 +111,7 @@ class DaskCluster(Executor):
             self._logger.setLevel(self._level)
 
     def _count(self) -> None:
-        """Count the workers, at most once every `_COUNT_EVERY`."""
+        """Count the cluster's workers, at most once every `_COUNT_INTERVAL`."""
         if time.monotonic() - self._counted <= _COUNT_INTERVAL:
             return
         try:

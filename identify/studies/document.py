@@ -38,17 +38,17 @@ from identify.texts import plain_name
 OptionsT = TypeVar("OptionsT", bound=Options)
 ValueT = TypeVar("ValueT")
 
-Entry: TypeAlias = dict[str, object] | str
-"""A table with its `kind`, or only the kind if there are no options."""
+TableEntry: TypeAlias = dict[str, object] | str
+"""Entry of a list in a study file: a table with its `kind`, or only the kind as text."""
 
 Seed: TypeAlias = Annotated[StrictInt, Field(ge=0, lt=2**64)]
 
 _MAX_COMBINATIONS = 100_000
-"""Maximum number of entries to which a table may expand; more are probably a mistake."""
+"""Maximum number of combinations of a table's alternatives; more are probably a mistake."""
 
 
 class StudyDocument(BaseModel):
-    """Tables and keys of a study file.
+    """Validated tables and keys of a study file.
 
     Attributes:
         name: of the study.
@@ -74,13 +74,15 @@ class StudyDocument(BaseModel):
     note: StrictStr = ""
     targets: list[Target] = []
     published: Published | None = None
-    logs: list[Entry]
-    perturbations: list[Entry] = ["none"]
-    estimators: list[Entry]
+    logs: list[TableEntry]
+    perturbations: list[TableEntry] = ["none"]
+    estimators: list[TableEntry]
 
 
-def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[str, object], str]]:
-    """Yield each entry of a list as a table, with its position in the file for messages.
+def tables(
+    entries: list[TableEntry], key: str, where: str
+) -> Iterator[tuple[dict[str, object], str]]:
+    """Yield each entry of a study file's list as a table, with its position for messages.
 
     Raises:
         StudyError: there are no entries.
@@ -106,7 +108,7 @@ def expand_table(
         raise StudyError(f"{where}: the key 'kind' is missing; one of {', '.join(registry)}")
     with prefix_errors(where):
         model = lookup(registry, kind, label, StudyError)
-        axes = [_alternatives(key, value, model) for key, value in options.items()]
+        axes = [_option_alternatives(key, value, model) for key, value in options.items()]
     return [
         validate(model, dict(zip(options, values, strict=True)), f"{where} ({kind})", StudyError)
         for values in combinations(axes, where)
@@ -122,18 +124,18 @@ def prefix_errors(where: str) -> Iterator[None]:
         raise StudyError(f"{where}: {error}") from error
 
 
-def combinations(axes: Sequence[Sequence[ValueT]], where: str) -> list[tuple[ValueT, ...]]:
-    """Return every combination of the alternatives.
+def combinations(alternatives: Sequence[Sequence[ValueT]], where: str) -> list[tuple[ValueT, ...]]:
+    """Return every combination of alternatives, one alternative from each list.
 
     Raises:
-        StudyError: there are more than `_MOST_COMBINATIONS`.
+        StudyError: there are more than `_MAX_COMBINATIONS`.
     """
-    if prod(map(len, axes)) > _MAX_COMBINATIONS:
+    if prod(map(len, alternatives)) > _MAX_COMBINATIONS:
         raise StudyError(f"{where}: the lists make more than {_MAX_COMBINATIONS} combinations")
-    return list(product(*axes))
+    return list(product(*alternatives))
 
 
-def _alternatives(key: str, value: object, model: type[Options]) -> list[object]:
+def _option_alternatives(key: str, value: object, model: type[Options]) -> list[object]:
     if not isinstance(value, list):
         return [value]
     if not any(isinstance(entry, list) for entry in value) and key in model.model_fields:
@@ -157,7 +159,7 @@ def load_study(path: Path | str) -> Study:
         content = read_toml(path, StudyError)
     except LogError as error:  # it cannot be read
         raise StudyError(str(error)) from error
-    return _study(content, path.parent, str(path), path)
+    return _build_study(content, path.parent, str(path), path)
 
 
 def parse_study(content: Mapping[str, object], folder: Path | None = None) -> Study:
@@ -171,19 +173,21 @@ def parse_study(content: Mapping[str, object], folder: Path | None = None) -> St
         StudyError: it is not a study.
         DatasetError: one of its data sets is missing.
     """
-    return _study(content, folder or Path.cwd(), "study", None)
+    return _build_study(content, folder or Path.cwd(), "study", None)
 
 
-def _study(content: Mapping[str, object], folder: Path, where: str, path: Path | None) -> Study:
+def _build_study(
+    content: Mapping[str, object], folder: Path, where: str, path: Path | None
+) -> Study:
     document = validate(StudyDocument, content, where, StudyError)
     return Study(
         name=document.name,
         seed=document.seed,
-        seeds=_seeds(document.seeds, where),
-        logs=tuple(_logs(document, folder, where)),
-        perturbations=tuple(_perturbations(document.perturbations, where)),
-        estimators=tuple(_estimators(document.estimators, folder, where)),
-        metrics=_metrics(document.metrics, where),
+        seeds=_parse_seeds(document.seeds, where),
+        logs=tuple(_parse_logs(document, folder, where)),
+        perturbations=tuple(_parse_perturbations(document.perturbations, where)),
+        estimators=tuple(_parse_estimators(document.estimators, folder, where)),
+        metrics=_parse_metrics(document.metrics, where),
         cutoff_hz=document.cutoff_hz,
         timeout=document.timeout,
         note=document.note,
@@ -193,15 +197,15 @@ def _study(content: Mapping[str, object], folder: Path, where: str, path: Path |
     )
 
 
-def _seeds(seeds: int | list[int], where: str) -> tuple[int, ...]:
+def _parse_seeds(seeds: int | list[int], where: str) -> tuple[int, ...]:
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
         raise StudyError(f"{where}: seeds = []: an empty grid; give a number of seeds")
-    _require_different([str(number) for number in numbers], "seed", where)
+    _require_unique([str(number) for number in numbers], "seed", where)
     return numbers
 
 
-def _metrics(names: list[str] | None, where: str) -> tuple[str, ...]:
+def _parse_metrics(names: list[str] | None, where: str) -> tuple[str, ...]:
     if names is None:
         return tuple(METRICS)
     if not names:
@@ -212,7 +216,7 @@ def _metrics(names: list[str] | None, where: str) -> tuple[str, ...]:
     return tuple(name for name in METRICS if name in names)
 
 
-def _logs(document: StudyDocument, folder: Path, where: str) -> Iterator[LogItem]:
+def _parse_logs(document: StudyDocument, folder: Path, where: str) -> Iterator[LogItem]:
     seen: dict[str, str] = {}
     for table, here in tables(document.logs, "logs", where):
         for source in expand_table(table, SOURCES, "source of logs", here):
@@ -227,46 +231,48 @@ def _logs(document: StudyDocument, folder: Path, where: str) -> Iterator[LogItem
                 yield log
 
 
-def _estimators(entries: list[Entry], folder: Path, where: str) -> list[NamedEstimator]:
+def _parse_estimators(entries: list[TableEntry], folder: Path, where: str) -> list[NamedEstimator]:
     estimators = []
     for table, here in tables(entries, "estimators", where):
         label = table.pop("label", None)
         if is_function_kind(table.get("kind")):
-            options = _function_estimators(table, folder, here)
+            options = _expand_function_estimators(table, folder, here)
         else:
             options = expand_table(table, ESTIMATORS, "estimator", here)
-        labels = _labels(label, [each.display_name() for each in options], here)
+        labels = _entry_labels(label, [each.display_name() for each in options], here)
         estimators += [NamedEstimator(*pair) for pair in zip(labels, options, strict=True)]
-    _require_different([each.label for each in estimators], "estimator", where)
+    _require_unique([each.label for each in estimators], "estimator", where)
     return estimators
 
 
-def _function_estimators(table: dict[str, object], folder: Path, where: str) -> Sequence[Estimator]:
+def _expand_function_estimators(
+    table: dict[str, object], folder: Path, where: str
+) -> Sequence[Estimator]:
     """Expand a table of a user's estimator to every combination of its options."""
     kind = str(table.pop("kind"))
     with prefix_errors(where):
-        axes = [_alternatives(key, value, FunctionEstimator) for key, value in table.items()]
+        axes = [_option_alternatives(key, value, FunctionEstimator) for key, value in table.items()]
         return [
             FunctionEstimator.read(kind, dict(zip(table, values, strict=True)), folder)
             for values in combinations(axes, where)
         ]
 
 
-def _perturbations(entries: list[Entry], where: str) -> list[PerturbationSequence]:
+def _parse_perturbations(entries: list[TableEntry], where: str) -> list[PerturbationSequence]:
     perturbations = []
     for table, here in tables(entries, "perturbations", where):
         label = table.pop("label", None)
-        sequences = _sequences(table, here)
+        sequences = _expand_sequences(table, here)
         names = [" + ".join(step.display_name() for step in steps) for steps in sequences]
         perturbations += [
             PerturbationSequence(name, tuple(step for step in steps if step.kind != "none"))
-            for name, steps in zip(_labels(label, names, here), sequences, strict=True)
+            for name, steps in zip(_entry_labels(label, names, here), sequences, strict=True)
         ]
-    _require_different([each.label for each in perturbations], "perturbation", where)
+    _require_unique([each.label for each in perturbations], "perturbation", where)
     return perturbations
 
 
-def _sequences(table: dict[str, object], where: str) -> Sequence[tuple[Perturbation, ...]]:
+def _expand_sequences(table: dict[str, object], where: str) -> Sequence[tuple[Perturbation, ...]]:
     """Expand a perturbation's table to every combination of its steps' options."""
     if "steps" not in table:
         return [(step,) for step in expand_table(table, PERTURBATIONS, "perturbation", where)]
@@ -282,8 +288,8 @@ def _sequences(table: dict[str, object], where: str) -> Sequence[tuple[Perturbat
     return combinations(alternatives, where)
 
 
-def _labels(label: object, names: Sequence[str], where: str) -> list[str]:
-    """Return labels of entries: the given label, with the entry's name if there are several."""
+def _entry_labels(label: object, names: Sequence[str], where: str) -> list[str]:
+    """Return the labels of a table's entries: its `label`, with the entry's name if several."""
     if label is None:
         return [plain_name(name) for name in names]
     if not (isinstance(label, str) and label.strip()):
@@ -292,9 +298,9 @@ def _labels(label: object, names: Sequence[str], where: str) -> list[str]:
     return [plain_name(text) for text in labels]
 
 
-def _require_different(names: Sequence[str], kind: str, where: str) -> None:
+def _require_unique(names: Sequence[str], noun: str, where: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise StudyError(f"{where}: duplicate {kind} {name!r}")
+            raise StudyError(f"{where}: duplicate {noun} {name!r}")
         seen.add(name)

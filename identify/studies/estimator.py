@@ -39,7 +39,7 @@ class TrialData:
 
     @cached_property
     def blocks(self) -> Statistics:
-        """Statistics of the prepared log by blocks of time, computed in one pass."""
+        """Sufficient statistics of the regression by blocks of time, from the prepared log."""
         return block_statistics(self.prepared)
 
 

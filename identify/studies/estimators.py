@@ -43,13 +43,13 @@ class OrdinaryLeastSquares(Estimator):
     kind: ClassVar[str] = "ols"
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """Return the minimiser of Σ rᵀ r."""
+        """Return the parameters with the least sum of squared residuals."""
         system = body_system([data.blocks], EstimatorSettings())
         return EstimatorOutput(ordinary_least_squares(system))
 
 
 GivenMass: TypeAlias = Positive | Literal["known"] | None
-"""Mass that is fixed [kg]; "known" takes it from the log's source, None fits it."""
+"""Option for a fixed mass [kg]; "known" takes it from the log's source, None fits the mass."""
 
 
 class WeightedLeastSquares(Estimator):
@@ -66,7 +66,7 @@ class WeightedLeastSquares(Estimator):
     mass: GivenMass = None
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """Return the weighted minimiser; parameters with wide intervals count as unidentified."""
+        """Return the weighted least-squares estimate; very wide intervals count as unidentified."""
         settings = EstimatorSettings(self.bias, self._mass(data))
         system = body_system([data.blocks], settings)
         fit = weighted_least_squares(system, settings.all_terms)
@@ -147,7 +147,7 @@ class KnownShape(ConsistentLeastSquares):
 
 
 class Entropic(Estimator):
-    """Estimate with an entropic prior: a ball of water with the fitted mass and centre of mass.
+    """Entropic regularisation towards a ball of water with the fitted mass and centre of mass.
 
     Attributes:
         bias: "per_log" (default) or "none".
@@ -186,13 +186,13 @@ ESTIMATORS: Mapping[str, type[Estimator]] = {
 """Estimators by the `kind` of an `[[estimators]]` table."""
 
 
-_FILE_MARK = ".py:"
-"""Separator of file and function name in a `kind`."""
+_FILE_SEPARATOR = ".py:"
+"""Separator of file and function name in the `kind` of a user's estimator."""
 
 
 def is_function_kind(kind: object) -> bool:
-    """Return whether a `kind` names a function in a file."""
-    return isinstance(kind, str) and _FILE_MARK in kind
+    """Return whether the `kind` of an estimator names a user's function in a file."""
+    return isinstance(kind, str) and _FILE_SEPARATOR in kind
 
 
 class FunctionEstimator(Estimator):
@@ -216,7 +216,7 @@ class FunctionEstimator(Estimator):
 
     @classmethod
     def read(cls, kind: str, options: Mapping[str, object], folder: Path) -> FunctionEstimator:
-        """Read the estimator of a `kind` from its file without running it.
+        """Read a user's estimator from its file without running it.
 
         Args:
             kind: a path, relative to the folder, and a function: `my_estimators.py:ridge`.

@@ -31,8 +31,8 @@ ArgumentsP = ParamSpec("ArgumentsP")
 ItemT = TypeVar("ItemT")
 
 
-TICK = 0.2
-"""Interval at which workers are checked while functions run [s]."""
+WORKER_CHECK_INTERVAL = 0.2
+"""Interval at which an executor's workers are checked while functions run [s]."""
 
 
 class TimeLimit(Exception):
@@ -119,7 +119,7 @@ def limit_blas_threads() -> None:
 ResultT = TypeVar("ResultT")
 
 _MAX_WORKER_DEATHS = 3
-"""Number of workers that may die at an item before the item is not tried again."""
+"""Number of workers that may die on one work item before the item is given up."""
 
 
 class WorkerDied(Exception):
@@ -132,7 +132,7 @@ def run_items(
     items: Iterable[ItemT],
     split: Callable[[ItemT], Sequence[ItemT]] = lambda item: (item,),
 ) -> Iterator[tuple[ItemT, ResultT | WorkerDied | TimeLimit] | None]:
-    """Yield each item with the function's value as items finish; None at least every `TICK`.
+    """Run a function on items; yield each item with its result, None every check interval.
 
     An item whose worker died, or that took longer than the time limit, is split and its parts run
     again. An item that cannot be split is yielded with the error: a time limit at once, the death
@@ -155,7 +155,7 @@ def run_items(
             running[executor.submit(function, item)] = item, deaths
         if not running:
             return
-        done, _ = wait(running, timeout=TICK, return_when=FIRST_COMPLETED)
+        done, _ = wait(running, timeout=WORKER_CHECK_INTERVAL, return_when=FIRST_COMPLETED)
         executor.check_workers()
         for future in done:
             item, deaths = running.pop(future)
@@ -225,7 +225,7 @@ def reduce_statistics(
     merge: Callable[[ItemT, ItemT], ItemT],
     executor: Executor,
 ) -> ItemT:
-    """Compute statistics of every part on the workers, and merge them in this process.
+    """Compute regression statistics of every log on the workers, and merge them here.
 
     The data of the parts stay on the workers; the statistics are a few kilobytes a log.
 
@@ -262,12 +262,12 @@ def _call_numbered(statistics: Callable[[PartT], ItemT], part: tuple[int, PartT]
 _MAX_FAILED_POOLS = 5
 """Number of successive process pools that may die before they accept a call."""
 
-_SPAWN: Any = get_context("spawn")
+_SPAWN_CONTEXT: Any = get_context("spawn")
 """Context that starts processes without copying this process."""
 
-_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS")} | {
-    "VECLIB_MAXIMUM_THREADS": "1"
-}
+_SINGLE_THREAD_VARIABLES = {
+    f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS")
+} | {"VECLIB_MAXIMUM_THREADS": "1"}
 """Environment variables that limit linear algebra libraries of a worker to one thread."""
 
 
@@ -335,7 +335,7 @@ class LocalProcesses(Executor):
                 future.cancel()
             try:
                 while not future.done() and pool.active:  # a pool that broke may forget its call
-                    wait([future], timeout=TICK)
+                    wait([future], timeout=WORKER_CHECK_INTERVAL)
                 if not future.done():
                     raise BrokenProcessPool
                 return future.result()
@@ -359,7 +359,7 @@ class LocalProcesses(Executor):
         """Return the pool of this thread, created on first use."""
         if getattr(self._thread, "pool", None) is None:
             self._thread.pool = ProcessPool(
-                1, initializer=_initialise_worker, initargs=(os.getpid(),), context=_SPAWN
+                1, initializer=_initialise_worker, initargs=(os.getpid(),), context=_SPAWN_CONTEXT
             )
             self._pools.append(self._thread.pool)
         return self._thread.pool
@@ -378,7 +378,7 @@ def _initialise_worker(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="end_with_parent").start()
-    os.environ.update(_ONE_THREAD)
+    os.environ.update(_SINGLE_THREAD_VARIABLES)
     import_module("identify.studies.study")
     limit_blas_threads()
     code_fingerprint()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-def key_of(*parts: object) -> str:
+def result_key(*parts: object) -> str:
     """Return the key of a result: a sha256 of all its inputs, 32 hexadecimal digits.
 
     Raises:
@@ -30,16 +30,16 @@ def key_of(*parts: object) -> str:
     return hashlib.sha256(canonical_json(to_plain(parts)).encode("ascii")).hexdigest()[:32]
 
 
-def fields_except(value: DataclassInstance, *left_out: str) -> dict[str, object]:
-    """Return the fields of a dataclass by name, except those that do not affect a result."""
+def fields_except(value: DataclassInstance, *excluded: str) -> dict[str, object]:
+    """Return the fields of a dataclass by name, except excluded ones that affect no result."""
     names = [field.name for field in fields(value)]
-    if unknown := set(left_out).difference(names):
+    if unknown := set(excluded).difference(names):
         raise TypeError(f"{type(value).__name__} has no fields {', '.join(sorted(unknown))}")
-    return {name: getattr(value, name) for name in names if name not in left_out}
+    return {name: getattr(value, name) for name in names if name not in excluded}
 
 
 def to_plain(value: object) -> object:
-    """Convert a value to plain JSON values, such that only equal values give equal results.
+    """Convert a value to a canonical JSON form for hashing: equal only for equal values.
 
     A dataclass gives all fields; a pydantic model those that were set, because an absent key may
     differ in meaning from its default; options those that differ from their defaults.
@@ -79,8 +79,8 @@ def _with_class(value: object, contents: Mapping[str, object]) -> dict[str, obje
     return {"class": type(value).__qualname__, "fields": dict(contents)}
 
 
-def seed_of(*parts: str | int) -> int:
-    """Return a seed of 128 bits from the content of parts, the same on all machines."""
+def derive_seed(*parts: str | int) -> int:
+    """Derive a seed of 128 bits from texts and numbers, the same on all machines."""
     digest = hashlib.sha256(canonical_json(list(parts)).encode("utf-8")).digest()
     return int.from_bytes(digest[:16], "little")
 
@@ -97,10 +97,10 @@ def noise_seed(study_seed: int, log: str, perturbation: str, index: int) -> int:
         perturbation: key text of the perturbation (its settings, not its label).
         index: number of the noise realisation, from 0.
     """
-    return seed_of("noise", study_seed, log, perturbation, index)
+    return derive_seed("noise", study_seed, log, perturbation, index)
 
 
-SOLVERS = ("numpy", "scipy", "cvxpy", "clarabel")
+SOLVER_PACKAGES = ("numpy", "scipy", "cvxpy", "clarabel")
 """Third-party packages whose versions are part of a result's key."""
 
 _DISPLAY_PACKAGES = ("reporting", "commands")
@@ -131,7 +131,7 @@ class CodeFingerprint:
 @lru_cache(maxsize=1)
 def code_fingerprint() -> CodeFingerprint:
     """Return the fingerprint of the running code."""
-    versions = tuple((name, version(name)) for name in SOLVERS)
+    versions = tuple((name, version(name)) for name in SOLVER_PACKAGES)
     return CodeFingerprint(source=numerics_digest(), versions=versions)
 
 

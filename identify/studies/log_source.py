@@ -26,7 +26,7 @@ def join_digests(parts: Sequence[str]) -> str:
 
 
 class LogSource(Options):
-    """Base class of the sources of logs."""
+    """Base class of the sources of a study's logs."""
 
     @abstractmethod
     def logs(self, folder: Path, seed: int) -> Sequence[LogItem]:

@@ -25,43 +25,43 @@ from identify.inertia import (
 from identify.studies.estimator import EstimatorOutput
 from identify.studies.study import Truth
 
-Values: TypeAlias = Mapping[str, float | None]
-"""Columns and their values; None if a value does not exist."""
+MetricValues: TypeAlias = Mapping[str, float | None]
+"""Values of a metric by result column; None if a value does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Display settings of the column of a metric.
+    """Heading and display settings of a metric's column in tables and figures.
 
     Attributes:
         text: heading in tables and figures, with its unit.
         short_text: heading for a terminal of 80 columns.
-        factor: value shown = factor × value of the results.
-        spread: whether medians and percentiles are shown; not for values of 0 and 1.
-        drawn: whether figures have a panel for it: medians and percentiles on a logarithmic axis;
-            without spread, means on an axis from 0 to `factor`.
+        display_factor: value shown / value of the results.
+        has_percentiles: whether medians and percentiles are shown; not for values of 0 and 1.
+        has_panel: whether figures have a panel for it: medians and percentiles on a logarithmic
+            axis; without percentiles, means on an axis from 0 to `display_factor`.
     """
 
     text: str
     short_text: str
-    factor: float = 1.0
-    spread: bool = True
-    drawn: bool = False
+    display_factor: float = 1.0
+    has_percentiles: bool = True
+    has_panel: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric with its columns in the results.
+    """Metric of an estimate, such as an error, with its columns in the results.
 
     Attributes:
         name: in study files.
         columns: headings of its columns by name.
-        score: computes the columns from the output and the true body, if the log's source has it.
+        compute: computes the columns from the output and the true body, if the log's source has it.
     """
 
     name: str
     columns: Mapping[str, Heading]
-    score: Callable[[EstimatorOutput, Truth | None], Values]
+    compute: Callable[[EstimatorOutput, Truth | None], MetricValues]
 
 
 def mass_error(phi: Phi, truth: Phi) -> float:
@@ -81,7 +81,7 @@ def relative_inertia_error(phi: Phi, truth: Phi) -> float:
 
 
 def com_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
-    """Return the mean over the axes of |Δc_i| relative to the side of the bounding box [%].
+    """Return the error of the centre of mass relative to the bounding box, mean over axes [%].
 
     As published with the STARS tools: Nadeau, Giamou and Kelly (ICRA 2023).
     """
@@ -92,11 +92,11 @@ def com_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
 def central_inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
     """Return `inertia_error` with each inertia about its own centre of mass [%]."""
     change = inertia_about_com(phi) - inertia_about_com(truth)
-    return _by_box(change, float(truth[0]), sides)
+    return _relative_to_box_inertia(change, float(truth[0]), sides)
 
 
 def inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
-    """Return the mean relative error of the six inertia entries, by those of a solid box [%].
+    """Return the mean error of the six inertia entries, relative to those of a solid box [%].
 
     The mean of |ΔI_ij / (m/12 (δ_ij aᵀa − a_i a_j))|, published as `com_error`.
 
@@ -106,16 +106,16 @@ def inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
         sides: sides a of its bounding box [m], shape (3,).
     """
     change = inertia_about_origin(phi) - inertia_about_origin(truth)
-    return _by_box(change, float(truth[0]), sides)
+    return _relative_to_box_inertia(change, float(truth[0]), sides)
 
 
-def _by_box(change: Mat33, mass: float, sides: Vec3) -> float:
-    """Return errors of the inertia relative to the inertia of a solid box with the given sides."""
+def _relative_to_box_inertia(change: Mat33, mass: float, sides: Vec3) -> float:
+    """Return inertia errors relative to the inertia of a solid box with the given sides."""
     box = mass / 12.0 * (sides @ sides * np.eye(3) - np.outer(sides, sides))
     return float(100.0 * np.mean(np.abs(change / box)[np.triu_indices(3)]))
 
 
-def consistent(output: EstimatorOutput) -> float:
+def consistency_score(output: EstimatorOutput) -> float:
     """Return 1 if the body is physically consistent (`is_consistent`), else 0."""
     return float(is_consistent(output.phi))
 
@@ -134,8 +134,8 @@ def riemannian_distance(phi: Phi, truth: Phi) -> float:
     return float(np.sqrt(0.5 * np.sum(np.log(ratios) ** 2)))
 
 
-def covered(output: EstimatorOutput, truth: Phi | None) -> Values:
-    """Return 1 for each interval that contains the true value, else 0.
+def interval_coverage(output: EstimatorOutput, truth: Phi | None) -> MetricValues:
+    """Return, for each parameter, 1 if its interval contains the true value, else 0.
 
     Parameters without an interval are left out, and given parameters, whose interval has width 0.
     """
@@ -146,8 +146,8 @@ def covered(output: EstimatorOutput, truth: Phi | None) -> Values:
     }
 
 
-def half_width(output: EstimatorOutput, truth: Phi | None) -> Values:
-    """Return half of the width of each interval, in the parameter's unit."""
+def interval_half_widths(output: EstimatorOutput, truth: Phi | None) -> MetricValues:
+    """Return half the width of each parameter's interval, in the parameter's unit."""
     return {
         name: 0.5 * (bound[1] - bound[0])
         for name in ESTIMATED_QUANTITIES
@@ -155,13 +155,13 @@ def half_width(output: EstimatorOutput, truth: Phi | None) -> Values:
     }
 
 
-def error(output: EstimatorOutput, truth: Phi | None) -> Values:
+def signed_errors(output: EstimatorOutput, truth: Phi | None) -> MetricValues:
     """Return the signed error of each parameter, estimate minus truth, in its unit."""
     difference = _values(output.phi) - _values(truth)
     return dict(zip(ESTIMATED_QUANTITIES, map(float, difference), strict=True))
 
 
-def estimate(output: EstimatorOutput, truth: Phi | None) -> Values:
+def estimated_parameters(output: EstimatorOutput, truth: Phi | None) -> MetricValues:
     """Return the ten estimated parameters by name."""
     return dict(zip(PHI, map(float, output.phi), strict=True))
 
@@ -172,35 +172,39 @@ def _values(phi: Phi | None) -> Array:
     return np.concatenate((phi, derived(phi), np.linalg.eigvalsh(inertia_about_com(phi))))
 
 
-def output_metric(name: str, score: Callable[[EstimatorOutput], float], heading: Heading) -> Metric:
+def output_metric(
+    name: str, compute: Callable[[EstimatorOutput], float], heading: Heading
+) -> Metric:
     """Return a metric with one column that does not need the true body."""
-    return Metric(name, {name: heading}, lambda output, truth: {name: score(output)})
+    return Metric(name, {name: heading}, lambda output, truth: {name: compute(output)})
 
 
-def truth_metric(name: str, score: Callable[..., float], *needed: str, heading: Heading) -> Metric:
+def truth_metric(
+    name: str, compute: Callable[..., float], *needed: str, heading: Heading
+) -> Metric:
     """Return a metric with one column that compares with the true body.
 
     Args:
         name: in study files, and of its column.
-        score: computes it from the estimated parameters, shape (10,), and the needed attributes.
+        compute: computes it from the estimated parameters, shape (10,), and the needed attributes.
         needed: attributes of `Truth`; the column is empty if one of them is not known.
         heading: of the column.
     """
 
-    def values(output: EstimatorOutput, truth: Truth | None) -> Values:
+    def values(output: EstimatorOutput, truth: Truth | None) -> MetricValues:
         known = [getattr(truth, attribute, None) for attribute in needed]
         if any(value is None for value in known):
             return {name: None}
-        return {name: score(output.phi, *known)}
+        return {name: compute(output.phi, *known)}
 
     return Metric(name, {name: heading}, values)
 
 
 def parameter_metric(
     name: str,
-    score: Callable[[EstimatorOutput, Phi | None], Values],
+    compute: Callable[[EstimatorOutput, Phi | None], MetricValues],
     *,
-    share: bool = False,
+    is_fraction: bool = False,
     needs_truth: bool = True,
     names: tuple[str, ...] = ESTIMATED_QUANTITIES,
 ) -> Metric:
@@ -208,20 +212,20 @@ def parameter_metric(
 
     Args:
         name: in study files.
-        score: computes values by the parameter's name from the output and the true parameters.
-        share: whether the values are 0 or 1, shown in per cent.
-        needs_truth: whether `score` needs the true parameters.
+        compute: computes values by the parameter's name from the output and the true parameters.
+        is_fraction: whether the values are 0 or 1, shown in per cent.
+        needs_truth: whether `compute` needs the true parameters.
         names: of the parameters.
     """
 
-    def values(output: EstimatorOutput, truth: Truth | None) -> Values:
+    def values(output: EstimatorOutput, truth: Truth | None) -> MetricValues:
         phi = None if truth is None else truth.phi
-        scored = {} if phi is None and needs_truth else score(output, phi)
+        scored = {} if phi is None and needs_truth else compute(output, phi)
         return {f"{name}_{each}": scored.get(each) for each in names}
 
     headings = {
-        column: Heading(f"{column} %", f"{column} %", 100.0, spread=False)
-        if share
+        column: Heading(f"{column} %", f"{column} %", 100.0, has_percentiles=False)
+        if is_fraction
         else Heading(column, column)
         for column in (f"{name}_{each}" for each in names)
     }
@@ -232,19 +236,19 @@ METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         truth_metric(
-            "mass_error", mass_error, "phi", heading=Heading("mass %", "mass %", drawn=True)
+            "mass_error", mass_error, "phi", heading=Heading("mass %", "mass %", has_panel=True)
         ),
         truth_metric(
             "first_moment_error",
             first_moment_error,
             "phi",
-            heading=Heading("‖Δh‖/‖h‖ %", "h %", drawn=True),
+            heading=Heading("‖Δh‖/‖h‖ %", "h %", has_panel=True),
         ),
         truth_metric(
             "relative_inertia_error",
             relative_inertia_error,
             "phi",
-            heading=Heading("‖ΔI‖/‖I‖ %", "I %", drawn=True),
+            heading=Heading("‖ΔI‖/‖I‖ %", "I %", has_panel=True),
         ),
         truth_metric(
             "com_error", com_error, "phi", "sides", heading=Heading("CoM % of box", "CoM %b")
@@ -253,7 +257,7 @@ METRICS: dict[str, Metric] = {
             "inertia_error",
             inertia_error,
             *("phi", "sides"),
-            heading=Heading("inertia % of box", "I %b", drawn=True),
+            heading=Heading("inertia % of box", "I %b", has_panel=True),
         ),
         truth_metric(
             "central_inertia_error",
@@ -265,22 +269,22 @@ METRICS: dict[str, Metric] = {
             "riemannian",
             riemannian_distance,
             "phi",
-            heading=Heading("Riemannian", "Riem.", drawn=True),
+            heading=Heading("Riemannian", "Riem.", has_panel=True),
         ),
         output_metric(
             "consistent",
-            consistent,
-            Heading("consistent %", "cons.%", 100.0, spread=False, drawn=True),
+            consistency_score,
+            Heading("consistent %", "cons.%", 100.0, has_percentiles=False, has_panel=True),
         ),
         output_metric(
             "n_identifiable",
             lambda output: float(output.n_identifiable),
-            Heading("identifiable of 10", "ident.", spread=False),
+            Heading("identifiable of 10", "ident.", has_percentiles=False),
         ),
-        parameter_metric("covered", covered, share=True),
-        parameter_metric("half_width", half_width, needs_truth=False),
-        parameter_metric("error", error),
-        parameter_metric("estimate", estimate, needs_truth=False, names=PHI),
+        parameter_metric("covered", interval_coverage, is_fraction=True),
+        parameter_metric("half_width", interval_half_widths, needs_truth=False),
+        parameter_metric("error", signed_errors),
+        parameter_metric("estimate", estimated_parameters, needs_truth=False, names=PHI),
     )
 }
 """Metrics by name, in the order of tables and of the panels of figures from the top."""

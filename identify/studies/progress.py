@@ -122,10 +122,10 @@ def _line_printer(stream: IO[str]) -> Callable[[Progress], None]:
     return show
 
 
-_SAMPLED_LOGS = 3
-"""Number of noisy logs, spread over the study, whose run time is measured."""
+_TIMED_LOGS = 3
+"""Number of noisy logs, spread over the study, whose run time is measured for the estimate."""
 
-_SECONDS_TO_START = 4.0
+_WORKER_START_SECONDS = 4.0
 """Time for a worker to start and to import the solvers [s]."""
 
 
@@ -152,7 +152,7 @@ class TimeEstimate:
     @property
     def seconds(self) -> float:
         """Wall time [s]."""
-        return self.cpu_seconds / self.workers + _SECONDS_TO_START
+        return self.cpu_seconds / self.workers + _WORKER_START_SECONDS
 
 
 def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> TimeEstimate:
@@ -169,7 +169,7 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
         StudyError: a pattern in `only` matches nothing.
     """
     groups = list(group_by_noisy_log(study.trials(only)))
-    subset = np.unique(np.linspace(0, len(groups) - 1, _SAMPLED_LOGS).astype(int))
+    subset = np.unique(np.linspace(0, len(groups) - 1, _TIMED_LOGS).astype(int))
     code = code_fingerprint().short
     run = partial(run_trials, study=study.name, metrics=study.metrics, code=code)
     rows: list[Row] = []

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 DEFAULT_GROUPING = ("perturbation", "estimator")
-"""Default columns of the groups over which means are taken."""
+"""Default columns by which trials are grouped; means are taken over each group."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Results:
-    """Rows of a results folder, of one version of the code or of all versions.
+    """Results of a study: one row per trial, of one version of the code or of all versions.
 
     Attributes:
         folder: the results folder.
@@ -108,7 +108,7 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
 
 
 def _latest(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the latest row of those with equal labels; rows of the current study come first."""
+    """Return one row for each label: of the current study if there is one, else the latest."""
     by_time = frame.sort_values(["current", "finished"], kind="stable")
     latest = by_time.drop_duplicates(["log", "perturbation", "estimator", "seed"], keep="last")
     return latest.sort_index().reset_index(drop=True)
@@ -164,7 +164,7 @@ def default_metrics(results: Results) -> tuple[str, ...]:
 
 
 PAIRING_COLUMNS = ("log_data", "log", "perturbation", "noise_seed", "seed")
-"""Columns that identify a noisy log, by which trials of two estimators are paired."""
+"""Columns that identify a noisy log; trials of two estimators with equal values are paired."""
 
 
 def compare(
@@ -199,7 +199,7 @@ def compare(
     import pandas as pd
 
     names = results.selected_metrics(metrics)
-    first_rows, second_rows = (_rows_of(results, label, names) for label in (first, second))
+    first_rows, second_rows = (_estimator_rows(results, label, names) for label in (first, second))
     if not names or first_rows.empty or second_rows.empty:
         raise StudyError(
             f"{results.folder}: cannot compare {first!r} and {second!r}: no trial of theirs "
@@ -207,14 +207,14 @@ def compare(
         )
     both = first_rows.add_suffix("|first").join(second_rows.add_suffix("|second"), how="outer")
     rows = [
-        {"perturbation": perturbation, "metric": name, **_difference(part, name)}
+        {"perturbation": perturbation, "metric": name, **_paired_difference(part, name)}
         for perturbation, part in both.groupby("perturbation", sort=False)
         for name in names
     ]
     return in_study_order(pd.DataFrame(rows), results.info, ["perturbation"])
 
 
-def _rows_of(results: Results, label: str, names: Sequence[str]) -> pd.DataFrame:
+def _estimator_rows(results: Results, label: str, names: Sequence[str]) -> pd.DataFrame:
     frame = results.frame
     labels = frame["estimator"].unique().tolist()
     if label not in labels:
@@ -231,7 +231,7 @@ def _rows_of(results: Results, label: str, names: Sequence[str]) -> pd.DataFrame
     return rows
 
 
-def _difference(part: pd.DataFrame, name: str) -> dict[str, float]:
+def _paired_difference(part: pd.DataFrame, name: str) -> dict[str, float]:
     pairs = part[[f"{name}|first", f"{name}|second"]].dropna().set_axis(["first", "second"], axis=1)
     by_log = pairs.groupby("log").mean()
     logs = len(by_log)
@@ -242,7 +242,7 @@ def _difference(part: pd.DataFrame, name: str) -> dict[str, float]:
     half = float(units.std() / np.sqrt(len(units)) * quantile)
     heading = next((of.columns[name] for of in METRICS.values() if name in of.columns), None)
     # Shares differ by at most 1, so the interval may be clipped.
-    share = heading is not None and heading.factor == 100.0 and not heading.spread
+    share = heading is not None and heading.display_factor == 100.0 and not heading.has_percentiles
     limit = 1.0 if share else np.inf
     return {
         "first": float(by_log["first"].mean()),
@@ -266,7 +266,7 @@ _MAX_BOOTSTRAP_TRIALS = 1000
 
 
 class Interval(NamedTuple):
-    """Lower and upper end of a 95 % interval."""
+    """Lower and upper end of a 95 % confidence interval."""
 
     low: float
     high: float
@@ -301,7 +301,7 @@ def _bootstrap_weights(count: int) -> Array:
     return counts / count
 
 
-def share_interval(hits: int, trials: int) -> Interval:
+def proportion_interval(hits: int, trials: int) -> Interval:
     """Return the 95 % interval of a binomial proportion (Clopper and Pearson 1934).
 
     Its ends are the shares at which so many hits or more, and so many or fewer, have a probability
@@ -315,8 +315,8 @@ def share_interval(hits: int, trials: int) -> Interval:
     return Interval(float(low), float(high))
 
 
-def counts_within(trials: int, low: float, high: float) -> range:
-    """Return the numbers of hits whose proportion of the trials is from `low` to `high`."""
+def hit_counts_within(trials: int, low: float, high: float) -> range:
+    """Return the hit counts whose proportion of the trials lies between two limits."""
     return range(
         int(np.ceil(low * trials - 1e-9)),
         int(np.floor(high * trials + 1e-9)) + 1,

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 Row: TypeAlias = dict[str, str | int | float | bool | None]
 """A row of the results by column; None for an empty cell."""
 
-RESULTS = "results.parquet"
+RESULTS_FILE = "results.parquet"
 """File name of exported results."""
 
-COLUMNS: Mapping[str, str] = {
+COLUMN_TYPES: Mapping[str, str] = {
     "key": "string",
     "code": "string",
     "study": "string",
@@ -40,7 +40,7 @@ COLUMNS: Mapping[str, str] = {
     "prepare_seconds": "double",
     "finished": "string",
 }
-"""Columns of every results file, with their data types."""
+"""Data type of each column that every results file has."""
 
 SORT_COLUMNS = ("code", "log", "perturbation", "estimator", "seed", "key")
 """Columns by which rows are sorted."""
@@ -57,9 +57,12 @@ def to_arrow_table(rows: Iterable[Row]) -> pa.Table:
     import pyarrow as pa
 
     rows = list(rows)
-    names = [*COLUMNS, *sorted({name for row in rows for name in row}.difference(COLUMNS))]
+    names = [
+        *COLUMN_TYPES,
+        *sorted({name for row in rows for name in row}.difference(COLUMN_TYPES)),
+    ]
     columns = {name: [row.get(name) for row in rows] for name in names}
-    table = pa.table({name: _array(columns[name], COLUMNS.get(name)) for name in names})
+    table = pa.table({name: _typed_array(columns[name], COLUMN_TYPES.get(name)) for name in names})
     return table.sort_by([(name, "ascending") for name in SORT_COLUMNS])
 
 
@@ -70,10 +73,10 @@ def write_table(folder: Path, table: pa.Table) -> None:
 
     stream = pa.BufferOutputStream()
     pq.write_table(table, stream, write_page_checksum=True)
-    write_bytes(folder / RESULTS, stream.getvalue().to_pybytes())
+    write_bytes(folder / RESULTS_FILE, stream.getvalue().to_pybytes())
 
 
-def _array(values: list[str | int | float | bool | None], kind: str | None) -> pa.Array:
+def _typed_array(values: list[str | int | float | bool | None], kind: str | None) -> pa.Array:
     """Return a column as an array of the named type, by default of the type of its values."""
     import pyarrow as pa
 
@@ -87,11 +90,16 @@ def _array(values: list[str | int | float | bool | None], kind: str | None) -> p
     return pa.array(values)
 
 
-def failure_columns(kind: str, message: str) -> Row:
-    """Return the columns of a row for a trial without an estimate."""
-    return {"status": "failed", "error_type": kind, "error": message, "finished": now()}
+def failure_columns(error_type: str, message: str) -> Row:
+    """Return the result columns of a failed trial: error type and message."""
+    return {
+        "status": "failed",
+        "error_type": error_type,
+        "error": message,
+        "finished": current_time_text(),
+    }
 
 
-def now() -> str:
+def current_time_text() -> str:
     """Return the current time in the format of the column `finished`."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -30,9 +30,9 @@ from identify.studies.store import WORKER_DIED, Store, StoreInfo
 from identify.studies.study import Study
 from identify.studies.work import (
     DurationModel,
-    batches,
     failed_rows,
     group_by_noisy_log,
+    make_batches,
     run_trials,
 )
 
@@ -74,7 +74,7 @@ _COMMIT_INTERVAL = 0.2
 
 
 class Keyed(Protocol):
-    """Protocol of work items with a cache key."""
+    """Protocol of work items that have a cache key."""
 
     @property
     def key(self) -> str:
@@ -87,7 +87,7 @@ KeyedT = TypeVar("KeyedT", bound=Keyed)
 
 @dataclass(frozen=True, slots=True)
 class RunSummary(Progress):
-    """Summary of a run.
+    """Summary of a finished study run: failed trials and processor time.
 
     Attributes:
         failed: number of requested trials without an estimate.
@@ -106,7 +106,7 @@ class RunSummary(Progress):
 
 @dataclass(frozen=True, slots=True)
 class JobSet(Generic[KeyedT]):
-    """Work items with keys, and the function that computes their rows.
+    """Set of work items with the functions that batch them and compute their result rows.
 
     Attributes:
         items: iterates over the requested items.
@@ -172,8 +172,8 @@ def run_study(
         _copy_study_file(study, Path(folder))
         work = JobSet(
             items=lambda: study.trials(only),
-            is_missing=lambda trial: not store.has(trial.key, retry_failed=retry_failed),
-            batches=lambda trials: batches(group_by_noisy_log(trials), durations),
+            is_missing=lambda trial: not store.has_result(trial.key, retry_failed=retry_failed),
+            batches=lambda trials: make_batches(group_by_noisy_log(trials), durations),
             run=partial(run_trials, study=study.name, metrics=study.metrics, code=code),
             failed_rows=lambda trials, kind, text: failed_rows(trials, study.name, kind, text),
             update=durations.update,
@@ -188,7 +188,7 @@ def run_work(
     executor: Callable[[], Executor],
     progress: Callable[[Progress], None] | None = None,
 ) -> RunSummary:
-    """Run the items that are missing in a store; a stopped run is resumed.
+    """Run the work items that have no row in a store yet; a stopped run is resumed.
 
     Args:
         work: items and their function.
@@ -199,7 +199,7 @@ def run_work(
     Raises:
         StudyError: the store cannot be written, or no workers are available.
     """
-    run = _Run(work, store, progress or (lambda _: None))
+    run = _RunState(work, store, progress or (lambda _: None))
     run.report(run.summary)
     if run.summary.unfinished:
         with executor() as ready:
@@ -210,8 +210,8 @@ def run_work(
     return replace(run.summary, failed=failed, seconds=time.perf_counter() - run.began)
 
 
-class _Run(Generic[KeyedT]):
-    """State of a run: rows that are not committed yet, and progress."""
+class _RunState(Generic[KeyedT]):
+    """State of a running study: rows not committed yet, and progress."""
 
     def __init__(
         self, work: JobSet[KeyedT], store: Store, report: Callable[[Progress], None]

@@ -25,7 +25,7 @@ from identify.logs.read import digest_of_files
 from identify.logs.synthetic import MAX_ROWS, random_motion, synthetic_recording
 from identify.signals import on_one_clock
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
-from identify.studies.keys import seed_of
+from identify.studies.keys import derive_seed
 from identify.studies.log_source import (
     LogSource,
     is_folder_log,
@@ -106,11 +106,13 @@ class LogFiles(LogSource):
             name=plain_name(name.as_posix()),
             data=data,
             identity=join_digests([data, *others]),
-            load=partial(_load, log.resolve(), schema_path.resolve(), truth and truth.resolve()),
+            load=partial(
+                _load_log_files, log.resolve(), schema_path.resolve(), truth and truth.resolve()
+            ),
         )
 
 
-def _load(path: Path, schema: Path, truth: Path | None) -> tuple[Recording, Truth | None]:
+def _load_log_files(path: Path, schema: Path, truth: Path | None) -> tuple[Recording, Truth | None]:
     """Load a log and its true body."""
     recording = on_one_clock(read_log(path, schema))
     return recording, None if truth is None else Truth(read_parameters(truth).phi)
@@ -229,9 +231,9 @@ class Synthetic(LogSource):
 
     def logs(self, folder: Path, seed: int) -> list[LogItem]:
         """Return one log for each body."""
-        return [self._log(number, seed) for number in range(self.number)]
+        return [self._make_log(number, seed) for number in range(self.number)]
 
-    def _log(self, number: int, seed: int) -> LogItem:
+    def _make_log(self, number: int, seed: int) -> LogItem:
         # The number of bodies does not identify a log: more bodies leave the others unchanged.
         options = {key: value for key, value in self.non_default().items() if key != "number"}
         digest = hashlib.sha256(canonical_json([options, seed, number]).encode()).hexdigest()
@@ -249,7 +251,7 @@ class Synthetic(LogSource):
 def _simulate(source: Synthetic, seed: int, number: int) -> tuple[Recording, Truth]:
     """Simulate a random body on a random motion; both depend only on seed and number."""
     generators = {
-        purpose: np.random.default_rng(seed_of("synthetic", purpose, seed, number))
+        purpose: np.random.default_rng(derive_seed("synthetic", purpose, seed, number))
         for purpose in ("body", "motion", "noise")
     }
     body, sides = _random_box(source, generators["body"])

@@ -16,16 +16,16 @@ from typing import IO, TYPE_CHECKING, Any
 from identify.errors import StudyError
 from identify.files import take_lock
 from identify.studies.keys import code_fingerprint
-from identify.studies.rows import RESULTS, Row, to_arrow_table, write_table
+from identify.studies.rows import RESULTS_FILE, Row, to_arrow_table, write_table
 from identify.texts import plain_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LOCK = "lock"
+LOCK_FILE = "lock"
 """Name of the lock file of a results folder."""
 
-DATABASE = "results.sqlite"
+DATABASE_FILE = "results.sqlite"
 """Name of the database of a results folder."""
 
 STORE_VERSION = 4
@@ -51,7 +51,7 @@ _TRANSIENT_ERRORS = (WORKER_DIED, MemoryError.__name__)
 
 
 class FolderInUse(StudyError):
-    """Results folder into which another process, named by `owner`, is writing."""
+    """Another process, named in the message, is writing into the results folder."""
 
     def __init__(self, folder: Path, owner: str) -> None:
         self.folder, self.owner = folder, owner
@@ -74,9 +74,9 @@ class FolderLock:
             FolderInUse: another process holds it.
             OSError: the file cannot be written.
         """
-        file = take_lock(folder / LOCK)
+        file = take_lock(folder / LOCK_FILE)
         if file is None:
-            owner = (folder / LOCK).read_text(encoding="utf-8", errors="replace").strip()
+            owner = (folder / LOCK_FILE).read_text(encoding="utf-8", errors="replace").strip()
             raise FolderInUse(folder, owner or "another process")
         self._file: IO[str] = file
         self._file.truncate(0)
@@ -91,7 +91,7 @@ class FolderLock:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """Description of the rows of a store.
+    """Description of a store: study name, order of labels, and versions of the code.
 
     Attributes:
         study: name of the study that was run last.
@@ -129,12 +129,12 @@ class Store(AbstractContextManager["Store"]):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(folder)
         try:
-            if (folder / RESULTS).exists() and not (folder / DATABASE).exists():
+            if (folder / RESULTS_FILE).exists() and not (folder / DATABASE_FILE).exists():
                 raise StudyError(
-                    f"{folder}: it has {RESULTS} but no {DATABASE}; choose another folder"
+                    f"{folder}: it has {RESULTS_FILE} but no {DATABASE_FILE}; choose another folder"
                 )
             with self._disk_errors():
-                self._db = _connect(folder / DATABASE, make=True)
+                self._db = _connect(folder / DATABASE_FILE, create=True)
                 self._errors = {str(r["key"]): r.get("error_type") for r in _rows(self._db)}
                 _add_description(self._db, replace(info, codes=_read_description(self._db).codes))
         except BaseException:
@@ -145,8 +145,8 @@ class Store(AbstractContextManager["Store"]):
         """Return the number of rows."""
         return len(self._errors)
 
-    def has(self, key: str, *, retry_failed: bool = False) -> bool:
-        """Return whether a trial has a row and need not be run again."""
+    def has_result(self, key: str, *, retry_failed: bool = False) -> bool:
+        """Return whether a trial has a result row and need not be run again."""
         if key not in self._errors or self._errors[key] in _TRANSIENT_ERRORS:
             return False
         return not (retry_failed and self.failed(key))
@@ -247,7 +247,7 @@ def read_rows(folder: Path) -> pa.Table:
         StudyError: it has no results, or damaged ones or those of another schema version, or
             cannot be read.
     """
-    with _reading(folder) as db:
+    with _open_for_reading(folder) as db:
         return to_arrow_table(_rows(db))
 
 
@@ -257,17 +257,17 @@ def read_info(folder: Path) -> StoreInfo:
     Raises:
         StudyError: as of `read_rows`.
     """
-    with _reading(folder) as db:
+    with _open_for_reading(folder) as db:
         return _read_description(db)
 
 
 @contextmanager
-def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
+def _open_for_reading(folder: Path) -> Iterator[sqlite3.Connection]:
     """Open the database of a folder for reading only.
 
     An incomplete transaction of a killed process is rolled back; nothing else is written.
     """
-    path = folder / DATABASE
+    path = folder / DATABASE_FILE
     if not path.exists():
         raise StudyError(f"{folder}: it has no results; run a study with -o {folder}")
     try:
@@ -277,14 +277,14 @@ def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
         raise StudyError(f"{path}: cannot be read: {error}") from error
 
 
-def _connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
-    """Connect to a database of this version; with `make`, create file and tables if missing.
+def _connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
+    """Connect to a results database; with `create`, create file and tables if missing.
 
     Raises:
         StudyError: it is damaged, or of another version.
         sqlite3.Error: the disk fails, or denies it.
     """
-    uri = f"{path.absolute().as_uri()}?mode={'rwc' if make else 'rw'}"
+    uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
     db = sqlite3.connect(uri, timeout=_LOCK_TIMEOUT, uri=True)
     try:
         db.execute("PRAGMA synchronous = EXTRA")  # syncs the deletion of the journal too
@@ -295,7 +295,7 @@ def _connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
                 f"{path}: results of version {version}, expected version {STORE_VERSION}; choose "
                 f"another folder, or use the version of identify that wrote them"
             )
-        if make and not tables:
+        if create and not tables:
             db.executescript(_LAYOUT)
         (verdict,) = db.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok":
@@ -324,7 +324,7 @@ def _parse_json(content: str) -> dict[str, Any]:
     try:
         return json.loads(content)
     except ValueError as error:
-        raise _damage_error(DATABASE, error) from error
+        raise _damage_error(DATABASE_FILE, error) from error
 
 
 def _add_description(db: sqlite3.Connection, info: StoreInfo) -> None:

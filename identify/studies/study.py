@@ -15,7 +15,7 @@ from identify.errors import StudyError, did_you_mean
 from identify.inertia.shapes import Mesh, Points
 from identify.logs import Recording
 from identify.studies.estimator import Estimator
-from identify.studies.keys import code_fingerprint, fields_except, key_of, noise_seed
+from identify.studies.keys import code_fingerprint, fields_except, noise_seed, result_key
 from identify.studies.options import Scalar
 from identify.studies.perturbations.perturbation import PerturbationSequence
 
@@ -37,7 +37,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class LogItem:
-    """Reference to a log of a study, which a worker loads.
+    """Log of a study by name and digest; a worker loads its content.
 
     Attributes:
         name: in the results, unique in a study.
@@ -81,7 +81,7 @@ class NoisyLog:
         """Return the cache key of the noisy log, from its data, names and noise seed."""
         shared = fields_except(self, "log", "seed_index", "noise_seed")
         seed = self.noise_seed if self.perturbation.random else None
-        return key_of(shared, self.log.name, self.log.identity, seed)
+        return result_key(shared, self.log.name, self.log.identity, seed)
 
     def columns(self) -> dict[str, Scalar]:
         """Return the result columns that all trials of the noisy log share."""
@@ -137,7 +137,7 @@ class Target(BaseModel):
 
 
 class Published(BaseModel):
-    """Published scores, for comparison with the scores of a study.
+    """Table of published scores, for comparison with the scores of a study.
 
     Attributes:
         dataset: name of the data set with the scores.
@@ -159,15 +159,14 @@ _FIELDS_OUTSIDE_KEYS = (
     *("name", "seed", "seeds", "logs", "perturbations", "estimators"),
     *("timeout", "note", "path", "targets", "published"),
 )
-"""Fields of a study that do not affect the keys of its trials. A trial has one log, perturbation,
-seed and estimator; adding more of them keeps the keys of earlier trials.
+"""Fields of a study that do not affect the cache keys of its trials.
 
 A trial has one log, perturbation, seed and estimator, and the study may get more of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A study: every estimator on every log with every perturbation and seed.
+    """Study that runs every estimator on every log with every perturbation and seed.
 
     Timeout, note, path, targets and published scores do not affect the keys of trials.
 
@@ -224,15 +223,15 @@ class Study:
             StudyError: a choice that does not exist, or a pattern that matches nothing; raised by
                 the call, before the iteration.
         """
-        return filter(self._selection(only), self._all_trials())
+        return filter(self._trial_filter(only), self._all_trials())
 
     def _all_trials(self) -> Iterator[Trial]:
-        settings = key_of(fields_except(self, *_FIELDS_OUTSIDE_KEYS), code_fingerprint().short)
-        estimators = [(estimator, key_of(estimator)) for estimator in self.estimators]
+        settings = result_key(fields_except(self, *_FIELDS_OUTSIDE_KEYS), code_fingerprint().short)
+        estimators = [(estimator, result_key(estimator)) for estimator in self.estimators]
         for noisy in self.noisy_logs():
             shared = noisy.key()
             for estimator, key in estimators:
-                yield Trial(key_of(shared, key, settings), noisy, estimator)
+                yield Trial(result_key(shared, key, settings), noisy, estimator)
 
     def labels(self) -> dict[str, list[str]]:
         """Return the names of logs, perturbations and estimators of the study, by result column."""
@@ -242,8 +241,8 @@ class Study:
             "estimator": [estimator.label for estimator in self.estimators],
         }
 
-    def _selection(self, only: Sequence[str]) -> Callable[[Trial], bool]:
-        """Return a predicate that selects trials; `only` and errors are those of `trials`."""
+    def _trial_filter(self, only: Sequence[str]) -> Callable[[Trial], bool]:
+        """Return a function that selects trials by patterns, as in the argument of `trials`."""
         known = self.labels()
         selected: dict[str, set[str]] = {choice: set() for choice in known}
         for text in only:

@@ -1,4 +1,4 @@
-"""Functions that run on workers: rows of trials, and statistics of logs."""
+"""Functions that workers of a study run: trials, and the regression statistics of logs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from identify.studies.estimator import EstimatorOutput, TrialData
 from identify.studies.executor import limit_blas_threads
 from identify.studies.keys import code_fingerprint
 from identify.studies.metrics import METRICS
-from identify.studies.rows import Row, failure_columns, now
+from identify.studies.rows import Row, current_time_text, failure_columns
 from identify.studies.study import LogItem, Trial, Truth
 
 BATCH_SECONDS = 0.25
@@ -58,17 +58,17 @@ class DurationModel:
         return sum(self._means.get(label, self._initial) for label in labels)
 
 
-def batches(
-    groups: Iterable[tuple[Trial, ...]], durations: DurationModel
+def make_batches(
+    trials_by_noisy_log: Iterable[tuple[Trial, ...]], durations: DurationModel
 ) -> Iterator[tuple[Trial, ...]]:
-    """Join groups of trials, each of a noisy log, to batches of about `BATCH_SECONDS`.
+    """Join the trials of several noisy logs to batches of about `BATCH_SECONDS`.
 
     A group of slow estimators is split into trials, each of which prepares its log again. Groups
     are consumed lazily, so that `durations` may be updated meanwhile.
     """
     batch: list[Trial] = []
     seconds = 0.0
-    for group in groups:
+    for group in trials_by_noisy_log:
         slow = durations.seconds(group) > 2.0 * BATCH_SECONDS
         for part in [(trial,) for trial in group] if slow else [group]:
             batch += part
@@ -88,7 +88,7 @@ _SOLVER_LOCK = threading.Lock()
 
 
 def group_by_noisy_log(trials: Iterator[Trial] | Sequence[Trial]) -> Iterator[tuple[Trial, ...]]:
-    """Group consecutive trials by their noisy log, whose statistics they share."""
+    """Group consecutive trials by the noisy log on which they run."""
     for _, group in groupby(trials, key=lambda trial: id(trial.noisy)):
         yield tuple(group)
 
@@ -117,7 +117,7 @@ def run_trials(
         rows = [
             {"study": study, **row}
             for group in group_by_noisy_log(trials)
-            for row in _run(group, metrics)
+            for row in _run_on_noisy_log(group, metrics)
         ]
         return rows, time.thread_time() - began
 
@@ -128,14 +128,14 @@ def failed_rows(trials: Sequence[Trial], study: str, kind: str, message: str) ->
     return [{"study": study, **_trial_columns(trial), **failure} for trial in trials]
 
 
-def _run(trials: Sequence[Trial], metrics: tuple[str, ...]) -> Iterator[Row]:
+def _run_on_noisy_log(trials: Sequence[Trial], metrics: tuple[str, ...]) -> Iterator[Row]:
     """Yield the rows of trials of one noisy log."""
     noisy = trials[0].noisy
     began = time.perf_counter()
     try:
         with warnings.catch_warnings(record=True):  # estimators record the warnings that matter
             warnings.simplefilter("always")
-            recording, truth = _load(noisy.log)
+            recording, truth = _load_cached(noisy.log)
             mass = None if truth is None else float(truth.phi[0])
             perturbed = noisy.perturbation.apply(recording, noisy.noise_seed)
             shape = None if truth is None else truth.shape
@@ -150,7 +150,7 @@ def _run(trials: Sequence[Trial], metrics: tuple[str, ...]) -> Iterator[Row]:
         return
     shared = {"prepare_seconds": time.perf_counter() - began}
     for trial in trials:
-        yield _trial_columns(trial) | shared | _estimate(trial, data, truth, metrics)
+        yield _trial_columns(trial) | shared | _run_estimator(trial, data, truth, metrics)
 
 
 def _trial_columns(trial: Trial) -> Row:
@@ -166,21 +166,27 @@ def _trial_columns(trial: Trial) -> Row:
     }
 
 
-def _estimate(trial: Trial, data: TrialData, truth: Truth | None, metrics: tuple[str, ...]) -> Row:
-    """Run an estimator, and return its columns of the row."""
+def _run_estimator(
+    trial: Trial, data: TrialData, truth: Truth | None, metrics: tuple[str, ...]
+) -> Row:
+    """Run a trial's estimator, and return the result columns with its outcome."""
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             output = trial.estimator.estimator.estimate(data)
             seconds = time.perf_counter() - began
-            outcome = _outcome(output, truth, metrics)
+            outcome = _output_columns(output, truth, metrics)
         except BaseException as error:  # noqa: BLE001 - any failure is a finding of the study
             raise_if_interrupted(error)
             seconds = time.perf_counter() - began
             outcome = failure_columns(type(error).__name__, str(error))
     texts = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
-    return outcome | {"seconds": seconds, "warnings": texts or None, "finished": now()}
+    return outcome | {
+        "seconds": seconds,
+        "warnings": texts or None,
+        "finished": current_time_text(),
+    }
 
 
 def raise_if_interrupted(error: BaseException) -> None:
@@ -192,21 +198,21 @@ def raise_if_interrupted(error: BaseException) -> None:
         raise error
 
 
-def _outcome(output: EstimatorOutput, truth: Truth | None, metrics: tuple[str, ...]) -> Row:
+def _output_columns(output: EstimatorOutput, truth: Truth | None, metrics: tuple[str, ...]) -> Row:
     if not np.isfinite(output.phi).all():
         raise StudyError(f"the estimator gave {np.asarray(output.phi).tolist()}: not a number")
     values: Row = {"solver": output.solver, "status": output.status}
     for name in metrics:
-        scored = METRICS[name].score(output, truth)
+        scored = METRICS[name].compute(output, truth)
         values |= {key: None if value != value else value for key, value in scored.items()}
     return values
 
 
 _LOG_CACHE: OrderedDict[str, tuple[Recording, Truth | None]] = OrderedDict()
-"""Logs in memory by identity; the most recently used log is last."""
+"""Cache of loaded logs by their identity; the most recently used log is last."""
 
 
-def _load(log: LogItem) -> tuple[Recording, Truth | None]:
+def _load_cached(log: LogItem) -> tuple[Recording, Truth | None]:
     """Load a log, from memory if this process used it recently.
 
     Raises:
@@ -222,7 +228,7 @@ def _load(log: LogItem) -> tuple[Recording, Truth | None]:
 
 
 def log_statistics(log: LogItem) -> Statistics:
-    """Compute the statistics of a log in one pass, for use on a worker.
+    """Compute the regression statistics of a log in one pass, for use on a worker.
 
     Raises:
         LogError: the log cannot be read or prepared.
@@ -232,5 +238,5 @@ def log_statistics(log: LogItem) -> Statistics:
 
 
 def merge_two_logs(first: Statistics, second: Statistics) -> Statistics:
-    """Join the statistics of two logs; each log keeps its own sensor offset."""
+    """Join the regression statistics of two logs; each log keeps its own sensor offset."""
     return join_logs([first, second])

@@ -12,8 +12,8 @@ from identify.arms import fit_payload
 from identify.findings import Finding
 from identify.logs.parts import DroppedRows
 from identify.pipeline import payload_result
-from identify.pipeline.arm_failures import explained_failure
-from identify.pipeline.misread import MisreadLog
+from identify.pipeline.arm_failures import raise_likeliest_fault
+from identify.pipeline.misread_logs import MisreadLog
 from identify.reporting.payload_page import payload_report_html
 from identify.robots import FramePlacement
 from identify.spatial import Pose
@@ -73,7 +73,7 @@ def test_negative_mass_is_explained_by_the_fault_of_the_logs_alone(robot):
         pytest.raises(
             MisreadLog, match=r"other sign.*\(As read: the .* mass .* a sign is wrong\)$"
         ),
-        explained_failure(logs, robot, loaded=1, frame="tool"),
+        raise_likeliest_fault(logs, robot, loaded=1, frame="tool"),
     ):
         fit_payload(*logs, robot=robot, frame="tool")
 

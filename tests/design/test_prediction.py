@@ -17,7 +17,7 @@ from identify.errors import ProblemError
 from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian
 from identify.exchange import read_estimate, write_estimate
 from identify.logs.synthetic import Noise, SyntheticMotion, synthetic_recording
-from identify.pipeline.needs import parse_needs
+from identify.pipeline.required_precision import parse_required_precision
 from tests.close import assert_close
 from tests.design.problems import BODY, GRAVITY, NOISE, WRIST_BASIS, motion_of, wrist
 from tests.design.test_wrist import AT_REST
@@ -103,10 +103,10 @@ def test_half_widths_fall_with_the_root_of_time_and_with_what_is_known(predictio
 
 def test_time_of_a_need_is_the_first_whole_number_of_periods_that_meets_it(prediction):
     width = prediction.half_widths(10.0)["m"]
-    (need,) = parse_needs(f"mass {1e3 * width / 2.0 + 1e-9:.12g}g")
-    assert prediction.reached(need, 40.0) == pytest.approx(need.number)
+    (need,) = parse_required_precision(f"mass {1e3 * width / 2.0 + 1e-9:.12g}g")
+    assert prediction.reached(need, 40.0) == pytest.approx(need.limit)
     assert prediction.seconds_for([need], 8.0) == 40.0
-    assert prediction.seconds_for(parse_needs("mass 1e-9%"), 8.0) is None
+    assert prediction.seconds_for(parse_required_precision("mass 1e-9%"), 8.0) is None
 
 
 def test_static_poses_give_no_inertia(rng):

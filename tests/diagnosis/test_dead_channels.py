@@ -17,7 +17,7 @@ from tests.recordings import Path, record
 
 
 def dead_channels(log):
-    spans = scan_log(log, Reading(), wide=True).spans
+    spans = scan_log(log, Reading(), all_columns=True).spans
     return [span for span in spans if span.code == "dead_channel"]
 
 
@@ -108,7 +108,7 @@ def test_a_channel_that_dies_at_its_extreme_is_neither_saturated_nor_zeroed(valu
     log = moving(6, 20.0)
     torque = log.signals["torque"].copy()
     torque[1100:, 1] = value(torque[:, 1])
-    spans = scan_log(with_signals(log, torque=torque), Reading(), wide=True).spans
+    spans = scan_log(with_signals(log, torque=torque), Reading(), all_columns=True).spans
     assert [(span.code, span.channel) for span in spans] == [("dead_channel", "ty")]
 
 
@@ -126,7 +126,7 @@ def test_a_channel_that_rests_at_the_end_of_its_range_is_saturated_and_not_dead(
         rest[name][last:] = still
     rest["force"][:, 2] = np.minimum(rest["force"][:, 2], limit)
     log = with_signals(log, **rest)
-    spans = scan_log(log, Reading(), wide=True).spans
+    spans = scan_log(log, Reading(), all_columns=True).spans
     assert {(span.code, span.channel) for span in spans if span.channel} == {("saturation", "fz")}
     watch = ChannelMonitor()
     watch.update(log)

@@ -220,7 +220,7 @@ def test_without_effects_the_estimate_matches_the_statistics(log):
     assert_close(result.estimate.parameters.phi, plain.parameters.phi, 1e-12)
     assert_close(result.estimate.covariance, plain.covariance, 1e-12)
     assert result.estimate.calibration is None
-    assert checks_of(result).effects is None
+    assert checks_of(result).small_faults is None
 
 
 @pytest.mark.parametrize("log", BOTH.values(), ids=BOTH)

@@ -13,9 +13,9 @@ from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.logs.synthetic import Noise, random_motion, synthetic_recording
 from identify.pipeline import check_logs
-from identify.pipeline.check_findings import ranking_finding
-from identify.pipeline.correcting import NotCorrected, _correction
-from identify.pipeline.diagnose import Checks
+from identify.pipeline.check_findings import likeliest_explanation_finding
+from identify.pipeline.checks import Checks
+from identify.pipeline.correcting import NotCorrected, _correct_fault_of_code
 from identify.pipeline.explanations import rank_explanations
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import scan
@@ -166,8 +166,8 @@ def test_overcompensated_weight_is_detected_without_fit():
     assert found.result is None
     (first,) = found.findings
     assert first.code == "partly_compensated"
-    assert "most likely the weight of a body of 1.4" in found.failure
-    assert "[wrench.compensated] the mass and the centre of mass" in found.failure
+    assert "most likely the weight of a body of 1.4" in found.fit_error
+    assert "[wrench.compensated] the mass and the centre of mass" in found.fit_error
 
 
 def said_to_lack(log: Recording, mass: float, com: list[float]) -> Recording:
@@ -243,14 +243,14 @@ def test_raw_counts_are_proposed_for_implausible_mass():
     for each in found.explanations:
         heavy = each.mass > 2300.0 or mean_density(each.phi) > 2.5e4
         assert not (each.code in ("force_unit", "torque_unit") and heavy)
-    finding = ranking_finding(found)
+    finding = likeliest_explanation_finding(found)
     assert "20" in finding.text
     assert "known only after calibration" in finding.text
     assert "Counts? Apply the sensor's calibration" in finding.remedy
     assert "--apply" not in finding.remedy
     checks = Checks(ranking=found)
     with pytest.raises(NotCorrected, match="does not determine the scale"):
-        _correction([ScannedLog(log, scan(log))], checks, "gain", ())
+        _correct_fault_of_code([ScannedLog(log, scan(log))], checks, "gain", ())
 
 
 @pytest.mark.slow
@@ -273,14 +273,14 @@ def test_ambiguous_units_are_all_listed_and_not_applied():
     log = with_signals(torque=1e2 * T)
     scanned = ScannedLog(log, scan(log))
     ranking = rank_explanations([scanned])
-    finding = ranking_finding(ranking)
+    finding = likeliest_explanation_finding(ranking)
     assert "the torque is in Ncm" in finding.text
     assert "the force is in kgf, not in N and the torque is in kgfcm" in finding.text
     assert finding.text.count("kg/m³") == 2
     assert finding.evidence["equivalent"] == ["torque_unit"]
     checks = Checks(ranking=ranking)
     with pytest.raises(NotCorrected, match=r'torque_unit: .* distinguish it from "the .* kgfcm'):
-        _correction([scanned], checks, "torque_unit", ())
+        _correct_fault_of_code([scanned], checks, "torque_unit", ())
 
 
 def test_a_tie_of_units_is_rejected_by_either_code():
@@ -292,7 +292,7 @@ def test_a_tie_of_units_is_rejected_by_either_code():
     assert len(ranking.tied) == 2
     for code in ("force_unit", "torque_unit"):
         with pytest.raises(NotCorrected, match="these logs cannot distinguish"):
-            _correction([], Checks(ranking=ranking), code, ())
+            _correct_fault_of_code([], Checks(ranking=ranking), code, ())
 
 
 def test_time_in_another_unit_is_named_by_its_line():

@@ -444,7 +444,7 @@ def test_pickled_result_keeps_readings_and_replays():
     again = pickle.loads(pickle.dumps(result))  # noqa: S301
     assert again.estimate.parameters == result.estimate.parameters
     assert again.checks == result.checks
-    assert again.checks.readings
+    assert again.checks.interpretations
     assert again.findings == result.findings
     errors = [each.validation.replay.errors["estimate"] for each in (result, again)]
     assert_close(errors[0].position, errors[1].position, 1e-12)

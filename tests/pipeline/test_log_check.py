@@ -13,9 +13,9 @@ from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.facts import LogFacts
 from identify.logs.synthetic import random_motion
 from identify.pipeline import FitResult, FitSettings, check_logs, correcting, fit
+from identify.pipeline.checks import Checks
 from identify.pipeline.correcting import NotCorrected, apply_corrections
-from identify.pipeline.diagnose import Checks
-from identify.pipeline.explanations import reread_logs
+from identify.pipeline.explanations import rescan_under_explanation
 from identify.pipeline.scanned_log import scan_log
 from identify.reporting.diagnosis import _effect_table
 from identify.signals import Reading
@@ -73,13 +73,13 @@ def codes(found) -> list[str]:
 
 
 def test_clean_log_has_no_findings(clean_check):
-    assert clean_check.clear
+    assert clean_check.passed
     assert codes(clean_check) == []
-    assert clean_check.result.checks.readings[0].code == ""
+    assert clean_check.result.checks.interpretations[0].code == ""
 
 
 def test_a_late_wrench_is_noted_and_its_delay_is_part_of_the_fit(late, late_check):
-    assert late_check.clear
+    assert late_check.passed
     (note,) = late_check.findings
     assert note.code == "delay"
     assert re.search(r"\(delay (29\.|30)", note.text)
@@ -97,13 +97,13 @@ def test_a_late_wrench_is_noted_and_its_delay_is_part_of_the_fit(late, late_chec
 def test_time_in_another_unit_is_read_again_wholly(monkeypatch):
     right = log()
     assert right.time is not None
-    slow = scan_log(replace(right, time=1e3 * right.time), Reading(), wide=True)
+    slow = scan_log(replace(right, time=1e3 * right.time), Reading(), all_columns=True)
     facts = LogFacts.of(slow.summary.recording, slow.summary.fastest)
     (unit,) = (each for each in faults_of([facts]) if each[0].time_factor == 1e-3)
     checks = Checks(ranking=Ranking((Explanation(100.0, BODY, unit),)))
     monkeypatch.setattr(correcting, "run_checks", lambda *_, **__: checks)
     (again,), *_ = apply_corrections([slow], ["time_unit"], EstimatorSettings())
-    expected = scan_log(right, Reading(), wide=True)
+    expected = scan_log(right, Reading(), all_columns=True)
     assert again.summary.cutoff_hz == expected.summary.cutoff_hz != slow.summary.cutoff_hz
     ours, theirs = (estimate_body([of.summary.statistics]) for of in (again, expected))
     assert_close(ours.parameters.phi, theirs.parameters.phi, 1e-6)
@@ -337,7 +337,7 @@ def test_rounding_is_no_fault_and_the_delay_of_an_exact_log_is_noted():
 
 
 def test_report_marks_significant_small_faults(late_check):
-    rows = _effect_table(late_check.result.checks.effects).rows
+    rows = _effect_table(late_check.result.checks.small_faults).rows
     (noted,) = (row for row in rows if not row.muted)
     assert noted.cells[0].text == "delay, delay"
     assert noted.cells[1].text.endswith(" ms")
@@ -348,10 +348,10 @@ def test_misread_log_gets_no_excitation_advice(clean_check):
     def advice(found):
         checks = checks_of(found)
         more = replace(checks.excitation, advice=("Turn faster.",))
-        return replace(checks, excitation=more).advice
+        return replace(checks, excitation=more).motion_advice
 
     wrong = check_logs(log(PATH.wrench(BODY, TIME) * np.repeat([1.0, 1e3], 3))).result
-    assert wrong.checks.readings[0].code == "torque_unit"
+    assert wrong.checks.interpretations[0].code == "torque_unit"
     assert (advice(clean_check.result), advice(wrong)) == (("Turn faster.",), ())
 
 
@@ -371,7 +371,7 @@ def test_wrong_gravity_ranks_before_clock_and_axes(size, text):
 def test_lunar_gravity_notes_dependence_of_mass():
     moon = np.array([0.0, 0.0, -1.62])
     found = check_logs(record(PATH, BODY, TIME, noise=NOISE, bias=np.full(6, 0.2), gravity=moon))
-    assert found.clear
+    assert found.passed
     (note,) = found.findings
     assert note.code == "gravity_magnitude"
     assert "would be 0.165 times the estimate" in note.text
@@ -388,5 +388,5 @@ def test_correction_of_loaded_logs_applies_to_unloaded_logs():
     logs = [scan_log(log(), Reading()) for _ in range(2)]
     facts = LogFacts.of(logs[0].summary.recording)
     sign = next(each for each in faults_of([facts]) if each[0].code == "torque_sign")
-    checks = reread_logs(logs, Explanation(1.0, BODY, sign))
+    checks = rescan_under_explanation(logs, Explanation(1.0, BODY, sign))
     assert [each.summary.reading.patch[0][0] for each in checks] == ["wrench.torque"] * 2

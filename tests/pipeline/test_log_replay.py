@@ -9,7 +9,7 @@ from identify.logs import read_log
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.writing import write_log
 from identify.pipeline import replay_log
-from identify.pipeline.log_replay import reading_from_estimate
+from identify.pipeline.log_replay import interpretation_from_estimate
 from tests.small_faults import PHI, with_wrench, wrench_of
 
 NOISE = Noise(position=2e-5, orientation=1e-4, force=0.01, torque=0.001)
@@ -45,7 +45,9 @@ def test_a_key_that_the_fit_corrected_is_corrected_in_the_replay_of_any_log(tmp_
     assert last(replay_log(as_read, estimate)) < 1.2 * expected
     again = read_log(*written(tmp_path, in_newton_millimetres(other), "other"))
     assert last(replay_log(again, estimate)) < 2.0 * expected
-    assert reading_from_estimate(again, estimate)[0].patch == (("wrench.torque_unit", "Nmm"),)
+    assert interpretation_from_estimate(again, estimate)[0].patch == (
+        ("wrench.torque_unit", "Nmm"),
+    )
 
 
 def in_newton_millimetres(log):
@@ -64,7 +66,7 @@ def test_replay_of_fitted_log_applies_its_corrections(tmp_path, code):
         rows = np.arange(100, 3900, 173)
         wrench[rows, 2] += 60.0
     estimate, as_read = fitted(tmp_path, with_wrench(log, wrench), code)
-    reading, unlike = reading_from_estimate(as_read, estimate)
+    reading, unlike = interpretation_from_estimate(as_read, estimate)
     assert unlike == ()
     assert reading.left_out or reading.offset_steps or reading.without_spikes
     clean, _ = fitted(tmp_path, log)  # of another log, as its digest says
@@ -76,5 +78,7 @@ def test_a_log_whose_schema_was_changed_since_is_read_as_the_fit_read_it(tmp_pat
     schema = tmp_path / "log.toml"
     schema.write_text(schema.read_text().replace("-9.80665", "-9.7"))
     other = read_log(tmp_path / "log.csv", schema)
-    assert dict(reading_from_estimate(other, estimate)[0].patch)["world.gravity"][2] == -9.80665
+    assert (
+        dict(interpretation_from_estimate(other, estimate)[0].patch)["world.gravity"][2] == -9.80665
+    )
     assert last(replay_log(other, estimate)) == pytest.approx(last(replay_log(log, estimate)))

@@ -12,7 +12,7 @@ from identify.logs import Noise, synthetic_recording
 from identify.logs.recording import rows_of
 from identify.logs.synthetic import MotionSamples
 from identify.pipeline import FitSettings, online
-from identify.pipeline.needs import parse_needs
+from identify.pipeline.required_precision import parse_required_precision
 from identify.regressors import log_scan, scan
 from tests.close import assert_close
 from tests.recordings import without_effects
@@ -71,8 +71,8 @@ def test_online_fit_is_ready_when_needs_are_met(log):
         said.append((fit.seconds, fit.ready(), fit.ready("mass 0.0001%")))
     assert not said[0][1]
     assert said[-1][1:] == (True, False)
-    for need in parse_needs(NEEDS):
-        assert need.met(fit.estimate())
+    for need in parse_required_precision(NEEDS):
+        assert need.is_met(fit.estimate())
     first = next(seconds for seconds, ready, _ in said if ready)
     assert first == pytest.approx(10.0, abs=0.1)
 
@@ -144,15 +144,17 @@ def test_advised_rotation_meets_needs_in_predicted_time(first, best):
         return fit
 
     before = fitted(best, 0.0)
-    turn = before.best_turn(needs)
+    turn = before.best_oscillation(needs)
     assert not before.ready(needs)
     assert turn.axis == best
     assert str(turn).startswith(f"turn to and fro about {best}, ±45° in 4 s, for about ")
-    (need,) = parse_needs(needs)
-    reached = {axis: need.reached(fitted(axis, turn.seconds).estimate()) for axis in "xyz"}
+    (need,) = parse_required_precision(needs)
+    reached = {
+        axis: need.widest_half_width(fitted(axis, turn.seconds).estimate()) for axis in "xyz"
+    }
     assert min(reached, key=reached.get) == best
     assert 0.4 < reached[best] < 1.4
-    assert before.best_turn("com 0.0001mm").seconds is None
+    assert before.best_oscillation("com 0.0001mm").seconds is None
 
 
 @pytest.mark.parametrize("choice", [{"bias": "none"}, {"mass": 1.2}, {"cutoff_hz": 3.0}])
@@ -160,10 +162,10 @@ def test_advised_rotation_includes_known_values(log, choice):
     fit = identify.OnlineFit(FitSettings(needs="mass 0.1%, inertia 1%", **choice), **SAID)
     fit.extend(rows_of(log, 0, 2000))
     fit.finish()
-    turn = fit.best_turn()
+    turn = fit.best_oscillation()
     assert turn.axis in "xyz"
     assert turn.seconds is None or 10.0 <= turn.seconds < 1000.0
-    assert fit.best_turn("mass 50%").seconds == 10.0
+    assert fit.best_oscillation("mass 50%").seconds == 10.0
 
 
 def test_repeated_error_does_not_accumulate_traceback(log):
@@ -193,7 +195,7 @@ def test_invalid_online_input_is_rejected(log):
     fit.extend(rows_of(log, 100, 200))
     with pytest.raises(LogError, match="time goes back"):
         fit.extend(rows_of(log, 0, 100))
-    with pytest.raises(SchemaError, match="best_turn: expected needs"):
-        fit.best_turn()
+    with pytest.raises(SchemaError, match="best_oscillation: expected needs"):
+        fit.best_oscillation()
     with pytest.raises(SchemaError, match="is not a need"):
         fit.ready("mass 1 stone")

@@ -14,8 +14,8 @@ from identify.inertia.shapes import Sphere
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.facts import LogFacts
 from identify.pipeline import check_logs, fit
+from identify.pipeline.checks import Checks
 from identify.pipeline.correcting import NotCorrected
-from identify.pipeline.diagnose import Checks
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 from tests.checks import fit_corrected
@@ -75,7 +75,7 @@ def test_unexplained_log_is_reported_first_without_remedy():
     )
     found = check_logs(wrong)
     if found.result is None:
-        assert "the log does not match its schema" not in found.failure
+        assert "the log does not match its schema" not in found.fit_error
         return
     assert (found.findings[0].code, found.findings[0].severity) == ("unexplained", "error")
     assert found.verdict.reasons[0] == "unexplained"
@@ -85,7 +85,7 @@ def test_best_of_poor_readings_is_not_named_alone(monkeypatch):
     log = moving(0, 20.0)
     sign = next(c for c in faults_of([LogFacts.of(log)]) if c[0].code == "torque_sign")
     best = Explanation(300.0, PHI, sign, unexplained=0.4)
-    bad = Checks(ranking=Ranking((best, Explanation(0.0, PHI))), unexplained=0.4)
+    bad = Checks(ranking=Ranking((best, Explanation(0.0, PHI))), unexplained_share=0.4)
     (first,) = bad.findings
     assert (first.code, first.severity) == ("unexplained", "error")
     assert sign[0].text in first.text

@@ -11,7 +11,7 @@ from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import COM_NAMES
 from identify.estimation.terms import MassBetween
 from identify.logs.synthetic import Noise
-from identify.pipeline.needs import ARM_LIMITS, precision_findings, repeatability
+from identify.pipeline.required_precision import ARM_LIMITS, precision_findings, repeatability
 from tests.close import assert_close
 from tests.estimation.simulated import samples, wrench_noise
 from tests.small_faults import PHI, displaced, exact, late, logged, still, with_schema

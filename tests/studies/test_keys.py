@@ -16,10 +16,10 @@ from identify.studies.estimators import (
 from identify.studies.keys import (
     CodeFingerprint,
     code_fingerprint,
+    derive_seed,
     fields_except,
-    key_of,
     noise_seed,
-    seed_of,
+    result_key,
     source_digest,
     to_plain,
 )
@@ -59,17 +59,17 @@ DIFFERENT = [
 
 
 def test_other_values_make_other_keys() -> None:
-    keys = [key_of(value) for value in DIFFERENT]
+    keys = [result_key(value) for value in DIFFERENT]
     assert len(set(keys)) == len(keys)
     assert {len(key) for key in keys} == {32}
-    assert key_of(1, 2) != key_of((1, 2)) != key_of(12)
+    assert result_key(1, 2) != result_key((1, 2)) != result_key(12)
 
 
 def test_equal_values_make_the_same_key() -> None:
-    assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
-    assert key_of((np.float64(0.1), np.int64(3))) == key_of([0.1, 3])
-    assert key_of(Point(1.0)) == key_of(Point(1.0, "p"))
-    assert key_of(WeightedLeastSquares()) == key_of(WeightedLeastSquares(bias="per_log"))
+    assert result_key({"a": 1, "b": 2}) == result_key({"b": 2, "a": 1})
+    assert result_key((np.float64(0.1), np.int64(3))) == result_key([0.1, 3])
+    assert result_key(Point(1.0)) == result_key(Point(1.0, "p"))
+    assert result_key(WeightedLeastSquares()) == result_key(WeightedLeastSquares(bias="per_log"))
 
 
 @pytest.mark.parametrize("value", [object(), len, {1, 2}, b"a", 1j, {1: 2}, Point, Path("a")])
@@ -239,5 +239,5 @@ def test_source_digest_excludes_reporting(tmp_path: Path) -> None:
 
 def test_seeds_do_not_depend_on_the_machine() -> None:
     assert noise_seed(5, "data", "noise", 0) == 0x186BCFCF32FBB042C920908FB72C5AE6
-    assert seed_of("a", 1) == seed_of("a", 1) != seed_of("a", 2)
-    assert seed_of("ab", "c") != seed_of("a", "bc")
+    assert derive_seed("a", 1) == derive_seed("a", 1) != derive_seed("a", 2)
+    assert derive_seed("ab", "c") != derive_seed("a", "bc")

@@ -9,7 +9,7 @@ from identify.spatial import Pose, exp_rotation
 from identify.studies.estimator import EstimatorOutput
 from identify.studies.metrics import (
     com_error,
-    consistent,
+    consistency_score,
     first_moment_error,
     inertia_error,
     mass_error,
@@ -60,10 +60,10 @@ def test_an_imconsistent_body_has_no_riemannian_distance():
     phi = body_of_points(np.random.default_rng(0))
     impossible = phi.copy()
     impossible[4] = -phi[4]
-    assert consistent(EstimatorOutput(phi)) == 1.0
-    assert consistent(EstimatorOutput(impossible)) == 0.0
+    assert consistency_score(EstimatorOutput(phi)) == 1.0
+    assert consistency_score(EstimatorOutput(impossible)) == 0.0
     assert np.isnan(riemannian_distance(impossible, phi))
-    assert consistent(EstimatorOutput(-phi)) == 0.0
+    assert consistency_score(EstimatorOutput(-phi)) == 0.0
 
 
 @given(seeds)

@@ -25,7 +25,7 @@ OFF = TRUE.phi * np.linspace(0.95, 1.05, 10)
 def score(
     name: str, output: EstimatorOutput, truth: Truth | None = TRUTH
 ) -> dict[str, float | None]:
-    return dict(METRICS[name].score(output, truth))
+    return dict(METRICS[name].compute(output, truth))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from identify.studies.dask_cluster import DaskCluster
 from identify.studies.executor import LocalProcesses, TimeLimit, run_items
 from identify.studies.keys import CodeFingerprint
 from identify.studies.store import Store, StoreInfo
-from identify.studies.work import DurationModel, batches, group_by_noisy_log
+from identify.studies.work import DurationModel, group_by_noisy_log, make_batches
 from tests.studies.hostile import Hangs, KillsItsWorker, Leaves, Raises, Warns, sleep_all
 from tests.studies.studies import assert_same_rows, quick, rows, with_estimators
 
@@ -231,7 +231,7 @@ def test_batches_are_about_as_long_as_they_should_be() -> None:
             {"estimator": "wls", "seconds": 0.01, "prepare_seconds": 0.03},
         ]
     )
-    found = list(batches(group_by_noisy_log(study.trials()), pace))
+    found = list(make_batches(group_by_noisy_log(study.trials()), pace))
     assert {len(batch) for batch in found[:-1]} == {10}  # 5 × (0.03 + 2 × 0.01) s = 0.25 s
     assert [c.key for batch in found for c in batch] == [c.key for c in study.trials()]
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from identify.studies.results import counts_within, mean_interval, share_interval
+from identify.studies.results import hit_counts_within, mean_interval, proportion_interval
 from tests.close import assert_close
 
 
@@ -10,16 +10,16 @@ from tests.close import assert_close
 def test_share_interval_has_tail_probability_of_one_fortieth(trials):
     """By the sums of the binomial distribution, and by SciPy's quantiles of the beta one."""
     for hits in {0, 1, trials // 2, trials - 1, trials}:
-        low, high = share_interval(hits, trials)
+        low, high = proportion_interval(hits, trials)
         if hits:
             assert_close(binom.sf(hits - 1, trials, low), 0.025, 1e-9)
             assert_close(low, beta.ppf(0.025, hits, trials - hits + 1), 1e-9)
         if hits < trials:
             assert_close(binom.cdf(hits, trials, high), 0.025, 1e-9)
-        assert share_interval(trials - hits, trials) == pytest.approx((1.0 - high, 1.0 - low))
-    assert share_interval(0, trials).low == 0.0
-    assert share_interval(trials, trials).high == 1.0
-    assert np.isnan(share_interval(0, 0)).all()
+        assert proportion_interval(trials - hits, trials) == pytest.approx((1.0 - high, 1.0 - low))
+    assert proportion_interval(0, trials).low == 0.0
+    assert proportion_interval(trials, trials).high == 1.0
+    assert np.isnan(proportion_interval(0, 0)).all()
 
 
 def test_mean_interval_covers_95_percent():
@@ -37,6 +37,6 @@ def test_mean_interval_ignores_non_finite_values():
 
 
 def test_counts_within_a_share():
-    assert list(counts_within(20, 0.92, 0.98)) == [19]
-    assert list(counts_within(50, 0.92, 0.98)) == [46, 47, 48, 49]
-    assert list(counts_within(10, 0.92, 0.98)) == []
+    assert list(hit_counts_within(20, 0.92, 0.98)) == [19]
+    assert list(hit_counts_within(50, 0.92, 0.98)) == [46, 47, 48, 49]
+    assert list(hit_counts_within(10, 0.92, 0.98)) == []

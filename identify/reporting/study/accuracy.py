@@ -185,7 +185,7 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
 
 def _exact(rows: StudyRows) -> list[str]:
     """Return the perturbations for which all errors are exact; their columns would be empty."""
-    metrics = [name for name in rows.plotted if find_heading(name).spread]
+    metrics = [name for name in rows.plotted if find_heading(name).has_percentiles]
     medians = rows.frame.groupby(["perturbation", "estimator"])[metrics].median()
     largest = medians.groupby(level=0).max().max(axis=1)
     return [label for label in rows.labels("perturbation") if largest[label] < EXACT_ERROR]
@@ -203,27 +203,27 @@ def _panel(frame: pd.DataFrame, axis: _Axis, metric: str, names: dict[str, str])
         draw=partial(_draw, axis=axis, spreads=spreads, heading=heading),
         ylabel=heading.text,
         note=f"exact (below 10⁻⁶), not drawn: {exact} of {points} medians" if exact else "",
-        height=1.25 if heading.spread else 0.7,
+        height=1.25 if heading.has_percentiles else 0.7,
     )
 
 
 def _draw(axes: PanelAxes, axis: _Axis, spreads: dict[str, _Spread], heading: Heading) -> None:
     _scale_across(axes, axis)
-    if heading.spread:
+    if heading.has_percentiles:
         axes.set_yscale("log")
     for index, (shown, spread) in enumerate(spreads.items()):
         color, marker = MARKS[(len(spreads) - 1 - index) % len(MARKS)]
         positions, few = axis.dodged(index, len(spreads)), spread.few
         style = {"marker": marker, "ms": 4.5, "mew": 1.0 if marker == "x" else 0.0}
         axes.plot(positions, spread.middle, label=shown, color=color, lw=0.6, **style)
-        if heading.spread:
+        if heading.has_percentiles:
             gap = np.full(len(positions), np.nan)
             x, y = (positions, positions, gap), (spread.low, spread.high, gap)
             axes.plot(np.ravel(x, order="F"), np.ravel(y, order="F"), color=color, lw=1.4)
         if few.any():
             axes.plot(positions[few], spread.middle[few], "x", color=INK, ms=8.0)
-    if not heading.spread:
-        axes.set_ylim(-0.04 * heading.factor, 1.04 * heading.factor)
+    if not heading.has_percentiles:
+        axes.set_ylim(-0.04 * heading.display_factor, 1.04 * heading.display_factor)
     elif any(np.isfinite(spread.middle).any() for spread in spreads.values()):
         set_log_scale(axes, vertical=True)
     else:
@@ -272,11 +272,11 @@ def _spread(groups: SeriesGroupBy, axis: _Axis) -> _Spread:
         return np.asarray(values.reindex(axis.names).astype(float), dtype=np.float64)
 
     heading = find_heading(groups.obj.name)
-    if not heading.spread:
-        values = heading.factor * along_axis(groups.mean())
+    if not heading.has_percentiles:
+        values = heading.display_factor * along_axis(groups.mean())
         few = np.zeros(len(values), dtype=bool)
         return _Spread(values, values, values, few, int(np.isfinite(values).sum()), 0)
-    spread = heading.factor * np.array(
+    spread = heading.display_factor * np.array(
         [along_axis(groups.quantile(level)) for level in (0.1, 0.5, 0.9)]
     )
     few = along_axis(2 * groups.count() < groups.size()) == 1.0

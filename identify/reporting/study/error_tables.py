@@ -25,7 +25,7 @@ from identify.reporting.study.rows import (
 )
 from identify.studies.metrics import find_heading
 from identify.studies.progress import format_duration
-from identify.studies.results import mean_interval, share_interval
+from identify.studies.results import mean_interval, proportion_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,8 +82,10 @@ def score(
         return "–"
     mean = format_value(metric, float(values.mean()))
     heading = find_heading(metric)
-    if heading.factor == 100.0 and not heading.spread:  # a share of trials, in per cent
-        low, high = share_interval(int(values.sum()), len(values))
+    if (
+        heading.display_factor == 100.0 and not heading.has_percentiles
+    ):  # a share of trials, in per cent
+        low, high = proportion_interval(int(values.sum()), len(values))
     else:
         low, high = mean_interval(values.to_numpy())
     ends = format_value(metric, low), format_value(metric, high)
@@ -164,7 +166,7 @@ def _cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) 
     cells = []
     for name in metrics:
         values, cell = part[name], score(part, name)
-        if find_heading(name).spread and values.notna().any():
+        if find_heading(name).has_percentiles and values.notna().any():
             cell += f" / {shown(name, float(values.median()))}"
         cells.append(counted(cell, int(values.count())) if name in partial else cell)
     return [*cells, failed(part)]

@@ -19,7 +19,7 @@ from identify.reporting.study.accuracy import (
 )
 from identify.reporting.study.rows import StudyRows, code, number
 from identify.significance import NORMAL_QUANTILE
-from identify.studies.results import Interval, counts_within, share_interval
+from identify.studies.results import Interval, hit_counts_within, proportion_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,7 @@ def _trials(part: pd.DataFrame, names: tuple[str, ...]) -> list[int]:
 
 def few_trials(trials: int) -> str:
     """Return a warning if the trials are too few to judge coverage; empty otherwise."""
-    within = counts_within(trials, 0.01 * COVERAGE_RANGE[0], 0.01 * COVERAGE_RANGE[1])
+    within = hit_counts_within(trials, 0.01 * COVERAGE_RANGE[0], 0.01 * COVERAGE_RANGE[1])
     if len(within) > _MOST_COUNTS:
         return ""
     counts = " or ".join(map(str, within))
@@ -126,7 +126,7 @@ def pooled(part: pd.DataFrame, name: str) -> float:
 def _coverage_interval(part: pd.DataFrame, name: str) -> Interval:
     """Return the Clopper-Pearson interval of a parameter's coverage."""
     covered = part[f"covered_{name}"].dropna()
-    return share_interval(int(covered.sum()), len(covered))
+    return proportion_interval(int(covered.sum()), len(covered))
 
 
 def by_log(part: pd.DataFrame, name: str) -> pd.Series:

@@ -15,7 +15,7 @@ from identify.studies import Results, RunSummary, Study, open_results
 from identify.studies.keys import code_fingerprint
 from identify.studies.metrics import METRICS, find_heading
 from identify.studies.results import default_metrics
-from identify.studies.rows import COLUMNS
+from identify.studies.rows import COLUMN_TYPES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ class StudyRows:
     @cached_property
     def plotted(self) -> tuple[str, ...]:
         """Metrics that have a panel in the figures, from the top."""
-        return tuple(name for name in self.metrics if find_heading(name).drawn)
+        return tuple(name for name in self.metrics if find_heading(name).has_panel)
 
     @cached_property
     def errors(self) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ def latest_rows(folder: Path, code: str | None = None) -> Results:
 def is_setting(column: str) -> bool:
     """Return whether a column is an option of a log or a perturbation."""
     metrics = (name for metric in METRICS.values() for name in metric.columns)
-    return not (column in {*COLUMNS, *metrics, "log_body"} or column.startswith("estimator_"))
+    return not (column in {*COLUMN_TYPES, *metrics, "log_body"} or column.startswith("estimator_"))
 
 
 def is_log_option(column: str) -> bool:
@@ -193,12 +193,12 @@ def counted(shown: str, count: int) -> str:
 
 def shown(metric: str, value: float | None) -> str:
     """Format a value of a metric for tables."""
-    return number(None if value is None else find_heading(metric).factor * value)
+    return number(None if value is None else find_heading(metric).display_factor * value)
 
 
 def shown_narrowly(metric: str, value: float) -> str:
     """Format a value of a metric in at most eight characters."""
-    scaled = find_heading(metric).factor * value
+    scaled = find_heading(metric).display_factor * value
     if scaled != scaled:
         return "–"
     if scaled == 0.0 or 1e-4 <= abs(scaled) < 1e6:

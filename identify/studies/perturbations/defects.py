@@ -89,7 +89,7 @@ class SignalSubset(Perturbation):
     keep: tuple[str, ...]
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Remove all other signals.
+        """Remove all signals except those to keep.
 
         Raises:
             LogError: the log lacks one of the signals.
@@ -130,10 +130,10 @@ class Delay(Perturbation):
                 f"({time[-1] - time[0]:g} s)"
             )
 
-        def late(name: str, values: Array) -> Array:
+        def delayed(name: str, values: Array) -> Array:
             return np.stack([np.interp(wanted, time, column) for column in values.T], axis=1)
 
-        return with_rows(_change_wrench(recording, late, "a delay"), held)
+        return with_rows(_change_wrench(recording, delayed, "a delay"), held)
 
 
 class SensorOffset(Perturbation):
@@ -157,10 +157,10 @@ class SensorOffset(Perturbation):
         """
         added = {"force": np.array(self.force), "torque": np.array(self.torque)}
 
-        def offset(name: str, values: Array) -> Array:
+        def with_offset(name: str, values: Array) -> Array:
             return values + added[name]
 
-        return _change_wrench(recording, offset, "a sensor offset")
+        return _change_wrench(recording, with_offset, "a sensor offset")
 
 
 def _change_wrench(

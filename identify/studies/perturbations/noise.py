@@ -1,4 +1,4 @@
-"""Noise on the signals of a log: white, coloured, of encoders, and as published for STARS.
+"""Noise added to a log: white, coloured, encoder quantisation, and the STARS noise levels.
 
 The standard deviations are defined by `identify.logs.synthetic.Noise`.
 """
@@ -24,9 +24,9 @@ from identify.studies.perturbations.perturbation import (
     with_signals,
 )
 
-_SIGMAS: dict[str, Any] = {each.name: (NotNegative, 0.0) for each in fields(Noise)}
-"""Names of the standard deviations of a noise."""
-_Sigmas = create_model("_Sigmas", __base__=Perturbation, **_SIGMAS)
+_SIGMA_OPTIONS: dict[str, Any] = {each.name: (NotNegative, 0.0) for each in fields(Noise)}
+"""Names of the options that set the standard deviation of each signal's noise."""
+_Sigmas = create_model("_Sigmas", __base__=Perturbation, **_SIGMA_OPTIONS)
 """Standard deviation of the noise of each signal, by the names in `Noise`."""
 
 
@@ -47,13 +47,13 @@ class GaussianNoise(_Sigmas):
 
     @property
     def random(self) -> bool:
-        """Whether any sigma is above zero."""
+        """Whether any standard deviation of the noise is above zero."""
         return any(asdict(self.sigmas).values()) and self.scale > 0.0
 
     @property
     def sigmas(self) -> Noise:
         """Standard deviations of the noise at scale 1."""
-        return Noise(**self.model_dump(include=set(_SIGMAS)))
+        return Noise(**self.model_dump(include=set(_SIGMA_OPTIONS)))
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
         """Add the noise.
@@ -70,7 +70,7 @@ class GaussianNoise(_Sigmas):
             sigmas = Noise(
                 **{name: sigma * spread[name] for name, sigma in given.items() if name in spread}
             )
-        return with_noise(recording, sigmas, self.scale, rng, self.time_constant)
+        return add_noise(recording, sigmas, self.scale, rng, self.time_constant)
 
 
 class Quantisation(Perturbation):
@@ -88,11 +88,11 @@ class Quantisation(Perturbation):
 
     @property
     def random(self) -> bool:
-        """Whether any step is above zero: the origin of the steps is random."""
+        """Whether any quantisation step is above zero: the origin of the steps is random."""
         return self.position > 0.0 or self.angle > 0.0
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Round the pose to steps.
+        """Round the pose of a recording to the encoder's steps.
 
         Raises:
             LogError: the log has no pose.
@@ -138,7 +138,7 @@ class StarsNoise(Perturbation):
 
     @property
     def random(self) -> bool:
-        """Whether the level is not "none"."""
+        """Whether noise is added, i.e. the noise level is not "none"."""
         return self.level != "none"
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
@@ -147,10 +147,10 @@ class StarsNoise(Perturbation):
         Raises:
             LogError: the log has no accelerations.
         """
-        return with_noise(recording, LOWEST_NOISE, LEVELS[self.level], rng)
+        return add_noise(recording, LOWEST_NOISE, LEVELS[self.level], rng)
 
 
-def with_noise(
+def add_noise(
     recording: Recording,
     sigmas: Noise,
     scale: float,
@@ -176,7 +176,7 @@ def with_noise(
         exact = recording.signals[name]
         n = sigma * rng.standard_normal((len(exact), 3))
         if time_constant > 0.0:
-            n = _coloured(recording, n, time_constant)
+            n = _filter_to_coloured(recording, n, time_constant)
         noisy[name] = (
             quaternion_product(exact, exp_rotation(n)) if name == "quaternion" else exact + n
         )
@@ -188,7 +188,7 @@ def _vector_signals(recording: Recording) -> list[tuple[str, Array]]:
     return [item for item in recording.signals.items() if item[0] != "quaternion"]
 
 
-def _coloured(recording: Recording, white: Array, time_constant: float) -> Array:
+def _filter_to_coloured(recording: Recording, white: Array, time_constant: float) -> Array:
     """Filter white noise to first-order Markov noise of the same variance."""
     from scipy.signal import lfilter
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from identify.reporting.study import StudyRows
 from identify.studies import Results
-from identify.studies.rows import COLUMNS
+from identify.studies.rows import COLUMN_TYPES
 from identify.studies.store import StoreInfo
 
 Metrics = Callable[[str, str, str, int], Mapping[str, Any]]
@@ -44,7 +44,7 @@ def rows(
         for seed in range(seeds)
     ]
     frame = pd.DataFrame(found)
-    for name in COLUMNS:
+    for name in COLUMN_TYPES:
         if name not in frame:
             frame[name] = None
     codes = {"abc": {"source_sha256": "0" * 64, "versions": {"numpy": "9.9"}}}

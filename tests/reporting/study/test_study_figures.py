@@ -4,7 +4,7 @@ import pytest
 from identify.reporting.canvas import png
 from identify.reporting.study.accuracy import accuracy_figures
 from identify.reporting.study.intervals import coverage_figures
-from identify.studies.results import share_interval
+from identify.studies.results import proportion_interval
 from tests.close import assert_close
 from tests.reporting.study.results import rows
 
@@ -65,7 +65,7 @@ def test_points_are_the_coverage_with_its_interval_and_crosses_the_worst_log():
     crosses = next(line for line in low.get_lines() if line.get_marker() == "x")
     assert_close(crosses.get_xdata(), [80.0, 100.0])
     (ranges,) = low.collections
-    assert_close(ranges.get_segments()[0][:, 0], [70.0, 100.0 * share_interval(18, 20).high])
+    assert_close(ranges.get_segments()[0][:, 0], [70.0, 100.0 * proportion_interval(18, 20).high])
     assert_close(ranges.get_segments()[2][:, 0], [70.0, 72.8], 1e-3)  # of 10 of 20
     assert low.get_xlim() == (69.5, 100.5)
     assert [text.get_text() for text in high.get_yticklabels()] == ["m", "hx", "hy"]

@@ -1,4 +1,4 @@
-"""Wider covariance for possible faults: faulty spans, body changes, other interpretations."""
+"""Covariance inflation for faulty time spans, body changes and other interpretations of logs."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from identify.estimation.inflated_covariance import cover_shift
 from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian, principal_spread
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.findings import Finding
-from identify.pipeline.correcting import SPANS, exclude_spans, interpolate_spikes
-from identify.pipeline.diagnose import Checks, fit_least_squares
-from identify.pipeline.fitted_effects import fit_sensor_effects
-from identify.pipeline.needs import INTERVAL_NAMES, QUANTITY_NAMES
+from identify.pipeline.checks import Checks, fit_least_squares
+from identify.pipeline.correcting import EXCLUDABLE_SPAN_CODES, exclude_spans, interpolate_spikes
+from identify.pipeline.required_precision import INTERVAL_NAMES, QUANTITY_NAMES
 from identify.pipeline.scanned_log import ScannedLog
+from identify.pipeline.small_fault_fit import fit_small_faults
 
-_Alternative: TypeAlias = tuple[Array, Array]
+_EstimateDifference: TypeAlias = tuple[Array, Array]
 """Difference of an alternative estimate from the reported one, and its covariance."""
 
 
-class FaultInflation(NamedTuple):
+class CovarianceInflation(NamedTuple):
     """Covariance that is added to an estimate for possible faults of its logs.
 
     Attributes:
         covariance: addition to the covariance of the parameters of all bodies, so that intervals
             cover the estimates with and without the faulty spans, shape (10 n, 10 n).
         scale_covariance: part of `covariance` that is common to all logs of the sensor, same shape.
-        unknown: codes of spans without which the fit fails.
-        doubted: quantities of needs, such as "mass", whose intervals another explanation widens by
-            more than √2, by the code of its finding.
+        indispensable_span_codes: codes of faulty spans that the fit cannot do without.
+        doubtful_quantities: quantities, such as "mass", whose intervals another explanation widens
+            by more than √2, by the code of its finding.
     """
 
     covariance: Array
     scale_covariance: Array
-    unknown: tuple[str, ...]
-    doubted: Mapping[str, frozenset[str]]
+    indispensable_span_codes: tuple[str, ...]
+    doubtful_quantities: Mapping[str, frozenset[str]]
 
 
-def fault_inflation(
+def covariance_inflation(
     logs: Sequence[ScannedLog], checks: Checks, estimate: Estimate, settings: EstimatorSettings
-) -> FaultInflation:
-    """Compare an estimate with estimates without faulty spans, of parts of a log, or reread.
+) -> CovarianceInflation:
+    """Compute the covariance inflation from estimates under each possible fault of the logs.
 
     Args:
         logs: logs as they were fitted.
@@ -62,24 +62,24 @@ def fault_inflation(
             for body in estimate.bodies
         ]
     )
-    others, unknown = list[tuple[str, *_Alternative]](), list[str]()
+    others, unknown = list[tuple[str, *_EstimateDifference]](), list[str]()
     codes = dict.fromkeys(span.code for of_log in checks.spans for span in of_log)
     for code in codes:
         try:
             without, _ = (
                 exclude_spans(logs, checks, code)
-                if code in SPANS
+                if code in EXCLUDABLE_SPAN_CODES
                 else interpolate_spikes(logs, checks)
             )
-            effects = fit_sensor_effects(without, settings)
-            fit = fit_least_squares(without, settings) if effects is None else effects.fit
+            small_faults = fit_small_faults(without, settings)
+            fit = fit_least_squares(without, settings) if small_faults is None else small_faults.fit
         except IdentifyError:
             fit = None
         if fit is None:
             unknown.append(code)
         else:
-            others.append((code, *_difference(fit, x)))
-    for change in checks.possible_changes:
+            others.append((code, *_difference_from_estimate(fit, x)))
+    for change in checks.possible_body_changes:
         for phi, errors in (
             (change.first, change.first_errors),
             (change.second, change.second_errors),
@@ -99,30 +99,32 @@ def fault_inflation(
     added = added + 2.0 * largest
     # Another reading, or a gain, is common to all logs of the sensor.
     readings = list[tuple[str, Array]]()
-    if checks.likelier_interpretation is not None and len(x) == 10:
+    if checks.slightly_likelier is not None and len(x) == 10:
         readings.append(
             (
-                checks.likelier_interpretation.code,
-                cover_shift(checks.likelier_interpretation.phi - x, zero),
+                checks.slightly_likelier.code,
+                cover_shift(checks.slightly_likelier.phi - x, zero),
             )
         )
-    if checks.gain_alternative is not None:
-        doubled = 2.0 * checks.gain_alternative.covariance_of_unknowns
+    if checks.small_faults_with_gain is not None:
+        doubled = 2.0 * checks.small_faults_with_gain.covariance_of_unknowns
         readings.append(
-            ("kinematic_offset", cover_shift(checks.gain_alternative.fit.x - x, doubled))
+            ("kinematic_offset", cover_shift(checks.small_faults_with_gain.fit.x - x, doubled))
         )
     for code, covariance in readings:
         scale = scale + covariance
         by_code[code] = by_code[code] + covariance
     doubted = {code: _widened_quantities(estimate, C[:10, :10]) for code, C in by_code.items()}
-    return FaultInflation(added + scale, scale, tuple(unknown), doubted)
+    return CovarianceInflation(added + scale, scale, tuple(unknown), doubted)
 
 
-def _widened_quantities(estimate: Estimate, added: Array) -> frozenset[str]:
-    """Return the quantities of needs whose intervals become wider by more than √2."""
+def _widened_quantities(estimate: Estimate, added_covariance: Array) -> frozenset[str]:
+    """Return the quantities (mass, com, inertia) whose intervals widen by more than √2."""
     phi = estimate.parameters.phi
     jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))
-    before, more = ((jacobian @ C * jacobian).sum(axis=1) for C in (estimate.covariance, added))
+    before, more = (
+        (jacobian @ C * jacobian).sum(axis=1) for C in (estimate.covariance, added_covariance)
+    )
     wider = {
         name for name, a, b in zip(ESTIMATED_QUANTITIES, before, more, strict=True) if b > a > 0.0
     }
@@ -131,29 +133,31 @@ def _widened_quantities(estimate: Estimate, added: Array) -> frozenset[str]:
     )
 
 
-def _difference(fit: LeastSquaresFit, x: Array) -> _Alternative:
-    """Return the difference of a fit from an estimate, in the directions that the fit identifies.
+def _difference_from_estimate(
+    fit: LeastSquaresFit, estimated_parameters: Array
+) -> _EstimateDifference:
+    """Return the difference of a fit from an estimate, in identifiable directions of the fit.
 
     Along the others it is the default body, which does not depend on the excluded span.
     """
     known = fit.identifiability.identifiable.shape[1]
     into = fit.scaling.to_x @ fit.direction_basis[:, :known]
-    shift = into @ (fit.coordinates[:known] @ fit.scaling.theta(fit.x - x))
+    shift = into @ (fit.coordinates[:known] @ fit.scaling.theta(fit.x - estimated_parameters))
     along = fit.score_root @ fit.corrected_information_inverse @ into.T
     return shift, along.T @ along
 
 
-def add_fault_inflation(finding: Finding, inflation: FaultInflation) -> Finding:
+def with_uncertain_parameters(finding: Finding, inflation: CovarianceInflation) -> Finding:
     """Return a finding with a sentence on the parameters that its fault makes uncertain."""
-    if finding.code in inflation.unknown:
+    if finding.code in inflation.indispensable_span_codes:
         text = (
             f"{finding.text} Without this time the fit fails: its effect on the estimate is "
             "unknown."
         )
         return replace(finding, severity="error", text=text, remedy="Log again without it.")
-    if finding.code not in inflation.doubted:
+    if finding.code not in inflation.doubtful_quantities:
         return finding
-    doubted = inflation.doubted[finding.code].union(finding.evidence.get("doubted", ()))
+    doubted = inflation.doubtful_quantities[finding.code].union(finding.evidence.get("doubted", ()))
     kept = [QUANTITY_NAMES[quantity] for quantity in INTERVAL_NAMES if quantity not in doubted]
     text = finding.text
     if kept:

@@ -1,4 +1,4 @@
-"""Checks of logs before an estimate is reported: interpretation, body changes, contacts."""
+"""Checks of logs for wrong schemas, changes of the body, contacts and invalid signals."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from identify.estimation.least_squares import LeastSquaresFit, weighted_least_sq
 from identify.estimation.settings import body_system
 from identify.findings import Finding
 from identify.pipeline.check_findings import (
-    change_finding,
-    likelier_interpretation_finding,
-    ranking_finding,
+    body_change_finding,
+    likeliest_explanation_finding,
+    slightly_likelier_interpretation_finding,
     span_findings,
-    unexplained_finding,
-)
-from identify.pipeline.effect_notes import (
-    effect_notes,
-    effects_are_small,
-    find_dead_zones,
-    large_effect_groups,
+    unexplained_wrench_finding,
 )
 from identify.pipeline.explanations import (
     rank_explanations,
-    rank_with_effects,
+    rank_with_small_faults,
     unexplained_contacts,
     unexplained_share,
 )
-from identify.pipeline.fitted_effects import (
+from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_small_faults
+from identify.pipeline.small_fault_findings import (
+    all_faults_small,
+    find_hysteresis,
+    large_fault_types,
+    small_fault_findings,
+)
+from identify.pipeline.small_fault_fit import (
     comparison_bands,
     deviance,
-    fit_sensor_effects,
-    gain_instead_of_point,
+    fit_gain_alternative,
+    fit_small_faults,
 )
-from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.pipeline.wrench_delays import changing_delay_finding
 from identify.regressors import LogSummary
 from identify.significance import CLEAR_LEAD, LIKELIER_LEAD
@@ -61,30 +61,30 @@ from identify.validation import MAX_UNEXPLAINED
 
 _LOG = logging.getLogger(__name__)
 
-_NOISE_FREE_SHARE = 1e-5
+_NOISE_FREE_RATIO = 1e-5
 """Ratio of residual to measured wrench (RMS) below which the residual is rounding, not noise."""
 
 
 _INVALID_SIGNAL_CODES = ("saturation", "frozen_pose", "frozen_wrench", "dead_channel")
-"""Codes of spans of time in which a raw signal is invalid."""
+"""Codes of findings on time spans in which a raw signal is invalid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checks:
-    """Results of the checks of logs.
+    """Results of the checks of logs: small faults, likelier interpretations, faulty time spans.
 
     Attributes:
-        effects: fitted small faults of the sensors; None where there is no fit.
-        gain_alternative: effects with a gain of the sensor in place of a displaced point, where
-            they are as likely.
-        dead_zones: hysteresis of sensors, by their numbers in the effects.
+        small_faults: fitted small faults of the sensors; None where there is no fit.
+        small_faults_with_gain: small faults with a gain of the sensor in place of a displaced
+            point, where they are as likely.
+        hysteresis_by_sensor: hysteresis of sensors, by their indices in `small_faults`.
         ranking: ranking of all interpretations; None if no finding required one.
-        changes: significant changes of the body, between logs or within one.
-        possible_changes: changes that may be chance.
+        body_changes: significant changes of the body, between logs or within one.
+        possible_body_changes: changes that may be chance.
         spans: spans of time of each log with a contact or an invalid signal.
         excitation: excitation of the logs, and motions that would identify the other parameters.
         logs: summaries of the checked logs, as they were read.
-        unexplained: unexplained share of the variance of the wrench above noise, under the
+        unexplained_share: unexplained share of the variance of the wrench above noise, under the
             likeliest explanation.
         interpretations_untested: whether invalid signals prevent a comparison of interpretations,
             in logs that small faults do not explain.
@@ -93,37 +93,37 @@ class Checks:
         latency_findings: findings of logs with a varying latency of the wrench.
     """
 
-    effects: FittedEffects | None = None
-    gain_alternative: FittedEffects | None = None
-    dead_zones: Mapping[int, Hysteresis] = field(default_factory=dict)
+    small_faults: FittedEffects | None = None
+    small_faults_with_gain: FittedEffects | None = None
+    hysteresis_by_sensor: Mapping[int, Hysteresis] = field(default_factory=dict)
     ranking: Ranking | None = None
-    changes: tuple[BodyChange, ...] = ()
-    possible_changes: tuple[BodyChange, ...] = ()
+    body_changes: tuple[BodyChange, ...] = ()
+    possible_body_changes: tuple[BodyChange, ...] = ()
     spans: tuple[tuple[Span, ...], ...] = ()
     excitation: Excitation | None = None
     logs: tuple[LogSummary, ...] = ()
-    unexplained: float = 0.0
+    unexplained_share: float = 0.0
     interpretations_untested: bool = False
     contact_dominated: bool = False
     latency_findings: tuple[Finding, ...] = ()
 
     @property
-    def better_interpretation(self) -> Explanation | None:
-        """Interpretation that is clearly likelier than the schema's; None if there is none."""
+    def clearly_likelier(self) -> Explanation | None:
+        """Interpretation of the logs that is clearly likelier than the schema's, or None."""
         if self.ranking is None or self.ranking.confirms_schema:
             return None
         return None if self.ranking.best.unexplained > MAX_UNEXPLAINED else self.ranking.best
 
     @property
-    def likelier_interpretation(self) -> Explanation | None:
-        """Interpretation that is likelier than the schema's, not clearly; None if there is none."""
+    def slightly_likelier(self) -> Explanation | None:
+        """Interpretation of the logs that is only slightly likelier than the schema's, or None."""
         if self.ranking is None or not self.ranking.confirms_schema:
             return None
         return self.ranking.best if self.ranking.best.log_likelihood_ratio > LIKELIER_LEAD else None
 
     @property
     def findings(self) -> Iterator[Finding]:
-        """Findings of all checks; if another interpretation is the likeliest, only its finding.
+        """Findings of all checks; only one, if another interpretation is clearly likelier.
 
         Likewise of logs of several bodies, where one body per log is likelier than any other
         reading. A best reading that leaves much unexplained is not reported.
@@ -135,39 +135,46 @@ class Checks:
             for finding in span_findings(log, spans, contact_dominated=self.contact_dominated):
                 hides = self.interpretations_untested and finding.code in _INVALID_SIGNAL_CODES
                 yield replace(finding, severity="error") if hides else finding
-        bodies_differ = any(change.code == "bodies_differ" for change in self.changes)
+        bodies_differ = any(change.code == "bodies_differ" for change in self.body_changes)
         if (
             bodies_differ
             and self.ranking is not None
             and self.ranking.separate_bodies_lead > self.ranking.best.log_likelihood_ratio
         ):
-            yield from (change_finding(change, self.logs) for change in self.changes)
+            yield from (body_change_finding(change, self.logs) for change in self.body_changes)
             return
-        if self.better_interpretation is not None and self.ranking is not None:
-            finding = ranking_finding(self.ranking)
+        if self.clearly_likelier is not None and self.ranking is not None:
+            finding = likeliest_explanation_finding(self.ranking)
             if finding is not None:
                 yield finding
                 return
-        if self.unexplained > MAX_UNEXPLAINED and (self.contact_dominated or not any(self.spans)):
-            yield from (change_finding(change, self.logs) for change in self.changes)
-            if not (self.changes or self.contact_dominated):
-                yield unexplained_finding(self.unexplained, self.ranking, self.logs)
+        if self.unexplained_share > MAX_UNEXPLAINED and (
+            self.contact_dominated or not any(self.spans)
+        ):
+            yield from (body_change_finding(change, self.logs) for change in self.body_changes)
+            if not (self.body_changes or self.contact_dominated):
+                yield unexplained_wrench_finding(self.unexplained_share, self.ranking, self.logs)
             return
         notes: list[Finding] = []
-        if self.effects is not None:
-            gain_as_likely = self.gain_alternative is not None
-            notes = [*effect_notes(self.effects, self.dead_zones, gain_as_likely=gain_as_likely)]
-        if self.likelier_interpretation is not None:
-            yield likelier_interpretation_finding(
-                self.likelier_interpretation, [note.code for note in notes]
+        if self.small_faults is not None:
+            gain_as_likely = self.small_faults_with_gain is not None
+            notes = [
+                *small_fault_findings(
+                    self.small_faults, self.hysteresis_by_sensor, gain_equally_likely=gain_as_likely
+                )
+            ]
+        if self.slightly_likelier is not None:
+            yield slightly_likelier_interpretation_finding(
+                self.slightly_likelier, [note.code for note in notes]
             )
         yield from notes
         yield from (
-            change_finding(change, self.logs) for change in (*self.changes, *self.possible_changes)
+            body_change_finding(change, self.logs)
+            for change in (*self.body_changes, *self.possible_body_changes)
         )
 
     @property
-    def advice(self) -> tuple[str, ...]:
+    def motion_advice(self) -> tuple[str, ...]:
         """Parameters that the logs do not excite, and motions that would; empty after errors."""
         wrong = any(finding.severity == "error" for finding in self.findings)
         return () if wrong or self.excitation is None else self.excitation.advice
@@ -176,31 +183,37 @@ class Checks:
 def run_checks(
     logs: Sequence[ScannedLog],
     settings: EstimatorSettings,
-    effects: FittedEffects | None,
+    small_faults: FittedEffects | None,
     *,
-    suspect: bool,
-    corrected: bool = False,
+    compare_interpretations: bool,
+    already_corrected: bool = False,
 ) -> Checks:
     """Check logs for contacts, invalid signals, body changes and other interpretations.
 
     Args:
         logs: logs as they were read, those of the carrier alone last.
         settings: settings of the estimate.
-        effects: fitted small faults of the logs' sensors; None where there is no fit.
-        suspect: whether other readings are compared although small faults explain the logs.
-        corrected: whether the logs were corrected already, so that readings are not compared again.
+        small_faults: fitted small faults of the logs' sensors; None where there is no fit.
+        compare_interpretations: whether other interpretations are compared although small faults
+            explain the logs.
+        already_corrected: whether the logs were corrected, so that interpretations are not compared
+            again.
     """
     _LOG.info("checking")
-    logs, steps, effects = _without_offset_steps(logs, effects, settings)
+    logs, steps, small_faults = _without_offset_steps(logs, small_faults, settings)
     # Residuals of spikes look like those of any other fault: remove them before the other checks.
     with_spikes = logs
     logs = [_without_spikes(log) for log in with_spikes]
     if any(log is not other for log, other in zip(logs, with_spikes, strict=True)):
-        effects = fit_sensor_effects(logs, settings)
+        small_faults = fit_small_faults(logs, settings)
     if settings.bias == "shared":  # offsets that differ would look like other faults
         settings = replace(settings, bias="per_log")
     # A drift would absorb residuals of contacts and of other bodies.
-    mapped = list(logs) if effects is None else without_effects(logs, effects, drift=False)
+    mapped = (
+        list(logs)
+        if small_faults is None
+        else without_small_faults(logs, small_faults, drift=False)
+    )
     fit = fit_least_squares(mapped, settings)
     exact = _is_noise_free(fit)
     all_changes: tuple[BodyChange, ...] = ()
@@ -211,22 +224,30 @@ def run_checks(
     changes = tuple(change for change in all_changes if change.significant)
     possible_changes = tuple(change for change in all_changes if not change.significant)
     contacts = [_contact_spans(log) if not exact else () for log in mapped]
-    spans = _with_signal_spans(logs, _without_contacts_at_ends(contacts, logs))
-    unexplained = _unexplained_share(logs, fit, effects, settings)
-    small = effects is not None and effects_are_small(effects) and unexplained <= MAX_UNEXPLAINED
+    spans = _with_invalid_signal_spans(logs, _without_contacts_at_ends(contacts, logs))
+    unexplained = _unexplained_fraction(logs, fit, small_faults, settings)
+    small = (
+        small_faults is not None
+        and all_faults_small(small_faults)
+        and unexplained <= MAX_UNEXPLAINED
+    )
     # Saturated or frozen values look like another reading of the whole log.
     invalid = any(span.code in _INVALID_SIGNAL_CODES for log in logs for span in log.spans)
     invalid |= any(span.code == "wrong_rows" for of_log in spans for span in of_log)
-    ranking, interpretations_untested = None, invalid and not corrected and not small
-    compare = suspect or not small
+    ranking, interpretations_untested = None, invalid and not already_corrected and not small
+    compare = compare_interpretations or not small
     latency = [f for log in logs if (f := changing_delay_finding(log.summary))] if compare else []
-    zones = {} if effects is None else find_dead_zones(effects, logs, settings.unloaded)
+    zones = {} if small_faults is None else find_hysteresis(small_faults, logs, settings.unloaded)
     # Residuals of dead zones look like those of another reading of the whole log.
-    compare &= not (corrected or invalid or latency or (zones and unexplained <= MAX_UNEXPLAINED))
+    compare &= not (
+        already_corrected or invalid or latency or (zones and unexplained <= MAX_UNEXPLAINED)
+    )
     if compare and not _is_noise_free(fit_least_squares(logs, settings)):
         loaded = logs[: len(logs) - settings.unloaded]
-        plain = rank_explanations(loaded, () if effects is None else large_effect_groups(effects))
-        ranking = rank_with_effects(plain, logs, settings, effects)
+        plain = rank_explanations(
+            loaded, () if small_faults is None else large_fault_types(small_faults)
+        )
+        ranking = rank_with_small_faults(plain, logs, settings, small_faults)
         if not ranking.confirms_schema:
             unexplained = ranking.best.unexplained
     dominating: tuple[tuple[Span, ...], ...] = ()
@@ -235,7 +256,7 @@ def run_checks(
             unless_scattered(of_log, log.summary.time)
             for of_log, log in zip(contacts, logs, strict=True)
         ]
-        spans = _with_signal_spans(logs, _without_contacts_at_ends(contacts, logs))
+        spans = _with_invalid_signal_spans(logs, _without_contacts_at_ends(contacts, logs))
         only_contacts = all(span.code == "contact" for of_log in spans for span in of_log)
         if only_contacts and not changes:
             dominating = tuple(
@@ -244,21 +265,21 @@ def run_checks(
     if any(dominating):
         spans = dominating
     elif fit is not None and not changes:
-        with_ends = _with_signal_spans(logs, contacts)
+        with_ends = _with_invalid_signal_spans(logs, contacts)
         if with_ends != spans:  # a contact or another body at an end: undecided
             spans = dominating = with_ends
-    gain = None if effects is None else gain_instead_of_point(logs, effects, settings)
+    gain = None if small_faults is None else fit_gain_alternative(logs, small_faults, settings)
     return Checks(
-        effects=effects,
-        gain_alternative=gain,
-        dead_zones=zones,
+        small_faults=small_faults,
+        small_faults_with_gain=gain,
+        hysteresis_by_sensor=zones,
         ranking=ranking,
-        changes=changes,
-        possible_changes=() if changes else possible_changes,
+        body_changes=changes,
+        possible_body_changes=() if changes else possible_changes,
         spans=tuple((*of_steps, *of_log) for of_steps, of_log in zip(steps, spans, strict=True)),
         excitation=None if fit is None else excitation(fit),
         logs=tuple(log.summary for log in logs),
-        unexplained=unexplained,
+        unexplained_share=unexplained,
         interpretations_untested=interpretations_untested,
         contact_dominated=any(dominating),
         latency_findings=tuple(latency),
@@ -266,7 +287,7 @@ def run_checks(
 
 
 def _without_offset_steps(
-    logs: Sequence[ScannedLog], effects: FittedEffects | None, settings: EstimatorSettings
+    logs: Sequence[ScannedLog], small_faults: FittedEffects | None, settings: EstimatorSettings
 ) -> tuple[Sequence[ScannedLog], Sequence[tuple[Span, ...]], FittedEffects | None]:
     """Subtract jumps of sensor offsets from logs if the logs are then explained clearly better.
 
@@ -277,43 +298,45 @@ def _without_offset_steps(
     """
     steps = [log.offset_steps for log in logs]
     if not any(steps):
-        return logs, steps, effects
+        return logs, steps, small_faults
     plain = [
         log._replace(spans=tuple(span for span in log.spans if span not in of_log))
         for log, of_log in zip(logs, steps, strict=True)
     ]
     without = [log.without_offset_steps() if log.offset_steps else log for log in logs]
-    effects_without, bands = fit_sensor_effects(without, settings), comparison_bands(plain)
-    lead = deviance(plain, effects, bands) - deviance(without, effects_without, bands)
+    effects_without, bands = fit_small_faults(without, settings), comparison_bands(plain)
+    lead = deviance(plain, small_faults, bands) - deviance(without, effects_without, bands)
     fit = fit_least_squares(without, settings)
     imus = [log.summary.imu for log in logs]
     changes = () if fit is None else detect_body_changes(fit, settings.all_terms, imus)
     penalty = MISTAKE_PENALTY * sum(map(len, steps))
     clean = without
     if effects_without is not None:
-        clean = without_effects(without, effects_without, drift=False)
+        clean = without_small_faults(without, effects_without, drift=False)
     otherwise = any(change.significant for change in changes) or any(
         _contact_spans(log) for log in clean
     )
     if lead > CLEAR_LEAD + penalty and not otherwise:
         return without, steps, effects_without
-    return plain, [()] * len(logs), effects
+    return plain, [()] * len(logs), small_faults
 
 
-def _unexplained_share(
+def _unexplained_fraction(
     logs: Sequence[ScannedLog],
     fit: LeastSquaresFit | None,
-    effects: FittedEffects | None,
+    small_faults: FittedEffects | None,
     settings: EstimatorSettings,
 ) -> float:
-    """Return the unexplained fraction of the wrench's variance, beyond noise."""
-    if effects is not None:
-        return unexplained_share(effects.fit, without_effects(logs, effects), settings.unloaded)
+    """Return the fraction of the wrench's variance above noise that the fit does not explain."""
+    if small_faults is not None:
+        return unexplained_share(
+            small_faults.fit, without_small_faults(logs, small_faults), settings.unloaded
+        )
     return 0.0 if fit is None else unexplained_share(fit, logs, settings.unloaded)
 
 
 def _without_spikes(log: ScannedLog) -> ScannedLog:
-    """Return a log with its spikes interpolated, but with the fault spans of the original log."""
+    """Return a log with its spikes interpolated, but with the faulty spans found before."""
     if all(span.code != "spikes" for span in log.spans):
         return log
     reading = replace(log.summary.reading, without_spikes=True)
@@ -327,7 +350,7 @@ def _is_noise_free(fit: LeastSquaresFit | None) -> bool:
     system = fit.data.system
     residual = sum(float(np.trace(moment)) for moment in system.residual_moments(fit.x))
     measured = sum(float(np.sum(statistics.factors[:, :, W] ** 2)) for statistics, _ in system.data)
-    return residual < _NOISE_FREE_SHARE**2 * measured
+    return residual < _NOISE_FREE_RATIO**2 * measured
 
 
 def _contact_spans(log: ScannedLog) -> tuple[Span, ...]:
@@ -358,10 +381,10 @@ def _without_contacts_at_ends(
     ]
 
 
-def _with_signal_spans(
+def _with_invalid_signal_spans(
     logs: Sequence[ScannedLog], contacts: Sequence[Sequence[Span]]
 ) -> tuple[tuple[Span, ...], ...]:
-    """Return the contacts and the spans of invalid signals of each log, sorted by time."""
+    """Return the time spans of each log with a contact or an invalid signal, sorted by time."""
     return tuple(
         tuple(sorted((*of_log, *log.spans), key=lambda span: span.start))
         for log, of_log in zip(logs, contacts, strict=True)
@@ -384,7 +407,7 @@ def fit_least_squares(
 
 
 def suggests_wrong_schema(findings: Sequence[Finding]) -> bool:
-    """Whether findings of log and fit are reasons to compare other interpretations of the log."""
+    """Whether findings suggest a wrong schema, so that other interpretations are compared."""
     codes = {"little_motion", "position_unit", "angle_unit", "gravity_magnitude", "too_dense"}
     codes |= {"not_held", "unexplained", "at_the_edge", "imprecise"}
     errors = {finding.code for finding in findings if finding.severity == "error"}

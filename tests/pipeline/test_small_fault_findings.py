@@ -12,11 +12,11 @@ import identify
 from identify import FitResult, Recording
 from identify.logs.patch import patched
 from identify.logs.synthetic import random_motion, synthetic_recording
-from identify.pipeline.effect_notes import (
-    EFFECT_CODES,
+from identify.pipeline.small_fault_findings import (
     MAX_SMALL_ROTATION,
-    effect_notes,
-    effects_are_small,
+    SMALL_FAULT_CODES,
+    all_faults_small,
+    small_fault_findings,
 )
 from tests.checks import checks_of, effects_of
 from tests.close import assert_close
@@ -184,7 +184,7 @@ def test_a_displaced_point_is_a_warning_with_its_place():
     assert result.verdict.usable == "with care"
     assert result.verdict.reasons == ("kinematic_offset",)
     # A sign or a unit of the torque of a moving log is like a point: they are compared.
-    assert not effects_are_small(effects_of(result))
+    assert not all_faults_small(effects_of(result))
     assert checks_of(result).ranking is not None
     assert checks_of(result).ranking.confirms_schema
 
@@ -218,16 +218,16 @@ def clean() -> FitResult:
 
 def test_clean_log_has_no_notes_and_no_alternative_readings(clean):
     for result in (clean, identify.fit(still(3))):
-        assert not EFFECT_CODES & {finding.code for finding in result.findings}
-        assert list(effect_notes(effects_of(result))) == []
-        assert effects_are_small(effects_of(result))
+        assert not SMALL_FAULT_CODES & {finding.code for finding in result.findings}
+        assert list(small_fault_findings(effects_of(result))) == []
+        assert all_faults_small(effects_of(result))
         assert checks_of(result).ranking is None
 
 
 def test_harmless_effects_of_noise_free_log_are_not_noted():
     effects = effects_of(identify.fit(exact(3)))
     assert (np.abs(effects.eta) > 4.0 * effects.errors).any()
-    assert list(effect_notes(effects)) == []
+    assert list(small_fault_findings(effects)) == []
 
 
 def test_an_effect_at_its_cap_is_a_warning_and_other_readings_are_tried():
@@ -235,10 +235,10 @@ def test_an_effect_at_its_cap_is_a_warning_and_other_readings_are_tried():
     result = identify.fit(log)
     effects = effects_of(result)
     assert effects.at_cap == ("tilt_deg",)
-    assert not effects_are_small(effects)
+    assert not all_faults_small(effects)
     assert checks_of(result).ranking is not None
     assert "gravity_tilted" in {each.code for each in checks_of(result).ranking.explanations}
-    (note,) = [note for note in effect_notes(effects) if note.code == "gravity_tilted"]
+    (note,) = [note for note in small_fault_findings(effects) if note.code == "gravity_tilted"]
     assert note.severity == "warning"
     assert "at the limit of this kind of fault" in note.text
     assert result.verdict.usable != "yes"
@@ -265,4 +265,4 @@ def test_sensor_rotation_of_some_degrees_is_a_small_fault(clean, share, small):
     (own,) = [b.columns for b in effects.model.blocks if b.group.name == "misalignment_deg"]
     eta = effects.eta.copy()
     eta[own] = share * MAX_SMALL_ROTATION * direction(1.0, -2.0, 0.5)
-    assert effects_are_small(replace(effects, eta=eta)) == small
+    assert all_faults_small(replace(effects, eta=eta)) == small

@@ -6,7 +6,7 @@ import pytest
 from identify.errors import SchemaError
 from identify.estimation import estimate_body
 from identify.inertia import PHI
-from identify.pipeline.needs import needs_met, parse_needs
+from identify.pipeline.required_precision import parse_required_precision, required_precision_met
 from tests.close import assert_close
 from tests.estimation.simulated import samples, wrench_noise
 from tests.strategies import random_body
@@ -32,18 +32,18 @@ def half_width(estimate, name: str) -> float:
 def test_a_mass_is_met_from_its_half_width_on(estimate, unit, size):
     size = 0.01 * estimate.mass if size is None else size
     reached = half_width(estimate, "m") / size
-    (need,) = parse_needs(f"mass 1{unit}")
-    assert_close(need.reached(estimate), reached, 1e-12)
+    (need,) = parse_required_precision(f"mass 1{unit}")
+    assert_close(need.widest_half_width(estimate), reached, 1e-12)
     for factor, met in ((1.01, True), (0.99, False)):
         text = f"mass {factor * reached:.9f} {unit}"
-        assert needs_met(text, estimate) == {text: met}
+        assert required_precision_met(text, estimate) == {text: met}
 
 
 @pytest.mark.parametrize(("unit", "size"), [("m", 1.0), ("cm", 1e-2), ("mm", 1e-3)])
 def test_a_centre_of_mass_is_met_by_all_three_coordinates(estimate, unit, size):
     reached = max(half_width(estimate, name) for name in ("cx", "cy", "cz")) / size
-    (need,) = parse_needs(f"com 2{unit}")
-    assert_close(need.reached(estimate), reached, 1e-12)
+    (need,) = parse_required_precision(f"com 2{unit}")
+    assert_close(need.widest_half_width(estimate), reached, 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -58,20 +58,20 @@ def test_an_inertia_is_met_by_all_six_entries(estimate, unit, size):
     size = 0.01 * largest if size is None else size
     names = ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
     reached = max(half_width(estimate, name) for name in names) / size
-    (need,) = parse_needs(f"inertia 1 {unit}")
-    assert_close(need.reached(estimate), reached, 1e-12)
+    (need,) = parse_required_precision(f"inertia 1 {unit}")
+    assert_close(need.widest_half_width(estimate), reached, 1e-12)
 
 
 def test_need_without_interval_is_unmet_and_given_value_is_met(estimate):
     intervals = {**estimate.intervals, "Icxy": None, "m": (estimate.mass, estimate.mass)}
     partly = replace(estimate, intervals=intervals, decided_by=dict.fromkeys(PHI, "data"))
     text = "mass 1e-9%, com 100m, inertia 1000 %"
-    assert needs_met(text, partly) == {
+    assert required_precision_met(text, partly) == {
         "mass 1e-9%": True,
         "com 100m": True,
         "inertia 1000 %": False,
     }
-    assert needs_met("", partly) == {}
+    assert required_precision_met("", partly) == {}
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_invalid_need_error_shows_grammar(text):
     with pytest.raises(
         SchemaError, match=r'needs: .*"mass 1%, com 2mm, inertia 10%".*com in m, cm'
     ):
-        parse_needs(text)
+        parse_required_precision(text)
 
 
 def test_the_unit_of_a_need_is_as_it_was_written():
-    (need,) = parse_needs("inertia 1 kg cm²")
+    (need,) = parse_required_precision("inertia 1 kg cm²")
     assert need.unit == "kg cm²"

@@ -1,4 +1,4 @@
-"""Fit of small faults of the sensors of logs, and comparison of such fits by deviance."""
+"""Fit of small sensor faults, such as gain errors and delays, and the deviance of such fits."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ from identify.estimation.random_effects_model import BodyScale, EffectGroup, Eff
 from identify.logs.effects import EFFECT_KEYS, GroupSetting
 from identify.logs.facts import LogFacts
 from identify.logs.sensors import effect_table
-from identify.pipeline.effect_notes import MAX_POINT_DISPLACEMENT
-from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
+from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_small_faults
+from identify.pipeline.small_fault_findings import MAX_POINT_DISPLACEMENT
 from identify.signals.transform import band_middle
 from identify.significance import CLEAR_LEAD, DISPLACED_POINT_P
 from identify.spatial.columns import W
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _WIDE_GAIN_PRIOR = GroupSetting(0.05, 0.2)
-"""Prior standard deviation and cap of a gain that is compared with a displaced point."""
+"""Prior standard deviation and cap of a gain fitted in place of a displaced reference point."""
 
-_MIN_POINT_CHI_SQUARED = float(chdtri(3, DISPLACED_POINT_P))
-"""χ² (3 degrees of freedom) of a displaced point above which a gain is tried instead."""
+_MIN_DISPLACEMENT_CHI_SQUARED = float(chdtri(3, DISPLACED_POINT_P))
+"""χ² (3 degrees of freedom) of a displaced reference point above which a gain is fitted instead."""
 
 _FLAT_PRIOR_SIGMA = 30.0
-"""Standard deviation of a practically flat prior of a refitted fault, in relevant sizes."""
+"""Standard deviation of a practically flat prior of a corrected fault's size, relative to the
+smallest size that matters."""
 
 
-def fit_sensor_effects(
+def fit_small_faults(
     logs: Sequence[ScannedLog], settings: EstimatorSettings
 ) -> FittedEffects | None:
-    """Fit small faults of the logs' sensors; None if the fit fails or the effects are excluded.
+    """Fit small sensor faults of logs; None if the fit fails or the schemas exclude all faults.
 
     A large cable is left out where it does not increase the likelihood: its sixteen columns absorb
     slow noise in the means of blocks, and make the mass uncertain. `[effects] cable` in the schema
@@ -49,52 +50,52 @@ def fit_sensor_effects(
     statistics = [finest_blocks(log.summary) for log in logs]
     recordings = [log.summary.recording for log in logs]
     try:
-        model = EffectModel.of(recordings, statistics, _groups_of_applied_faults(logs))
-        effects = fit_effects(statistics, recordings, settings, model)
+        model = EffectModel.of(recordings, statistics, _unknowns_of_corrected_faults(logs))
+        small_faults = fit_effects(statistics, recordings, settings, model)
         in_schema = any("cable" in effect_table(log) for log in recordings)
         largest = EFFECT_KEYS["cable"].size
-        small = effects is None or effects.sizes.get("cable", 0.0) <= largest
-        if effects is None or small or in_schema or settings.unloaded:
-            return effects
+        small = small_faults is None or small_faults.sizes.get("cable", 0.0) <= largest
+        if small_faults is None or small or in_schema or settings.unloaded:
+            return small_faults
         other = fit_effects(statistics, recordings, settings, model.without("cable"))
     except ProblemError:
         return None
     bands = comparison_bands(logs)
-    cable_is_likelier = deviance(logs, effects, bands) < deviance(logs, other, bands)
-    return effects if cable_is_likelier else other
+    cable_is_likelier = deviance(logs, small_faults, bands) < deviance(logs, other, bands)
+    return small_faults if cable_is_likelier else other
 
 
-def _groups_of_applied_faults(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
-    """Return unknowns without a prior that estimate the sizes of corrected faults again.
+def _unknowns_of_corrected_faults(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
+    """Return unknowns with a flat prior by which the sizes of corrected faults are refitted.
 
     A size that was estimated by maximum likelihood has an error, which the intervals then include.
     """
-    faults = {fault.name: fault for log in logs for fault in log.applied}
+    faults = {fault.name: fault for log in logs for fault in log.corrected_faults}
     return [
-        _group_of_fault(fault, fault.parameters)
+        _unknowns_of_fault(fault, fault.parameters)
         for fault in faults.values()
         if fault.parameters is not None
     ]
 
 
-def _group_of_fault(fault: Fault, parameters: FaultParameters) -> EffectGroup:
-    """Return the group of effects with the parameters and the linear map of a parametric fault."""
+def _unknowns_of_fault(fault: Fault, parameters: FaultParameters) -> EffectGroup:
+    """Return the unknowns that describe the size of a parametric fault."""
 
-    def map_at(facts: LogFacts, size: Array) -> Array:
-        ((fault_of_log, *_),) = parametric_faults([facts], [fault.name])
+    def map_at(log_facts: LogFacts, size: Array) -> Array:
+        ((fault_of_log, *_),) = parametric_faults([log_facts], [fault.name])
         M = None if fault_of_log.linear_map is None else fault_of_log.linear_map(size)
         assert M is not None
         return M
 
-    def units(scale: BodyScale) -> Array:
-        mass = scale.weight / STANDARD_GRAVITY if parameters.scales_with_mass else 1.0
+    def prior_sigmas(body_scale: BodyScale) -> Array:
+        mass = body_scale.weight / STANDARD_GRAVITY if parameters.scales_with_mass else 1.0
         return np.full(len(parameters.names), _FLAT_PRIOR_SIGMA * parameters.relevant_size * mass)
 
-    return EffectGroup(fault.name, fault.code, parameters.names, map_at, units=units)
+    return EffectGroup(fault.name, fault.code, parameters.names, map_at, units=prior_sigmas)
 
 
 def comparison_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
-    """Return the frequency bands of each log in which its wrench is compared."""
+    """Return the frequency bands of each log whose wrench enters the deviance."""
     return [
         high_snr_bands(finest_blocks(log.summary), log.summary.recording.gravity) for log in logs
     ]
@@ -102,34 +103,34 @@ def comparison_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
 
 def deviance(
     logs: Sequence[ScannedLog],
-    effects: FittedEffects | None,
+    small_faults: FittedEffects | None,
     bands: Sequence[tuple[int, ...]],
     faults: Sequence[Fault] = (),
     samples: float | None = None,
     *,
-    dense: bool = False,
+    too_dense: bool = False,
 ) -> float:
-    """Return −2 log-likelihood of the wrench as read, plus penalties of effects and faults.
+    """Return the deviance of logs: −2 log-likelihood of the wrench plus penalties of all faults.
 
     Args:
         logs: logs of one body, as they are read.
-        effects: fitted small faults of the logs' sensors, if any.
+        small_faults: fitted small faults of the logs' sensors, if any.
         bands: bands of each log that are compared.
         faults: fault of each log that the reading corrects.
-        dense: whether the body as read is denser than any material.
-        samples: effective samples of the logs as read; the deviance of other numbers of rows is
-            scaled to them.
+        too_dense: whether the body as read is denser than any material.
+        samples: effective samples of the logs as read; the deviance of other numbers of
+            rows is scaled to them.
     """
-    clean = logs if effects is None else without_effects(logs, effects)
+    clean = logs if small_faults is None else without_small_faults(logs, small_faults)
     statistics = [finest_blocks(log.summary) for log in clean]
     rows = [BandRows.of(s, kept) for s, kept in zip(statistics, bands, strict=True)]
     samples_here = float(sum(each.samples.sum() for each in rows))
     samples = samples_here if samples is None else samples
-    scale = faults[0].min_wrench_scale(dense=dense) if faults else 1.0
+    scale = faults[0].min_wrench_scale(dense=too_dense) if faults else 1.0
     cost = fit_body(rows, scale=scale).cost * samples / samples_here
-    if effects is not None:
-        cost += effects.laplace_penalty
-        for M, each in zip(effects.model.maps(effects.eta), rows, strict=True):
+    if small_faults is not None:
+        cost += small_faults.laplace_penalty
+        for M, each in zip(small_faults.model.maps(small_faults.eta), rows, strict=True):
             middles = np.array([band_middle(band) for band in each.bands])
             cost -= float(each.samples @ log_powers(M[None], middles)[0]) * samples / samples_here
     if faults:
@@ -142,35 +143,39 @@ def deviance(
     return cost
 
 
-def gain_instead_of_point(
-    logs: Sequence[ScannedLog], effects: FittedEffects, settings: EstimatorSettings
+def fit_gain_alternative(
+    logs: Sequence[ScannedLog], small_faults: FittedEffects, settings: EstimatorSettings
 ) -> FittedEffects | None:
-    """Fit effects with a sensor gain instead of a displaced point; None unless it is as likely.
+    """Fit a sensor gain instead of a displaced reference point; None unless it is as likely.
 
     A force that is too large by a factor leaves nearly the same residual as a displacement of some
     millimetres, but changes the mass. A gain is compared at sizes far beyond the prior's.
 
     Args:
         logs: as they were read.
-        effects: of their sensors.
+        small_faults: of their sensors.
         settings: of the fit.
     """
-    points = [b.columns for b in effects.model.blocks if b.group.name == "point_m"]
-    sizes = [float(np.linalg.norm(effects.eta[columns])) for columns in points]
+    points = [b.columns for b in small_faults.model.blocks if b.group.name == "point_m"]
+    sizes = [float(np.linalg.norm(small_faults.eta[columns])) for columns in points]
     seen = any(
-        np.sum((effects.eta[columns] / effects.errors[columns]) ** 2) > _MIN_POINT_CHI_SQUARED
+        np.sum((small_faults.eta[columns] / small_faults.errors[columns]) ** 2)
+        > _MIN_DISPLACEMENT_CHI_SQUARED
         for columns in points
     )
     if not seen or max(sizes) > MAX_POINT_DISPLACEMENT or settings.unloaded:
         return None
     statistics = [finest_blocks(log.summary) for log in logs]
     recordings = [log.summary.recording for log in logs]
-    model = effects.model.with_gain_for_point(_WIDE_GAIN_PRIOR)
+    model = small_faults.model.with_gain_for_point(_WIDE_GAIN_PRIOR)
     try:
         other = fit_effects(statistics, recordings, settings, model)
     except ProblemError:
         return None
     bands = comparison_bands(logs)
-    if other is None or deviance(logs, other, bands) - deviance(logs, effects, bands) > CLEAR_LEAD:
+    if (
+        other is None
+        or deviance(logs, other, bands) - deviance(logs, small_faults, bands) > CLEAR_LEAD
+    ):
         return None
     return other

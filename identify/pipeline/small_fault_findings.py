@@ -1,4 +1,4 @@
-"""Findings on significant small faults of a sensor, and a check that all faults are small."""
+"""Findings on small sensor faults that every fit includes, such as gain errors and delays."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from identify.estimation.random_effects_model import (
 )
 from identify.findings import Finding, Severity
 from identify.logs.effects import EFFECT_KEYS
-from identify.pipeline.scanned_log import ScannedLog, without_effects
+from identify.pipeline.scanned_log import ScannedLog, without_small_faults
 from identify.regressors.newton_euler import WRENCH
 from identify.regressors.wrench import equal_time_intervals
 from identify.relevance import MIN_EFFECT_TO_PRIOR
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 
 MAX_POINT_DISPLACEMENT = 0.03
-"""Largest displacement of the pose's point that a gain of the sensor can imitate [m]."""
+"""Largest error of the pose's reference point that a gain error of the sensor can imitate [m]."""
 
 MAX_SMALL_ROTATION = float(np.radians(6.0))
 """Largest misalignment between wrench and body that counts as a small fault [rad]."""
 
-_MIN_SIZE_RANKED_AS_EXPLANATION = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
-"""Sizes of effects above which they are ranked as explanations of the log [s, relative]."""
+_MIN_LARGE_SIZE = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
+"""Delay [s] and clock rate error (relative) above which the fault counts as large."""
 
 _MIN_HYSTERESIS_SHARE = 0.2
 """Fraction of a fitted delay that hysteresis explains, above which hysteresis is reported: with
 mechanical play it was 0.3 and more, with a true delay or a filter at most 0.05."""
 
-_FAULT_OF_GROUP = {
+_CORRECTABLE_FAULTS = {
     "delay_s": "delay",
     "filter_s": "sensor_lag",
     "misalignment_deg": "wrench_misaligned",
@@ -48,9 +48,9 @@ _FAULT_OF_GROUP = {
     "clock": "clock_rate",
     "point_m": "kinematic_offset",
 }
-"""Name of the fault that provides the remedy, by group of effects."""
+"""Name of the parametric fault whose schema line is the remedy, by type of small fault."""
 
-GROUP_UNITS = {
+SMALL_FAULT_UNITS = {
     "delay_s": (1e-3, "ms"),
     "filter_s": (1e-6, "ms²"),
     "gain": (1e-2, "%"),
@@ -63,9 +63,9 @@ GROUP_UNITS = {
     "cable": (1.0, ""),
     "point_m": (1e-3, "mm"),
 }
-"""Unit of each group of effects in messages: its factor to SI and its name."""
+"""Unit of each type of small fault in messages: its factor to SI and its name."""
 
-_DESCRIPTIONS = {
+_SMALL_FAULT_MESSAGES = {
     "delay_s": "the wrench is late",
     "filter_s": "the wrench is filtered",
     "gain": "gains of the sensor have errors",
@@ -78,138 +78,136 @@ _DESCRIPTIONS = {
     "cable": "something pulls the body like a cable or a hose",
     "point_m": "the point of the pose is displaced from the point of the wrench",
 }
-"""Text of the finding of each group of effects."""
+"""Message of the finding on each type of small fault."""
 
-EFFECT_CODES = frozenset((*(group.code for group in GROUP_TABLE), "drift"))
-"""Codes of findings on effects."""
+SMALL_FAULT_CODES = frozenset((*(group.code for group in GROUP_TABLE), "drift"))
+"""Codes of findings on small sensor faults."""
 
 
-def large_effect_groups(effects: FittedEffects) -> tuple[str, ...]:
-    """Return the groups of effects at their cap, or large enough to be ranked as explanations.
-
-    These are ranked as readings too.
-    """
-    large = list(effects.at_cap)
-    for block in effects.model.blocks:
-        name, size = block.group.name, float(np.abs(effects.total[block.columns]).max())
-        if name in _MIN_SIZE_RANKED_AS_EXPLANATION and size > _MIN_SIZE_RANKED_AS_EXPLANATION[name]:
+def large_fault_types(faults: FittedEffects) -> tuple[str, ...]:
+    """Return the types of small faults that are too large: candidates for a wrong schema."""
+    large = list(faults.at_cap)
+    for block in faults.model.blocks:
+        name, size = block.group.name, float(np.abs(faults.total[block.columns]).max())
+        if name in _MIN_LARGE_SIZE and size > _MIN_LARGE_SIZE[name]:
             large.append(name)
     return tuple(dict.fromkeys(large))
 
 
-def effects_are_small(effects: FittedEffects) -> bool:
-    """Whether all fitted sensor effects are too small to suggest a wrong unit, sign or frame.
+def all_faults_small(faults: FittedEffects) -> bool:
+    """Whether all fitted sensor faults are too small to suggest a wrong unit, sign or frame.
 
     A displaced point imitates exactly a wrong sign or unit of the torque of a moving log, and a
     wrong clock rate a missing weight: if significant, they are compared with these readings,
     whatever their size.
     """
-    for block in effects.model.blocks:
-        name, size = block.group.name, float(np.linalg.norm(effects.eta[block.columns]))
-        if name in ("point_m", "clock") and _significant_entries(effects, block).any():
+    for block in faults.model.blocks:
+        name, size = block.group.name, float(np.linalg.norm(faults.eta[block.columns]))
+        if name in ("point_m", "clock") and _significant_entries(faults, block).any():
             return False
         if name == "misalignment_deg" and size > MAX_SMALL_ROTATION:
             return False
-    return not large_effect_groups(effects)
+    return not large_fault_types(faults)
 
 
-def find_dead_zones(
-    effects: FittedEffects, logs: Sequence[ScannedLog], unloaded: int
+def find_hysteresis(
+    faults: FittedEffects, logs: Sequence[ScannedLog], n_unloaded: int
 ) -> dict[int, Hysteresis]:
-    """Return the hysteresis of sensors, by number, if the fit imitates it by a delay or filter.
+    """Return the hysteresis of each sensor whose fitted delay or filter only imitates it.
 
     Args:
-        effects: fitted small faults.
+        faults: fitted small faults.
         logs: in the order of the fit.
-        unloaded: how many of them, the last ones, are of the carrier alone.
+        n_unloaded: how many of them, the last ones, are of the carrier alone.
     """
     late = {
         block.sensor
-        for block in effects.model.blocks
-        if block.group.name in ("delay_s", "filter_s")
-        and _significant_entries(effects, block).any()
+        for block in faults.model.blocks
+        if block.group.name in ("delay_s", "filter_s") and _significant_entries(faults, block).any()
     }
     if not late:
         return {}
-    phi = effects.fit.x[:20].reshape(-1, 10).sum(axis=0)
-    loaded = without_effects(logs, effects)[: len(logs) - unloaded]
+    phi = faults.fit.x[:20].reshape(-1, 10).sum(axis=0)
+    loaded = without_small_faults(logs, faults)[: len(logs) - n_unloaded]
     zones = {}
-    for sensor, log in zip(effects.model.sensors, loaded, strict=False):
+    for sensor, log in zip(faults.model.sensors, loaded, strict=False):
         series = log.summary
         zone = hysteresis(series.time, series.rows, series.segment_ids, phi)
-        delay, _, _ = _delay_and_filter(effects, sensor)
+        delay, _, _ = _delay_and_filter(faults, sensor)
         if sensor in late and zone is not None and zone.delay > _MIN_HYSTERESIS_SHARE * delay:
             zones[sensor] = zone
     return zones
 
 
-def effect_notes(
-    effects: FittedEffects,
-    dead_zones: Mapping[int, Hysteresis] = MappingProxyType({}),
+def small_fault_findings(
+    faults: FittedEffects,
+    hysteresis_by_sensor: Mapping[int, Hysteresis] = MappingProxyType({}),
     *,
-    gain_as_likely: bool = False,
+    gain_equally_likely: bool = False,
 ) -> Iterator[Finding]:
-    """Yield a finding for each significant group of effects: sizes, intervals and the remedy.
+    """Yield a finding for each type of significant small fault: sizes, intervals and remedy.
 
     Args:
-        effects: fitted small faults.
-        dead_zones: hysteresis of sensors, by their numbers.
-        gain_as_likely: whether a gain of the sensor explains the logs as well as a point that is
-            displaced.
+        faults: fitted small faults.
+        hysteresis_by_sensor: hysteresis of sensors, by their indices.
+        gain_equally_likely: whether a gain of the sensor explains the logs as well as a displaced
+            point.
     """
-    yield from map(_hysteresis_note, dead_zones.values())
-    for block in effects.model.blocks:
+    yield from map(_hysteresis_finding, hysteresis_by_sensor.values())
+    for block in faults.model.blocks:
         if block.group not in GROUP_TABLE:  # remainder of a corrected fault
             continue
-        if block.group.name in ("delay_s", "filter_s") and block.sensor in dead_zones:
+        if block.group.name in ("delay_s", "filter_s") and block.sensor in hysteresis_by_sensor:
             continue
         if block.group.name in ("delay_s", "filter_s") and (
-            low_pass := _low_pass_note(effects, block)
+            low_pass := _low_pass_finding(faults, block)
         ):
             if block.group.name == "delay_s":
                 yield low_pass
             continue
-        significant = _significant_entries(effects, block)
-        at_cap = block.group.name in effects.at_cap
+        significant = _significant_entries(faults, block)
+        at_cap = block.group.name in faults.at_cap
         if significant.any() or at_cap:
-            note = _effect_note(effects, block, np.flatnonzero(significant).tolist(), at_cap=at_cap)
-            if block.group.name == "point_m" and gain_as_likely:
+            note = _small_fault_finding(
+                faults, block, np.flatnonzero(significant).tolist(), at_cap=at_cap
+            )
+            if block.group.name == "point_m" and gain_equally_likely:
                 more = (
                     " The log cannot distinguish it from gains of the sensor: the intervals cover "
                     "both."
                 )
                 evidence = {**note.evidence, "equivalent": ["gain"]}
                 note = replace(note, text=note.text + more, evidence=evidence)
-            if block.group.name == "delay_s" and _may_be_low_pass(effects, block):
+            if block.group.name == "delay_s" and _may_be_low_pass(faults, block):
                 more = " It may equally be a low-pass filter with that time constant."
                 evidence = {**note.evidence, "equivalent": ["sensor_lag"]}
                 note = replace(note, text=note.text + more, evidence=evidence)
             yield note
-    if drift := _drift_note(effects):
+    if drift := _drift_finding(faults):
         yield drift
 
 
-def _delay_and_filter(effects: FittedEffects, sensor: int) -> tuple[float, float, float]:
+def _delay_and_filter(faults: FittedEffects, sensor: int) -> tuple[float, float, float]:
     """Return a sensor's delay τ [s], filter coefficient b [s²] and error of b; 0 if not fitted."""
-    start = {b.group.name: b.start for b in effects.model.blocks if b.sensor == sensor}
-    delay = float(effects.total[start["delay_s"]]) if "delay_s" in start else 0.0
+    start = {b.group.name: b.start for b in faults.model.blocks if b.sensor == sensor}
+    delay = float(faults.total[start["delay_s"]]) if "delay_s" in start else 0.0
     if "filter_s" not in start:
         return delay, 0.0, 0.0
     b = start["filter_s"]
-    return delay, float(effects.eta[b]), float(effects.errors[b])
+    return delay, float(faults.eta[b]), float(faults.errors[b])
 
 
-def _low_pass_note(effects: FittedEffects, block: EffectBlock) -> Finding | None:
+def _low_pass_finding(faults: FittedEffects, block: EffectBlock) -> Finding | None:
     """Return the finding of a first-order low-pass filter, which has delay τ and b = −½ τ²."""
-    delay, b, error = _delay_and_filter(effects, block.sensor)
+    delay, b, error = _delay_and_filter(faults, block.sensor)
     if not (delay > 0.0 and b < -max(SIGNIFICANT_SIGMA * error, 0.25 * delay**2)):
         return None
-    facts = effects.model.facts[effects.model.sensors.index(block.sensor)]
+    facts = faults.model.facts[faults.model.sensors.index(block.sensor)]
     ((fault, *_),) = parametric_faults([facts], ["sensor_lag"])
     (of_delay,) = (
-        e for e in effects.model.blocks if (e.group.name, e.sensor) == ("delay_s", block.sensor)
+        e for e in faults.model.blocks if (e.group.name, e.sensor) == ("delay_s", block.sensor)
     )
-    half = HALF_WIDTH_SIGMA * float(effects.errors[of_delay.start])
+    half = HALF_WIDTH_SIGMA * float(faults.errors[of_delay.start])
     text = (
         f"the wrench is low-pass filtered (time constant {1e3 * delay:.3g} ± {1e3 * half:.2g} ms); "
         "the fit corrects it and the intervals include its uncertainty."
@@ -219,30 +217,30 @@ def _low_pass_note(effects: FittedEffects, block: EffectBlock) -> Finding | None
     return Finding("sensor_lag", "info", text, remedy, evidence)
 
 
-def _hysteresis_note(zone: Hysteresis) -> Finding:
-    channel = WRENCH[int(np.argmax(zone.widths))]
+def _hysteresis_finding(dead_zone: Hysteresis) -> Finding:
+    channel = WRENCH[int(np.argmax(dead_zone.widths))]
     return Finding(
         "hysteresis",
         "warning",
         "the measured wrench has a dead zone, as from play or hysteresis, of at least "
-        f"{100.0 * zone.widths.max():.2g} % of the range of {channel}; the fit corrects it only in "
-        "part, as a delay.",
+        f"{100.0 * dead_zone.widths.max():.2g} % of the range of {channel}; the fit corrects it "
+        "only in part, as a delay.",
         "Tighten the screws of the sensor and of its payload, and log again; `delay_s` does not "
         "correct it.",
-        {"widths": zone.widths.tolist()},
+        {"widths": dead_zone.widths.tolist()},
     )
 
 
-def _may_be_low_pass(effects: FittedEffects, block: EffectBlock) -> bool:
-    """Whether delay and filter coefficient agree with a first-order low-pass filter."""
-    delay, b, error = _delay_and_filter(effects, block.sensor)
+def _may_be_low_pass(faults: FittedEffects, block: EffectBlock) -> bool:
+    """Whether fitted delay and filter agree with one first-order low-pass filter."""
+    delay, b, error = _delay_and_filter(faults, block.sensor)
     return delay > 0.0 and abs(b + 0.5 * delay**2) < SIGNIFICANT_SIGMA * error
 
 
-def _significant_entries(effects: FittedEffects, block: EffectBlock) -> Flags:
-    """Return which entries of a group of effects are significant and large enough to matter."""
-    sizes, errors = effects.total[block.columns], effects.errors[block.columns]
-    least = MIN_EFFECT_TO_PRIOR * effects.units[block.columns]
+def _significant_entries(faults: FittedEffects, block: EffectBlock) -> Flags:
+    """Return which components of a small fault are significant and large enough to matter."""
+    sizes, errors = (faults.total[block.columns], faults.errors[block.columns])
+    least = MIN_EFFECT_TO_PRIOR * faults.units[block.columns]
     if block.setting is not None:
         least = (
             least * EFFECT_KEYS[block.group.key or block.group.name].size_in_si ** block.group.power
@@ -252,12 +250,12 @@ def _significant_entries(effects: FittedEffects, block: EffectBlock) -> Flags:
     )
 
 
-def _effect_note(
-    effects: FittedEffects, block: EffectBlock, entries: list[int], *, at_cap: bool
+def _small_fault_finding(
+    faults: FittedEffects, block: EffectBlock, entries: list[int], *, at_cap: bool
 ) -> Finding:
     name = block.group.name
-    per, unit = GROUP_UNITS[name]
-    sizes, half = effects.total[block.columns], HALF_WIDTH_SIGMA * effects.errors[block.columns]
+    per, unit = SMALL_FAULT_UNITS[name]
+    sizes, half = (faults.total[block.columns], HALF_WIDTH_SIGMA * faults.errors[block.columns])
     sign = -1.0 if name == "point_m" else 1.0  # the point of the pose, seen from the wrench's
     shown = ", ".join(
         f"{block.group.columns[k]} {sign * sizes[k] / per:.3g} ± "
@@ -266,7 +264,7 @@ def _effect_note(
     )
     if name == "cable" and 0 in entries:
         shown = _describe_cable(sizes, half)
-    text = f"{_DESCRIPTIONS[name]} ({shown})" if entries else _DESCRIPTIONS[name]
+    text = f"{_SMALL_FAULT_MESSAGES[name]} ({shown})" if entries else _SMALL_FAULT_MESSAGES[name]
     text += "; the fit corrects it and the intervals include its uncertainty."
     severity: Severity = "warning" if at_cap or name == "point_m" else "info"
     if at_cap:
@@ -276,7 +274,7 @@ def _effect_note(
         "interval": np.stack((sizes - half, sizes + half), axis=-1).tolist(),
     }
     if name == "point_m":
-        com, com_half = _com_from_point_of_pose(effects, block)
+        com, com_half = _com_relative_to_pose_point(faults, block)
         shown = ", ".join(
             f"{1e3 * c:.4g} ± {1e3 * h:.2g}" for c, h in zip(com, com_half, strict=True)
         )
@@ -289,34 +287,34 @@ def _effect_note(
             "com_half_width": com_half.tolist(),
             "doubted": ["com"],
         }
-    return Finding(block.group.code, severity, text, _remedy(effects, block), evidence)
+    return Finding(block.group.code, severity, text, _remedy(faults, block), evidence)
 
 
-def _describe_cable(sizes: Array, half: Array) -> str:
+def _describe_cable(coefficients: Array, half_widths: Array) -> str:
     """Describe a cable by its stiffness k and its attachment point r, from the moment k r."""
-    k, moment = float(sizes[0]), sizes[4:7]
+    k, moment = float(coefficients[0]), coefficients[4:7]
     place = ", ".join(f"{1e3 * x / k:.0f}" for x in moment)
-    return f"{k:.3g} ± {half[0]:.2g} N/m, near [{place}] mm of the body"
+    return f"{k:.3g} ± {half_widths[0]:.2g} N/m, near [{place}] mm of the body"
 
 
-def _com_from_point_of_pose(effects: FittedEffects, block: EffectBlock) -> tuple[Array, Array]:
-    """Return the centre of mass relative to the pose's point, and half-widths, shape (3,) [m]."""
-    x, p = effects.fit.x[:10], effects.eta[block.columns]
+def _com_relative_to_pose_point(faults: FittedEffects, block: EffectBlock) -> tuple[Array, Array]:
+    """Return the centre of mass relative to the pose's reference point, and half-widths [m]."""
+    x, p = faults.fit.x[:10], faults.eta[block.columns]
     com = x[1:4] / x[0]
     J = np.concatenate((-com[:, None], np.eye(3)), axis=1) / x[0]
-    by_effects = J @ effects.shift[:4]
+    by_effects = J @ faults.shift[:4]
     by_effects[:, block.columns] += np.eye(3)
-    covariance = J @ covariance_of(effects.fit)[:4, :4] @ J.T
-    covariance += by_effects @ effects.covariance @ by_effects.T
+    covariance = J @ covariance_of(faults.fit)[:4, :4] @ J.T
+    covariance += by_effects @ faults.covariance @ by_effects.T
     return com + p, HALF_WIDTH_SIGMA * np.sqrt(np.maximum(np.diag(covariance), 0.0))
 
 
-def _remedy(effects: FittedEffects, block: EffectBlock) -> str:
-    """Return the schema line, or the action, that corrects an effect."""
-    name, facts = block.group.name, effects.model.facts[effects.model.sensors.index(block.sensor)]
-    fault = _FAULT_OF_GROUP.get(name)
+def _remedy(faults: FittedEffects, block: EffectBlock) -> str:
+    """Return the schema line, or the action, that corrects a small fault."""
+    name, facts = (block.group.name, faults.model.facts[faults.model.sensors.index(block.sensor)])
+    fault = _CORRECTABLE_FAULTS.get(name)
     if fault is not None:
-        size = effects.eta[block.columns]
+        size = faults.eta[block.columns]
         if name == "filter_s":
             # A first-order filter delays by its time constant T and adds −½ T² ẅ.
             size = np.sqrt(2.0 * np.abs(size))
@@ -330,11 +328,11 @@ def _remedy(effects: FittedEffects, block: EffectBlock) -> str:
     return "Calibrate the sensor again for narrower intervals."
 
 
-def _drift_note(effects: FittedEffects) -> Finding | None:
+def _drift_finding(faults: FittedEffects) -> Finding | None:
     """Return a finding if the sensor offset of a log drifts significantly; else None."""
-    start, worst, where = len(effects.eta), 0.0, 0
-    errors = np.sqrt(np.maximum(np.diag(effects.covariance), 0.0))
-    for number, drift in enumerate(effects.drifts):
+    start, worst, where = len(faults.eta), 0.0, 0
+    errors = np.sqrt(np.maximum(np.diag(faults.covariance), 0.0))
+    for number, drift in enumerate(faults.drifts):
         amplitudes = drift.amplitudes.reshape(-1)
         sigma = errors[start : start + len(amplitudes)]
         start += len(amplitudes)
@@ -343,8 +341,8 @@ def _drift_note(effects: FittedEffects) -> Finding | None:
             worst, where = float(ratio.max()), number
     if worst <= SIGNIFICANT_SIGMA:
         return None
-    spread = np.ptp(effects.drifts[where].means(*equal_time_intervals(100)), axis=0)
-    scale = BodyScale.of(effects.fit.x[:10])
+    spread = np.ptp(faults.drifts[where].means(*equal_time_intervals(100)), axis=0)
+    scale = BodyScale.of(faults.fit.x[:10])
     shares = spread / (scale.weight * np.repeat([1.0, scale.lever], 3))
     least = MIN_EFFECT_TO_PRIOR * np.repeat([EFFECT_KEYS[name].size for name in DRIFT_GROUPS], 3)
     if not (shares > least).any():

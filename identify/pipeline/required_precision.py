@@ -1,4 +1,4 @@
-"""Precision that the user needs, such as "mass 1%, com 2mm, inertia 10%", and its check.
+"""Required precision of an estimate, such as "mass 1%, com 2mm, inertia 10%", and its check.
 
 A need is met if no 95 % half-width is larger: of the mass; of each coordinate of the centre of
 mass; of each entry of the inertia about it. Percentages of the mass refer to the estimate, those of
@@ -33,14 +33,14 @@ _LENGTH_UNITS: Mapping[str, float] = MappingProxyType({"m": 1.0, "cm": 1e-2, "mm
 """SI value of each unit of length."""
 _MASS_UNITS: Mapping[str, float] = MappingProxyType({"kg": 1.0, "g": 1e-3})
 """SI value of each unit of mass."""
-_SHARE_UNITS: Mapping[str, float] = MappingProxyType({"%": 1e-2})
+_RELATIVE_UNITS: Mapping[str, float] = MappingProxyType({"%": 1e-2})
 """Value of each unit of a relative width."""
-_UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
+_UNITS_OF_QUANTITY: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
-        "mass": {**_SHARE_UNITS, **_MASS_UNITS},
+        "mass": {**_RELATIVE_UNITS, **_MASS_UNITS},
         "com": _LENGTH_UNITS,
         "inertia": {
-            **_SHARE_UNITS,
+            **_RELATIVE_UNITS,
             **{
                 f"{m}{u}2": a * b**2
                 for m, a in _MASS_UNITS.items()
@@ -49,7 +49,7 @@ _UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         },
     }
 )
-"""SI value of the units of each quantity, in spelling without spaces and product signs."""
+"""SI value of each unit of each quantity; units are spelled without spaces and product signs."""
 
 INTERVAL_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -58,45 +58,49 @@ INTERVAL_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "inertia": ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz"),
     }
 )
-"""Names of the intervals that belong to each quantity of a need."""
+"""Names of the parameters whose intervals belong to each quantity: mass, com and inertia."""
 
 QUANTITY_NAMES: Mapping[str, str] = MappingProxyType(
     {"mass": "mass", "com": "centre of mass", "inertia": "inertia about the centre of mass"}
 )
 """Name of each quantity in messages."""
 
-_NEED = re.compile(r"(?P<quantity>[a-z]+)\s*(?P<number>[0-9.]+(?:e[+-]?[0-9]+)?)\s*(?P<unit>.+)")
-"""Pattern of one need: quantity, number and unit."""
-_GRAMMAR = (
+_REQUIREMENT_PATTERN = re.compile(
+    r"(?P<quantity>[a-z]+)\s*(?P<number>[0-9.]+(?:e[+-]?[0-9]+)?)\s*(?P<unit>.+)"
+)
+"""Pattern of one requirement: quantity, number and unit."""
+_GRAMMAR_HELP = (
     'expected for example "mass 1%, com 2mm, inertia 10%": commas between needs, each a quantity, '
     "a positive number and a unit: mass in %, kg or g; com in m, cm or mm; inertia in % (of the "
     "largest principal moment), kg m², kg cm² or g mm²"
 )
-"""Description of the grammar of needs, for messages."""
+"""Description of the syntax of required precision, for messages."""
 
 
 HalfWidth: TypeAlias = Callable[[Estimate, str], float]
-"""95 % half-width of a quantity of an estimate by its name; infinite where it has none."""
+"""Function that returns the 95 % half-width of a named quantity of an estimate; may be infinite."""
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
-    """Largest acceptable half-width of the 95 % intervals of a quantity.
+class RequiredPrecision:
+    """Required precision of a quantity: the largest acceptable half-width of its 95 % intervals.
 
     Attributes:
         text: as it was given.
         quantity: "mass", "com" or "inertia".
-        number: in the unit, or in % of the estimate's.
+        limit: in the unit, or in % of the estimate's.
         unit: "%", or one of the quantity, as it was written.
     """
 
     text: str
     quantity: str
-    number: float
+    limit: float
     unit: str
 
-    def reached(self, estimate: Estimate, half_width: HalfWidth | None = None) -> float | None:
-        """Return the widest half-width of the quantity in the need's unit; None without interval.
+    def widest_half_width(
+        self, estimate: Estimate, half_width: HalfWidth | None = None
+    ) -> float | None:
+        """Return the quantity's widest half-width in the required unit; None without interval.
 
         Args:
             estimate: with its intervals.
@@ -104,10 +108,12 @@ class Need:
         """
         half_width = half_width or _half_width
         widths = (half_width(estimate, name) for name in INTERVAL_NAMES[self.quantity])
-        return self.in_unit(widths, estimate.parameters)
+        return self.widest_in_unit(widths, estimate.parameters)
 
-    def in_unit(self, half_widths: Iterable[float], body: InertialParameters) -> float | None:
-        """Return the widest of the quantity's half-widths [SI] in the need's unit.
+    def widest_in_unit(
+        self, half_widths: Iterable[float], body: InertialParameters
+    ) -> float | None:
+        """Convert the widest of given half-widths from SI to the required unit.
 
         Args:
             half_widths: of the quantity's entries.
@@ -124,63 +130,64 @@ class Need:
             whole = float(body.mass)
         elif self.unit == "%":
             whole = float(np.linalg.eigvalsh(body.inertia_about_com)[-1])
-        return width / whole / _UNITS[self.quantity][_normalise_unit(self.unit)]
+        return width / whole / _UNITS_OF_QUANTITY[self.quantity][_normalise_unit(self.unit)]
 
-    def met(self, estimate: Estimate) -> bool:
-        """Whether the intervals of an estimate are as narrow as needed."""
-        reached = self.reached(estimate)
-        return reached is not None and reached <= self.number
+    def is_met(self, estimate: Estimate) -> bool:
+        """Whether the intervals of an estimate are as narrow as required."""
+        reached = self.widest_half_width(estimate)
+        return reached is not None and reached <= self.limit
 
 
-def parse_needs(text: str) -> tuple[Need, ...]:
-    """Parse needs from text such as "mass 1%, com 2mm"; an empty text gives none.
+def parse_required_precision(text: str) -> tuple[RequiredPrecision, ...]:
+    """Parse required precision from text such as "mass 1%, com 2mm"; an empty text gives none.
 
     Raises:
         SchemaError: the text is invalid; the message has the grammar.
     """
     if not isinstance(text, str):
-        raise SchemaError(f"needs: {_GRAMMAR}; got {text!r}")
-    return tuple(_parse_need(part) for part in text.split(",")) if text else ()
+        raise SchemaError(f"needs: {_GRAMMAR_HELP}; got {text!r}")
+    return tuple(_parse_requirement(part) for part in text.split(",")) if text else ()
 
 
-def _parse_need(part: str) -> Need:
-    match = _NEED.fullmatch(part.strip().lower())
-    if match is None or match["quantity"] not in _UNITS:
-        raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR}")
-    units = _UNITS[match["quantity"]]
+def _parse_requirement(part: str) -> RequiredPrecision:
+    match = _REQUIREMENT_PATTERN.fullmatch(part.strip().lower())
+    if match is None or match["quantity"] not in _UNITS_OF_QUANTITY:
+        raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR_HELP}")
+    units = _UNITS_OF_QUANTITY[match["quantity"]]
     try:
         number = float(match["number"])
     except ValueError:
         number = 0.0
     if _normalise_unit(match["unit"]) not in units or not (np.isfinite(number) and number > 0.0):
-        raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR}")
-    return Need(" ".join(part.split()), match["quantity"], number, match["unit"])
+        raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR_HELP}")
+    return RequiredPrecision(" ".join(part.split()), match["quantity"], number, match["unit"])
 
 
 def _normalise_unit(unit: str) -> str:
     return re.sub(r"[\s*·^]", "", unit.replace("²", "2"))
 
 
-def needs_met(text: str, estimate: Estimate) -> dict[str, bool]:
-    """Return for each need in a text whether the intervals of an estimate meet it."""
-    return {need.text: need.met(estimate) for need in parse_needs(text)}
+def required_precision_met(text: str, estimate: Estimate) -> dict[str, bool]:
+    """Return, by requirement such as "mass 1%", whether an estimate's intervals meet it."""
+    return {need.text: need.is_met(estimate) for need in parse_required_precision(text)}
 
 
 @dataclass(frozen=True, slots=True)
 class PrecisionLimits:
-    """Half-widths by which an estimate is judged if the user requires no precision.
+    """Default half-widths up to which an estimate is usable, if the user requires no precision.
 
     Attributes:
-        good, poor: half-widths of the mass, as a share of it, and of a coordinate of the centre of
-            mass [m]: up to the first an estimate is usable, beyond the second it is not.
-        of_scale: remedy where the scale of the sensor is the limit.
-        design: command that designs the motion that would help most.
+        usable_half_widths, unusable_half_widths: half-widths of the mass, relative to it, and of a
+            coordinate of the centre of mass [m]: up to the first an estimate is usable, beyond the
+            second it is not.
+        scale_remedy: remedy where the scale of the sensor is the limit.
+        design_command: command that designs the motion that would help most.
     """
 
-    good: tuple[float, float]
-    poor: tuple[float, float]
-    of_scale: str
-    design: str
+    usable_half_widths: tuple[float, float]
+    unusable_half_widths: tuple[float, float]
+    scale_remedy: str
+    design_command: str
 
 
 WRENCH_LIMITS = PrecisionLimits(
@@ -190,7 +197,7 @@ WRENCH_LIMITS = PrecisionLimits(
     "and give `gain_accuracy` in [wrench], weigh the body and give --mass, or relax the need.",
     DESIGN_COMMAND,
 )
-"""Limits of an estimate from a wrench sensor."""
+"""Default precision limits of a body identified by a force-torque sensor."""
 
 ARM_LIMITS = PrecisionLimits(
     GOOD_ARM_PRECISION,
@@ -200,7 +207,7 @@ ARM_LIMITS = PrecisionLimits(
     "relax the need.",
     "`identify design --robot arm.urdf --payload-at FRAME --after OUT/estimate.json`",
 )
-"""Limits of a load from joint torques."""
+"""Default precision limits of a payload identified by joint torques."""
 
 
 def precision_findings(
@@ -216,33 +223,37 @@ def precision_findings(
         needs: as they were given.
         limits: of an estimate without needs.
     """
-    for need in parse_needs(needs):
-        reached = need.reached(estimate)
-        if need.met(estimate):
+    for need in parse_required_precision(needs):
+        reached = need.widest_half_width(estimate)
+        if need.is_met(estimate):
             continue
-        between_logs = need.reached(estimate, _between_logs)
-        of_scale = between_logs is not None and between_logs <= need.number
+        between_logs = need.widest_half_width(estimate, _repeatability_half_width)
+        of_scale = between_logs is not None and between_logs <= need.limit
         has = "has no interval" if reached is None else f"is known to ± {reached:.2g} {need.unit}"
         yield Finding(
             "need_unmet",
             "error",
             f"the need {need.text} is not met: the {QUANTITY_NAMES[need.quantity]} {has} (95 %).",
-            limits.of_scale
+            limits.scale_remedy
             if of_scale
             else "Log longer, with more and faster turns about all axes; or relax the need. "
-            f"{limits.design} designs the motion.",
-            {} if reached is None else {"half_width": reached, "needed": need.number},
+            f"{limits.design_command} designs the motion.",
+            {} if reached is None else {"half_width": reached, "needed": need.limit},
         )
     if needs:
         return
     for body in estimate.bodies:
         mass, com = repeatability(body)
         shares = mass / body.mass, com
-        worst = max(share / good for share, good in zip(shares, limits.good, strict=True))
+        worst = max(
+            share / good for share, good in zip(shares, limits.usable_half_widths, strict=True)
+        )
         if worst <= 1.0:
             continue
-        poor = any(share > most for share, most in zip(shares, limits.poor, strict=True))
-        of_mass, of_com = limits.poor if poor else limits.good
+        poor = any(
+            share > most for share, most in zip(shares, limits.unusable_half_widths, strict=True)
+        )
+        of_mass, of_com = limits.unusable_half_widths if poor else limits.usable_half_widths
         yield Finding(
             "imprecise",
             "error" if poor else "warning",
@@ -250,7 +261,7 @@ def precision_findings(
             f"mass to ± {1e3 * com:.2g} mm (95 %, repeatability), beyond {100.0 * of_mass:.0f} % "
             f"or {1e3 * of_com:.0f} mm.",
             "Log longer, with larger turns about all axes; or give the needed precision (--need). "
-            f"{limits.design} designs the motion.",
+            f"{limits.design_command} designs the motion.",
             {"mass": shares[0], "com": com},
         )
 
@@ -260,7 +271,7 @@ def repeatability(estimate: Estimate) -> tuple[float, float]:
 
     The intervals of an estimate also include the error of the sensor's scale, common to its logs.
     """
-    mass, *com = (_between_logs(estimate, name) for name in ("m", "cx", "cy", "cz"))
+    mass, *com = (_repeatability_half_width(estimate, name) for name in ("m", "cx", "cy", "cz"))
     return mass, max(com)
 
 
@@ -269,7 +280,7 @@ def _half_width(estimate: Estimate, name: str) -> float:
     return np.inf if interval is None else 0.5 * (interval[1] - interval[0])
 
 
-def _between_logs(estimate: Estimate, name: str) -> float:
+def _repeatability_half_width(estimate: Estimate, name: str) -> float:
     """Return the 95 % half-width of a quantity without the sensor's scale error."""
     phi, k = estimate.parameters.phi, ESTIMATED_QUANTITIES.index(name)
     jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))[k]

@@ -1,4 +1,4 @@
-"""Logs that can be fitted only under another interpretation than their schema's."""
+"""Errors for logs that contradict their schema, such as a wrong unit of time or a wrong sign."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from identify.logs.units import DAY
 from identify.pipeline.check_findings import (
     MAX_NAMED_EXPLANATIONS,
     distinct_best_explanations,
-    ranking_finding,
-    remedy_or_apply,
+    likeliest_explanation_finding,
+    remedy_text,
     span_findings,
 )
-from identify.pipeline.explanations import rank_explanations, rank_with_effects
+from identify.pipeline.explanations import rank_explanations, rank_with_small_faults
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import LogSummary
 from identify.validation import MAX_UNEXPLAINED
@@ -42,9 +42,9 @@ class MisreadLog(ProblemError):
         as_read: error of the fit under the schema; empty if no fit was tried.
     """
 
-    def __init__(self, as_read: str, finding: Finding) -> None:
-        self.as_read, self.finding = as_read, finding
-        failure = f" (As read: {as_read})" if as_read else ""
+    def __init__(self, fit_error: str, finding: Finding) -> None:
+        self.as_read, self.finding = fit_error, finding
+        failure = f" (As read: {fit_error})" if fit_error else ""
         super().__init__(f"the log does not match its schema: {finding}{failure}")
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -52,7 +52,7 @@ class MisreadLog(ProblemError):
         return MisreadLog, (self.as_read, self.finding)
 
 
-def require_likely_clock(log: LogSummary) -> None:
+def require_plausible_rate(log: LogSummary) -> None:
     """Raise if the sampling rate is so implausible that the unit of time must be wrong.
 
     Raises:
@@ -103,34 +103,34 @@ def require_static_poses(source: Recording) -> None:
 
 def alternative_interpretation_error(
     logs: Sequence[ScannedLog],
-    error: IdentifyError,
+    fit_error: IdentifyError,
     settings: EstimatorSettings,
 ) -> MisreadLog | None:
-    """Return the error for a failed fit, if another interpretation of the logs can be fitted."""
+    """Return the error that names a wrong schema entry as the cause of a failed fit, or None."""
     for log in logs:
         for finding in span_findings(log.summary, log.offset_steps):
-            return MisreadLog(str(error), finding)
-    ranking = rank_with_effects(rank_explanations(logs), logs, settings, None)
-    finding = ranking_finding(ranking)
+            return MisreadLog(str(fit_error), finding)
+    ranking = rank_with_small_faults(rank_explanations(logs), logs, settings, None)
+    finding = likeliest_explanation_finding(ranking)
     if finding is None or ranking.best.unexplained > MAX_UNEXPLAINED:
         return None
-    return MisreadLog(str(error), finding)
+    return MisreadLog(str(fit_error), finding)
 
 
-def explain_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> NegativeMass:
-    """Return the error for a negative mass, with the likeliest interpretation that is valid."""
-    ranking = rank_with_effects(rank_explanations(logs), logs, EstimatorSettings(), None)
-    finding = ranking_finding(ranking)
+def negative_mass_error(logs: Sequence[ScannedLog], fit_error: NegativeMass) -> NegativeMass:
+    """Return the error for a negative mass, with the likeliest wrong sign as its cause."""
+    ranking = rank_with_small_faults(rank_explanations(logs), logs, EstimatorSettings(), None)
+    finding = likeliest_explanation_finding(ranking)
     if finding is None or ranking.best.mass <= 0.0 or ranking.best.unexplained > MAX_UNEXPLAINED:
-        return error
+        return fit_error
     others = distinct_best_explanations(ranking)[1:MAX_NAMED_EXPLANATIONS]
-    remedy = ranking.best.remedy if others else remedy_or_apply(ranking.best)
+    remedy = ranking.best.remedy if others else remedy_text(ranking.best)
     advice = f"most likely {ranking.best.text}. {remedy}"
     advice += "".join(f" Or {each.text}: {each.remedy}" for each in others)
     return NegativeMass(
-        error.mass,
+        fit_error.mass,
         advice,
-        error.body,
+        fit_error.body,
         code=ranking.best.code,
         meaning="a sign is wrong"
         if ranking.best.code in _SIGN_CODES
