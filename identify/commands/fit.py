@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from identify.commands.arm_options import Arm
 from identify.commands.bodies import exit_status, read_bodies
 from identify.commands.command import (
-    Command,
     Outcome,
     UsageError,
     defer_unused_numpy_modules,
     error_record,
 )
-from identify.commands.fit_options import (
-    MISSING_LOG,
-    Input,
-    Intervals,
-    KnownBody,
-    ManyLogs,
-    Output,
-    Signals,
-    merge_box_argument,
-)
+from identify.commands.fit_options import MISSING_LOG, FitArguments, merge_box_argument
 from identify.commands.output import (
     CARRIER,
     ESTIMATE,
@@ -51,7 +40,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Fit(Command):
+class Fit(FitArguments):
     """Fit mass, centre of mass and inertia of one body to one or more of its logs.
 
     Prints the ten parameters and writes OUT/estimate.json, OUT/report.html and OUT/result.npz, from
@@ -65,14 +54,6 @@ class Fit(Command):
     the problem cannot be solved; 4 if the estimate must not be used (all files are written). With
     --each: the lowest non-zero status of all logs.
     """
-
-    input: Input
-    known_body: KnownBody
-    signals: Signals
-    intervals: Intervals
-    output: Output
-    many_logs: ManyLogs
-    arm: Arm = field(default_factory=Arm)
 
     @classmethod
     def preprocess_argv(cls, argv: Sequence[str]) -> Sequence[str]:

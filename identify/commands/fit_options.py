@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, UseAppendAction
 
+from identify.commands.arm_options import Arm
 from identify.commands.bodies import AT_METAVAR, PoseNumbers, pose_from_numbers, read_bodies
 from identify.commands.command import (
+    Command,
     Flag,
     Number,
     UsageError,
@@ -288,6 +290,19 @@ class ManyLogs:
                 raise UsageError(f"fit: --{name.replace('_', '-')} requires --each")
         require_workers(self.workers, "fit --each")
         require_time_limit(self.timeout, "fit --each")
+
+
+@dataclass(frozen=True, slots=True)
+class FitArguments(Command):
+    """Arguments of `identify fit`, in the groups of its help."""
+
+    input: Input
+    known_body: KnownBody
+    signals: Signals
+    intervals: Intervals
+    output: Output
+    many_logs: ManyLogs
+    arm: Arm = field(default_factory=Arm)
 
 
 def merge_box_argument(argv: Sequence[str]) -> list[str]:
