@@ -163,14 +163,14 @@ class FitArm(Command):
 def _lines(result: ArmResult) -> Iterator[str]:
     from identify.commands.fit_payload import log_lines
     from identify.commands.summary import finding_lines
-    from identify.reporting.arm_page import joint_torques, torque_error_table
-    from identify.reporting.arm_sections import friction_table
+    from identify.reporting.arm_sections import error_table, friction_table
+    from identify.reporting.arm_torques import JointTorques, arm_errors
     from identify.reporting.content import terminal_lines
 
     fit = result.fit
-    yield from terminal_lines(torque_error_table(fit))
+    yield from terminal_lines(error_table(fit.robot.joints, arm_errors(fit)))
     yield ""
-    yield from terminal_lines(friction_table(joint_torques(fit)))
+    yield from terminal_lines(friction_table(JointTorques.of(fit.logs, fit.solution)))
     yield "± 95 %; rotor inertia [kg m²], viscous [N m s/rad] and Coulomb friction, offset [N m]"
     yield ""
     yield from log_lines(result.recordings, fit.logs, fit.robot)

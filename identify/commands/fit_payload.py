@@ -15,7 +15,7 @@ from identify.commands.arm_options import (
 )
 from identify.commands.bodies import exit_status
 from identify.commands.command import Outcome, UsageError
-from identify.commands.fit_options import MISSING_LOG
+from identify.commands.fit_options import MISSING_LOG, FitArguments
 from identify.commands.output import (
     CARRIER,
     ESTIMATE,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from identify.arms import ArmLog
-    from identify.commands.fit import Fit
     from identify.inertia import InertialParameters
     from identify.logs import JointRecording
     from identify.pipeline.payload import PayloadResult
@@ -50,7 +49,7 @@ _ALLOWED = frozenset(
 
 
 def fit_payload_to_folder(
-    options: Fit, truth: InertialParameters | None, invocation: str
+    options: FitArguments, truth: InertialParameters | None, invocation: str
 ) -> Outcome:
     """Fit the load, and write estimate.json and report.html.
 
@@ -79,7 +78,7 @@ def fit_payload_to_folder(
     )
 
 
-def _require_compatible(options: Fit) -> None:
+def _require_compatible(options: FitArguments) -> None:
     """Raise `UsageError` if options are missing, or do not apply to an arm."""
     if not options.input.logs:
         raise UsageError(MISSING_LOG)
@@ -91,7 +90,7 @@ def _require_compatible(options: Fit) -> None:
     options.arm.require_complete(options.input.unloaded)
 
 
-def _fit(options: Fit, invocation: str) -> PayloadResult:
+def _fit(options: FitArguments, invocation: str) -> PayloadResult:
     from identify.arms import fit_payload, read_arm
     from identify.estimation.terms import KnownMass
     from identify.pipeline.arm_failures import raise_likeliest_fault
@@ -138,7 +137,7 @@ def _fit(options: Fit, invocation: str) -> PayloadResult:
     return payload_result(fit, logs, needs=needs, options=record, command=invocation)
 
 
-def _write(options: Fit, result: PayloadResult, truth: InertialParameters | None) -> None:
+def _write(options: FitArguments, result: PayloadResult, truth: InertialParameters | None) -> None:
     from identify.exchange.estimate_json import estimate_text
 
     folder, files = options.output.output, {}
@@ -147,7 +146,7 @@ def _write(options: Fit, result: PayloadResult, truth: InertialParameters | None
     if options.output.no_report:
         stale.append(folder / REPORT)
     else:
-        from identify.reporting.payload_page import payload_report_html
+        from identify.reporting.arm_page import payload_report_html
 
         _LOG.info("writing the report")
         text = payload_report_html(result, truth)
@@ -158,7 +157,7 @@ def _write(options: Fit, result: PayloadResult, truth: InertialParameters | None
 
 def _lines(result: PayloadResult, truth: InertialParameters | None) -> Iterator[str | Table]:
     from identify.commands.summary import finding_lines, parameter_table, verdict_lines
-    from identify.reporting.payload_page import torque_answer
+    from identify.reporting.arm_page import torque_answer
 
     fit = result.fit
     yield parameter_table(result.estimate, truth, "Payload")

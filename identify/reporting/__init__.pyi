@@ -1,5 +1,8 @@
 from identify.reporting import plot as plot
-from identify.reporting.arm_page import arm_report_html as arm_report_html
+from identify.reporting.arm_page import (
+    arm_report_html as arm_report_html,
+    payload_report_html as payload_report_html,
+)
 from identify.reporting.page import report as report
 from identify.reporting.parameter_table import (
     ABOUT_COM as ABOUT_COM,
@@ -8,5 +11,4 @@ from identify.reporting.parameter_table import (
     parameter_rich_table as parameter_rich_table,
     parameter_rows as parameter_rows,
 )
-from identify.reporting.payload_page import payload_report_html as payload_report_html
 from identify.reporting.poinsot_animation import save_poinsot_animation as save_poinsot_animation

@@ -24,7 +24,7 @@ from identify.reporting.content import (
     number_heads,
     row,
 )
-from identify.reporting.rounding import decimals_for, fixed, plus_minus, significant
+from identify.reporting.rounding import fixed, significant, with_half_width
 from identify.significance import HALF_WIDTH_SIGMA
 
 if TYPE_CHECKING:
@@ -40,87 +40,56 @@ _FRICTION_CAPTION = (
     "friction. Points that follow a curve of another shape, or a loop, hint at friction that "
     "depends on load or temperature, and at a wrong sign or delay."
 )
+_SCALARS = {
+    ROTOR_INERTIA: "Rotor inertia",
+    "viscous": "Viscous",
+    "coulomb": "Coulomb",
+    "offset": "Offset",
+}
+"""Heads of the table of friction, by the scalars of a joint."""
 
 
-def error_tiles(errors: Mapping[str, TorqueErrors]) -> Tiles:
-    """Return relative torque errors of all joints as headline numbers."""
-    return Tiles(
-        tuple(
-            Tile(f"Torque error, {name}", f"{_per_cent(each.total)} %")
-            for name, each in errors.items()
-        )
-    )
+def torque_section(
+    title: str,
+    torques: JointTorques,
+    errors: Mapping[str, TorqueErrors],
+    findings: Sequence[ReportTable] = (),
+) -> Section:
+    """Return the section of the torques: findings, relative errors, and figures of each log.
 
-
-def pooled_errors(errors: Sequence[TorqueErrors]) -> TorqueErrors:
-    """Return the root mean square of torque errors on several data."""
-    joints = np.sqrt(np.mean([each.joints**2 for each in errors], axis=0))
-    return TorqueErrors(joints, float(np.sqrt(np.mean([each.total**2 for each in errors]))))
-
-
-def torque_figures(torques: JointTorques) -> Pictures:
-    """Return the figures of the torques of each log."""
-    return Pictures(torque_columns(torques), _TORQUE_CAPTION)
+    Args:
+        title: of the section.
+        torques: of the logs.
+        errors: relative torque errors by the data and the model that they are of.
+        findings: table of findings, if there are any.
+    """
+    tiles = [
+        Tile(f"Torque error, {name}", f"{_per_cent(each.total)} %")
+        for name, each in errors.items()
+        if not name.endswith("parameters")
+    ]
+    figures = Pictures(torque_columns(torques), _TORQUE_CAPTION)
+    blocks = (*findings, Tiles(tuple(tiles)), error_table(torques.joints, errors), figures)
+    return Section("fit", title, blocks)
 
 
 def error_table(joints: Sequence[str], errors: Mapping[str, TorqueErrors]) -> ReportTable:
     """Return the table of relative torque errors by joint, in per cent of the torque."""
-    rows = [
-        (name, *(_per_cent(each.joints[k]) for each in errors.values()))
-        for k, name in enumerate(joints)
-    ]
-    rows.append(("all joints", *(_per_cent(each.total) for each in errors.values())))
+    shares = np.array([[*each.joints, each.total] for each in errors.values()])
     return make_table(
         ("Joint", *(f"{name} [%]" for name in errors)),
-        rows,
+        [
+            (name, *map(_per_cent, of_joint))
+            for name, of_joint in zip((*joints, "all joints"), shares.T, strict=True)
+        ],
         "Torque that the model leaves, relative to the measured torque, while the joint moves, up "
-        "to the cut-off. Held out: on logs, or halves of logs, that a fit has not used, root mean "
-        "square.",
+        "to the cut-off. URDF: with its links and friction fitted. Held out: on logs, or halves of "
+        "logs, that a fit has not used, root mean square.",
     )
 
 
 def _per_cent(share: float) -> str:
     return "–" if np.isnan(share) else significant(100.0 * float(share), 2)
-
-
-def friction_table(torques: JointTorques) -> ReportTable:
-    """Return the table of rotor inertia and friction of each joint, with 95 % intervals."""
-    runs = dict.fromkeys(torques.equations.runs[: len(torques.logs)])
-    titles = {run: torques.titles[torques.equations.runs.index(run)] for run in runs}
-    kinds = {ROTOR_INERTIA: "Rotor inertia", "viscous": "Viscous", "coulomb": "Coulomb"}
-    kinds["offset"] = "Offset"
-    owners = [name.removesuffix(f" {ROTOR_INERTIA}") for name in torques.scalars]
-    owners = [name for name in owners if f"{name} {ROTOR_INERTIA}" in torques.scalars]
-    rows = [
-        (
-            owner if len(runs) == 1 else f"{owner}, {titles[run]}",
-            *(
-                _with_half_width(
-                    torques.scalars.get(
-                        f"{owner} {kind}" if kind == ROTOR_INERTIA else of_run(owner, kind, run)
-                    )
-                )
-                for kind in kinds
-            ),
-        )
-        for owner in owners
-        for run in runs
-    ]
-    return make_table(
-        ("Joint", *kinds.values()),
-        rows,
-        "Inertia of the rotor with its gear about the joint's axis [kg m²]; torque of friction = "
-        "viscous · velocity [N m s/rad] + Coulomb · sign of the velocity [N m] + offset [N m]; of "
-        "prismatic joints [kg], [N s/m] and [N]. ±: 95 %, with the error of the torque scale.",
-    )
-
-
-def _with_half_width(pair: tuple[float, float] | None) -> str:
-    if pair is None:
-        return "–"
-    value, half = pair[0], HALF_WIDTH_SIGMA * pair[1]
-    decimals = decimals_for(half, abs(value))
-    return f"{fixed(value, decimals)} {plus_minus(half, decimals)}"
 
 
 def friction_section(torques: JointTorques) -> Section:
@@ -129,15 +98,39 @@ def friction_section(torques: JointTorques) -> Section:
     return Section("friction", "Friction and rotors of the joints", blocks)
 
 
+def friction_table(torques: JointTorques) -> ReportTable:
+    """Return the table of rotor inertia and friction of each joint, with 95 % intervals."""
+    runs = torques.equations.runs[: len(torques.logs)]
+    titles = {run: f", {torques.titles[runs.index(run)]}" for run in dict.fromkeys(runs)}
+    ending = f" {ROTOR_INERTIA}"
+    owners = [n.removesuffix(ending) for n in torques.scalars if n.endswith(ending)]
+    rows = []
+    for owner in owners:
+        for run, title in titles.items():
+            names = (f"{owner}{ending}", *(of_run(owner, each, run) for each in [*_SCALARS][1:]))
+            pairs = (torques.scalars.get(name) for name in names)
+            cells = (
+                "–" if p is None else with_half_width(p[0], HALF_WIDTH_SIGMA * p[1]) for p in pairs
+            )
+            rows.append((f"{owner}{title if len(titles) > 1 else ''}", *cells))
+    return make_table(
+        ("Joint", *_SCALARS.values()),
+        rows,
+        "Inertia of the rotor with its gear about the joint's axis [kg m²]; torque of friction = "
+        "viscous · velocity [N m s/rad] + Coulomb · sign of the velocity [N m] + offset [N m]; of "
+        "prismatic joints [kg], [N s/m] and [N]. ±: 95 %, with the error of the torque scale.",
+    )
+
+
 def scale_section(scale: TorqueScale, joints: Sequence[str]) -> Section:
     """Return the section of the torque scale that the intervals count with."""
-    errors = [HALF_WIDTH_SIGMA * float(variance) ** 0.5 for variance in scale.covariance.diagonal()]
-    table = ReportTable(
-        (Head("Joint"), *number_heads("Gain", "95 %")),
-        tuple(
-            row(name, fixed(float(gain), 4), f"± {significant(error, 2)}")
+    errors = HALF_WIDTH_SIGMA * np.sqrt(scale.covariance.diagonal())
+    table = make_table(
+        ("Joint", "Gain", "95 %"),
+        [
+            (name, fixed(float(gain), 4), f"± {significant(float(error), 2)}")
             for name, gain, error in zip(joints, scale.gains, errors, strict=True)
-        ),
+        ],
         "Torque scale: logged torque = gain × true torque. Logs of the arm alone do not show it: "
         "torques that are all 2 % too large are those of an arm that is 2 % heavier.",
     )
@@ -149,7 +142,7 @@ def log_section(
 ) -> Section:
     """Return the section of the rows, rates, filters and digests of logs of joints."""
     heads = ("Rows", "Dropped", "Rate [Hz]", "Cut-off [Hz]", "Span [s]", "Used", "Moving [%]")
-    rows = tuple(
+    rows = [
         row(
             f"{number}: {title}",
             f"{recording.rows}",
@@ -164,10 +157,10 @@ def log_section(
         for number, (recording, log, title) in enumerate(
             zip(recordings, logs, titles, strict=True), start=1
         )
-    )
+    ]
     table = ReportTable(
         (Head("Log"), *number_heads(*heads), Head("sha256")),
-        rows,
+        tuple(rows),
         "Rows, filters and digests of the logs. Moving: share of the samples in which each joint "
         "moves, by joint; the others do not count in its equation.",
     )

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arms import ArmLog, ArmSolution, TorqueSeries, torque_series
+from identify.arms import (
+    ArmFit,
+    ArmLog,
+    ArmSolution,
+    PayloadFit,
+    TorqueErrors,
+    TorqueSeries,
+    torque_series,
+)
 from identify.arms.columns import FRICTION
 from identify.arms.equations import ArmEquations, equations_of, of_run
 from identify.arrays import Array, Flags
@@ -53,11 +61,13 @@ class JointTorques:
 
     @classmethod
     def of(
-        cls, logs: Sequence[ArmLog], solution: ArmSolution, titles: Sequence[str]
+        cls, logs: Sequence[ArmLog], solution: ArmSolution, loaded: int | None = None
     ) -> JointTorques:
-        """Predict the torques of the logs of a fit."""
+        """Predict the torques of the logs of a fit; in a fit of a load, `loaded` logs have it."""
         equations, x = equations_of(solution.system), solution.x
         series = (torque_series(log, equations, x, k) for k, log in enumerate(logs))
+        kinds = ("" if loaded is None or k < loaded else " (unloaded)" for k in range(len(logs)))
+        titles = (f"{log.name}{kind}" for log, kind in zip(logs, kinds, strict=True))
         scalars = solution.estimate.scalars
         return cls(tuple(logs), tuple(titles), equations, scalars, tuple(series))
 
@@ -80,6 +90,28 @@ class JointTorques:
         names = (of_run(self.joints[joint], kind, run) for kind in FRICTION)
         viscous, coulomb, offset = (self.scalars[name][0] for name in names)
         return viscous, coulomb, offset
+
+
+def arm_errors(fit: ArmFit) -> dict[str, TorqueErrors]:
+    """Return relative torque errors of a fit of an arm: fitted, with the URDF's links, held out."""
+    errors = {"fitted": fit.errors, "URDF": fit.model_errors}
+    if fit.held_out:
+        errors["held out"] = _pooled([each.consistent for each in fit.held_out])
+        errors["held out, base parameters"] = _pooled([each.base for each in fit.held_out])
+        errors["held out, URDF"] = _pooled([each.model for each in fit.held_out])
+    return errors
+
+
+def payload_errors(fit: PayloadFit) -> dict[str, TorqueErrors]:
+    """Return relative torque errors of a fit of a load: fitted, and held out if known."""
+    held_out = [each for _, each in fit.held_out]
+    return {"fitted": fit.errors} | ({"held out": _pooled(held_out)} if held_out else {})
+
+
+def _pooled(errors: Sequence[TorqueErrors]) -> TorqueErrors:
+    """Return the root mean square of torque errors on several data."""
+    joints = np.sqrt(np.mean([each.joints**2 for each in errors], axis=0))
+    return TorqueErrors(joints, float(np.sqrt(np.mean([each.total**2 for each in errors]))))
 
 
 def torque_columns(torques: JointTorques) -> tuple[Column, ...]:

@@ -21,7 +21,7 @@ from identify.reporting.content import (
     number_heads,
     row,
 )
-from identify.reporting.rounding import decimals_for, fixed, plus_minus, significant
+from identify.reporting.rounding import fixed, significant, with_half_width
 from identify.signals.prepared import acceleration_sources
 from identify.spatial import log_rotation, quaternion_from_rotation
 from identify.texts import json_text
@@ -52,26 +52,18 @@ def offset_section(result: FitResult, truth: InertialParameters | None) -> Secti
     estimate = result.estimate
     offsets = estimate.biases * _OFFSET_FACTORS
     half_widths = estimate.bias_half_widths * _OFFSET_FACTORS
-    decimals = [
-        [decimals_for(half, abs(value)) for value, half in zip(*log, strict=True)]
-        for log in zip(offsets.tolist(), half_widths.tolist(), strict=True)
-    ]
     names = [f"{number}: {log.name}" for number, log in enumerate(result.logs, start=1)]
     if result.settings.bias == "shared":
         names = ["all logs"]
-    columns = zip(names, offsets, half_widths, decimals, strict=False)
+    columns = zip(names, offsets.tolist(), half_widths.tolist(), strict=False)
     table = make_table(
         _OFFSET_HEADS,
-        ((name, *map(_with_interval, *values)) for name, *values in columns),
+        ((name, *map(with_half_width, *values)) for name, *values in columns),
         "Sensor offsets with 95 % intervals, constant in the axes of "
         f"{estimate.frame_description}, at its origin: measured wrench = wrench on the body + "
         "offset.",
     )
     return Section(key, title, (table,))
-
-
-def _with_interval(value: float, half: float, decimals: int) -> str:
-    return f"{fixed(value, decimals)} {plus_minus(half, decimals)}"
 
 
 _EXCLUDED_ROWS = {
@@ -191,30 +183,33 @@ def _log_row(name: str, log: LogSummary, excluded: Sequence[int]) -> Row:
 def provenance_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Return the section of everything that is needed to repeat the fit."""
     carrier = None if result.carrier is None else result.carrier.estimate
-    return provenance_section_of(result.estimate, carrier)
+    estimate = result.estimate
+    return provenance_section_of(estimate.provenance, estimate_rows(estimate, carrier))
 
 
-def provenance_section_of(estimate: Estimate, carrier: Estimate | None = None) -> Section:
-    """Return the section of an estimate's provenance with the schema of each log."""
-    provenance = estimate.provenance
-    command = provenance.get("command")
-    rows = [row("Command", f"`{command}`")] if command else []
-    options = [
-        f"{name} = {_option_text(value)}" for name, value in _items(provenance.get("options"))
+def estimate_rows(estimate: Estimate, carrier: Estimate | None = None) -> list[Row]:
+    """Return rows with the options, digests and frames of an estimate."""
+    options = _items(estimate.provenance.get("options"))
+    rows = [
+        row("Options", "; ".join(f"{name} = {_option_text(value)}" for name, value in options)),
+        row("estimate.json", f"sha256 {estimate_digest(estimate)}"),
     ]
-    rows.append(row("Options", "; ".join(options)))
-    rows.append(row("estimate.json", f"sha256 {estimate_digest(estimate)}"))
     if carrier is not None:
         rows.append(row("carrier.json", f"sha256 {estimate_digest(carrier)}"))
-    rows.append(row("Body frame", _frame_text(estimate)))
+    return [*rows, row("Body frame", _frame_text(estimate))]
+
+
+def provenance_section_of(provenance: Mapping[str, Any], details: Sequence[Row]) -> Section:
+    """Return the section of a provenance: command, details, versions, and schema of each log."""
+    command = provenance.get("command")
+    rows = [*([row("Command", f"`{command}`")] if command else []), *details]
     versions = ", ".join(
         f"{name} {version}" for name, version in _items(provenance.get("versions"))
     )
     if versions:
         rows.append(row("Versions", versions))
     schemas: dict[str, list[str]] = {}  # numbers of the logs by the text of their schema
-    logs: Any = provenance.get("logs", ())
-    for number, log in enumerate(logs, start=1):
+    for number, log in enumerate(provenance.get("logs", ()), start=1):
         text = json_text(log["schema"])
         schemas.setdefault(text, []).append(str(number))
     listings = [

@@ -76,6 +76,12 @@ def plus_minus(half_width: float, decimals: int) -> str:
     return f"± {text if text.strip('0.') else significant(half_width)}"
 
 
+def with_half_width(value: float, half_width: float) -> str:
+    """Format a value to two digits of its half-width, with it behind ±."""
+    decimals = decimals_for(half_width, abs(value))
+    return f"{fixed(value, decimals)} {plus_minus(half_width, decimals)}"
+
+
 def significant(value: float, digits: int = 2) -> str:
     """Format a number with significant digits, and an exponent if it is very small or large."""
     if value == 0.0 or not math.isfinite(value):

@@ -14,7 +14,7 @@ from identify.logs.parts import DroppedRows
 from identify.pipeline import payload_result
 from identify.pipeline.arm_failures import raise_likeliest_fault
 from identify.pipeline.misread_logs import MisreadLog
-from identify.reporting.payload_page import payload_report_html
+from identify.reporting.arm_page import payload_report_html
 from identify.robots import FramePlacement
 from identify.spatial import Pose
 from tests.arms.simulated import LOAD, simulate
