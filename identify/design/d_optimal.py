@@ -138,7 +138,8 @@ def d_optimality(regressor: Array, wanted: int) -> tuple[float, Array]:
         except np.linalg.LinAlgError:
             return np.inf, np.zeros_like(regressor)
         value -= sign * np.log(np.diag(factor[0])).sum()
-        gradient[:, columns] -= sign * cho_solve(factor, scaled[:, columns].T).T
+        inverse = cho_solve(factor, np.eye(len(block)))
+        gradient[:, columns] -= sign * scaled[:, columns] @ inverse
     return value / wanted, (gradient / norms / wanted).reshape(regressor.shape)
 
 

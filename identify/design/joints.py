@@ -104,13 +104,11 @@ class JointProblem:
     def _space_slopes(self, space: ReachLimits, q: Array) -> Array:
         """Return the derivatives of the shares of limits in space, shape (N, limits, 3, n)."""
         n = q.shape[1]
+        steps = _POSITION_STEP * np.concatenate((np.eye(n), -np.eye(n)))
+        moved = (self.start + q + steps[:, None]).reshape(-1, n)
+        ahead, behind = space.shares(self.robot, moved).reshape(2, n, len(q), -1)
         slopes = np.zeros((len(q), len(space.names), 3, n))
-        for joint in range(n):
-            step = _POSITION_STEP * np.eye(n)[joint]
-            ahead, behind = (
-                space.shares(self.robot, self.start + q + s * step) for s in (1.0, -1.0)
-            )
-            slopes[:, :, 0, joint] = (ahead - behind) / (2.0 * _POSITION_STEP)
+        slopes[:, :, 0] = np.moveaxis((ahead - behind) / (2.0 * _POSITION_STEP), 0, -1)
         return slopes
 
     def _dynamics(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:

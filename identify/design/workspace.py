@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from identify.inertia import InertialParameters
 from identify.inertia.parameters import default_radius
 from identify.robots import FramePlacement, RobotModel, link_poses
 from identify.robots.model import BASE
+from identify.spatial import Pose
 
 _MARGIN = 0.1
 """Distance from a limit at which its share is zero [m]."""
@@ -52,20 +54,23 @@ class ReachLimits:
 
     def tool_path(self, robot: RobotModel, q: Array) -> Vec3:
         """Return the position of the tool's origin in the base, shape (N, 3) [m]."""
+        return self._tool_positions(link_poses(robot, q), len(q))
+
+    def _tool_positions(self, links: Sequence[Pose], count: int) -> Vec3:
         if self.tool.link == BASE:
-            return np.tile(self.tool.X_LF.position, (len(q), 1))
-        link = link_poses(robot, q)[self.tool.link]
+            return np.tile(self.tool.X_LF.position, (count, 1))
+        link = links[self.tool.link]
         return link.position + link.rotation @ self.tool.X_LF.position
 
     def shares(self, robot: RobotModel, q: Array) -> Array:
         """Return 1 at each limit and 0 a tenth of a metre inside it, shape (N, 6 + L)."""
         if not self.names:
             return np.zeros((len(q), 0))
-        outwards = np.array([-1.0, 1.0])
-        inside = (self.box - self.tool_path(robot, q)[..., None]) * outwards
+        links = link_poses(robot, q)
+        inside = (self.box - self._tool_positions(links, len(q))[..., None]) * [-1.0, 1.0]
         distances = list(inside[:, np.isfinite(self.box)].T)
         if np.isfinite(self.floor):
-            for link, points in zip(link_poses(robot, q), self.points, strict=True):
+            for link, points in zip(links, self.points, strict=True):
                 heights = link.position[:, 2, None] + link.rotation[:, 2] @ points[:, :3].T
                 distances.append((heights - points[:, 3]).min(axis=1, initial=np.inf) - self.floor)
         shares = 1.0 - np.stack(distances, axis=1) / _MARGIN
