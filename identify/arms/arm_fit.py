@@ -100,6 +100,8 @@ class ArmFit:
                 "interval_kind": estimate.interval_kind,
                 "torque_error": self.errors.total,
                 "torque_error_of_model": self.model_errors.total,
+                "residual_rms": list(estimate.residual_rms),
+                "effective_samples": estimate.effective_samples,
                 "held_out": {held.name: held.consistent.total for held in self.held_out},
                 "base_parameters_ols_wls_error": dict(
                     zip(weighted.names, base.tolist(), strict=True)
