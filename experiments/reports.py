@@ -168,6 +168,13 @@ REPORTS: Mapping[str, Report] = {
         command=("experiments/arms.py",),
         lacks=_lacks_arms,
     ),
+    "design": Report(
+        file="reports/design.md",
+        study=("experiments/design.py", "datasets/arms/generate.py"),
+        packages=(*FIT, "robots", "arms", "design"),
+        minutes=8,
+        command=("experiments/design.py",),
+    ),
     "agreement": Report(
         file="reports/agreement.md",
         study=("experiments/agreement.py",),

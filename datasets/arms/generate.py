@@ -322,14 +322,27 @@ class Simulated:
     truth: dict[str, object]
 
 
-def simulate(arm: Arm, seed: int = 0) -> Simulated:
-    """Simulate an arm without and with its load; both runs follow the same joint motion."""
+def simulate(
+    arm: Arm,
+    seed: int = 0,
+    motion: tuple[Array, Array, Array] | None = None,
+    load: Body | None = None,
+) -> Simulated:
+    """Simulate an arm without and with its load; both runs follow the same joint motion.
+
+    Args:
+        arm: to be simulated.
+        seed: of links, friction and noise, and of the motion.
+        motion: angles, rates and second derivatives, (samples, joints); random if not given.
+        load: about the origin of the last joint's frame; that of the data set if not given.
+    """
     rng = np.random.default_rng([seed, len(arm.joints)])
     drawn = [box_body(joint) for joint in arm.joints]
     built = [built_body(body, joint, rng) for body, joint in zip(drawn, arm.joints, strict=True)]
-    load = Body(LOAD_MASS, LOAD_COM + arm.flange, LOAD_INERTIA)
+    load = load or Body(LOAD_MASS, LOAD_COM + arm.flange, LOAD_INERTIA)
     t = np.arange(round(DURATION * RATE_HZ)) / RATE_HZ
-    q, qd, qdd = joint_motion(arm, t, rng)
+    drawn_motion = joint_motion(arm, t, rng)
+    q, qd, qdd = motion or drawn_motion
     viscous = np.array([joint.viscous for joint in arm.joints])
     coulomb = np.array([joint.coulomb for joint in arm.joints])
     offset = rng.normal(0.0, 0.05, len(arm.joints)) * coulomb
@@ -350,9 +363,9 @@ def simulate(arm: Arm, seed: int = 0) -> Simulated:
     truth: dict[str, object] = {
         "seed": seed,
         "frame": "tool0",
-        "mass": LOAD_MASS,
-        "com": list(LOAD_COM),
-        "inertia_about_com": LOAD_INERTIA.tolist(),
+        "mass": load.mass,
+        "com": list(load.com - arm.flange),
+        "inertia_about_com": load.inertia.tolist(),
         "links": {f"link{k + 1}": dict(zip(PHI, b.phi, strict=True)) for k, b in enumerate(built)},
         "rotor_inertia": [joint.rotor for joint in arm.joints],
         "torque_offset": list(offset),

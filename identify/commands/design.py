@@ -24,13 +24,16 @@ from identify.commands.design_summary import design_lines, design_record, width_
 from identify.commands.output import require_writable_file, stages_on_terminal, write_file
 
 if TYPE_CHECKING:
+    from identify.arms import SavedArm
     from identify.arrays import Array
     from identify.design import (
         DesignedMotion,
+        JointProblem,
         MotionDesign,
         MotionPlan,
         Search,
         WrenchNoise,
+        WristProblem,
     )
     from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
@@ -142,7 +145,8 @@ class Design(Command):
     """Precision needed: half-widths of 95 % intervals."""
 
     after: Annotated[Path | None, option("estimate.json")] = None
-    """Earlier estimate: its noise, its covariance, and its body in place of --mass, --com."""
+    """Earlier estimate: its noise, its covariance, and its body in place of --mass, --com; or an
+    arm.json: the noise of its joints, and its links."""
 
     starts: Annotated[int, option("N", "(default: 3)")] = 3
     """Number of random starts of the search."""
@@ -171,7 +175,7 @@ class Design(Command):
         with stages_on_terminal():
             if self.limits.poses is not None:
                 return self._poses(self.limits.poses)
-            design = self._wrist_motion() if self.wrist else self._joint_motion()
+            design = self._motion()
         return self._outcome(design, invocation)
 
     def _programs(self) -> list[tuple[str, Callable[[MotionPlan], str]]]:
@@ -180,24 +184,36 @@ class Design(Command):
 
         return [lookup(PROGRAMS, name, "program", UsageError) for name in self.program]
 
-    def _earlier(self) -> SavedEstimate | None:
-        from identify.exchange import read_estimate
+    def _motion(self) -> MotionDesign:
+        from identify.design import EarlierFit, plan_motion
+        from identify.design.prediction import read_earlier
+        from identify.pipeline.required_precision import parse_required_precision
 
-        return None if self.after is None else read_estimate(self.after)
+        earlier = None if self.after is None else read_earlier(self.after)
+        body = None if not self.wrist and self.arm.payload_at is None else self._body(earlier)
+        return plan_motion(
+            self._wrist_problem(earlier) if self.wrist else self._joint_problem(earlier, body),
+            self.time,
+            self._search(),
+            body=body,
+            earlier=EarlierFit.of(earlier),
+            needs=parse_required_precision(self.need),
+        )
 
-    def _body(self, earlier: SavedEstimate | None) -> InertialParameters:
+    def _body(self, earlier: SavedEstimate | SavedArm | None) -> InertialParameters:
         import numpy as np
 
         from identify.arrays import positive
+        from identify.exchange import SavedEstimate
         from identify.inertia import InertialParameters
         from identify.inertia.parameters import default_body
 
-        if earlier is not None:
+        if isinstance(earlier, SavedEstimate):
             return earlier.parameters
         positive(self.mass, "design: --mass KG", "kg", UsageError)
         return InertialParameters(default_body(self.mass, np.array(self.com)))
 
-    def _noise(self, earlier: SavedEstimate | None) -> WrenchNoise:
+    def _noise(self, earlier: SavedEstimate | SavedArm | None) -> WrenchNoise:
         from identify.design import WrenchNoise
         from identify.design.prediction import noise_of_estimate
 
@@ -208,45 +224,37 @@ class Design(Command):
             raise UsageError(f"design: --noise: expected positive numbers, got {self.limits.noise}")
         return WrenchNoise(force, torque, rate_hz)
 
-    def _wrist_motion(self) -> MotionDesign:
+    def _wrist_problem(self, earlier: SavedEstimate | SavedArm | None) -> WristProblem:
         import numpy as np
 
-        from identify.design import WristProblem, design_wrist_motion, wrist_limits
-        from identify.design.prediction import EarlierFit
-        from identify.pipeline.required_precision import parse_required_precision
+        from identify.design import WristProblem, wrist_limits
 
-        limits, earlier = self.limits, self._earlier()
-        body = self._body(earlier)
-        problem = WristProblem(
+        limits = self.limits
+        return WristProblem(
             wrist_limits(
-                np.radians(limits.angle), np.radians(limits.speed), np.radians(limits.acceleration)
+                np.radians(limits.angle),
+                float(np.radians(limits.speed)),
+                float(np.radians(limits.acceleration)),
             ),
             np.array(limits.gravity),
             self._noise(earlier),
-            body.phi,
+            self._body(earlier).phi,
             float(np.radians(limits.tilt)),
             limits.sensor_range or (np.inf, np.inf),
         )
-        return design_wrist_motion(
-            problem,
-            self._search(),
-            body=body,
-            earlier=EarlierFit.of(earlier),
-            needs=parse_required_precision(self.need),
-        )
 
-    def _joint_motion(self) -> MotionDesign:
+    def _joint_problem(
+        self, earlier: SavedEstimate | SavedArm | None, body: InertialParameters | None
+    ) -> JointProblem:
         import numpy as np
 
-        from identify.design import design_joint_motion, joint_limits, payload_problem
-        from identify.design.designs import TORQUE_RATE_HZ, joint_remarks
-        from identify.design.prediction import EarlierFit, torque_noise_of_estimate
-        from identify.pipeline.required_precision import parse_required_precision
+        from identify.design import joint_limits, joint_problem
+        from identify.design.prediction import torque_noise_of, with_fitted_links
         from identify.robots import read_robot
 
-        arm, earlier = self.arm, self._earlier()
+        arm, path = self.arm, str(self.after)
         assert arm.robot is not None
-        robot = read_robot(arm.robot)
+        robot = with_fitted_links(read_robot(arm.robot), earlier, path)
         start = _start_position(arm.start, robot)
         acceleration = arm.joint_acceleration
         limits = joint_limits(
@@ -256,29 +264,16 @@ class Design(Command):
             shares=(arm.shares[0], arm.shares[1]),
             acceleration=None if acceleration is None else float(np.radians(acceleration)),
         )
-        body = None if arm.payload_at is None else self._body(earlier)
-        sigma, rate_hz = None, TORQUE_RATE_HZ
-        if earlier is not None:
-            sigma, rate_hz = torque_noise_of_estimate(earlier, str(self.after), len(robot.joints))
-        problem = payload_problem(
+        return joint_problem(
             robot,
             limits,
             start,
             torque_share=arm.shares[2],
             placement=None if arm.payload_at is None else robot.frame(arm.payload_at),
             body=body,
-            sigma=sigma,
+            noise=torque_noise_of(earlier, path, len(robot.joints), payload=body is not None),
             box=None if arm.box is None else np.reshape(arm.box, (3, 2)),
             floor=-np.inf if arm.floor is None else arm.floor,
-        )
-        return design_joint_motion(
-            problem,
-            self._search(),
-            body=body,
-            earlier=EarlierFit.of(earlier),
-            rate_hz=rate_hz,
-            needs=parse_required_precision(self.need),
-            remarks=joint_remarks(problem, arm.shares),
         )
 
     def _search(self) -> Search:
@@ -293,7 +288,7 @@ class Design(Command):
             write_starts(self._starts_file, self._key, finished)
             _LOGGER.info("designed from start %d of %d", number + 1, self.starts)
 
-        return Search(self.time, self.starts, self.seed, dict(finished), on_start)
+        return Search(self.starts, self.seed, dict(finished), on_start)
 
     @property
     def _starts_file(self) -> Path:
@@ -315,9 +310,10 @@ class Design(Command):
         """Write the files of a design, and describe it."""
         from identify.reporting.motion_design import motion_design_html
 
-        files = {self.output: design.plan.csv()}
+        plan = design.plan
+        files = {self.output: plan.csv()}
         for suffix, write in self._programs():
-            files[self.output.with_suffix(suffix)] = write(design.plan)
+            files[self.output.with_suffix(suffix)] = write(plan)
         page = self.output.with_suffix(".html")
         files[page] = motion_design_html(design, invocation)
         for path, text in files.items():
@@ -335,9 +331,9 @@ class Design(Command):
         import numpy as np
 
         from identify.design import design_static_poses
-        from identify.design.prediction import predict_static_poses
+        from identify.design.prediction import predict_static_poses, read_earlier
 
-        earlier = self._earlier()
+        earlier = None if self.after is None else read_earlier(self.after)
         noise, body = self._noise(earlier), self._body(earlier)
         gravity = np.array(self.limits.gravity)
         rng = np.random.default_rng(self.seed)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from identify.design import MotionDesign
+    from identify.design import MotionDesign, PredictedPrecision
 
 _UNITS = {
     "m": ("mass", 1.0, "kg"),
@@ -29,29 +29,33 @@ def design_lines(design: MotionDesign) -> Iterator[str]:
     seconds, periods = design.seconds, round(design.seconds / design.period)
     repeated = f", {periods} times a period of {design.period:g} s" if periods > 1 else ""
     yield f"Motion of {seconds:g} s{repeated}, from rest to rest."
-    if design.prediction is not None:
-        yield from width_lines(design.prediction.half_widths(seconds))
+    if (prediction := design.prediction) is not None:
+        yield from width_lines(prediction.half_widths(seconds))
     yield (
         f"Standard errors are {design.gain:.2f} times those of an unplanned motion within the same "
         "limits and time (geometric mean)."
     )
     name, share = max(design.shares.items(), key=lambda item: item[1])
     yield f"Most used limit: {name}, {100.0 * share:.1f} %."
+    if prediction is not None:
+        yield from _need_lines(design, prediction)
+    yield from design.plan.remarks
+
+
+def _need_lines(design: MotionDesign, prediction: PredictedPrecision) -> Iterator[str]:
+    unmet = design.unmet
     for need in design.needs:
-        if design.prediction is None:
-            continue
-        reached = design.prediction.reached(need, seconds)
+        reached = prediction.reached(need, design.seconds)
         has = "has no interval" if reached is None else f"± {reached:.2g} {need.unit} is predicted"
-        met = "not met" if need in design.unmet else "met"
+        met = "not met" if need in unmet else "met"
         yield f"Need {need.text}: {met}, {has}."
-    if design.unmet and design.prediction is not None:
-        needed = design.prediction.seconds_for(design.needs, design.period)
+    if unmet:
+        needed = prediction.seconds_for(design.needs, design.period)
         yield (
             "No such motion within an hour meets all needs: widen the limits, or relax the needs."
             if needed is None
             else f"All needs are met after {needed:g} s of this motion (--time {needed:g})."
         )
-    yield from design.plan.remarks
 
 
 def design_record(design: MotionDesign) -> dict[str, object]:
@@ -61,7 +65,7 @@ def design_record(design: MotionDesign) -> dict[str, object]:
     return {
         "seconds": design.seconds,
         "period": design.period,
-        "axes": list(design.plan.axes),
+        "axes": list(design.problem.axes),
         "shares": dict(design.shares),
         "half_widths": {k: v if math.isfinite(v) else None for k, v in widths.items()},
         "relative_to_unplanned": design.gain,

@@ -7,7 +7,7 @@ identification" (1997).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -62,7 +62,32 @@ class MotionProblem(Protocol):
 
     @property
     def limits(self) -> AxisLimits:
-        """Limits of each axis."""
+        """Limits of each axis about the start."""
+        ...
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the axes in files."""
+        ...
+
+    @property
+    def start(self) -> Array:
+        """Values of the axes at the start, shape (n,) [rad or m]."""
+        ...
+
+    @property
+    def longest_period(self) -> float:
+        """Longest period of a motion [s]; a longer motion repeats it."""
+        ...
+
+    @property
+    def rate_hz(self) -> float:
+        """Independent samples a second."""
+        ...
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences for the head of files: limits that hold, and what was not checked."""
         ...
 
     @property
@@ -81,6 +106,10 @@ class MotionProblem(Protocol):
 
     def slopes(self, motion: Array) -> DesignRows:
         """Return the derivatives of the rows of a motion, shape (3, samples, n)."""
+        ...
+
+    def contact(self, motion: Array) -> str:
+        """Return a pair of shapes that touch along a motion, "A and B"; empty if none do."""
         ...
 
 
@@ -191,7 +220,7 @@ def within_limits(
 ) -> DesignedMotion:
     """Scale a motion to the limits of its axes, and shrink it until it keeps the others.
 
-    Both on a grid ten times finer than that of the design.
+    Both on a grid ten times finer than that of the design. A motion that collides shrinks as well.
 
     Raises:
         ProblemError: the start breaks a limit, which is named.
@@ -200,22 +229,26 @@ def within_limits(
     fine = basis.at(basis.times(refinement=10)) @ coefficients.T
     scale = 1.0
     for motion in (fine[:, ::10], fine):  # a tenth of the samples is a tenth of the time
-        while (shares := problem.rows(scale * motion).shares).max(initial=0.0) > 1.0:
+        while broken := _broken_limit(problem, scale * motion):
             scale *= _SHRINKAGE
             if scale < _SMALLEST_SCALE:
-                raise ProblemError(_broken_limit(problem, shares))
-    coarse = scale * fine[:, ::10]
-    value, _ = d_optimality(problem.rows(coarse).regressor, problem.wanted)
+                raise ProblemError(f"no motion about this start keeps the limit of {broken}")
+    value, _ = d_optimality(problem.rows(scale * fine[:, ::10]).regressor, problem.wanted)
     return DesignedMotion(basis, scale * coefficients, value, scale)
 
 
-def _broken_limit(problem: MotionProblem, shares: Array) -> str:
-    worst = int(shares.max(axis=0).argmax())
-    return (
-        f"no motion about this start keeps the limit of {problem.limit_names[worst]}: near rest "
-        f"it is used to {100.0 * shares[:, worst].max():.0f} %, expected at most 100 %. Choose "
-        "another start, a lighter payload or a wider limit"
-    )
+def _broken_limit(problem: MotionProblem, motion: Array) -> str:
+    """Describe the limit that a motion exceeds most, or where it collides; empty if neither."""
+    shares = problem.rows(motion).shares
+    if shares.max(initial=0.0) > 1.0:
+        worst = int(shares.max(axis=0).argmax())
+        return (
+            f"{problem.limit_names[worst]}: near rest it is used to "
+            f"{100.0 * shares[:, worst].max():.0f} %, expected at most 100 %. Choose another "
+            "start, a lighter payload or a wider limit"
+        )
+    pair = problem.contact(motion)
+    return pair and f"self-collision: {pair} touch at the start. Choose another start"
 
 
 def random_motion(
@@ -226,35 +259,42 @@ def random_motion(
     return within_limits(problem, basis, coefficients)
 
 
-def design_motion(
-    problem: MotionProblem,
-    basis: PeriodicBasis,
-    *,
-    starts: int = 3,
-    seed: int = 0,
-    finished: Mapping[int, DesignedMotion] | None = None,
-    on_start: Callable[[int, DesignedMotion], None] | None = None,
-) -> DesignedMotion:
-    """Design a motion from several random starts, and return the best.
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Settings of the search for a motion.
 
-    Args:
-        problem: unknowns that the motion shall identify, and limits.
-        basis: of the series of its axes.
-        starts: number of starts; the criterion has local optima some per cent apart.
+    Attributes:
+        starts: number of random starts; the criterion has local optima some per cent apart.
         seed: of the random starts.
         finished: motions of starts of an earlier run, by number, which are not designed again.
         on_start: called with the number and the motion of each start when it is finished.
+    """
+
+    starts: int = 3
+    seed: int = 0
+    finished: Mapping[int, DesignedMotion] = field(default_factory=dict)
+    on_start: Callable[[int, DesignedMotion], None] = lambda number, motion: None
+
+
+DEFAULT_SEARCH = Search()
+"""Three starts by seed 0, as the command has them by default."""
+
+
+def design_motion(
+    problem: MotionProblem, basis: PeriodicBasis, search: Search = DEFAULT_SEARCH
+) -> DesignedMotion:
+    """Design a motion from several random starts, and return the best.
 
     Raises:
         ProblemError: no motion about the start keeps all limits, or none identifies what is wanted.
     """
     motions: list[DesignedMotion] = []
-    for number in range(starts):
-        motion = (finished or {}).get(number)
+    for number in range(search.starts):
+        motion = search.finished.get(number)
         if motion is None:
-            motion = design_from_start(problem, basis, np.random.default_rng([seed, number]))
-            if on_start is not None:
-                on_start(number, motion)
+            rng = np.random.default_rng([search.seed, number])
+            motion = design_from_start(problem, basis, rng)
+            search.on_start(number, motion)
         motions.append(motion)
     return min(motions, key=lambda motion: motion.criterion)
 

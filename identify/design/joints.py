@@ -10,9 +10,12 @@ import numpy as np
 from identify.arrays import Array, Indices, Phi
 from identify.design.d_optimal import DesignRows
 from identify.design.periodic import AxisLimits
-from identify.design.workspace import ReachLimits
+from identify.design.self_collision import SelfCollision
+from identify.design.workspace import ReachLimits, reach_limits
+from identify.errors import ProblemError
+from identify.inertia import InertialParameters
 from identify.inertia.frames import frame_map
-from identify.robots import FramePlacement, RobotModel, torque_regressor
+from identify.robots import FramePlacement, RobotModel, robot_base_columns, torque_regressor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,15 +24,30 @@ SIGN_SPEED = 0.05
 """Speed at which a smooth sign is .76 in place of that of Coulomb friction [rad/s or m/s]; a fit
 leaves slower rows out."""
 
+_SECONDS_TO_FULL_SPEED = 0.4
+"""Time in which a joint reaches its full speed, where no acceleration is given [s]."""
+
+_TORQUE_NOISE_SHARE = 0.01
+"""Noise of a joint's torque as a share of its limit, if no earlier fit gives it."""
+
+_TORQUE_RATE_HZ = 2.0
+"""Independent samples a second of a joint's torque: the residual of an arm is slow error of its
+friction, and measured logs had 1 to 3 effective samples a second."""
+
 _POSITION_STEP = 1e-6
 """Step of central differences with respect to positions [rad or m]."""
 
 
-class RoughPayload(NamedTuple):
-    """A rough payload: its ten parameters about its frame, and where the frame is on the arm."""
+class TorqueNoise(NamedTuple):
+    """Noise of the torques of joints.
 
-    phi: Phi
-    placement: FramePlacement
+    Attributes:
+        sigma: standard deviation of a sample of each torque, shape (n,) [N m or N].
+        rate_hz: independent samples a second.
+    """
+
+    sigma: Array
+    rate_hz: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +62,38 @@ class JointProblem:
         limits: of the positions less those at the start, of speed and acceleration.
         robot: the arm.
         start: positions at the start, shape (n,) [rad or m].
-        sigma: standard deviation of a sample of each torque, shape (n,) [N m or N].
+        noise: of the torques.
         torque_limits: shape (n,) [N m or N].
-        payload: None for an arm without one.
+        space: limits in space, with the frame of the payload.
+        payload: ten rough parameters of the payload about its frame; None if the arm is wanted.
         base_columns: independent columns of the arm's regressor if the arm is wanted, else None.
-        space: limits in space; None for no others.
+        collision: check of the arm with itself; None without shapes to check.
     """
 
     limits: AxisLimits
     robot: RobotModel
     start: Array
-    sigma: Array
+    noise: TorqueNoise
     torque_limits: Array
-    payload: RoughPayload | None = None
+    space: ReachLimits
+    payload: Phi | None = None
     base_columns: Indices | None = None
-    space: ReachLimits | None = None
+    collision: SelfCollision | None = None
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the joints."""
+        return self.robot.joints
+
+    @property
+    def longest_period(self) -> float:
+        """Longest period of a motion [s]; longer ones have more local optima and no more gain."""
+        return 10.0
+
+    @property
+    def rate_hz(self) -> float:
+        """Independent samples a second of the torques."""
+        return self.noise.rate_hz
 
     @property
     def wanted(self) -> int:
@@ -70,17 +105,38 @@ class JointProblem:
     @property
     def limit_names(self) -> tuple[str, ...]:
         """Names of the limits of `rows`."""
-        torques = (f"the torque of {joint}" for joint in self.robot.joints)
-        return (*torques, *(() if self.space is None else self.space.names))
+        return (*(f"the torque of {joint}" for joint in self.robot.joints), *self.space.names)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on limits that hold, and on what was not checked."""
+        model, limits = self.robot.path.name, self.limits
+        load = "" if self.payload is None else f" with a payload of {self.payload[0]:.3g} kg"
+        low, high = self.start + limits.low, self.start + limits.high
+        signals = (low, high, limits.speed, limits.acceleration, self.torque_limits)
+        low, high, *others = (" ".join(f"{x:.4g}" for x in values) for values in signals)
+        speed, acceleration, torque = others
+        unchecked = "of the arm with itself, and " if self.collision is None else ""
+        return (
+            f"Limits of the joints that hold, in SI: position from {low} to {high}; speed {speed}; "
+            f"acceleration {acceleration}; torque without friction{load} {torque}.",
+            f"Positions are those of {model}: compare the sign and the zero of each joint with the "
+            "controller before the first run.",
+            *self.space.remarks(),
+            f"Not checked: collisions {unchecked}with the surroundings.",
+        )
+
+    def contact(self, motion: Array) -> str:
+        """Return a pair of shapes of the arm that touch along a motion; empty if none do."""
+        return "" if self.collision is None else self.collision.first_pair(self.start + motion[0])
 
     def rows(self, motion: Array) -> DesignRows:
         """Return rows [Y, friction, 1] / σ of each sample, and shares of the torque limits."""
         columns, torque = self._dynamics(*motion)
         regressor = self._with_friction(columns, motion[1])
         shares = np.abs(torque / self.torque_limits)
-        if self.space is not None:
-            shares = np.hstack((shares, self.space.shares(self.robot, self.start + motion[0])))
-        return DesignRows(regressor, shares)
+        in_space = self.space.shares(self.robot, self.start + motion[0])
+        return DesignRows(regressor, np.hstack((shares, in_space)))
 
     def slopes(self, motion: Array) -> DesignRows:
         """Return the derivatives of the rows."""
@@ -90,24 +146,24 @@ class JointProblem:
         regressor = np.zeros((samples, n, p + 3 * n, 3, n))
         shares = np.empty((samples, n, 3, n))
         for order, joint, of_columns, of_torque in self._differences(motion, columns, torque):
-            regressor[:, :, :p, order, joint] = of_columns / self.sigma[:, None]
+            regressor[:, :, :p, order, joint] = of_columns / self.noise.sigma[:, None]
             shares[:, :, order, joint] = of_torque / self.torque_limits
         shares *= np.sign(torque)[..., None, None]
         joints = np.arange(n)
         of_sign = (1.0 - np.tanh(v / SIGN_SPEED) ** 2) / SIGN_SPEED
-        regressor[:, joints, p + joints, 1, joints] = 1.0 / self.sigma
-        regressor[:, joints, p + n + joints, 1, joints] = of_sign / self.sigma
-        if self.space is not None and self.space.names:
-            shares = np.concatenate((shares, self._space_slopes(self.space, motion[0])), axis=1)
+        regressor[:, joints, p + joints, 1, joints] = 1.0 / self.noise.sigma
+        regressor[:, joints, p + n + joints, 1, joints] = of_sign / self.noise.sigma
+        if self.space.names:
+            shares = np.concatenate((shares, self._space_slopes(motion[0])), axis=1)
         return DesignRows(regressor, shares)
 
-    def _space_slopes(self, space: ReachLimits, q: Array) -> Array:
+    def _space_slopes(self, q: Array) -> Array:
         """Return the derivatives of the shares of limits in space, shape (N, limits, 3, n)."""
         n = q.shape[1]
         steps = _POSITION_STEP * np.concatenate((np.eye(n), -np.eye(n)))
         moved = (self.start + q + steps[:, None]).reshape(-1, n)
-        ahead, behind = space.shares(self.robot, moved).reshape(2, n, len(q), -1)
-        slopes = np.zeros((len(q), len(space.names), 3, n))
+        ahead, behind = self.space.shares(self.robot, moved).reshape(2, n, len(q), -1)
+        slopes = np.zeros((len(q), len(self.space.names), 3, n))
         slopes[:, :, 0] = np.moveaxis((ahead - behind) / (2.0 * _POSITION_STEP), 0, -1)
         return slopes
 
@@ -118,10 +174,9 @@ class JointProblem:
         if self.payload is None:
             columns = full[..., self.base_columns]
             return columns, torque
-        link = 10 * self.payload.placement.link
-        on_link = full[..., link : link + 10] @ frame_map(self.payload.placement.X_LF)
-        torque += on_link @ self.payload.phi
-        return on_link if self.base_columns is None else full[..., self.base_columns], torque
+        link = 10 * self.space.tool.link
+        on_link = full[..., link : link + 10] @ frame_map(self.space.tool.X_LF)
+        return on_link, torque + on_link @ self.payload
 
     def _with_friction(self, columns: Array, v: Array) -> Array:
         """Append columns of viscous and Coulomb friction and offsets, and divide by the noise."""
@@ -132,7 +187,7 @@ class JointProblem:
         rows[:, diagonal, p + diagonal] = v
         rows[:, diagonal, p + n + diagonal] = np.tanh(v / SIGN_SPEED)
         rows[:, diagonal, p + 2 * n + diagonal] = 1.0
-        return rows / self.sigma[:, None]
+        return rows / self.noise.sigma[:, None]
 
     def _differences(
         self, motion: Array, columns: Array, torque: Array
@@ -161,3 +216,101 @@ class JointProblem:
                     (all_torques[up, joint] - all_torques[down, joint]) / width,
                 )
             yield 2, joint, all_columns[4, joint] - columns, all_torques[4, joint] - torque
+
+
+def joint_limits(
+    robot: RobotModel,
+    start: Array,
+    *,
+    excursion: float,
+    shares: tuple[float, float],
+    acceleration: float | None = None,
+) -> AxisLimits:
+    """Return the limits of a robot's joints about a start.
+
+    Args:
+        robot: with limits of position and speed.
+        start: positions at the start, shape (n,) [rad or m].
+        excursion: largest angle from the start of a joint that turns [rad].
+        shares: of the model's limits of position, about the middle of their range, and of speed.
+        acceleration: largest acceleration [rad/s² or m/s²]; by default full speed in .4 s.
+
+    Raises:
+        ProblemError: the model has no limit of speed for a joint, or the start is not within the
+            limits.
+    """
+    low, high = robot.position_limits.T
+    with np.errstate(invalid="ignore"):
+        middle, half = 0.5 * (low + high), 0.5 * shares[0] * (high - low)
+        low, high = middle - half, middle + half
+    reach = np.where(robot.prismatic, np.inf, excursion)
+    low = np.fmax(np.where(np.isfinite(low), low - start, -np.inf), -reach)
+    high = np.fmin(np.where(np.isfinite(high), high - start, np.inf), reach)
+    for name, speed in zip(robot.joints, robot.velocity_limits, strict=True):
+        if not 0.0 < speed < np.inf:
+            raise ProblemError(
+                f"{robot.path}: joint {name} has no limit of velocity; expected one in its <limit>"
+            )
+    speed = shares[1] * robot.velocity_limits
+    accelerations = (
+        speed / _SECONDS_TO_FULL_SPEED
+        if acceleration is None
+        else np.full(len(speed), float(acceleration))
+    )
+    return AxisLimits(low, high, speed, accelerations, robot.joints)
+
+
+def middle_of_range(robot: RobotModel) -> Array:
+    """Return the middle of each joint's range, zero where it has none, shape (n,)."""
+    low, high = robot.position_limits.T
+    with np.errstate(invalid="ignore"):
+        middle = 0.5 * (low + high)
+    return np.where(np.isfinite(middle), middle, 0.0)
+
+
+def joint_problem(
+    robot: RobotModel,
+    limits: AxisLimits,
+    start: Array,
+    *,
+    torque_share: float,
+    placement: FramePlacement | None = None,
+    body: InertialParameters | None = None,
+    noise: TorqueNoise | None = None,
+    box: Array | None = None,
+    floor: float = -np.inf,
+) -> JointProblem:
+    """Return the problem of a payload on a frame, or of the arm itself without a payload.
+
+    Args:
+        robot: with limits of effort.
+        limits: of its joints about the start.
+        start: positions at the start, shape (n,) [rad or m].
+        torque_share: share of the limits of effort.
+        placement: of the tool's frame; None for the last frame of the model.
+        body: rough parameters of the payload; None where the arm itself is wanted.
+        noise: of the torques; if not given, 1 % of the limit of each, 2 samples a second.
+        box: lowest and highest position of the tool's origin in the base, shape (3, 2) [m].
+        floor: lowest height of all links in the base [m].
+
+    Raises:
+        ProblemError: the model has no limit of effort for a joint, or the box is crossed.
+    """
+    limit = robot.effort_limits
+    for name, effort in zip(robot.joints, limit, strict=True):
+        if not np.isfinite(effort):
+            raise ProblemError(
+                f"{robot.path}: joint {name} has no limit of effort; expected one in its <limit>"
+            )
+    tool = placement or list(robot.frames.values())[-1]
+    return JointProblem(
+        limits,
+        robot,
+        start,
+        noise or TorqueNoise(_TORQUE_NOISE_SHARE * limit, _TORQUE_RATE_HZ),
+        torque_share * limit,
+        reach_limits(robot, tool, box=box, floor=floor, payload=body),
+        None if body is None else body.phi,
+        None if body is not None else robot_base_columns(robot).kept,
+        SelfCollision.of(robot),
+    )

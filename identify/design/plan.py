@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array, Flags, Vec4
-from identify.design.d_optimal import DesignedMotion
 from identify.spatial.rotations import exp_rotation, quaternion_product
 
 SUPERVISION = "A person stays at the stop button while this motion runs."
@@ -55,32 +54,3 @@ class MotionPlan:
         lines.append(",".join(("t", *names)))
         lines += [",".join(f"{number:.9g}" for number in row) for row in table]
         return "\n".join(lines) + "\n"
-
-
-def planned_motion(
-    motion: DesignedMotion,
-    *,
-    axes: tuple[str, ...],
-    start: Array,
-    seconds: float,
-    rate_hz: float,
-    remarks: tuple[str, ...],
-    robot: bool,
-    prismatic: Flags,
-) -> MotionPlan:
-    """Sample whole periods of a designed motion, from its start.
-
-    Args:
-        motion: as designed.
-        axes: names of the axes.
-        start: values at the start, shape (n,).
-        seconds: a whole number of periods.
-        rate_hz: of the samples [Hz].
-        remarks: besides `SUPERVISION`.
-        robot: whether axes are joints of a robot.
-        prismatic: whether each axis translates, shape (n,).
-    """
-    times = np.arange(round(seconds * rate_hz) + 1) / rate_hz
-    values = motion.at(times)
-    values[0] += start
-    return MotionPlan(axes, times, values, robot, prismatic, (SUPERVISION, *remarks))

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
 
+from identify.arms import SavedArm, read_arm
 from identify.arrays import Array, Vec3
+from identify.design.joints import TorqueNoise
 from identify.design.static_poses import StaticPoses
 from identify.design.wrist import WrenchNoise
 from identify.errors import ProblemError
 from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian
-from identify.exchange import SavedEstimate
+from identify.exchange import SavedEstimate, read_estimate
+from identify.files import read_bytes
 from identify.inertia import InertialParameters
 from identify.pipeline.required_precision import INTERVAL_NAMES, RequiredPrecision
+from identify.robots import RobotModel
 from identify.significance import HALF_WIDTH_SIGMA
 
 PREDICTED = tuple(name for names in INTERVAL_NAMES.values() for name in names)
@@ -27,19 +33,20 @@ _LONGEST_SECONDS = 3600.0
 
 
 class EarlierFit(NamedTuple):
-    """Knowledge of the first k of the ten parameters from an earlier fit; zeros without one.
+    """Knowledge of the ten parameters from an earlier fit; zeros without one.
 
     Attributes:
-        known: information, shape (k, k).
-        calibration: covariance from errors of scale, which no motion lowers, shape (k, k).
+        known: information, shape (10, 10).
+        calibration: covariance from errors of scale, which no motion lowers, shape (10, 10).
     """
 
     known: Array
     calibration: Array
 
     @classmethod
-    def of(cls, estimate: SavedEstimate | None) -> EarlierFit:
-        """Return what an estimate tells about its ten parameters."""
+    def of(cls, earlier: SavedEstimate | SavedArm | None) -> EarlierFit:
+        """Return the information of an estimate on its ten parameters."""
+        estimate = earlier if isinstance(earlier, SavedEstimate) else None
         if estimate is None or estimate.covariance is None:
             return cls(*np.zeros((2, 10, 10)))
         zero = np.zeros((10, 10))
@@ -54,15 +61,12 @@ class PredictedPrecision:
     Attributes:
         body: rough parameters to which relative needs refer.
         information: on the first k of the ten parameters per second of the motion, shape (k, k).
-        known: information from an earlier fit, shape (k, k); zero without one.
-        calibration: covariance from errors of scale, which no motion lowers, shape (k, k); zero if
-            it is not known, so that half-widths are those of repeated logs.
+        earlier: knowledge from an earlier fit; without one, half-widths are those of repeated logs.
     """
 
     body: InertialParameters
     information: Array
-    known: Array
-    calibration: Array
+    earlier: EarlierFit
 
     def half_widths(self, seconds: float) -> Mapping[str, float]:
         """Return the half-width of each of `PREDICTED` after some time of the motion [SI].
@@ -70,7 +74,8 @@ class PredictedPrecision:
         Infinite where the motion does not identify the quantity.
         """
         k = len(self.information)
-        covariance = np.linalg.inv(self.known + seconds * self.information) + self.calibration
+        known, calibration = (each[:k, :k] for each in self.earlier)
+        covariance = np.linalg.inv(known + seconds * self.information) + calibration
         jacobian = interval_jacobian(self.body.phi)
         spread = np.einsum("ij,jk,ik->i", jacobian[:, :k], covariance, jacobian[:, :k])
         identified = ~jacobian[:, k:].any(axis=1)
@@ -119,62 +124,97 @@ def predict_static_poses(
     """Return the half-widths after each pose was logged for a second; no pose tells the inertia."""
     regressor = poses.regressor(float(np.linalg.norm(gravity)), noise)
     information = information_rate(regressor, 4, noise.rate_hz) * len(regressor)
-    return PredictedPrecision(body, information, *np.zeros((2, 4, 4))).half_widths(1.0)
+    return PredictedPrecision(body, information, EarlierFit.of(None)).half_widths(1.0)
 
 
-def noise_of_estimate(estimate: SavedEstimate, path: str) -> WrenchNoise:
-    """Return the noise of a sensor as an earlier fit of a moving log left it.
+def read_earlier(path: Path) -> SavedEstimate | SavedArm:
+    """Read an estimate.json, or the arm.json of `identify fit-arm`.
+
+    Raises:
+        MissingFile: no such file.
+        ModelError: neither of them, or damaged.
+    """
+    try:
+        document = json.loads(read_bytes(path))
+    except ValueError:
+        document = None
+    is_arm = isinstance(document, dict) and "arm" in document
+    return read_arm(path) if is_arm else read_estimate(path)
+
+
+def noise_of_estimate(estimate: SavedEstimate | SavedArm, path: str) -> WrenchNoise:
+    """Return the noise of a sensor by the residual of an earlier fit of a moving log.
 
     Args:
         estimate: as read from its file.
         path: of the file, for the message.
 
     Raises:
-        ProblemError: the file has no residuals, or no times.
+        ProblemError: the file has no residual wrench, or no times.
     """
-    seconds = _seconds_of(estimate)
-    if estimate.residual_rms is None or not estimate.effective_samples or not seconds:
-        raise _no_residuals(path)
-    force, torque = np.sqrt(np.square(estimate.residual_rms).reshape(2, 3).mean(axis=1))
-    return WrenchNoise(float(force), float(torque), estimate.effective_samples / seconds)
+    rms, rate_hz = _residuals(estimate, path, 6)
+    force, torque = np.sqrt(np.square(rms).reshape(2, 3).mean(axis=1))
+    return WrenchNoise(float(force), float(torque), rate_hz)
 
 
-def torque_noise_of_estimate(
-    estimate: SavedEstimate, path: str, joints: int
-) -> tuple[Array, float]:
-    """Return the noise of joint torques as an earlier fit of a payload on an arm left it.
+def torque_noise_of(
+    earlier: SavedEstimate | SavedArm | None, path: str, joints: int, *, payload: bool
+) -> TorqueNoise | None:
+    """Return the noise of joint torques by the residuals of an earlier fit of the arm.
 
-    The payload is told from a log without it on the same motion, so that half of the samples count.
+    A payload is separated from the arm by a log without it on the same motion, so that half of the
+    samples count for it.
 
     Args:
-        estimate: as read from its file.
+        earlier: as read from its file, of a payload or of the arm.
         path: of the file, for the message.
         joints: number of joints of the arm.
-
-    Returns:
-        Standard deviation of a sample of each torque, shape (n,), and independent samples a second.
+        payload: whether a payload is wanted.
 
     Raises:
         ProblemError: the file has no residuals of as many joints, or no times.
     """
-    seconds, rms = _seconds_of(estimate), estimate.residual_rms
-    if rms is None or len(rms) != joints or not estimate.effective_samples or not seconds:
-        raise _no_residuals(path)
-    return np.array(rms), 0.5 * estimate.effective_samples / (joints * seconds)
+    if earlier is None:
+        return None
+    rms, rate_hz = _residuals(earlier, path, joints)
+    return TorqueNoise(rms, (0.5 if payload else 1.0) * rate_hz / joints)
 
 
-def _seconds_of(estimate: SavedEstimate) -> float:
-    """Return the time of all logs of a fit by its provenance [s]; zero if it is not known."""
-    logs = estimate.provenance.get("logs")
-    return sum(
+def with_fitted_links(
+    robot: RobotModel, earlier: SavedEstimate | SavedArm | None, path: str
+) -> RobotModel:
+    """Return the robot with the links of an earlier fit of the arm, if there is one.
+
+    Raises:
+        ProblemError: the arm of the fit has other joints or links.
+    """
+    if not isinstance(earlier, SavedArm):
+        return robot
+    if earlier.joints != robot.joints or tuple(earlier.links) != robot.links:
+        raise ProblemError(
+            f"{path}: is of an arm with the joints {', '.join(earlier.joints)}; expected those of "
+            f"{robot.path}: {', '.join(robot.joints)}. Give the model it was fitted with"
+        )
+    return replace(robot, phi=np.array(list(earlier.links.values())))
+
+
+def _residuals(earlier: SavedEstimate | SavedArm, path: str, channels: int) -> tuple[Array, float]:
+    """Return RMS residuals of the channels, and effective samples of all a second."""
+    if isinstance(earlier, SavedArm):
+        rms, count = (earlier.report.get(k) for k in ("residual_rms", "effective_samples"))
+        provenance = earlier.report.get("provenance", {})
+    else:
+        rms, count = earlier.residual_rms, earlier.effective_samples
+        provenance = earlier.provenance
+    logs = provenance.get("logs")
+    seconds = sum(
         float(log["rows"]) / float(log["rate_hz"])
         for log in (logs if isinstance(logs, Sequence) else ())
         if isinstance(log, Mapping) and log.get("rate_hz")
     )
-
-
-def _no_residuals(path: str) -> ProblemError:
-    return ProblemError(
-        f"{path}: expected an estimate of a moving log of this sensor or arm with `residual_rms` "
-        "and `effective_samples`. Leave out --after"
-    )
+    if rms is None or len(rms) != channels or not count or not seconds:
+        raise ProblemError(
+            f"{path}: expected a fit of moving logs of this sensor or arm, with `residual_rms` of "
+            f"{channels} channels and `effective_samples`. Leave out --after"
+        )
+    return np.array(rms), float(count) / seconds

@@ -1,17 +1,30 @@
-"""A finished design: the plan, what it will give, and what an unplanned motion gives."""
+"""`plan_motion`: a designed motion, what it will give, and what an unplanned motion gives."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array
-from identify.design.d_optimal import DesignedMotion, MotionProblem
-from identify.design.plan import MotionPlan
-from identify.design.prediction import PredictedPrecision
+from identify.arrays import Array, Vec3
+from identify.design.d_optimal import (
+    DEFAULT_SEARCH,
+    DesignedMotion,
+    MotionProblem,
+    Search,
+    design_motion,
+    unplanned_motion,
+)
+from identify.design.joints import JointProblem
+from identify.design.periodic import PeriodicBasis, harmonics_within
+from identify.design.plan import SUPERVISION, MotionPlan
+from identify.design.prediction import EarlierFit, PredictedPrecision, information_rate
+from identify.inertia import InertialParameters
 from identify.pipeline.required_precision import RequiredPrecision
+
+_PLAN_RATE_HZ, _CURVE_RATE_HZ = 100.0, 20.0
+"""Samples a second of a plan, and of the curves that are shown of it [Hz]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,58 +32,144 @@ class MotionDesign:
     """A designed motion with the precision that is predicted for it.
 
     Attributes:
-        plan: the motion as it is commanded.
-        seconds: its duration [s].
-        period: after which it repeats [s].
-        axis_limits: lowest and highest position of each axis, its speed and its acceleration,
-            shape (4, n).
-        curve_times: of the curves of one period, shape (K,) [s].
-        curves: positions, velocities and accelerations then, shape (3, K, n).
-        limit_names: names of the limits that are not of one axis alone.
-        limit_shares: share of each of them then, shape (K, limits).
-        path: position of the tool in the base of the robot then, shape (K, 3) [m]; None of a wrist.
-        shares: largest share of each limit that it uses, by its name.
-        prediction: of its precision; None if inertial parameters of a payload are not wanted.
-        unplanned: of an unplanned motion within the same limits.
-        gain: geometric mean of its standard errors, relative to the unplanned motion.
+        problem: unknowns that it identifies, and its limits.
+        motion: the motion relative to its start.
+        unplanned: median of random motions within the same limits.
+        seconds: its duration, a whole number of periods [s].
+        body: rough parameters of the payload, to which relative needs refer; None if the arm is
+            wanted.
+        earlier: knowledge of the payload from an earlier fit.
         needs: precision that is needed.
+        shares: largest share of each limit that the motion uses, by its name.
     """
 
-    plan: MotionPlan
+    problem: MotionProblem
+    motion: DesignedMotion
+    unplanned: DesignedMotion
     seconds: float
-    period: float
-    axis_limits: Array
-    curve_times: Array
-    curves: Array
-    limit_names: tuple[str, ...]
-    limit_shares: Array
+    body: InertialParameters | None
+    earlier: EarlierFit
+    needs: tuple[RequiredPrecision, ...]
     shares: Mapping[str, float]
-    prediction: PredictedPrecision | None
-    unplanned: PredictedPrecision | None
-    gain: float
-    path: Array | None = None
-    needs: tuple[RequiredPrecision, ...] = ()
+
+    @property
+    def period(self) -> float:
+        """Time after which the motion repeats [s]."""
+        return self.motion.basis.period
+
+    @property
+    def gain(self) -> float:
+        """Geometric mean of the standard errors, relative to the unplanned motion."""
+        return float(np.exp(self.motion.criterion - self.unplanned.criterion))
+
+    @property
+    def plan(self) -> MotionPlan:
+        """The motion as it is commanded."""
+        problem = self.problem
+        robot = problem.robot if isinstance(problem, JointProblem) else None
+        times = np.arange(round(self.seconds * _PLAN_RATE_HZ) + 1) / _PLAN_RATE_HZ
+        return MotionPlan(
+            problem.axes,
+            times,
+            self.positions(times),
+            robot is not None,
+            np.zeros(3, dtype=bool) if robot is None else robot.prismatic,
+            (SUPERVISION, *problem.remarks),
+        )
+
+    @property
+    def curve_times(self) -> Array:
+        """Times of the curves of one period that are shown, shape (K,) [s]."""
+        return np.linspace(0.0, self.period, 1 + round(self.period * _CURVE_RATE_HZ))
+
+    def positions(self, times: Array) -> Array:
+        """Return positions, velocities and accelerations of the axes, shape (3, times, n)."""
+        values = self.motion.at(times)
+        values[0] += self.problem.start
+        return values
+
+    @property
+    def path(self) -> Vec3 | None:
+        """Position of the tool in the base at `curve_times`, shape (K, 3) [m]; None of a wrist."""
+        if not isinstance(self.problem, JointProblem):
+            return None
+        q = self.positions(self.curve_times)[0]
+        return self.problem.space.tool_path(self.problem.robot, q)
+
+    def predict(self, motion: DesignedMotion) -> PredictedPrecision | None:
+        """Predict the precision that a motion gives; None if the arm is wanted."""
+        if self.body is None:
+            return None
+        rows = self.problem.rows(motion.at(motion.basis.times()))
+        information = information_rate(rows.regressor, 10, self.problem.rate_hz)
+        return PredictedPrecision(self.body, information, self.earlier)
+
+    @property
+    def prediction(self) -> PredictedPrecision | None:
+        """Predicted precision of the motion; None if the arm is wanted."""
+        return self.predict(self.motion)
 
     @property
     def unmet(self) -> tuple[RequiredPrecision, ...]:
         """Needs that the motion is not predicted to meet."""
-        if self.prediction is None:
+        if (prediction := self.prediction) is None:
             return self.needs
-        pairs = ((need, self.prediction.reached(need, self.seconds)) for need in self.needs)
+        pairs = ((need, prediction.reached(need, self.seconds)) for need in self.needs)
         return tuple(need for need, width in pairs if width is None or width > need.limit)
 
 
-def used_shares(
-    problem: MotionProblem, motion: DesignedMotion, axes: Sequence[str]
-) -> dict[str, float]:
+def plan_motion(
+    problem: MotionProblem,
+    seconds: float,
+    search: Search = DEFAULT_SEARCH,
+    *,
+    body: InertialParameters | None = None,
+    earlier: EarlierFit | None = None,
+    needs: tuple[RequiredPrecision, ...] = (),
+) -> MotionDesign:
+    """Design a motion to log, and predict what it will give.
+
+    Args:
+        problem: unknowns and limits, of a wrist with a sensor or of the joints of an arm.
+        seconds: duration [s].
+        search: settings of the search.
+        body: rough parameters of the payload, to which relative needs refer; None if the arm is
+            wanted.
+        earlier: knowledge of the payload's ten parameters from an earlier fit.
+        needs: precision that is needed.
+
+    Raises:
+        ProblemError: no motion about the start keeps all limits, or none identifies what is wanted.
+    """
+    period = seconds / np.ceil(seconds / problem.longest_period)
+    basis = PeriodicBasis(period, harmonics_within(problem.limits, period))
+    motion = design_motion(problem, basis, search)
+    return MotionDesign(
+        problem,
+        motion,
+        unplanned_motion(problem, basis, seed=search.seed),
+        seconds,
+        body,
+        earlier or EarlierFit.of(None),
+        needs,
+        used_shares(problem, motion),
+    )
+
+
+def used_shares(problem: MotionProblem, motion: DesignedMotion) -> dict[str, float]:
     """Return the largest share of each limit that a motion uses, on a fine grid."""
     fine = motion.at(motion.basis.times(refinement=10))
     of_axes = np.abs(problem.limits.shares(fine)).max(axis=1)
-    kinds = ("position", "speed", "acceleration")
-    shares = {
-        f"the {kind} of {axis}": float(of_axes[k, a])
-        for k, kind in enumerate(kinds)
-        for a, axis in enumerate(axes)
-    }
+    names = [
+        f"the {kind} of {axis}"
+        for kind in ("position", "speed", "acceleration")
+        for axis in problem.axes
+    ]
     others = problem.rows(fine).shares.max(axis=0)
-    return shares | dict(zip(problem.limit_names, others.tolist(), strict=True))
+    return dict(
+        zip(
+            (*names, *problem.limit_names),
+            (*of_axes.ravel().tolist(), *others.tolist()),
+            strict=True,
+        )
+    )

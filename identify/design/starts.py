@@ -9,39 +9,25 @@ from pathlib import Path
 import numpy as np
 
 from identify.design.d_optimal import DesignedMotion
-from identify.design.periodic import PeriodicBasis
+from identify.errors import ModelError
 from identify.files import write_text
+from identify.plain_values import from_json_and_arrays, to_json_and_arrays
 
 
 def read_starts(path: Path, key: str) -> dict[int, DesignedMotion]:
     """Read the finished starts of an interrupted run; none if it had other settings."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        arrays = {name: np.array(values) for name, values in document["arrays"].items()}
+        same = document["key"] == key
+        return from_json_and_arrays(document["starts"], arrays) if same else {}
+    except (OSError, ValueError, KeyError, TypeError, ModelError):
         return {}
-    if not isinstance(document, dict) or document.get("key") != key:
-        return {}
-    return {
-        int(number): DesignedMotion(
-            PeriodicBasis(start["period"], start["harmonics"]),
-            np.array(start["coefficients"]),
-            start["criterion"],
-            start["scale"],
-        )
-        for number, start in document["starts"].items()
-    }
 
 
 def write_starts(path: Path, key: str, motions: Mapping[int, DesignedMotion]) -> None:
     """Write the finished starts of a run, for its continuation."""
-    starts = {
-        str(number): {
-            "period": motion.basis.period,
-            "harmonics": motion.basis.harmonics,
-            "coefficients": motion.coefficients.tolist(),
-            "criterion": motion.criterion,
-            "scale": motion.scale,
-        }
-        for number, motion in motions.items()
-    }
-    write_text(path, json.dumps({"key": key, "starts": starts}))
+    arrays: dict[str, np.ndarray] = {}
+    document = {"key": key, "starts": to_json_and_arrays(motions, arrays, "starts")}
+    document["arrays"] = {name: values.tolist() for name, values in arrays.items()}
+    write_text(path, json.dumps(document))

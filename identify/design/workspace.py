@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +52,18 @@ class ReachLimits:
             names += [f"the floor under {link}" for link in self.links]
         return tuple(names)
 
+    def remarks(self) -> Iterator[str]:
+        """Yield sentences on the limits that hold."""
+        if np.isfinite(self.box).any():
+            sides = zip("xyz", self.box, strict=True)
+            text = ", ".join(f"{axis} {low:g} to {high:g}" for axis, (low, high) in sides)
+            yield f"The origin of the tool stays within {text} m of the base."
+        if np.isfinite(self.floor):
+            missing = (
+                "" if self.complete else ", of links without geometry only the origins of frames"
+            )
+            yield f"All links stay above z = {self.floor:g} m of the base{missing}."
+
     def tool_path(self, robot: RobotModel, q: Array) -> Vec3:
         """Return the position of the tool's origin in the base, shape (N, 3) [m]."""
         return self._tool_positions(link_poses(robot, q), len(q))
@@ -77,7 +89,7 @@ class ReachLimits:
         return np.maximum(shares, -1.0)  # far inside, where no gradient is needed
 
 
-def workspace(
+def reach_limits(
     robot: RobotModel,
     tool: FramePlacement,
     *,

@@ -66,9 +66,50 @@ class WristProblem:
         require_tilt(self.tilt)
 
     @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the rotations in files."""
+        return tuple(f"r{axis}" for axis in WRIST_AXES)
+
+    @property
+    def start(self) -> Array:
+        """Angles at the start, zero."""
+        return np.zeros(3)
+
+    @property
+    def longest_period(self) -> float:
+        """Longest period of a motion [s]; longer ones have more local optima and no more gain."""
+        return 20.0
+
+    @property
+    def rate_hz(self) -> float:
+        """Independent samples a second of the sensor."""
+        return self.noise.rate_hz
+
+    @property
     def wanted(self) -> int:
         """Number of unknowns that shall be identified."""
         return 10
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on limits that hold, and on what was not checked."""
+        angles, speeds, accelerations = (
+            " ".join(f"{value:.4g}" for value in np.degrees(values))
+            for values in (self.limits.high, self.limits.speed, self.limits.acceleration)
+        )
+        tilt = f", tilt {np.degrees(self.tilt):.4g} deg" if self.tilt < np.pi else ""
+        return (
+            "Rotations are about the origin of the sensor, R = Rz Ry Rx from the attitude at the "
+            "start; set the tool point there, and move to the start by hand.",
+            f"Limits that hold, about z, y, x: angle +-{angles} deg, speed {speeds} deg/s, "
+            f"acceleration {accelerations} deg/s2{tilt}.",
+            "Not checked: collisions, reach and singularities of the robot, and limits of its "
+            "joints.",
+        )
+
+    def contact(self, motion: Array) -> str:
+        """Return no pair: without a robot model, collisions are not checked."""
+        return ""
 
     @property
     def limit_names(self) -> tuple[str, ...]:
@@ -114,6 +155,20 @@ class WristProblem:
     def _range_shares(self) -> Array:
         """Share of the sensor's range on each axis for each feature, shape (12, 6)."""
         return FEATURE_TENSOR @ self.payload / np.repeat(self.range, 3)
+
+
+def wrist_limits(angle: Vec3, speed: float, acceleration: float) -> AxisLimits:
+    """Return the limits of a wrist about z, y and x.
+
+    Args:
+        angle: largest angle from the start about the tool's axes x, y and z [rad].
+        speed: about each axis [rad/s].
+        acceleration: about each axis [rad/s²].
+    """
+    high = np.asarray(angle, dtype=float)[::-1]
+    speeds, accelerations = (np.full(3, float(limit)) for limit in (speed, acceleration))
+    names = tuple(f"the angle about {axis}" for axis in WRIST_AXES)
+    return AxisLimits(-high, high, speeds, accelerations, names)
 
 
 def require_tilt(tilt: float) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.arrays import Array, Vec3
+from identify.design.plan import SUPERVISION
 from identify.pipeline.required_precision import INTERVAL_NAMES
 from identify.reporting.canvas import AXES, ESTIMATE, OTHER, Column, Panel, PanelAxes
 from identify.reporting.content import (
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 _UNITS = {"mass": ("kg", 1.0), "com": ("mm", 1e3), "inertia": ("kg m²", 1.0)}
 """Unit of each quantity of `INTERVAL_NAMES`, and its factor from SI."""
+
+_MAX_CURVES = 12
+"""Largest number of curves of limits that are not of one axis: a page of twelve can be compared."""
 
 
 def motion_design_html(
@@ -62,12 +66,14 @@ def headline(design: MotionDesign) -> Section:
         detail = "; ".join(need.text for need in design.unmet)
         tone = "warn" if design.unmet else "good"
         tiles.append(Tile("needs met", f"{met} of {len(design.needs)}", detail, tone))
-    return Section("result", "", (Tiles(tuple(tiles)), BulletList(design.plan.remarks)))
+    return Section(
+        "result", "", (Tiles(tuple(tiles)), BulletList((SUPERVISION, *design.problem.remarks)))
+    )
 
 
 def precision(design: MotionDesign) -> Section | None:
     """Return the section of predicted half-widths beside the needs and an unplanned motion."""
-    if design.prediction is None or design.unplanned is None:
+    if design.body is None:
         return None
     caption = (
         "95 % half-widths that are predicted for repeated logs. Unplanned: the median of random "
@@ -83,12 +89,8 @@ def precision(design: MotionDesign) -> Section | None:
 
 
 def _width_rows(design: MotionDesign) -> Iterator[Row]:
-    assert design.prediction is not None
-    assert design.unplanned is not None
-    widths, unplanned = (
-        prediction.half_widths(design.seconds)
-        for prediction in (design.prediction, design.unplanned)
-    )
+    predictions = (design.predict(motion) for motion in (design.motion, design.unplanned))
+    widths, unplanned = (each.half_widths(design.seconds) for each in predictions if each)
     for quantity, names in INTERVAL_NAMES.items():
         unit, factor = _UNITS[quantity]
         needs = [need for need in design.needs if need.quantity == quantity]
@@ -117,38 +119,36 @@ def _number(value: float) -> str:
 
 def curves(design: MotionDesign) -> Section:
     """Return the section of the curves of each axis beside their limits."""
-    columns = tuple(_axis_column(design, axis) for axis in range(len(design.plan.axes)))
+    t, torques = design.curve_times, _shares_of_limits(design)
+    curves, limits, start = design.positions(t), design.problem.limits, design.problem.start
+    bounds = (start + limits.low, start + limits.high, limits.speed, limits.acceleration)
+    prismatic = design.plan.prismatic
+    columns = []
+    for k, name in enumerate(design.problem.axes):
+        factor, unit = (1e3, "mm") if prismatic[k] else (180.0 / np.pi, "°")
+        low, high, speed, acceleration = (float(factor * bound[k]) for bound in bounds)
+        pairs = ((low, high), (-speed, speed), (-acceleration, acceleration))
+        x = factor * curves[:, :, k]
+        panels = [
+            Panel(partial(_draw_curve, t=t, x=x[order], bounds=pairs[order]), label)
+            for order, label in enumerate((unit, f"{unit}/s", f"{unit}/s²"))
+        ]
+        if f"the torque of {name}" in torques:
+            share = torques[f"the torque of {name}"]
+            draw = partial(_draw_curve, t=t, x=share, bounds=(0.0, 100.0))
+            panels.append(Panel(draw, "torque, %"))
+        columns.append(Column(name, "time [s]", tuple(panels), link="time"))
     caption = (
         f"One period of {design.period:g} s; the horizontal lines are limits. Torques are shown as "
         "the share of their limit that is used."
     )
-    return Section("curves", "The motion and its limits", (Pictures(columns, caption),))
+    return Section("curves", "The motion and its limits", (Pictures(tuple(columns), caption),))
 
 
-def _axis_column(design: MotionDesign, axis: int) -> Column:
-    low, high, speed, acceleration = design.axis_limits[:, axis]
-    turns = not design.plan.prismatic[axis]
-    factor, unit = (180.0 / np.pi, "°") if turns else (1e3, "mm")
-    bounds = ((low, high), (-speed, speed), (-acceleration, acceleration))
-    labels = (unit, f"{unit}/s", f"{unit}/s²")
-    panels = [
-        Panel(
-            partial(
-                _draw_curve,
-                t=design.curve_times,
-                x=factor * design.curves[order, :, axis],
-                bounds=tuple(float(factor * bound) for bound in bounds[order]),
-            ),
-            label,
-        )
-        for order, label in enumerate(labels)
-    ]
-    name = f"the torque of {design.plan.axes[axis]}"
-    if name in design.limit_names:
-        share = 100.0 * design.limit_shares[:, design.limit_names.index(name)]
-        draw = partial(_draw_curve, t=design.curve_times, x=share, bounds=(0.0, 100.0))
-        panels.append(Panel(draw, "torque, %"))
-    return Column(design.plan.axes[axis], "time [s]", tuple(panels), link="time")
+def _shares_of_limits(design: MotionDesign) -> dict[str, Array]:
+    """Return the shares of limits that are not of one axis alone over time, in %, by name."""
+    shares = design.problem.rows(design.motion.at(design.curve_times)).shares
+    return dict(zip(design.problem.limit_names, 100.0 * shares.T, strict=True))
 
 
 def _draw_curve(axes: PanelAxes, *, t: Array, x: Array, bounds: tuple[float, ...]) -> None:
@@ -161,15 +161,14 @@ def _draw_curve(axes: PanelAxes, *, t: Array, x: Array, bounds: tuple[float, ...
 
 def other_limits(design: MotionDesign) -> Section | None:
     """Return the section of the shares of limits that are not of one axis, and the tool's path."""
-    names = [name for name in design.limit_names if not name.startswith("the torque of ")]
-    finite = [name for name in names if np.isfinite(design.shares[name]) and design.shares[name]]
     columns = []
-    for name in finite[:12]:
-        share = 100.0 * design.limit_shares[:, design.limit_names.index(name)]
+    for name, share in _shares_of_limits(design).items():
+        if name.startswith("the torque of ") or not share.any() or len(columns) == _MAX_CURVES:
+            continue
         draw = partial(_draw_curve, t=design.curve_times, x=share, bounds=(100.0,))
         columns.append(Column(name, "time [s]", (Panel(draw, "%"),), link="time"))
-    if design.path is not None:
-        columns += _path_columns(design.path)
+    if (path := design.path) is not None:
+        columns += _path_columns(path)
     if not columns:
         return None
     caption = "Path: origin of the tool's frame in the base of the robot, from the dot."

@@ -11,7 +11,7 @@ from identify.design import (
     WrenchNoise,
     WristProblem,
     joint_limits,
-    payload_problem,
+    joint_problem,
     wrist_limits,
 )
 from identify.inertia import InertialParameters
@@ -38,7 +38,7 @@ def arm(*, whole: bool = False, **kwargs) -> JointProblem:
     robot = read_robot(ARM)
     start = np.array([0.0, -1.5, 1.5, -1.4, -1.6, 0.0])
     limits = joint_limits(robot, start, excursion=1.2, shares=(0.95, 0.8))
-    return payload_problem(
+    return joint_problem(
         robot,
         limits,
         start,

@@ -3,9 +3,10 @@ import pytest
 
 from identify.design import (
     DesignedMotion,
+    Search,
     design_motion,
     joint_limits,
-    payload_problem,
+    joint_problem,
     unplanned_motion,
 )
 from identify.design.d_optimal import d_optimality, motion_cost, within_limits
@@ -58,7 +59,7 @@ def check_gradient(problem, basis, rng):
 @pytest.mark.parametrize("kwargs", WRISTS)
 def test_designed_motions_keep_all_limits_and_beat_random_ones(kwargs):
     problem = wrist(**kwargs)
-    motion = design_motion(problem, WRIST_BASIS, starts=1)
+    motion = design_motion(problem, WRIST_BASIS, Search(starts=1))
     fine = motion.at(WRIST_BASIS.times(refinement=10))
     assert np.abs(problem.limits.shares(fine)).max() <= 1.0 + 1e-9
     assert problem.rows(fine).shares.max() <= 1.0 + 1e-9
@@ -69,13 +70,11 @@ def test_designed_motions_keep_all_limits_and_beat_random_ones(kwargs):
 @pytest.mark.usefixtures("few_iterations")
 def test_finished_starts_are_not_designed_again():
     finished, fresh = {}, []
-    first = design_motion(wrist(), WRIST_BASIS, starts=1, on_start=finished.__setitem__)
+    first = design_motion(wrist(), WRIST_BASIS, Search(starts=1, on_start=finished.__setitem__))
     again = design_motion(
         wrist(),
         WRIST_BASIS,
-        starts=2,
-        finished=finished,
-        on_start=lambda number, motion: fresh.append(number),
+        Search(2, finished=finished, on_start=lambda number, motion: fresh.append(number)),
     )
     assert fresh == [1]
     assert again.criterion <= first.criterion
@@ -91,11 +90,11 @@ def test_axes_that_identify_too_little_are_an_error(tmp_path, pinocchio):
     path.write_text(arm_text(2))
     robot = read_robot(path)
     limits = joint_limits(robot, np.zeros(2), excursion=1.0, shares=(0.9, 0.9))
-    problem = payload_problem(
+    problem = joint_problem(
         robot, limits, np.zeros(2), torque_share=1.0, placement=robot.frame("link_1"), body=BODY
     )
     with pytest.raises(ProblemError, match="no motion of these axes identifies"):
-        design_motion(problem, ARM_BASIS, starts=1)
+        design_motion(problem, ARM_BASIS, Search(starts=1))
 
 
 def test_a_motion_is_periodic():

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identify.design import design_motion, joint_limits, middle_of_range, payload_problem
+from identify.design import Search, design_motion, joint_limits, joint_problem, middle_of_range
 from identify.design.d_optimal import within_limits
 from identify.design.joints import SIGN_SPEED
 from identify.errors import ProblemError
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.usefixtures("pinocchio")
 def torques_by_rnea(pinocchio, problem, motion):
     """Torques of an arm with its payload added to the last link, by Pinocchio."""
     model = pinocchio.buildModelFromUrdf(str(problem.robot.path))
-    link, X_LF = problem.payload.placement
-    load = InertialParameters(in_frame(problem.payload.phi, X_LF)).to_pinocchio()
+    link, X_LF = problem.space.tool
+    load = InertialParameters(in_frame(problem.payload, X_LF)).to_pinocchio()
     model.inertias[link + 1] = model.inertias[link + 1] + load
     model.gravity = pinocchio.Motion(problem.robot.gravity, np.zeros(3))
     data = model.createData()
@@ -34,18 +34,18 @@ def test_rows_give_the_torques_of_pinocchio_with_friction(pinocchio):
     torque = torques_by_rnea(pinocchio, problem, motion)
     rows = problem.rows(motion)
     assert_close(rows.shares, np.abs(torque) / problem.torque_limits)
-    bare = replace(problem, payload=problem.payload._replace(phi=np.zeros(10)))
+    bare = replace(problem, payload=np.zeros(10))
     viscous, coulomb, offset = np.arange(18.0).reshape(3, 6)
     friction = viscous * motion[1] + coulomb * np.tanh(motion[1] / SIGN_SPEED) + offset
     unknowns = np.concatenate((BODY.phi, viscous, coulomb, offset))
     expected = torque - torques_by_rnea(pinocchio, bare, motion) + friction
-    assert_close(rows.regressor @ unknowns * problem.sigma, expected, 1e-9)
+    assert_close(rows.regressor @ unknowns * problem.noise.sigma, expected, 1e-9)
 
 
 @pytest.mark.usefixtures("few_iterations")
 def test_torque_limits_hold_for_a_designed_motion_by_pinocchio(pinocchio):
     problem = replace(arm(), torque_limits=np.array([60.0, 110.0, 60.0, 9.0, 9.0, 4.0]))
-    motion = design_motion(problem, ARM_BASIS, starts=1)
+    motion = design_motion(problem, ARM_BASIS, Search(starts=1))
     fine = motion.at(ARM_BASIS.times(refinement=10))
     shares = np.abs(torques_by_rnea(pinocchio, problem, fine)) / problem.torque_limits
     assert 0.5 < shares.max() <= 1.0 + 1e-9
@@ -54,7 +54,7 @@ def test_torque_limits_hold_for_a_designed_motion_by_pinocchio(pinocchio):
 
 def test_a_payload_that_the_torques_do_not_hold_is_an_error_that_names_the_joint():
     problem = arm()
-    heavy = replace(problem, payload=problem.payload._replace(phi=20.0 * BODY.phi))
+    heavy = replace(problem, payload=20.0 * BODY.phi)
     with pytest.raises(ProblemError, match=r"limit of the torque of joint\d: near rest"):
         within_limits(heavy, ARM_BASIS, drawn(heavy, ARM_BASIS))
 
@@ -91,4 +91,4 @@ def test_a_model_without_a_limit_is_an_error_that_names_the_joint(tmp_path, name
 def whole_arm(path):
     robot, start = read_robot(path), np.zeros(6)
     limits = joint_limits(robot, start, excursion=1.0, shares=(0.9, 0.9))
-    return payload_problem(robot, limits, start, torque_share=1.0, placement=None, body=None)
+    return joint_problem(robot, limits, start, torque_share=1.0, placement=None, body=None)

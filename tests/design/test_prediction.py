@@ -5,21 +5,25 @@ import numpy as np
 import pytest
 
 import identify
-from identify.design import PredictedPrecision, design_static_poses
+from identify.arms import SavedArm
+from identify.design import EarlierFit, PredictedPrecision, design_static_poses
 from identify.design.prediction import (
     PREDICTED,
     information_rate,
     noise_of_estimate,
     predict_static_poses,
-    torque_noise_of_estimate,
+    read_earlier,
+    torque_noise_of,
+    with_fitted_links,
 )
-from identify.errors import ProblemError
+from identify.errors import ModelError, ProblemError
 from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian
 from identify.exchange import read_estimate, write_estimate
 from identify.logs.synthetic import Noise, SyntheticMotion, synthetic_recording
 from identify.pipeline.required_precision import parse_required_precision
+from identify.robots import read_robot
 from tests.close import assert_close
-from tests.design.problems import BODY, GRAVITY, NOISE, WRIST_BASIS, motion_of, wrist
+from tests.design.problems import ARM, BODY, GRAVITY, NOISE, WRIST_BASIS, motion_of, wrist
 from tests.design.test_wrist import AT_REST
 from tests.recordings import without_effects
 
@@ -32,7 +36,7 @@ def prediction():
 def predicted(motion):
     rows = wrist().rows(motion.at(motion.basis.times()))
     information = information_rate(rows.regressor, 10, NOISE.rate_hz)
-    return PredictedPrecision(BODY, information, *np.zeros((2, 10, 10)))
+    return PredictedPrecision(BODY, information, EarlierFit.of(None))
 
 
 @pytest.fixture(scope="module")
@@ -80,24 +84,27 @@ def test_noise_of_an_estimate_is_that_of_its_log(fit, tmp_path):
 def test_an_estimate_without_residuals_is_an_error(fit, tmp_path):
     path = write_estimate(fit.estimate.saved, tmp_path / "estimate.json")
     saved = replace(read_estimate(path), residual_rms=None)
-    with pytest.raises(ProblemError, match=r"e\.json: expected an estimate of a moving log"):
+    with pytest.raises(ProblemError, match=r"e\.json: expected a fit of moving logs"):
         noise_of_estimate(saved, "e.json")
 
 
 def test_noise_of_torques_is_that_of_each_joint_and_half_of_the_samples(fit, tmp_path):
     path = write_estimate(fit.estimate.saved, tmp_path / "estimate.json")
     saved = replace(read_estimate(path), residual_rms=np.arange(1.0, 8.0), effective_samples=336.0)
-    sigma, rate_hz = torque_noise_of_estimate(saved, "e.json", 7)
-    assert_close(sigma, np.arange(1.0, 8.0))
-    assert rate_hz == pytest.approx(0.5 * 336.0 / 7 / 24.0)
-    with pytest.raises(ProblemError, match=r"e\.json: expected an estimate of a moving log"):
-        torque_noise_of_estimate(saved, "e.json", 6)
+    noise = torque_noise_of(saved, "e.json", 7, payload=True)
+    assert_close(noise.sigma, np.arange(1.0, 8.0))
+    assert noise.rate_hz == pytest.approx(0.5 * 336.0 / 7 / 24.0)
+    assert torque_noise_of(saved, "e.json", 7, payload=False).rate_hz == 2.0 * noise.rate_hz
+    with pytest.raises(ProblemError, match=r"e\.json: expected a fit of .* of 6 channels"):
+        torque_noise_of(saved, "e.json", 6, payload=True)
 
 
 def test_half_widths_fall_with_the_root_of_time_and_with_what_is_known(prediction):
     once, four_times = (prediction.half_widths(t) for t in (10.0, 40.0))
     assert_close([once[n] / four_times[n] for n in PREDICTED], np.full(len(PREDICTED), 2.0))
-    known = replace(prediction, known=3.0 * 10.0 * prediction.information)
+    known = replace(
+        prediction, earlier=EarlierFit(30.0 * prediction.information, np.zeros((10, 10)))
+    )
     assert_close(list(known.half_widths(10.0).values()), list(four_times.values()))
 
 
@@ -114,3 +121,32 @@ def test_static_poses_give_no_inertia(rng):
     widths = predict_static_poses(poses, GRAVITY, NOISE, BODY)
     assert widths["m"] > 0.0
     assert {name for name, width in widths.items() if np.isinf(width)} == set(PREDICTED[4:])
+
+
+def saved_arm(robot, **report):
+    names = {"residual_rms": [1.0] * 6, "effective_samples": 360.0}
+    logs = {"logs": [{"rows": 3000, "rate_hz": 100.0}]}
+    links = {name: 1.1 * phi for name, phi in zip(robot.links, robot.phi, strict=True)}
+    saved = {**names, "provenance": logs, **report}
+    return SavedArm(robot.joints, links, {}, np.eye(1), None, np.eye(1), saved)
+
+
+def test_a_fitted_arm_gives_the_noise_of_its_joints_and_its_links(pinocchio):
+    robot = read_robot(ARM)
+    saved = saved_arm(robot)
+    noise = torque_noise_of(saved, "arm.json", 6, payload=False)
+    assert_close(noise.sigma, np.ones(6))
+    assert noise.rate_hz == pytest.approx(360.0 / 6 / 30.0)
+    assert_close(with_fitted_links(robot, saved, "arm.json").phi, 1.1 * robot.phi)
+    assert not EarlierFit.of(saved).known.any()
+    with pytest.raises(ProblemError, match=r"arm\.json: expected a fit of moving logs"):
+        torque_noise_of(saved_arm(robot, effective_samples=None), "arm.json", 6, payload=True)
+    with pytest.raises(ProblemError, match=r"arm\.json: is of an arm with the joints a"):
+        with_fitted_links(robot, replace(saved, joints=("a",)), "arm.json")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"arm": 1}'])
+def test_an_earlier_fit_that_is_neither_file_is_an_error(tmp_path, text):
+    (tmp_path / "e.json").write_text(text)
+    with pytest.raises(ModelError, match=r"e\.json"):
+        read_earlier(tmp_path / "e.json")

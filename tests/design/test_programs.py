@@ -5,8 +5,7 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
-from identify.design import planned_motion
-from identify.design.plan import SUPERVISION
+from identify.design.plan import SUPERVISION, MotionPlan
 from identify.design.programs import PROGRAMS, joint_trajectory, krl, rapid, urscript
 from identify.errors import ProblemError
 from tests.close import assert_close
@@ -18,16 +17,11 @@ NUMBER = r"-?\d+(?:\.\d+)?"
 
 
 def plan_of(robot: bool, prismatic=(False, False, False)):
-    return planned_motion(
-        MOTION,
-        axes=("pan", "lift", "roll") if robot else ("rz", "ry", "rx"),
-        start=np.array([0.1, -0.2, 0.3]) if robot else np.zeros(3),
-        seconds=8.0,
-        rate_hz=100.0,
-        remarks=(REMARK,),
-        robot=robot,
-        prismatic=np.array(prismatic),
-    )
+    times = np.linspace(0.0, 8.0, 801)
+    values = MOTION.at(times)
+    values[0] += [0.1, -0.2, 0.3] if robot else [0.0, 0.0, 0.0]
+    axes = ("pan", "lift", "roll") if robot else ("rz", "ry", "rx")
+    return MotionPlan(axes, times, values, robot, np.array(prismatic), (SUPERVISION, REMARK))
 
 
 JOINTS, WRIST = plan_of(robot=True), plan_of(robot=False)

@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
 
-from identify.design.self_collision import colliding_links
+from identify.design import joint_limits, joint_problem
+from identify.design.d_optimal import within_limits
+from identify.design.self_collision import SelfCollision
+from identify.errors import ProblemError
 from identify.robots import read_robot
-from tests.design.problems import ARM
+from tests.design.problems import ARM, ARM_BASIS, drawn
 from tests.robots.arms import arm_text
 
 pytestmark = pytest.mark.usefixtures("pinocchio")
@@ -27,14 +30,35 @@ def chain(tmp_path):
 def test_a_chain_that_folds_onto_itself_collides(chain):
     folded = np.array([0.0, 2.1, 2.1])
     motion = np.linspace(0.0, 1.0, 30)[:, None] * folded
-    assert colliding_links(chain, motion) == "link_0_0 and link_2_0"
-    assert colliding_links(chain, 0.3 * motion) == ""
+    assert SelfCollision.of(chain).first_pair(motion) == "link_0_0 and link_2_0"
+    assert SelfCollision.of(chain).first_pair(0.3 * motion) == ""
 
 
-def test_shapes_that_touch_at_the_start_are_left_out(chain):
-    folded = np.array([[0.0, 2.1, 2.1], [0.0, 2.0, 2.1]])
-    assert colliding_links(chain, folded) is None
+def test_shapes_that_overlap_in_every_position_are_left_out(chain):
+    text = chain.path.read_text()
+    chain.path.write_text(text.replace("0.08 0.08 0.3", "3 3 3"))
+    assert SelfCollision.of(read_robot(chain.path)) is None
 
 
 def test_an_arm_without_shapes_cannot_be_checked():
-    assert colliding_links(read_robot(ARM), np.zeros((2, 6))) is None
+    assert SelfCollision.of(read_robot(ARM)) is None
+
+
+def folding(chain, start):
+    start = np.array(start)
+    limits = joint_limits(chain, start, excursion=2.5, shares=(1.0, 1.0), acceleration=8.0)
+    return joint_problem(chain, limits, start, torque_share=1.0)
+
+
+def test_a_motion_that_collides_shrinks_until_it_does_not(chain):
+    problem = folding(chain, [0.0, 1.4, 1.4])
+    motion = within_limits(problem, ARM_BASIS, drawn(problem, ARM_BASIS, seed=1))
+    assert motion.scale < 1.0
+    assert problem.contact(motion.at(ARM_BASIS.times(refinement=10))) == ""
+    assert problem.contact(motion.at(ARM_BASIS.times()) / motion.scale) == "link_0_0 and link_2_0"
+
+
+def test_a_start_that_collides_is_an_error_that_names_the_shapes(chain):
+    problem = folding(chain, [0.0, 2.1, 2.1])
+    with pytest.raises(ProblemError, match="self-collision: link_0_0 and link_2_0 touch"):
+        within_limits(problem, ARM_BASIS, drawn(problem, ARM_BASIS))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from identify.design.workspace import workspace
+from identify.design.workspace import reach_limits
 from identify.errors import ProblemError
 from identify.inertia.parameters import default_radius
 from identify.robots import read_robot
@@ -34,37 +34,37 @@ def boom(tmp_path):
 
 
 def test_shares_of_the_floor_are_those_of_the_lowest_corner(boom):
-    space = workspace(boom, boom.frame("hand"), floor=0.25)
+    space = reach_limits(boom, boom.frame("hand"), floor=0.25)
     assert space.complete
     assert space.names == ("the floor under link",)
     # Turned by 90°, x points down: the far side of the box of the hand is 0.7 m below the joint.
     q = np.array([[0.0], [np.pi / 2]])
     assert_close(space.shares(boom, q)[:, 0], [-1.0, 1.0 - (0.3 - 0.25) / 0.1])
-    high = workspace(boom, boom.frame("hand"), floor=0.9)
+    high = reach_limits(boom, boom.frame("hand"), floor=0.9)
     assert_close(high.shares(boom, q[:1])[0, 0], 1.0 - (0.95 - 0.9) / 0.1)
 
 
 def test_a_payload_is_a_ball_about_its_centre_of_mass(boom):
-    space = workspace(boom, boom.frame("hand"), floor=0.3, payload=BODY)
+    space = reach_limits(boom, boom.frame("hand"), floor=0.3, payload=BODY)
     x, z = 0.5 + BODY.com[0], BODY.com[2]
     q = np.array([[np.pi / 2 - 1.2]])
     angle = q[0, 0]
     ball = 1.0 - x * np.sin(angle) + z * np.cos(angle) - default_radius(BODY.mass)
-    boxes = workspace(boom, boom.frame("hand"), floor=0.3).shares(boom, q)
+    boxes = reach_limits(boom, boom.frame("hand"), floor=0.3).shares(boom, q)
     expected = max(1.0 - (ball - 0.3) / 0.1, boxes[0, 0], -1.0)
     assert_close(space.shares(boom, q)[0, 0], expected)
 
 
 def test_links_without_geometry_have_the_origins_of_their_frames():
     robot = read_robot(ARM)
-    space = workspace(robot, robot.frame("tool0"), floor=0.0)
+    space = reach_limits(robot, robot.frame("tool0"), floor=0.0)
     assert not space.complete
     assert all(len(points) for points in space.points)
 
 
 def test_shares_of_a_box_are_those_of_the_tool(boom):
     box = np.array([[-np.inf, 0.6], [-0.1, np.inf], [-np.inf, np.inf]])
-    space = workspace(boom, boom.frame("hand"), box=box)
+    space = reach_limits(boom, boom.frame("hand"), box=box)
     assert space.names == ("the upper x of the box", "the lower y of the box")
     assert_close(space.shares(boom, np.zeros((1, 1))), [[0.0, 0.0]], 1e-9, scale=1.0)
     assert_close(space.tool_path(boom, np.zeros((1, 1))), [[0.5, 0.0, 1.0]])
@@ -82,4 +82,4 @@ def test_slopes_of_the_shares_are_those_of_their_differences(rng):
 
 def test_a_crossed_box_is_an_error_that_names_the_side(boom):
     with pytest.raises(ProblemError, match="box: expected a lower y below the upper one"):
-        workspace(boom, boom.frame("hand"), box=np.array([[0, 1], [1, 0], [0, 1]]))
+        reach_limits(boom, boom.frame("hand"), box=np.array([[0, 1], [1, 0], [0, 1]]))
