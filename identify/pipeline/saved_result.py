@@ -85,7 +85,7 @@ def reportable_part(result: FitResult) -> FitResult:
         ),
         # Terms and priors may be of a user's class.
         settings=replace(result.settings, terms=(), prior=BALL),
-        as_read=(),
+        uncorrected_statistics=(),
     )
 
 
