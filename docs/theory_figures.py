@@ -21,8 +21,8 @@ from identify.logs.synthetic import random_motion
 from identify.regressors import FEATURE_TENSOR, block_statistics, newton_euler_regressor
 from identify.regressors.newton_euler import regressor_from_features
 from identify.regressors.triangular import qr_factor
-from identify.signals import Reading, full_rate, prepare
-from identify.signals.transform import CONSTANT, band_middle
+from identify.signals import Interpretation, full_rate_segments, prepare
+from identify.signals.transform import CONSTANT_GROUP, band_middle
 from identify.simulation import poinsot_motion, rotate_freely
 from identify.spatial import BodyMotion
 
@@ -40,7 +40,7 @@ BODY = identify.InertialParameters.from_com(
 
 def filtered_rows(log, cutoff_hz=5.0):
     """Return rows A, b of all samples of a low-passed log, and their channels."""
-    (samples,) = full_rate(log, cutoff_hz)
+    (samples,) = full_rate_segments(log, cutoff_hz)
     low_pass = butter(4, cutoff_hz, fs=samples.rate_hz, output="sos")
     z = sosfiltfilt(low_pass, samples.columns, axis=0)
     A = regressor_from_features(z[:, 1:13]).reshape(-1, 10)
@@ -98,7 +98,7 @@ def transform():
     from_z = np.vstack((np.zeros((1, 6)), -FEATURE_TENSOR @ phi, np.eye(6)))
     powers = {}
     for block in log.blocks:
-        for group in np.unique(block.groups[block.groups != CONSTANT]).tolist():
+        for group in np.unique(block.groups[block.groups != CONSTANT_GROUP]).tolist():
             z = block.rows[block.groups == group]
             C = from_z[1:]
             noise = np.trace((C.T @ block.noise[group] @ C)[:3, :3]) / 3
@@ -238,7 +238,7 @@ def faults():
     late = replace(log, time=log.time[3:], signals=kept | late)
     delays, costs = np.linspace(-0.02, 0.08, 41), []
     for delay in delays:
-        reading = Reading().with_patch({"wrench.delay_s": float(delay)})
+        reading = Interpretation().with_patch({"wrench.delay_s": float(delay)})
         prepared = prepare(reading.apply(late), 6.0)
         costs.append(fit_body([BandRows.of(block_statistics(prepared))]).cost)
     evidence = next(f.evidence for f in identify.fit(late).findings if f.code == "delay")

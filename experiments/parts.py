@@ -19,13 +19,13 @@ import numpy as np
 
 from experiments.reports import numerics_line, write_report
 from identify.arrays import Array
-from identify.catalog.dataset_files import MIRROR
+from identify.catalog.dataset_files import MIRROR_VARIABLE
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import ESTIMATED_QUANTITIES
 from identify.inertia import PHI
 from identify.logs import Recording, read_log
-from identify.logs.recording import rows_of
+from identify.logs.recording import recording_rows
 from identify.pipeline import check_logs
 from identify.regressors import block_statistics
 from identify.reporting.content import make_table, markdown_table
@@ -88,7 +88,7 @@ def logs() -> Iterator[Recording]:
 def foreign_log() -> tuple[Path, Path] | None:
     """Return the public log and its schema, or None if they are not available."""
     _, file, schema = FOREIGN
-    folder = Path(os.environ.get(MIRROR) or os.devnull)
+    folder = Path(os.environ.get(MIRROR_VARIABLE) or os.devnull)
     if (folder / file).is_file() and (folder / schema).is_file():
         return folder / file, folder / schema
     return None
@@ -104,7 +104,7 @@ def untouched(recording: Recording) -> Iterator[tuple[str, Recording]]:
     edges = [time[0], *(edge for span in spans for edge in (span.start, span.stop)), time[-1]]
     start, stop = max(zip(edges[::2], edges[1::2], strict=True), key=lambda span: span[1] - span[0])
     first, last = np.searchsorted(time, (start, stop)).tolist()
-    yield f"{start:.1f} to {stop:.1f} s, untouched", rows_of(recording, first, last)
+    yield f"{start:.1f} to {stop:.1f} s, untouched", recording_rows(recording, first, last)
 
 
 def compare_parts(label: str, recording: Recording, parts: int) -> Pairs:
@@ -113,7 +113,7 @@ def compare_parts(label: str, recording: Recording, parts: int) -> Pairs:
     estimates = []
     for first, last in pairwise(edges):
         try:
-            prepared = prepare(rows_of(recording, first, last))
+            prepared = prepare(recording_rows(recording, first, last))
             estimates.append(estimate_body([block_statistics(prepared)], EstimatorSettings()))
         except ProblemError:  # e.g. too little motion: no interval to compare
             continue

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.inertia import inertia_about_com
 from identify.logs import Recording
-from identify.logs.effects import EFFECT_KEYS
+from identify.logs.effect_keys import EFFECT_KEYS
 from identify.logs.synthetic import MotionSamples, synthetic_recording
 from identify.spatial import BodyMotion, Pose
 

@@ -17,7 +17,7 @@ from identify.logs import Recording, read_log
 from identify.pipeline.checks import fit_small_faults, run_checks
 from identify.pipeline.scanned_log import scan_log
 from identify.regressors import scan
-from identify.signals import Reading
+from identify.signals import Interpretation
 
 ROWS, RATE_HZ = 30_000, 500.0
 LONG_ROWS, LONG_RATE_HZ = 1_000_000, 1000.0
@@ -53,7 +53,7 @@ def run(effort: Effort) -> list[Line]:
 
 def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
     """Measure the time that sensor effects and checks add to a fit, per turn [s]."""
-    log = scan_log(recording, Reading(), all_columns=True)
+    log = scan_log(recording, Interpretation(), all_columns=True)
     settings = EstimatorSettings()
 
     def diagnosis() -> float:

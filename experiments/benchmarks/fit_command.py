@@ -10,8 +10,8 @@ import numpy as np
 from experiments.benchmarks.measure import Effort, Line, Spread
 from experiments.benchmarks.processes import run_identify
 from identify.inertia import InertialParameters
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.writing import write_log
 
 SAMPLES = 100_000
 TARGET_SECONDS = 3.0

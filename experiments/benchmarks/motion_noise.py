@@ -15,12 +15,12 @@ from experiments.benchmarks.measure import Effort, Line, Spread, race
 from identify.arrays import Array, Phi
 from identify.estimation import estimate_body
 from identify.logs import Recording, read_log
-from identify.logs.recording import rows_of
+from identify.logs.recording import recording_rows
 from identify.regressors import Statistics, block_statistics
 from identify.regressors.newton_euler import FEATURES
 from identify.signals import preparation, prepare, prepared_segment
-from identify.signals.noise import SignalNoise
-from identify.signals.transform import CONSTANT, BlockTransform
+from identify.signals.transform import CONSTANT_GROUP, BlockTransform
+from identify.signals.white_noise import SignalNoise
 
 TARGET_MS = 20.0
 """Maximum time that the correction adds to a fit of 30 000 rows [ms]."""
@@ -34,7 +34,7 @@ _MOTION = slice(1, 1 + len(FEATURES))
 def run(effort: Effort) -> list[Line]:
     """Measure the time added to the rows and to the estimate by the noise of the motion."""
     log = read_log(_SHIPPED / "payload_arm.parquet", _SHIPPED / "schema.toml")
-    log = rows_of(log, 0, effort.scaled(_ROWS, _FEWEST))
+    log = recording_rows(log, 0, effort.scaled(_ROWS, _FEWEST))
     noisy = block_statistics(prepare(log))
     seconds = race(
         {
@@ -98,7 +98,7 @@ def _no_noise_estimates() -> Iterator[None]:
         _samples: object, _noise: object, blocks: Sequence[tuple[BlockTransform, slice]]
     ) -> Iterator[dict[int, Array]]:
         for transform, _ in blocks:
-            groups = range(CONSTANT, int(transform.groups.max()) + 1)
+            groups = range(CONSTANT_GROUP, int(transform.groups.max()) + 1)
             yield dict.fromkeys(groups, np.zeros((18, 18)))
 
     with (

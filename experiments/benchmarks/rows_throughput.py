@@ -9,8 +9,8 @@ import numpy as np
 from experiments.benchmarks.measure import Effort, Line, Spread, race
 from identify.arrays import Array
 from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT, Statistics, scan_statistics
-from identify.signals.prepared import BlockRows
-from identify.signals.transform import CONSTANT, block_transform
+from identify.signals.prepared_log import BlockRows
+from identify.signals.transform import CONSTANT_GROUP, block_transform
 
 SAMPLES = 500_000
 """Number of samples in memory; a log repeats them ten times."""
@@ -73,7 +73,7 @@ def factors_of_columns(columns: Array, length: int) -> Array:
 def _blocks(columns: Array, length: int) -> list[BlockRows]:
     transform = block_transform(length, _RATE_HZ, _CUTOFF_HZ, tapered=True)
     moment: Array = np.eye(columns.shape[1] - 1)
-    noise = dict.fromkeys(range(CONSTANT, int(transform.groups.max()) + 1), moment)
+    noise = dict.fromkeys(range(CONSTANT_GROUP, int(transform.groups.max()) + 1), moment)
     share = transform.effective_fraction
     return [
         BlockRows(

@@ -17,7 +17,7 @@ from identify.arrays import Array, Phi
 from identify.errors import IdentifyError
 from identify.inertia import PHI
 from identify.logs import load_schema
-from identify.logs.effects import EFFECT_KEYS
+from identify.logs.effect_keys import EFFECT_KEYS
 
 CLEAN = "clean"
 SMALL_KINDS = (*SMALL, *SEVERAL)

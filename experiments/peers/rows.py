@@ -15,7 +15,7 @@ from identify.inertia import InertialParameters
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.regressors import FEATURE_TENSOR, Statistics, block_statistics
 from identify.signals import prepare
-from identify.signals.transform import CONSTANT
+from identify.signals.transform import CONSTANT_GROUP
 
 _FOLDER = Path(__file__).resolve().parents[2] / "datasets" / "payload_arm"
 
@@ -40,7 +40,7 @@ class Rows:
     def of(cls, recording: Recording) -> Rows:
         """Return the rows of a log by cosine transform, independent for white noise."""
         prepared = prepare(recording)
-        z = np.vstack([block.rows[block.groups != CONSTANT] for block in prepared.blocks])
+        z = np.vstack([block.rows[block.groups != CONSTANT_GROUP] for block in prepared.blocks])
         A = np.tensordot(z[:, 1:13], FEATURE_TENSOR, axes=(-1, 0)).reshape(-1, 10)
         channels = np.tile(np.arange(6), len(z))
         return cls(A, z[:, 13:19].ravel(), channels, block_statistics(prepared))

@@ -26,7 +26,7 @@ from identify.pipeline import FitResult, FitSettings, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
 from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.regressors import FEATURE_TENSOR, scan
-from identify.signals.transform import BAND_EDGES_HZ, CONSTANT
+from identify.signals.transform import BAND_EDGES_HZ, CONSTANT_GROUP
 from identify.spatial.columns import PSI, W
 
 SYMPTOMS = (
@@ -385,7 +385,7 @@ class Spread:
         for recording in recordings:
             statistics = scan(recording).statistics
             factors = statistics.totals[0].copy()
-            factors[CONSTANT, 0] = 0.0  # the row on which an offset acts
+            factors[CONSTANT_GROUP, 0] = 0.0  # the row on which an offset acts
             stacks.append(factors.reshape(-1, factors.shape[-1]))
             counts.append(statistics.sum_over_blocks(statistics.effective_samples)[0])
         z, bands = np.concatenate(stacks), np.sum(counts, axis=0)

@@ -20,7 +20,7 @@ from identify.arrays import Array, Flags, Indices
 from identify.inertia import BaseColumns
 from identify.regressors import Group, Layout
 from identify.robots import RobotModel, parameter_names, robot_base_columns
-from identify.robots.model import BASE
+from identify.robots.robot_model import BASE
 from identify.signals.transform import BAND_EDGES_HZ
 
 FRICTION = ("viscous", "coulomb", "offset")

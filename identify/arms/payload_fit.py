@@ -28,7 +28,7 @@ from identify.findings import Finding
 from identify.logs import JointRecording
 from identify.regressors import Statistics, System, join_logs
 from identify.robots import RobotModel
-from identify.robots.model import BASE
+from identify.robots.robot_model import BASE
 
 _SWAPPED_EXCESS = 1.5
 """Largest ratio of the torque that consistent links leave, the logs swapped, to that of least

@@ -20,8 +20,8 @@ from identify.robots import torque_regressor
 from identify.signals.cutoff import choose_cutoff_hz
 from identify.signals.differentiator import Differentiator
 from identify.signals.segments import EvenSegment, even_segments_of
-from identify.signals.streams import on_one_clock
-from identify.signals.transform import BAND_EDGES_HZ, CONSTANT, block_transform
+from identify.signals.stream_resampling import on_one_clock
+from identify.signals.transform import BAND_EDGES_HZ, CONSTANT_GROUP, block_transform
 
 ARM_CUTOFF_HZ = 8.0
 """Default cut-off of a log of joints [Hz]; the motions of arms are slower, their modes faster."""
@@ -228,7 +228,7 @@ def _transformed(
         transform = block_transform(stop - start, rate / span.step, cutoff, tapered=True)
         rows = np.zeros((n, transform.rows, K))
         rows[joint, :, column] = transform.apply(sums[:, start:stop].T, constant=False).T
-        bands = np.maximum(transform.groups, CONSTANT + 1) - CONSTANT - 1
+        bands = np.maximum(transform.groups, CONSTANT_GROUP + 1) - CONSTANT_GROUP - 1
         moving = moves[span.step * start : span.step * stop].mean(axis=0)
         of_block = []
         for band in np.unique(bands).tolist():

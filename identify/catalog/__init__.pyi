@@ -6,10 +6,10 @@ from identify.catalog.dataset_files import (
     dataset_names as dataset_names,
     dataset_path as dataset_path,
     fetch as fetch,
+    find_copy as find_copy,
     find_dataset as find_dataset,
-    locate as locate,
 )
-from identify.catalog.logs import (
+from identify.catalog.dataset_log import (
     DatasetLog as DatasetLog,
     dataset_logs as dataset_logs,
 )

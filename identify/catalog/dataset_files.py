@@ -16,10 +16,12 @@ from identify.errors import DatasetError
 
 _PACKAGE = Path(__file__).parent
 
-Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Line: TypeAlias = Annotated[Text, AfterValidator(lambda text: " ".join(text.split()))]
+NonEmptyText: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+SingleLineText: TypeAlias = Annotated[
+    NonEmptyText, AfterValidator(lambda text: " ".join(text.split()))
+]
 Sha256: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Role: TypeAlias = Literal["log", "truth", "points", "scores", "model", "reference"]
+FileRole: TypeAlias = Literal["log", "truth", "points", "scores", "model", "reference"]
 
 
 class DatasetFile(DocumentTable):
@@ -34,7 +36,7 @@ class DatasetFile(DocumentTable):
     """
 
     path: str
-    role: Role
+    role: FileRole
     size: PositiveInt
     sha256: Sha256
     url: str | None = None
@@ -62,19 +64,19 @@ class Dataset(DocumentTable):
     """
 
     name: str
-    description: Line = Field(alias="what")
+    description: SingleLineText = Field(alias="what")
     kind: Literal["wrench", "joint torque"]
-    version: Line
+    version: SingleLineText
     folder: str
-    layout: Text
+    layout: NonEmptyText
     schema_file: str = Field(alias="schema")
     home: str
-    licence: Line
-    licence_note: Line | None = None
-    citation: Line
-    doi: Line | None = None
-    evidence: Line
-    not_downloaded: Line | None = None
+    licence: SingleLineText
+    licence_note: SingleLineText | None = None
+    citation: SingleLineText
+    doi: SingleLineText | None = None
+    evidence: SingleLineText
+    not_downloaded: SingleLineText | None = None
     files: Annotated[tuple[DatasetFile, ...], Field(min_length=1)]
 
     @property
@@ -87,14 +89,14 @@ class Dataset(DocumentTable):
         """Length of all files [bytes]."""
         return sum(file.size for file in self.files)
 
-    def of_role(self, role: Role) -> tuple[DatasetFile, ...]:
+    def of_role(self, role: FileRole) -> tuple[DatasetFile, ...]:
         """Return the files with a role, in the order of the registry."""
         return tuple(file for file in self.files if file.role == role)
 
 
 def dataset_names() -> tuple[str, ...]:
     """Return the names of the registered data sets, in alphabetical order."""
-    return tuple(_registered())
+    return tuple(_datasets_by_name())
 
 
 def find_dataset(name: str | Dataset) -> Dataset:
@@ -105,11 +107,11 @@ def find_dataset(name: str | Dataset) -> Dataset:
     """
     if isinstance(name, Dataset):
         return name
-    return lookup(_registered(), name, "data set", DatasetError)
+    return lookup(_datasets_by_name(), name, "data set", DatasetError)
 
 
 @lru_cache(maxsize=1)
-def _registered() -> dict[str, Dataset]:
+def _datasets_by_name() -> dict[str, Dataset]:
     path = _PACKAGE / "registry.toml"
     datasets: dict[str, Dataset] = {}
     for name, table in sorted(read_toml(path, DatasetError).items()):
@@ -119,7 +121,7 @@ def _registered() -> dict[str, Dataset]:
     return datasets
 
 
-MIRROR = "IDENTIFY_DATA"
+MIRROR_VARIABLE = "IDENTIFY_DATA"
 """Environment variable with the path of a local mirror of the data sets, which is only read."""
 
 _TIMEOUT_SECONDS = 20.0
@@ -159,13 +161,13 @@ def cache_folder() -> Path:
     return Path(os.path.abspath(pooch.os_cache("inertia-identify")))
 
 
-def locate(dataset: str | Dataset) -> tuple[DatasetCopy, ...]:
+def find_copy(dataset: str | Dataset) -> tuple[DatasetCopy, ...]:
     """Verify all files of a data set by sha256, in the mirror, if one is set, and in the cache.
 
     Raises:
         DatasetError: there is no such data set.
     """
-    entry, mirror = find_dataset(dataset), os.environ.get(MIRROR)
+    entry, mirror = find_dataset(dataset), os.environ.get(MIRROR_VARIABLE)
     mirrors = [Path(mirror).expanduser().absolute()] if mirror else []
     return tuple(_verify(entry, root / entry.folder) for root in (*mirrors, cache_folder()))
 
@@ -202,14 +204,14 @@ def dataset_path(dataset: str | Dataset) -> Path:
             that differs from the registry.
     """
     entry, tried = find_dataset(dataset), []
-    *mirror, cache = dataset_copies = locate(entry)
+    *mirror, cache = dataset_copies = find_copy(entry)
     for holding in dataset_copies:
         if holding.complete:
             return holding.path
         if holding.damaged:
             remedy = "replace it with the file as published"
             if holding is not cache:
-                remedy += f", or unset {MIRROR}"
+                remedy += f", or unset {MIRROR_VARIABLE}"
             elif entry.not_downloaded is None:
                 remedy = f"`identify datasets fetch {entry.name}` downloads it again"
             paths = [holding.path / file.path for file in holding.damaged]
@@ -225,12 +227,12 @@ def dataset_path(dataset: str | Dataset) -> Path:
     if entry.not_downloaded is not None:
         way = (
             f"it is not downloaded: {entry.not_downloaded}\n"
-            f"let {MIRROR} name a folder that holds {entry.folder}/; or "
+            f"let {MIRROR_VARIABLE} name a folder that holds {entry.folder}/; or "
         )
     target = min([cache, *mirror], key=lambda each: len(each.missing))
     raise DatasetError(
         f"{entry.name}: not on this machine: "
-        f"{'; '.join(tried if mirror else [f'{MIRROR} is not set', *tried])}\n"
+        f"{'; '.join(tried if mirror else [f'{MIRROR_VARIABLE} is not set', *tried])}\n"
         f"{way}{_manual_instructions(entry, target.path, target.missing)}",
         [target.path / file.path for file in target.missing],
     )
@@ -255,7 +257,7 @@ def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = No
     import pooch
 
     entry = find_dataset(dataset)
-    *mirror, cache = locate(entry)
+    *mirror, cache = find_copy(entry)
     if entry.not_downloaded or any(each.complete or each.damaged for each in mirror):
         return dataset_path(entry)
     pooch.get_logger().setLevel("WARNING")  # it would announce each download, as `progress` does
@@ -275,8 +277,9 @@ def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = No
             os.chmod(path, 0o644)  # temporary files are private, but a cache may be shared
         except (OSError, ValueError) as error:
             raise DatasetError(
-                f"{entry.name}: {_reason(file, cache.path, error)}; nothing partial was kept. Try "
-                f"again; or {_manual_instructions(entry, cache.path, absent[k:])}",
+                f"{entry.name}: {_describe_download_failure(file, cache.path, error)}; nothing "
+                "partial was kept. Try again; or "
+                f"{_manual_instructions(entry, cache.path, absent[k:])}",
                 [cache.path / each.path for each in absent[k:]],
             ) from error
     return cache.path
@@ -291,7 +294,7 @@ def _download(url: str, temporary: str, _: object) -> None:
     Path(temporary).write_bytes(response.content)
 
 
-def _reason(file: DatasetFile, folder: Path, error: Exception) -> str:
+def _describe_download_failure(file: DatasetFile, folder: Path, error: Exception) -> str:
     """Describe a failed download: unreachable address, wrong content or unwritable folder."""
     import requests
 

@@ -86,7 +86,7 @@ class Compensate(Command):
         if unusable and not self.accept_findings:
             raise UnusableEstimate(self.estimate, reasons)
         from identify.logs import Recording, open_log
-        from identify.logs.writing import OtherColumns, write_chunks
+        from identify.logs.log_writing import ColumnsOutsideSchema, write_chunks
         from identify.pipeline import compensate_log
 
         source = open_log(self.log, self.schema)
@@ -108,7 +108,7 @@ class Compensate(Command):
                     self.output,
                     schema,
                     map(printable, comment),
-                    OtherColumns.of(recording),
+                    ColumnsOutsideSchema.of(recording),
                 )
         except OSError as error:
             raise write_error(self.output, error) from error

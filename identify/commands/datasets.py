@@ -113,9 +113,9 @@ def _record(dataset: Dataset) -> Mapping[str, object]:
 
 def _state(dataset: Dataset) -> str:
     """Return the path of a data set, or the reason why it is incomplete."""
-    from identify.catalog import locate
+    from identify.catalog import find_copy
 
-    copies = locate(dataset)
+    copies = find_copy(dataset)
     for holding in copies:
         if holding.complete:
             return str(holding.path)
@@ -132,7 +132,7 @@ def _state(dataset: Dataset) -> str:
 
 def _entry(dataset: Dataset) -> Iterator[str]:
     """Format the registry entry of a data set and the locations of its files."""
-    from identify.catalog import locate
+    from identify.catalog import find_copy
 
     entry = {
         "what": dataset.description,
@@ -149,7 +149,7 @@ def _entry(dataset: Dataset) -> Iterator[str]:
     yield from (f"  {key}: {text}" for key, text in entry.items() if text)
     yield "  layout:"
     yield from (f"    {line}" for line in dataset.layout.splitlines())
-    copies = locate(dataset)
+    copies = find_copy(dataset)
     holding = min(copies, key=lambda other: (not other.complete, len(other.missing)))
     if len(holding.missing) == len(dataset.files):
         holding = copies[-1]

@@ -59,7 +59,7 @@ def _new_rows(log: Path, schema: Schema) -> Iterator[Recording]:
     """Yield new rows as they are written, except the last one, which may be incomplete."""
     import numpy as np
 
-    from identify.logs.recording import rows_of
+    from identify.logs.recording import recording_rows
 
     size, read, last, failures = -1, 0, -np.inf, 0
     while True:
@@ -77,7 +77,7 @@ def _new_rows(log: Path, schema: Schema) -> Iterator[Recording]:
                 start = int(np.searchsorted(rows.time, last, side="right"))
                 if start < len(rows) - 1:
                     last = float(rows.time[-2])
-                    yield rows_of(rows, start, len(rows) - 1)
+                    yield recording_rows(rows, start, len(rows) - 1)
         time.sleep(POLL_INTERVAL_S)
 
 

@@ -94,12 +94,14 @@ class Init(Command):
         notes.append(f"Wrote {self.output}; review the {marked} lines marked {NEEDS_REVIEW}.")
         if not asks and _ZERO_POSE_LINE in draft.text:
             notes.append(_TCP_NOTE)
-        if draft.missing:
-            line = f"No columns of the log look like {', '.join(draft.missing)}: enter them."
+        if draft.missing_signals:
+            line = (
+                f"No columns of the log look like {', '.join(draft.missing_signals)}: enter them."
+            )
             check = Outcome(lines=[line], status=UsageError.exit_code)
         else:
             check = self._check()
-        record = {"unsure": marked, "missing": draft.missing}
+        record = {"unsure": marked, "missing": draft.missing_signals}
         return replace(
             check,
             lines=[*notes, *check.lines],
@@ -115,7 +117,7 @@ class Init(Command):
 
         action = "read"
         try:
-            if load_schema(self.output).joints_alone:
+            if load_schema(self.output).has_joints_only:
                 joints = read_joint_log(self.log, self.output)
                 known = {"joints": joints.names, "rows": len(joints)}
                 return Outcome(lines=_joint_lines(joints), document=lambda: known)

@@ -87,7 +87,7 @@ class Simulate(Command):
 
     def _write_files(self, simulation: Simulation, trajectory: Trajectory) -> list[Path]:
         """Write the result files, and return their paths."""
-        from identify.logs.writing import write_log
+        from identify.logs.log_writing import write_log
 
         log, schema = self.output / LOG, self.output / SCHEMA
         try:

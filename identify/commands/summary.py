@@ -12,7 +12,7 @@ from identify.reporting import parameter_rich_table
 from identify.reporting.body import repeatability_in_words
 from identify.reporting.parameter_table import GROUPS
 from identify.reporting.result import verdict_in_words, wrench_explained
-from identify.signals.prepared import acceleration_sources
+from identify.signals.prepared_log import acceleration_sources
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial.columns import SQUARES
 
@@ -206,7 +206,7 @@ def verdict_lines(result: BodyResult, explains_data: str) -> Iterator[str]:
 def log_line(log: LogSummary) -> str:
     """Format rows, rate and magnitudes of a log, which reveals wrong units."""
     rows = f"Read: {log.name}, {log.recording.rows} rows"
-    rows += f" ({log.unused} of them not used)" if log.unused else ""
+    rows += f" ({log.unused_rows} of them not used)" if log.unused_rows else ""
     if log.recording.still:
         return f"{rows}, each a static pose."
     force = float(np.linalg.norm(np.mean(log.wrench[:, :3], axis=0)))
@@ -214,8 +214,8 @@ def log_line(log: LogSummary) -> str:
     acceleration = ""
     if (source := acceleration_sources(log).get("angular_acceleration")) is not None:
         acceleration = (
-            f" Angular acceleration: {source.source}, {_VECTOR_TO_AXIS * source.rms:.2g} rad/s² "
-            f"RMS with noise of {_VECTOR_TO_AXIS * source.noise:.2g}."
+            f" Angular acceleration: {source.description}, {_VECTOR_TO_AXIS * source.rms:.2g} "
+            f"rad/s² RMS with noise of {_VECTOR_TO_AXIS * source.noise:.2g}."
         )
     return (
         f"{rows}, {log.duration:.3g} s at {log.rate_hz:.4g} Hz; angular velocity {spin:.2g} rad/s "

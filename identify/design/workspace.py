@@ -15,7 +15,7 @@ from identify.exchange.xml_document import read_xml
 from identify.inertia import InertialParameters
 from identify.inertia.parameters import default_radius
 from identify.robots import FramePlacement, RobotModel, link_poses
-from identify.robots.model import BASE
+from identify.robots.robot_model import BASE
 from identify.spatial import Pose
 
 _MARGIN = 0.1

@@ -12,7 +12,7 @@ from identify.arrays import Array, Phi, Vec3
 from identify.inertia import pseudo_inertia
 from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.regressors import FEATURE_TENSOR, Statistics
-from identify.signals.transform import CONSTANT
+from identify.signals.transform import CONSTANT_GROUP
 from identify.spatial.columns import (
     FIT_COLUMNS,
     FORCE_AXES,
@@ -82,10 +82,10 @@ class BandRows:
         """Return the rows of a log's bands, by default of all, from its statistics."""
         (counts,) = statistics.sum_over_blocks(statistics.effective_samples)
         groups = np.flatnonzero(counts) if bands is None else np.array(bands, dtype=np.intp)
-        samples = counts[groups] - (groups == CONSTANT)
+        samples = counts[groups] - (groups == CONSTANT_GROUP)
         groups, samples = groups[samples >= 1.0], samples[samples >= 1.0]
         factors = statistics.totals[0, groups][:, :, 1:].copy()
-        factors[groups == CONSTANT, 0] = 0.0  # the row that an offset affects
+        factors[groups == CONSTANT_GROUP, 0] = 0.0  # the row that an offset affects
         return cls(tuple(groups.tolist()), factors, samples)
 
     @property
@@ -118,7 +118,7 @@ def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
     moving[PSI, :][:6] = np.eye(6)
     moving[RT, :3] = np.kron(np.eye(3), np.asarray(gravity)[:, None])
     (counts,) = statistics.sum_over_blocks(statistics.effective_samples)
-    bands = [b for b in np.flatnonzero(counts).tolist() if b != CONSTANT]
+    bands = [b for b in np.flatnonzero(counts).tolist() if b != CONSTANT_GROUP]
     clear = []
     for band in bands:
         signal = np.sum((statistics.totals[0, band] @ moving) ** 2, axis=0)
@@ -128,7 +128,7 @@ def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
             for part in _FORCE_AND_TORQUE_AXES
         ):
             clear.append(band)
-    return (*(CONSTANT,) * bool(counts[CONSTANT]), *(clear or bands))
+    return (*(CONSTANT_GROUP,) * bool(counts[CONSTANT_GROUP]), *(clear or bands))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.diagnosis.spans import Span, runs
-from identify.logs.effects import EFFECT_KEYS
+from identify.logs.effect_keys import EFFECT_KEYS
 from identify.regressors import FEATURE_TENSOR
 from identify.significance import CONTACT_ALARM_P
 from identify.spatial.columns import PSI, W
@@ -135,7 +135,9 @@ def contact_spans(
     return tuple(spans)
 
 
-_MIN_RESIDUAL_OF_WRONG_POSE = max(EFFECT_KEYS[name].cap for name in ("force_drift", "torque_drift"))
+_MIN_RESIDUAL_OF_WRONG_POSE = max(
+    EFFECT_KEYS[name].max_size for name in ("force_drift", "torque_drift")
+)
 """Smallest residual of a wrong pose relative to the spread of the wrench: a drifting offset, which
 every fit estimates, causes up to as much."""
 

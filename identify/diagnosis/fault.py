@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Phi
-from identify.logs.facts import LogFacts
-from identify.logs.patch import Patch, wrench_gain
+from identify.logs.log_properties import LogProperties
+from identify.logs.patch import Patch, wrench_map
 from identify.logs.schema import Schema
-from identify.logs.units import LENGTH
+from identify.logs.units import LENGTH_UNITS
 from identify.regressors.log_corrections import (
     extend_to_derivatives,
     gravity_map,
@@ -92,7 +92,7 @@ class Fault:
     patch: Callable[[Array], Patch] | None = None
     linear_map: Callable[[Array], Array | None] | None = None
     action: Callable[[Array], str] | None = None
-    facts: LogFacts | None = None
+    facts: LogProperties | None = None
     parameters: FaultParameters | None = None
     mistakes: int = 1
     raw_evidence: float = 0.0
@@ -124,7 +124,7 @@ class Fault:
         assert M is not None
         if self.facts is None:
             return M
-        return logged_wrench_only(M, self.facts.compensated, self.facts.gravity)
+        return logged_wrench_only(M, self.facts.compensated_weight, self.facts.gravity)
 
     def min_wrench_scale(self, size: ArrayLike = (), *, dense: bool) -> float:
         """Return the smallest possible ratio of the true to the corrected wrench; 1 with a unit.
@@ -193,7 +193,7 @@ class Fault:
 
 
 def discrete_fault(
-    facts: LogFacts,
+    facts: LogProperties,
     code: str,
     text: str,
     patch: Patch,
@@ -236,7 +236,7 @@ def discrete_fault(
     )
 
 
-def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
+def map_of_patch(patch: Patch, facts: LogProperties) -> Array | None:
     """Return the column map M of a schema patch, (43, 19); None if the log must be read again.
 
     Args:
@@ -254,9 +254,9 @@ def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
         return readings_map(G, facts.X_BS)
     if keys == {"world.gravity"}:
         change = np.asarray(patch["world.gravity"]) - facts.gravity
-        return gravity_map(change, facts.compensated)
+        return gravity_map(change, facts.compensated_weight)
     if keys == {"pose.position_unit"} and schema.pose is not None:
-        ratio = LENGTH[patch["pose.position_unit"]] / LENGTH[schema.pose.position_unit]
+        ratio = LENGTH_UNITS[patch["pose.position_unit"]] / LENGTH_UNITS[schema.pose.position_unit]
         return position_scale_map(ratio - 1.0, facts.gravity)
     if keys == {"acceleration.kind"} and "spatial" not in (
         patch["acceleration.kind"],
@@ -270,7 +270,7 @@ def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
 def gain_of(patch: Patch, schema: Schema) -> Array:
     """Return the map G from [f; t] before a patch of `[wrench]` to [f; t] after it, (6, 6)."""
     keys = {key.partition(".")[2]: value for key, value in patch.items()}
-    return wrench_gain(schema.wrench, schema.wrench.model_copy(update=keys))
+    return wrench_map(schema.wrench, schema.wrench.model_copy(update=keys))
 
 
 def schema_lines(patch: Patch, schema_tables: Mapping[str, object]) -> str:

@@ -8,8 +8,8 @@ import numpy as np
 
 from identify.arrays import Array, Vec4
 from identify.diagnosis.fault import Fault
-from identify.logs.facts import LogFacts
-from identify.logs.patch import rotation_by, selection_matrix
+from identify.logs.log_properties import LogProperties
+from identify.logs.patch import reinterpret_rotation, selection_matrix
 from identify.logs.schema_tables import PoseTable
 from identify.spatial.columns import PROPER_ACCELERATION, PSI, RT, W
 from identify.spatial.rotations import (
@@ -27,7 +27,10 @@ _MAX_POSE_INTERPRETATIONS = 8
 
 
 def likeliest_poses(
-    candidates: Sequence[tuple[Fault, ...]], rows: Array, numbers: Array | None, facts: LogFacts
+    candidates: Sequence[tuple[Fault, ...]],
+    rows: Array,
+    numbers: Array | None,
+    facts: LogProperties,
 ) -> list[tuple[Fault, ...]]:
     """Return the interpretations of the pose with which a point mass fits the wrench best.
 
@@ -82,12 +85,12 @@ def likeliest_poses(
 
 
 def _attitude(numbers: Array, pose: PoseTable, new: PoseTable) -> Vec4:
-    q = rotation_by(numbers, pose, new)
+    q = reinterpret_rotation(numbers, pose, new)
     return quaternion_conjugate(q) if new.maps == "world_to_body" else q
 
 
 def _point_mass_cost(
-    rows: Array, into_body: Array, q: Array, pose: PoseTable, new: PoseTable, facts: LogFacts
+    rows: Array, into_body: Array, q: Array, pose: PoseTable, new: PoseTable, facts: LogProperties
 ) -> float:
     """Return the log of the product of the residual sums of squares of force and of torque."""
     a, w, g = rows[:, PSI][:, PROPER_ACCELERATION], rows[:, W].reshape(-1, 2, 3), facts.gravity

@@ -103,10 +103,12 @@ class SignalMonitor:
     def _zeroing_spans(self, frozen: Sequence[Span]) -> Iterator[Span]:
         """Yield jumps of the wrench by which the sensor may have been zeroed, outside freezes."""
         for step in zeroing_steps(self._steps):
-            ends = (step.before - self._step, step.after + self._step)
+            ends = (step.time_before - self._step, step.time_after + self._step)
             if not any(span.start <= ends[1] and ends[0] <= span.stop for span in frozen):
-                size = float(np.linalg.norm(step.jump[:3]))
-                yield Span("bias_step", step.before, step.after, 0, size, jump=step.jump)
+                size = float(np.linalg.norm(step.wrench_jump[:3]))
+                yield Span(
+                    "bias_step", step.time_before, step.time_after, 0, size, jump=step.wrench_jump
+                )
 
     def _process_pending(self, least: int) -> None:
         """Process pending rows in blocks while at least `least` rows are pending."""

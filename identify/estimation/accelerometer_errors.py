@@ -100,7 +100,7 @@ def _calibration_maps(imus: Sequence[ImuCalibration]) -> Iterator[Array]:
             if not error.any():
                 continue
             error_maps = np.repeat(as_read[:, None], len(SCAN_LAYOUT.groups), axis=1)
-            for group, share in enumerate(imu.shares):
+            for group, share in enumerate(imu.accelerometer_weights):
                 position, scale, offset = np.split(share * error, (3, 4))
                 scaled = accelerometer_map(float(scale[0]), offset, imu.X_BI.position)
                 error_maps[k, group] = scaled + point_offset_map(-position) - as_read[k]

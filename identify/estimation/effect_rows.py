@@ -18,7 +18,7 @@ from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.regressors.system import whitener
 from identify.regressors.triangular import qr_factor, solve_transposed, whiten_moment
 from identify.regressors.wrench import block_mean_cells, equal_time_intervals
-from identify.signals.transform import CONSTANT, band_middle
+from identify.signals.transform import CONSTANT_GROUP, band_middle
 from identify.spatial.columns import DDW, DW, W
 
 _MAX_COSINES, _MAX_COSINES_OF_POSES = 8, 16
@@ -185,7 +185,7 @@ class _EffectRowsBuilder:
         for group in groups.tolist():
             group_number, root = int(self.group_index[group, 1]), whitener(self.weights[group])
             self._add_noise(statistics, (log, group_number), group, C, narrow_columns)
-            if group_number != CONSTANT:
+            if group_number != CONSTANT_GROUP:
                 total = statistics.totals[log, group_number]
                 rows = (root @ np.tensordot(total, C, axes=1)).reshape(-1, narrow)
                 wide = np.zeros((len(rows), self.width))
@@ -287,7 +287,7 @@ def _coloured_noise_rows(total: Array, noise: Array, C: Array, band: int) -> tup
     Returns:
         Shape (k, 43) each.
     """
-    if band == CONSTANT:
+    if band == CONSTANT_GROUP:
         return total[:0], total[:0]
     r, white = total @ C[..., -1], noise @ C[..., -1]
     values, vectors = np.linalg.eigh(r.T @ r - white.T @ white)
@@ -307,8 +307,8 @@ def _weights_with_drift(fit: LeastSquaresFit) -> Array:
     weights, members = fit.weights.copy(), fit.data.system.group_index
     for number in range(len(fit.data.system.data)):
         groups = np.flatnonzero(members[:, 0] == number)
-        means = groups[members[groups, 1] == CONSTANT]
-        bands = groups[members[groups, 1] != CONSTANT]
+        means = groups[members[groups, 1] == CONSTANT_GROUP]
+        bands = groups[members[groups, 1] != CONSTANT_GROUP]
         if len(means) and len(bands):
             weights[means[0]] = weights[bands[np.argmin(members[bands, 1])]]
     return weights

@@ -28,11 +28,11 @@ from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE, WITH_SCALE_FROM
 from identify.estimation.settings import EstimatorSettings, body_system
 from identify.estimation.variance_components import Component, random_effects
 from identify.logs import Recording
-from identify.logs.effects import GroupSetting
+from identify.logs.effect_keys import FaultSizeSetting
 from identify.regressors import Statistics, System
 from identify.regressors.statistics import sum_statistics
 from identify.regressors.wrench import subtract_drift
-from identify.signals.transform import CONSTANT
+from identify.signals.transform import CONSTANT_GROUP
 from identify.spatial.columns import W
 
 _MAX_ITERATIONS = 4
@@ -246,7 +246,7 @@ def corrected_statistics(
 
 def _merge_band_blocks(statistics: Statistics) -> Statistics:
     """Merge the time blocks of all frequency bands, but not the blocks of block means."""
-    block = np.where(statistics.group == CONSTANT, statistics.block, 0)
+    block = np.where(statistics.group == CONSTANT_GROUP, statistics.block, 0)
     return sum_statistics([replace(statistics, block=block)])
 
 
@@ -329,10 +329,10 @@ def _variance_components(
     return np.concatenate(units), components
 
 
-def _drift_component(setting: GroupSetting | None, columns: Indices) -> Component:
+def _drift_component(setting: FaultSizeSetting | None, columns: Indices) -> Component:
     if setting is None:
         return Component(columns, scale=1e-300, cap=1e-300)
-    return Component(columns, setting.size, setting.cap)
+    return Component(columns, setting.prior_size, setting.max_size)
 
 
 def _concatenate_effects(eta: Array, drifts: Sequence[LogDrift], like: Sequence[LogDrift]) -> Array:

@@ -17,8 +17,8 @@ from identify.arrays import Array, Indices, Phi, Vec3
 from identify.estimation.scale_accuracy import gain_accuracy, gain_deviations, gravity_error
 from identify.estimation.variance_components import Component
 from identify.logs import Recording
-from identify.logs.effects import GroupSetting
-from identify.logs.facts import LogFacts, share_between_similar_logs
+from identify.logs.effect_keys import FaultSizeSetting
+from identify.logs.log_properties import LogProperties, share_between_similar_logs
 from identify.logs.sensors import effect_sizes, require_same_sensor, sensor_key
 from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT, Statistics
 from identify.regressors.log_corrections import (
@@ -66,7 +66,7 @@ class BodyScale:
         return cls(float(phi[0]) * STANDARD_GRAVITY, max(lever, MIN_LEVER_ARM))
 
 
-def _any_log(facts: LogFacts) -> bool:
+def _any_log(facts: LogProperties) -> bool:
     return True
 
 
@@ -89,8 +89,8 @@ class EffectGroup:
     name: str
     code: str
     columns: tuple[str, ...]
-    map_at: Callable[[LogFacts, Array], Array]
-    applies: Callable[[LogFacts], bool] = _any_log
+    map_at: Callable[[LogProperties, Array], Array]
+    applies: Callable[[LogProperties], bool] = _any_log
     units: Callable[[BodyScale], Array] | None = None
     power: int = 1
     key: str = ""
@@ -112,25 +112,25 @@ weight."""
 _OFF_DIAGONAL = [(i, j) for i in range(6) for j in range(6) if i != j]
 
 
-def _delay_map(facts: LogFacts, eta: Array) -> Array:
+def _delay_map(facts: LogProperties, eta: Array) -> Array:
     return delay_map(float(eta[0]))
 
 
-def _filter_map(facts: LogFacts, eta: Array) -> Array:
+def _filter_map(facts: LogProperties, eta: Array) -> Array:
     M = readings_map(np.eye(6))
     M[DDW, W] = float(eta[0]) * np.eye(6)
     return M
 
 
-def _gain_map(facts: LogFacts, eta: Array) -> Array:
+def _gain_map(facts: LogProperties, eta: Array) -> Array:
     return readings_map(np.eye(6) + np.diag(eta), facts.X_BS)
 
 
-def _common_gain_map(facts: LogFacts, eta: Array) -> Array:
+def _common_gain_map(facts: LogProperties, eta: Array) -> Array:
     return _gain_map(facts, np.repeat(eta, 3))
 
 
-def _crosstalk_map(facts: LogFacts, eta: Array) -> Array:
+def _crosstalk_map(facts: LogProperties, eta: Array) -> Array:
     G = np.eye(6)
     for (i, j), value in zip(_OFF_DIAGONAL, eta, strict=True):
         G[i, j] = value
@@ -143,30 +143,30 @@ def _crosstalk_units(scale: BodyScale) -> Array:
     return np.array([units[i // 3, j // 3] for i, j in _OFF_DIAGONAL])
 
 
-def _misalignment_map(facts: LogFacts, eta: Array) -> Array:
+def _misalignment_map(facts: LogProperties, eta: Array) -> Array:
     return misalignment_map(eta, facts.X_BS)
 
 
-def _tilt_map(facts: LogFacts, eta: Array) -> Array:
-    return gravity_map(gravity_tilt(eta, facts.gravity), facts.compensated)
+def _tilt_map(facts: LogProperties, eta: Array) -> Array:
+    return gravity_map(gravity_tilt(eta, facts.gravity), facts.compensated_weight)
 
 
-def _gravity_map(facts: LogFacts, eta: Array) -> Array:
-    return gravity_map(float(eta[0]) * facts.gravity, facts.compensated)
+def _gravity_map(facts: LogProperties, eta: Array) -> Array:
+    return gravity_map(float(eta[0]) * facts.gravity, facts.compensated_weight)
 
 
-def _clock_map(facts: LogFacts, eta: Array) -> Array:
+def _clock_map(facts: LogProperties, eta: Array) -> Array:
     return clock_rate_map(float(eta[0]), facts.gravity)
 
 
-def _point_map(facts: LogFacts, eta: Array) -> Array:
+def _point_map(facts: LogProperties, eta: Array) -> Array:
     return point_offset_map(eta)
 
 
-def _cable_map(facts: LogFacts, eta: Array) -> Array:
+def _cable_map(facts: LogProperties, eta: Array) -> Array:
     along = _level_axes(facts.gravity)
     moments = eta[7:16].reshape(3, 3) @ along
-    return cable_map(float(eta[0]), eta[1:4] @ along, eta[4:7], moments, facts.centre)
+    return cable_map(float(eta[0]), eta[1:4] @ along, eta[4:7], moments, facts.mean_position)
 
 
 def _level_axes(gravity: Vec3) -> Array:
@@ -187,20 +187,20 @@ def _cable_units(scale: BodyScale) -> Array:
     return scale.weight * of_forces
 
 
-def _has_motion(facts: LogFacts) -> bool:
-    return not facts.still
+def _has_motion(facts: LogProperties) -> bool:
+    return not facts.static_poses
 
 
-def _differentiates_pose(facts: LogFacts) -> bool:
+def _differentiates_pose(facts: LogProperties) -> bool:
     return facts.rates_from_pose
 
 
-def _has_positions(facts: LogFacts) -> bool:
-    return facts.attitude and "position" in facts.signals
+def _has_positions(facts: LogProperties) -> bool:
+    return facts.has_attitude and "position" in facts.signals
 
 
-def _adds_gravity(facts: LogFacts) -> bool:
-    return facts.attitude and facts.gravity_added
+def _adds_gravity(facts: LogProperties) -> bool:
+    return facts.has_attitude and facts.gravity_added
 
 
 GROUP_TABLE: tuple[EffectGroup, ...] = (
@@ -266,7 +266,7 @@ class EffectBlock:
     sensor: int
     start: int
     deviations: Array | None
-    setting: GroupSetting | None
+    setting: FaultSizeSetting | None
 
     @property
     def columns(self) -> slice:
@@ -285,10 +285,10 @@ class EffectModel:
         drift: settings of the drift of force and of torque; None if it is excluded.
     """
 
-    facts: tuple[LogFacts, ...]
+    facts: tuple[LogProperties, ...]
     sensors: tuple[int, ...]
     blocks: tuple[EffectBlock, ...]
-    drift: tuple[GroupSetting | None, GroupSetting | None]
+    drift: tuple[FaultSizeSetting | None, FaultSizeSetting | None]
 
     @classmethod
     def of(
@@ -309,7 +309,9 @@ class EffectModel:
             SchemaError: a schema has invalid effects.
         """
         facts = tuple(
-            share_between_similar_logs(list(map(LogFacts.of, recordings)), lambda of_log: of_log)
+            share_between_similar_logs(
+                list(map(LogProperties.of, recordings)), lambda of_log: of_log
+            )
         )
         require_same_sensor(recordings)
         keys = [sensor_key(recording) for recording in recordings]
@@ -341,7 +343,7 @@ class EffectModel:
         """Return the model without the groups of effects with a name."""
         return self._with_blocks([block for block in self.blocks if block.group.name != name])
 
-    def with_gain_for_point(self, setting: GroupSetting) -> EffectModel:
+    def with_gain_for_point(self, setting: FaultSizeSetting) -> EffectModel:
         """Replace the point offset by common gains of a given size, unless schemas give gains."""
         blocks = self.without("point_m").blocks
         return self._with_blocks(
@@ -373,7 +375,7 @@ class EffectModel:
                 by_key[key] = self._map(facts, sensor, eta)
         return np.array([by_key[id(f), s] for f, s in zip(self.facts, self.sensors, strict=True)])
 
-    def _map(self, facts: LogFacts, sensor: int, eta: Array) -> Array:
+    def _map(self, facts: LogProperties, sensor: int, eta: Array) -> Array:
         product = extend_to_derivatives(readings_map(np.eye(6)))
         for block in self.blocks:
             if block.sensor == sensor and block.group.applies(facts):
@@ -390,7 +392,7 @@ class EffectModel:
                 by_key[key] = self._tangent(facts, sensor)
         return tuple(by_key[id(f), s] for f, s in zip(self.facts, self.sensors, strict=True))
 
-    def _tangent(self, facts: LogFacts, sensor: int) -> Array:
+    def _tangent(self, facts: LogProperties, sensor: int) -> Array:
         fit = len(SCAN_LAYOUT.columns)
         tangent = np.zeros((len(WIDE_LAYOUT.columns), fit, self.count))
         for block in self.blocks:
@@ -421,7 +423,7 @@ class EffectModel:
                 filter of that time constant: the filter's columns are uncertain by ½ τ².
         """
         components: list[tuple[str, Component]] = []
-        blocks_by_setting: dict[tuple[str, GroupSetting], list[EffectBlock]] = {}
+        blocks_by_setting: dict[tuple[str, FaultSizeSetting], list[EffectBlock]] = {}
         for block in self.blocks:
             if block.deviations is not None or block.setting is None:
                 components.append(
@@ -433,7 +435,7 @@ class EffectModel:
                 ).append(block)
         for (_, setting), blocks in blocks_by_setting.items():
             group = blocks[0].group
-            scale, cap = setting.size**group.power, setting.cap**group.power
+            scale, cap = setting.prior_size**group.power, setting.max_size**group.power
             least = 0.0
             if group.name == "filter_s" and eta is not None:
                 delays = [eta[b.columns] for b in self.blocks if b.group.name == "delay_s"]
@@ -454,13 +456,13 @@ class EffectModel:
 
 
 def _with_mean_positions(
-    facts: Sequence[LogFacts], sensors: Sequence[int], statistics: Sequence[Statistics]
-) -> tuple[LogFacts, ...]:
+    facts: Sequence[LogProperties], sensors: Sequence[int], statistics: Sequence[Statistics]
+) -> tuple[LogProperties, ...]:
     """Add to the facts of logs the mean position of all logs of their sensor.
 
     By least squares over a sensor's logs, Rᵀp = Rᵀ p̄.
     """
-    by_key: dict[tuple[int, int], LogFacts] = {}
+    by_key: dict[tuple[int, int], LogProperties] = {}
     for log_facts, sensor in zip(facts, sensors, strict=True) if statistics else ():
         if not _has_positions(log_facts) or (id(log_facts), sensor) in by_key:
             continue
@@ -468,7 +470,7 @@ def _with_mean_positions(
         A = np.concatenate([f[..., RT].reshape(-1, 3) for f in factors])
         b = np.concatenate([f[..., RP].reshape(-1) for f in factors])
         centre = np.linalg.lstsq(A.T @ A, A.T @ b, rcond=None)[0]
-        by_key[id(log_facts), sensor] = replace(log_facts, centre=tuple(centre.tolist()))
+        by_key[id(log_facts), sensor] = replace(log_facts, mean_position=tuple(centre.tolist()))
     return tuple(by_key.get((id(f), k), f) for f, k in zip(facts, sensors, strict=True))
 
 
@@ -485,10 +487,10 @@ def _column_numbers(blocks: Sequence[EffectBlock], *, tied: bool = False) -> Ind
     return np.concatenate([np.zeros(0, dtype=np.intp), *numbers])
 
 
-def _group_map(group: EffectGroup, facts: LogFacts, eta: Array) -> Array:
+def _group_map(group: EffectGroup, facts: LogProperties, eta: Array) -> Array:
     """Compute the map M(η) of a group of effects for all columns, on the wrench as logged."""
     M = group.map_at(facts, eta)
-    return extend_to_derivatives(logged_wrench_only(M, facts.compensated, facts.gravity))
+    return extend_to_derivatives(logged_wrench_only(M, facts.compensated_weight, facts.gravity))
 
 
 def _given_deviations(recording: Recording) -> Mapping[str, Array]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from identify.errors import ModelError
-from identify.logs.draft_lines import NEEDS_REVIEW, Line
-from identify.logs.named_vectors import NUMBERED
+from identify.logs.draft_lines import NEEDS_REVIEW, SchemaLine
+from identify.logs.named_vectors import NUMBERED_ENTRY
 from identify.logs.table import TableInfo, match_names
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class JointColumns:
     schema_values: Mapping[str, str | list[str]]
     entries: Mapping[str, list[str]]
     robot: RobotModel | None = None
-    targets: tuple[Line, ...] = ()
+    targets: tuple[SchemaLine, ...] = ()
 
     @property
     def are_currents(self) -> bool:
@@ -91,11 +91,11 @@ class JointColumns:
         """Whether the effort is a current, without targets from which gains are found."""
         return self.are_currents and not self.targets
 
-    def lines(self, *, degrees: bool) -> list[Line]:
+    def lines(self, *, degrees: bool) -> list[SchemaLine]:
         """Draft the lines of `[joints]`; gains from currents to torques are left to the user."""
         model = "the robot's URDF" if self.robot is None else self.robot.path.name
         why = "" if self.names_in_log else f"{NEEDS_REVIEW} the names of {model}, in this order"
-        lines: list[Line] = [("names", list(self.joint_names), why)]
+        lines: list[SchemaLine] = [("names", list(self.joint_names), why)]
         lines += [(key, value, "") for key, value in self.schema_values.items()]
         if self.arrays["position"] in _ARRAYS_IN_DEGREES:
             lines.append(("unit", "deg", "as this controller writes them"))
@@ -166,7 +166,7 @@ def find_joints(
 
 def _target_lines(
     names: Sequence[str], arrays: Mapping[str, Mapping[str, str]], count: int
-) -> tuple[Line, ...]:
+) -> tuple[SchemaLine, ...]:
     """Draft the lines of target currents and torques, none unless the log has both."""
     values = {
         key: _schema_value(names, path, list(entries.values()))
@@ -205,7 +205,7 @@ def _joint_arrays(names: Sequence[str]) -> dict[str, dict[str, str]]:
     for name in names:
         if (match := _ENTRY_BY_JOINT.fullmatch(name)) is not None:
             by_joint.setdefault(match["array"], {})[match["joint"]] = name
-        elif (match := NUMBERED.fullmatch(name)) is not None:
+        elif (match := NUMBERED_ENTRY.fullmatch(name)) is not None:
             numbered.setdefault(match["stem"], {})[match["part"]] = name
     ordered = {
         path: dict(sorted(entries.items(), key=lambda entry: int(entry[0])))

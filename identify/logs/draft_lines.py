@@ -9,11 +9,11 @@ from typing import TypeAlias
 NEEDS_REVIEW = "(?)"
 """Marker of lines that the user must review."""
 
-Line: TypeAlias = tuple[str, object, str]
+SchemaLine: TypeAlias = tuple[str, object, str]
 """Key, value and comment of a line of a schema."""
 
 
-def format_toml_lines(lines: Sequence[Line]) -> list[str]:
+def format_toml_lines(lines: Sequence[SchemaLine]) -> list[str]:
     """Format TOML lines with their comments."""
     out = []
     for key, value, why in lines:

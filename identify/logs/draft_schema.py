@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.logs.draft_joints import JointColumns, find_joints
-from identify.logs.draft_lines import NEEDS_REVIEW, Line, format_toml_lines
+from identify.logs.draft_lines import NEEDS_REVIEW, SchemaLine, format_toml_lines
 from identify.logs.draft_sections import (
     FULL_TURN,
     imu_lines,
@@ -23,7 +23,7 @@ from identify.logs.draft_sections import (
     time_lines,
     wrench_lines,
 )
-from identify.logs.named_vectors import NamedVectors, named_vectors
+from identify.logs.named_vectors import NamedVectors, find_named_vectors
 from identify.logs.presets import Preset, choose_preset
 from identify.logs.readers import RECEIVED, STAMP, list_tables
 from identify.logs.table import match_names
@@ -55,18 +55,18 @@ class DraftSchema:
 
     Attributes:
         text: content of the file, with comments.
-        missing: signals for which no column was found.
+        missing_signals: signals for which no column was found.
     """
 
     text: str
-    missing: tuple[str, ...] = ()
+    missing_signals: tuple[str, ...] = ()
 
 
 def draft_schema(
     log: Path,
     preset: str | None = None,
     tcp: Sequence[float] | None = None,
-    held: Sequence[float] | None = None,
+    payload: Sequence[float] | None = None,
     robot: RobotModel | None = None,
 ) -> DraftSchema:
     """Draft the schema of a log.
@@ -75,7 +75,7 @@ def draft_schema(
         log: the file, or the folder of a bag.
         preset: name of a preset; where not given, the one whose columns the log has, if any.
         tcp: the tool point as a pendant shows it, x, y, z [m] and a rotation vector [rad].
-        held: mass [kg] and centre of mass in the flange [m] of the payload that was set on it.
+        payload: mass [kg] and centre of mass in the flange [m] of the payload that was set on it.
         robot: model with the names of the joints, its path as the schema will have it.
 
     Raises:
@@ -86,22 +86,22 @@ def draft_schema(
     tables = list_tables(log)
     chosen = choose_preset(log, tables, preset)
     if chosen is not None and chosen.template:
-        table = next(table for table in tables if chosen.fits(table.names))
+        table = next(table for table in tables if chosen.matches(table.names))
         topics = frozenset(str(table.topic) for table in tables)
-        draft = _fill_preset(log, chosen, named_vectors(table), tcp, topics)
+        draft = _fill_preset(log, chosen, find_named_vectors(table), tcp, topics)
         joints = find_joints(table, "effort", robot=robot)
-        if preset is None and joints is not None and _NO_WRENCH in draft.missing:
+        if preset is None and joints is not None and _NO_WRENCH in draft.missing_signals:
             return _draft_without_wrench(log, joints)
         if joints is not None:
             draft = replace(
                 draft, text=f"{draft.text}\n{_format_joints(log, joints, with_wrench=True)}\n"
             )
-        if held is None or not held[0] > 0.0:
+        if payload is None or not payload[0] > 0.0:
             return draft
-        mass, *com = map(float, held)
+        mass, *com = map(float, payload)
         taken = f"\n[wrench.compensated]\nmass = {mass}\ncom = {json.dumps(com)}\n"
         return replace(draft, text=draft.text + taken)
-    return _guess_schema(log, [named_vectors(table) for table in tables], robot)
+    return _guess_schema(log, [find_named_vectors(table) for table in tables], robot)
 
 
 def _fill_preset(
@@ -113,7 +113,7 @@ def _fill_preset(
 ) -> DraftSchema:
     """Fill in the fields of a preset."""
     missing: list[str] = []
-    names = vectors.contents.names
+    names = vectors.table.names
     places = (match_names(names, c) or match_names(names, f"{c}[0]") for c in preset.columns)
     values = read_columns(log, vectors, [[names[numbers[0]] for numbers in places]])
     clock = time_lines(vectors, values, missing, log) if "{clock}" in preset.template else []
@@ -132,7 +132,7 @@ def _fill_preset(
     text = preset.template
     if "{pose}" not in text:
         missing = [signal for signal in missing if signal not in ("the pose", "the position")]
-    for name, choices in preset.choices.items():
+    for name, choices in preset.topic_choices.items():
         present = [choice for choice in choices if choice[0] in topics]
         if not present and name != "accelerometer":
             missing.append(name)
@@ -140,7 +140,7 @@ def _fill_preset(
     for name, value in fields.items():
         text = text.replace(name, value)
     if not clock:
-        layout = [(key, value, "") for key, value in vectors.contents.layout.items()]
+        layout = [(key, value, "") for key, value in vectors.table.layout.items()]
         text = text.replace("[log]\n", "\n".join(["[log]", *format_toml_lines(layout), ""]), 1)
     head = f"# {preset.title}.\n{_CHECK_LINE}\n"
     (accuracy,) = format_toml_lines([("gain_accuracy", 0.01, _ACCURACY_COMMENT)])
@@ -152,16 +152,16 @@ def _guess_schema(
     log: Path, tables: Sequence[NamedVectors], robot: RobotModel | None
 ) -> DraftSchema:
     """Draft a schema from the names of columns alone."""
-    wrenches = [t for t in tables if t.first("force") and t.first("torque")]
+    wrenches = [t for t in tables if t.likeliest("force") and t.likeliest("torque")]
     poses = [t for t in tables if t.has_pose]
     wrench = next(iter(wrenches), None)
     pose = wrench if wrench in poses else _choose_pose(wrench, poses)
-    turning = [t for t in (wrench, *tables) if t is not None and t.first("angular")]
+    turning = [t for t in (wrench, *tables) if t is not None and t.likeliest("angular")]
     imu = turning[0] if pose is None and turning else None
     missing: list[str] = []
     by_robot = wrench is not None and pose is None and imu is None
     required = () if by_robot else ("effort",)
-    arms = (find_joints(table.contents, *required, robot=robot) for table in tables)
+    arms = (find_joints(table.table, *required, robot=robot) for table in tables)
     joints = next((each for each in arms if each is not None), None)
     if wrench is None and joints is not None:
         return _draft_without_wrench(log, joints)
@@ -172,26 +172,26 @@ def _guess_schema(
         "",
         "[log]",
     ]
-    values = read_columns(log, main, [main.first("force"), main.first("torque")])
+    values = read_columns(log, main, [main.likeliest("force"), main.likeliest("torque")])
     streams = {"pose": (pose, poses), "gyro": (imu, turning), "wrench": (wrench, wrenches)}
-    used = [table.contents.names for table, _ in streams.values() if table is not None]
+    used = [table.table.names for table, _ in streams.values() if table is not None]
     if any(RECEIVED in names and STAMP not in names for names in used):
         why = f"{NEEDS_REVIEW} messages of a topic below have no stamps of their own"
-        clock: list[Line] = [("time", RECEIVED, why)]
+        clock: list[SchemaLine] = [("time", RECEIVED, why)]
     else:
         clock = time_lines(main, values, missing, log)
     out += format_toml_lines(clock)
-    if imu is not None and imu.first("acceleration"):
+    if imu is not None and imu.likeliest("acceleration"):
         streams["accelerometer"] = imu, turning
     for name, (table, alike) in streams.items():
-        if table is not None and table.contents.topic is not None:
-            others = dict.fromkeys(t.contents.topic for t in alike)
-            also = ", ".join(str(t) for t in others if t != table.contents.topic)
-            why = f"{NEEDS_REVIEW} also: {also}" if also else table.contents.kind
+        if table is not None and table.table.topic is not None:
+            others = dict.fromkeys(t.table.topic for t in alike)
+            also = ", ".join(str(t) for t in others if t != table.table.topic)
+            why = f"{NEEDS_REVIEW} also: {also}" if also else table.table.message_type
             out += [
                 "",
                 f"[streams.{name}]",
-                *format_toml_lines([("topic", table.contents.topic, why)]),
+                *format_toml_lines([("topic", table.table.topic, why)]),
             ]
     upright = f"{NEEDS_REVIEW} points downwards, in world axes"
     out += [
@@ -227,16 +227,16 @@ def _guess_schema(
             ("acts_on", "sensor", f"{NEEDS_REVIEW} `identify check` says if the sign is the other"),
         ]
     )
-    if imu is None or imu.first("acceleration"):  # else the force tells the motion
+    if imu is None or imu.likeliest("acceleration"):  # else the force tells the motion
         out += format_toml_lines([("gain_accuracy", 0.01, _ACCURACY_COMMENT)])
     if joints is not None:
         out += ["", _format_joints(log, joints, with_wrench=True)]
     if missing:
-        out.insert(2, f"# The log has {_list_columns(main.contents.names)}")
+        out.insert(2, f"# The log has {_list_columns(main.table.names)}")
     return DraftSchema("\n".join(out) + "\n", tuple(missing))
 
 
-def _robot_pose_lines(robot: RobotModel | None) -> list[Line]:
+def _robot_pose_lines(robot: RobotModel | None) -> list[SchemaLine]:
     """Draft `[pose]` for a pose computed from the joints of a robot."""
     frame = "tool0" if robot is None or "tool0" in robot.frames else robot.links[-1]
     why = f"{NEEDS_REVIEW} no pose is logged: the robot's model, beside this file"
@@ -248,11 +248,11 @@ def _robot_pose_lines(robot: RobotModel | None) -> list[Line]:
 
 def _draft_without_wrench(log: Path, joints: JointColumns) -> DraftSchema:
     """Draft the schema of a log that has joints and no wrench."""
-    table = named_vectors(joints.contents)
+    table = find_named_vectors(joints.contents)
     missing = [_MISSING_GAINS] if joints.lack_gains else []
     clock = time_lines(table, read_columns(log, table, [joints.entries["position"]]), missing, log)
-    if table.contents.topic is not None:
-        clock.append(("topic", table.contents.topic, table.contents.kind))
+    if table.table.topic is not None:
+        clock.append(("topic", table.table.topic, table.table.message_type))
     upright = f"{NEEDS_REVIEW} points downwards, in the axes of the robot's base"
     out = [
         "# A draft schema of a robot's joints, guessed from the names of the columns.",
@@ -272,7 +272,7 @@ def _draft_without_wrench(log: Path, joints: JointColumns) -> DraftSchema:
 def _format_joints(log: Path, joints: JointColumns, *, with_wrench: bool) -> str:
     """Format `[joints]`; in a log with a wrench, currents without gains are commented out."""
     columns = joints.entries["position"]
-    values = read_columns(log, named_vectors(joints.contents), [columns])
+    values = read_columns(log, find_named_vectors(joints.contents), [columns])
     lines = [
         "[joints]",
         *format_toml_lines(joints.lines(degrees=largest_value(values, columns) > FULL_TURN)),
@@ -281,7 +281,7 @@ def _format_joints(log: Path, joints: JointColumns, *, with_wrench: bool) -> str
         lines.append(_GAINS_LINE)
     topic = joints.contents.topic
     if with_wrench and topic is not None:
-        chosen = format_toml_lines([("topic", topic, joints.contents.kind)])
+        chosen = format_toml_lines([("topic", topic, joints.contents.message_type)])
         for name in ("effort", "joints")["effort" not in joints.arrays :]:
             lines = [f"[streams.{name}]", *chosen, "", *lines]
     if with_wrench and joints.lack_gains:
@@ -299,19 +299,19 @@ def _list_columns(names: Sequence[str]) -> str:
 
 def _choose_pose(wrench: NamedVectors | None, poses: Sequence[NamedVectors]) -> NamedVectors | None:
     """Choose the pose in the frame of the wrench, else of a frame far down the frame tree."""
-    frame = "" if wrench is None else wrench.contents.frame
+    frame = "" if wrench is None else wrench.table.frame
 
-    def likely(table: NamedVectors) -> tuple[bool, bool, int]:
-        topic = table.contents.topic or ""
+    def preference(table: NamedVectors) -> tuple[bool, bool, int]:
+        topic = table.table.topic or ""
         transform = "->" in topic
-        of_wrench = bool(frame) and transform and table.contents.frame == frame
-        flange = transform and table.contents.frame.endswith(("tool0", "flange"))
+        of_wrench = bool(frame) and transform and table.table.frame == frame
+        flange = transform and table.table.frame.endswith(("tool0", "flange"))
         return of_wrench, flange, transform * len(topic)
 
-    return max(poses, key=likely, default=None)
+    return max(poses, key=preference, default=None)
 
 
-def _format_pose(lines: list[Line] | None, missing: list[str], *, still: bool = False) -> str:
+def _format_pose(lines: list[SchemaLine] | None, missing: list[str], *, still: bool = False) -> str:
     """Format the lines of `[pose]`, with a placeholder for a missing position.
 
     Static poses need none.
@@ -328,7 +328,7 @@ def _format_pose(lines: list[Line] | None, missing: list[str], *, still: bool = 
     return text if placed else f"{text}\n{_format_or_placeholder(None, missing, 'the position')}"
 
 
-def _format_or_placeholder(lines: list[Line] | None, missing: list[str], signal: str) -> str:
+def _format_or_placeholder(lines: list[SchemaLine] | None, missing: list[str], signal: str) -> str:
     if lines is None:
         missing.append(signal)
         return f"# {NEEDS_REVIEW} no columns look like {signal}: name them here"

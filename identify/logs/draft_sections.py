@@ -9,13 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from identify.errors import LogError
-from identify.logs.draft_lines import NEEDS_REVIEW, Line, format_toml_lines
+from identify.logs.draft_lines import NEEDS_REVIEW, SchemaLine, format_toml_lines
 from identify.logs.named_vectors import NamedVectors
 from identify.logs.readers import read_table
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
-from identify.logs.table import Source, Table
-from identify.logs.units import ACCELERATION, ANGLE, DAY, FORCE, LENGTH, TORQUE
+from identify.logs.table import ColumnSource, Table
+from identify.logs.units import (
+    ACCELERATION_UNITS,
+    ANGLE_UNITS,
+    FORCE_UNITS,
+    LENGTH_UNITS,
+    SECONDS_PER_DAY,
+    TORQUE_UNITS,
+)
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _TIME_COLUMNS = re.compile(
@@ -45,9 +52,9 @@ the entries (a sine exceeds it only below 20 rows per period)."""
 
 def time_lines(
     table: NamedVectors, values: Table | None, missing: list[str], log: Path
-) -> list[Line]:
+) -> list[SchemaLine]:
     """Draft the lines of `[log]`: time stamps and their unit, a rate, or static poses."""
-    lines: list[Line] = [(key, value, "") for key, value in table.contents.layout.items()]
+    lines: list[SchemaLine] = [(key, value, "") for key, value in table.table.layout.items()]
     times = _time_columns(table)
     if not times and _rotation_jumps(log, table):
         why = f"{NEEDS_REVIEW} no time stamps, and poses that jump: one static pose per row"
@@ -56,7 +63,7 @@ def time_lines(
         missing.append("time")
         why = f"{NEEDS_REVIEW} no column looks like time stamps; for static poses: still = true"
         return [*lines, ("rate_hz", 100.0, why)]
-    if (pair := _seconds_and_fraction(table.contents.names)) is not None:
+    if (pair := _seconds_and_fraction(table.table.names)) is not None:
         seconds, fraction, unit = pair
         lines += [("time", seconds, "whole seconds"), ("time_fraction", fraction, "what follows")]
         return lines if unit == "ns" else [*lines, ("time_fraction_unit", unit, "")]
@@ -67,8 +74,8 @@ def time_lines(
     steps = np.diff(values.stamps.astype(np.float64))
     step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
     named = _UNIT_IN_NAME.fullmatch(times[0].lower())
-    written = named[1] if named else table.contents.units.get(times[0], "").strip("[]()")
-    units = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "d": 1.0 / DAY}
+    written = named[1] if named else table.table.units.get(times[0], "").strip("[]()")
+    units = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "d": 1.0 / SECONDS_PER_DAY}
     fitting = [u for u, n in units.items() if step > 0.0 and _RATES_HZ[0] < n / step < _RATES_HZ[1]]
     unit = written if written in units else next(iter(fitting), "s")
     rate = f"{units[unit] / step:.4g} rows a second" if step > 0.0 else ""
@@ -80,11 +87,11 @@ def time_lines(
 
 def _time_columns(table: NamedVectors) -> list[str]:
     """Return the columns that look like time stamps; a date, which may go with a time, is last."""
-    times = [name for name in table.contents.names if _TIME_COLUMNS.fullmatch(name)]
+    times = [name for name in table.table.names if _TIME_COLUMNS.fullmatch(name)]
     return sorted(times, key=lambda name: name.lower() in ("date", "datum"))
 
 
-def is_static(clock: Sequence[Line]) -> bool:
+def is_static(clock: Sequence[SchemaLine]) -> bool:
     """Return whether the drafted lines of `[log]` declare each row a static pose."""
     return any(key == "still" for key, _, _ in clock)
 
@@ -112,16 +119,16 @@ def _seconds_and_fraction(names: Sequence[str]) -> tuple[str, str, str] | None:
     return None
 
 
-def pose_lines(table: NamedVectors, log: Path | None) -> list[Line] | None:
+def pose_lines(table: NamedVectors, log: Path | None) -> list[SchemaLine] | None:
     """Draft the lines of `[pose]`, with units from the values of the log."""
-    lines: list[Line] = []
+    lines: list[SchemaLine] = []
     if table.rotation is None:
         return None
-    position, (kind, rotation) = table.first("position"), table.rotation
+    position, (kind, rotation) = table.likeliest("position"), table.rotation
     values = None if log is None else read_columns(log, table, [position, rotation])
     if position is not None and not (kind == "matrix" and len(rotation) == 16):
         lines.append(("position", position, _alternatives_comment(table, "position")))
-        if (unit := table.unit_of(position)) in LENGTH:
+        if (unit := table.unit_of(position)) in LENGTH_UNITS:
             lines += _unit_lines("position_unit", unit)
         elif largest_value(values, position) > _MAX_POSITION:
             lines.append(("position_unit", "mm", f"{NEEDS_REVIEW} as large as no arm in metres"))
@@ -142,7 +149,7 @@ def pose_lines(table: NamedVectors, log: Path | None) -> list[Line] | None:
         lines.append(("order", "xyz", f'{NEEDS_REVIEW} turns about fixed axes; "ZYX" is the same'))
     elif kind != "rotation_vector":
         return lines
-    if (unit := table.unit_of(rotation)) in ANGLE:
+    if (unit := table.unit_of(rotation)) in ANGLE_UNITS:
         lines += _unit_lines("angle_unit", unit)
     elif of_kuka:
         lines.append(("angle_unit", "deg", f"{NEEDS_REVIEW} as KUKA writes them"))
@@ -153,11 +160,11 @@ def pose_lines(table: NamedVectors, log: Path | None) -> list[Line] | None:
 
 def imu_lines(table: NamedVectors, log: Path) -> list[str]:
     """Draft the lines of `[imu]` for a log without a pose, with units by names or values."""
-    gyro, read = table.vectors["angular"][0], table.first("acceleration")
+    gyro, read = table.vectors["angular"][0], table.likeliest("acceleration")
     values = read_columns(log, table, [gyro, read])
     unit = "deg" if table.unit_of(gyro) == "deg" else "rad"
     why = f"{NEEDS_REVIEW} no columns look like a pose; {unit}/s, along the axes of the wrench"
-    gyro_lines: list[Line] = [("gyro", gyro, why), *_unit_lines("angle_unit", unit)]
+    gyro_lines: list[SchemaLine] = [("gyro", gyro, why), *_unit_lines("angle_unit", unit)]
     if unit == "rad" and largest_value(values, gyro) > _MAX_ANGULAR_VELOCITY:
         gyro_lines[0] = ("gyro", gyro, why.replace("rad/s", "deg/s"))
         gyro_lines.append(
@@ -190,24 +197,26 @@ def _accelerometer_unit(values: Table | None, columns: list[str]) -> str:
     lengths = np.linalg.norm(values.stacked_columns(columns), axis=1)
     lengths = lengths[np.isfinite(lengths)]
     median = float(np.median(lengths)) / STANDARD_GRAVITY if len(lengths) else 1.0
-    units = (unit for unit, si in ACCELERATION.items() if abs(median * si - 1.0) < _GRAVITY_RTOL)
+    units = (
+        unit for unit, si in ACCELERATION_UNITS.items() if abs(median * si - 1.0) < _GRAVITY_RTOL
+    )
     return next(units, "m/s^2")
 
 
-def wrench_lines(table: NamedVectors) -> list[Line] | None:
+def wrench_lines(table: NamedVectors) -> list[SchemaLine] | None:
     """Draft the columns and units of `[wrench]`; None without a force or a torque."""
-    force, torque = table.first("force"), table.first("torque")
+    force, torque = table.likeliest("force"), table.likeliest("torque")
     if force is None or torque is None:
         return None
-    lines: list[Line] = []
-    for name, columns, units in (("force", force, FORCE), ("torque", torque, TORQUE)):
+    lines: list[SchemaLine] = []
+    for name, columns, units in (("force", force, FORCE_UNITS), ("torque", torque, TORQUE_UNITS)):
         lines.append((name, columns, _alternatives_comment(table, name)))
         if (unit := table.unit_of(columns)) in units:
             lines += _unit_lines(f"{name}_unit", unit)
     return lines
 
 
-def _unit_lines(key: str, unit: str) -> list[Line]:
+def _unit_lines(key: str, unit: str) -> list[SchemaLine]:
     """Draft the line of a unit taken from column names, unless it is the default."""
     why = "as the names of the columns say"
     return [] if unit in ("m", "N", "Nm", "rad", "m/s^2") else [(key, unit, why)]
@@ -226,9 +235,9 @@ def read_columns(
     if not columns:
         return None
     times = _time_columns(table)
-    keys = {"topic": table.contents.topic, "time": times[0] if times else None}
-    layout = LogTable(**{**keys, **table.contents.layout})  # pyright: ignore[reportArgumentType]
-    source = Source(log, layout, ("wrench",), tuple(columns), own_clock=False)
+    keys = {"topic": table.table.topic, "time": times[0] if times else None}
+    layout = LogTable(**{**keys, **table.table.layout})  # pyright: ignore[reportArgumentType]
+    source = ColumnSource(log, layout, ("wrench",), tuple(columns), has_stamp_column=False)
     try:
         return read_table(source)
     except LogError:  # what is wrong with its rows is said when it is read with the schema

@@ -14,8 +14,8 @@ from identify.errors import LogError, SchemaError
 from identify.findings import Finding
 from identify.logs.current_gains import gains_from_targets
 from identify.logs.joint_signals import joint_signals
-from identify.logs.parts import DroppedRows, SourceFile, Stream, describe_rows
-from identify.logs.read import LogLike, read_content
+from identify.logs.recording_fields import LogLike, read_content
+from identify.logs.recording_parts import DroppedRows, SourceFile, Stream, describe_rows
 from identify.logs.schema import SchemaLike, load_schema
 from identify.significance import HALF_WIDTH_SIGMA
 
@@ -121,7 +121,7 @@ def read_joint_log(log: LogLike, schema: SchemaLike) -> JointRecording:
         raise SchemaError(
             "the schema has no [joints]: give names, position and effort, as `identify init` writes"
         )
-    given = schema.of_joints
+    given = schema.joints_schema
     if given.still:
         raise SchemaError(
             "[joints] needs a motion: give time or rate_hz in [log], not still = true"

@@ -12,10 +12,10 @@ import numpy as np
 from identify.arrays import Array
 from identify.files import digest
 from identify.findings import Finding
-from identify.logs.schema import Group, Schema
+from identify.logs.schema import Schema, SignalGroup
 from identify.logs.schema_joints import JointsTable
 from identify.logs.table import Table
-from identify.logs.units import CURRENT
+from identify.logs.units import CURRENT_UNITS
 from identify.spatial import quaternion_from_rotation
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _LIMIT_EXCESS = 1.5
 """Ratio of a joint's position to its limit above which the position cannot be in radians."""
 
 
-def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dict[str, Array]:
+def joint_signals(valid_rows: Mapping[SignalGroup, Table], joints: JointsTable) -> dict[str, Array]:
     """Return the signals of joints by their names in a `JointRecording`, in SI."""
     signals: dict[str, Array] = {}
     if "joints" in valid_rows:
@@ -39,7 +39,7 @@ def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dic
         signals["effort"] = effort if motor is None else effort @ motor.torque_to_joints.T
         if joints.target_current is not None and joints.target_effort is not None:
             target = valid_rows["effort"].stacked_columns(joints.target_current)
-            signals["target_current"] = CURRENT[joints.effort_unit] * target
+            signals["target_current"] = CURRENT_UNITS[joints.effort_unit] * target
             signals["target_effort"] = valid_rows["effort"].stacked_columns(joints.target_effort)
     return signals
 

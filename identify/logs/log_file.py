@@ -11,23 +11,23 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.files import digest, require_file
-from identify.logs.clock import COUNTERS, require_order, seconds_since
-from identify.logs.convert import signals_of, with_free_flight
-from identify.logs.parts import SourceFile
-from identify.logs.read import (
+from identify.logs.convert import convert_signals, with_zero_wrench
+from identify.logs.log_sources import plan_sources, with_defects_marked
+from identify.logs.readers import chunk_reader, count_rows_if_long
+from identify.logs.recording import Excerpt, ReadExcerpt, Recording, recording_rows, time_span
+from identify.logs.recording_fields import (
     LogLike,
-    describe_log,
+    attitude_coordinates_of,
+    fields_without_rows,
     read_fields,
-    require_body,
-    rotation_numbers_of,
+    require_body_signals,
     sealed,
 )
-from identify.logs.readers import chunk_reader, count_rows_if_long
-from identify.logs.recording import Excerpt, ReadExcerpt, Recording, rows_of, span_of
-from identify.logs.rows import RowCounts, require_plausible_magnitudes
+from identify.logs.recording_parts import SourceFile
+from identify.logs.row_selection import RowCounts, require_plausible_magnitudes
+from identify.logs.row_times import COUNTER_PERIODS, require_ordered_stamps, seconds_since
 from identify.logs.schema import Schema, SchemaLike, load_schema
-from identify.logs.sources import plan_sources, with_defects_marked
-from identify.logs.table import RowsReader, Source, Stamps, Table
+from identify.logs.table import ColumnSource, RowsReader, Stamps, Table
 
 if TYPE_CHECKING:
     from identify.logs.readers.line_index import LineIndex
@@ -51,16 +51,16 @@ class LogFile:
         schema: the schema of the log.
         rows: number of rows, with defective rows.
         rate_hz: approximate sampling rate, from the first rows.
-        origin: stamp of the first valid row, or its number for a log with a sampling rate.
-        lines: index of the lines of a text file.
+        first_stamp: stamp of the first valid row, or its number for a log with a sampling rate.
+        line_index: index of the lines of a text file.
     """
 
     recording: Recording
     schema: Schema
     rows: int
     rate_hz: float
-    origin: float
-    lines: LineIndex | None = None
+    first_stamp: float
+    line_index: LineIndex | None = None
 
     @property
     def name(self) -> str:
@@ -78,38 +78,40 @@ class LogFile:
     def reader(self) -> ReadExcerpt:
         """Return a reader of row ranges, which is fastest if they are read in order."""
         (source,) = plan_sources(self.recording.sources[0].path, self.schema)
-        read = chunk_reader(source, self.lines)
+        read = chunk_reader(source, self.line_index)
         return lambda start, stop, margin: self._excerpt(source, read, start, stop, margin)
 
     def _excerpt(
-        self, source: Source, read: RowsReader, start: int, stop: int, margin: int
+        self, source: ColumnSource, read: RowsReader, start: int, stop: int, margin: int
     ) -> Excerpt:
         first, last = max(0, start - margin), min(self.rows, stop + margin)
-        table = with_defects_marked(read(first, last), source, alone=True)
-        valid = table.whole()
+        table = with_defects_marked(read(first, last), source, is_only_file=True)
+        valid = table.without_defects()
         central_rows = slice(start - first, stop - first)
         recording = self._recording(source, valid, first)
-        inside = np.searchsorted(valid.numbers, (central_rows.start, central_rows.stop)).tolist()
+        inside = np.searchsorted(
+            valid.row_numbers, (central_rows.start, central_rows.stop)
+        ).tolist()
         counts = RowCounts.of(table.faults[central_rows], [_table_part(table, central_rows)])
-        return Excerpt(recording, span_of(recording, *inside), stop - start, counts)
+        return Excerpt(recording, time_span(recording, *inside), stop - start, counts)
 
-    def _recording(self, source: Source, valid: Table, first: int) -> Recording:
+    def _recording(self, source: ColumnSource, valid: Table, first: int) -> Recording:
         path = source.path
         if len(valid):
             require_plausible_magnitudes(valid)
-        time = _row_times(source, valid, first, self.origin)
+        time = _row_times(source, valid, first, self.first_stamp)
         with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
             groups = dict.fromkeys(self.schema.groups, valid)
-            signals = signals_of(groups, self.schema)
-        signals = with_free_flight(signals, self.schema)
+            signals = convert_signals(groups, self.schema)
+        signals = with_zero_wrench(signals, self.schema)
         return replace(
             self.recording,
             time=sealed(path, "time", time),
             signals={name: sealed(path, name, values) for name, values in signals.items()},
-            rotation_numbers=rotation_numbers_of(path, groups, self.schema),
+            attitude_coordinates=attitude_coordinates_of(path, groups, self.schema),
         )
 
-    def finalise(self, counts: RowCounts) -> Recording:
+    def without_rows(self, counts: RowCounts) -> Recording:
         """Return the recording without rows after all were read; raise if too few are usable."""
         counts.require_enough_rows(
             self.recording.sources[0].path,
@@ -154,13 +156,15 @@ def open_log(log: str | PathLike[str], schema: SchemaLike) -> Recording | LogFil
         IdentifyError: as `read_log`; of a long log that is opened, later too.
     """
     schema, path = load_schema(schema), Path(log)
-    require_body(schema)
+    require_body_signals(schema)
     return _open_long_log(path, schema) or read_log(path, schema)
 
 
 def _open_long_log(path: Path, schema: Schema) -> LogFile | None:
     """Open the log if it is long and its first rows match the schema."""
-    if path.is_dir() or schema.still or schema.by_force:  # of which all rests are needed
+    if (
+        path.is_dir() or schema.still or schema.has_acceleration_from_force
+    ):  # of which all rests are needed
         return None
     require_file(path)
     sources = plan_sources(path, schema)
@@ -171,42 +175,46 @@ def _open_long_log(path: Path, schema: Schema) -> LogFile | None:
     if row_count is None:
         return None
     rows, lines = row_count
-    head = with_defects_marked(chunk_reader(source, lines)(0, _HEAD_ROWS), source, alone=True)
-    valid = head.whole()
+    head = with_defects_marked(
+        chunk_reader(source, lines)(0, _HEAD_ROWS), source, is_only_file=True
+    )
+    valid = head.without_defects()
     if 2 * len(valid) < len(head):  # rows of several streams may alternate
         return None
     if _counter_wraps(source, lines, valid, rows):
         return None
-    origin = int(valid.numbers[0]) if source.layout.rate_hz else _stamps_of(valid)[0].item()
+    origin = int(valid.row_numbers[0]) if source.layout.rate_hz else _stamps_of(valid)[0].item()
     time = _row_times(source, valid, 0, origin)
     steps = np.diff(time)
     step = float(np.median(steps)) or float(np.mean(steps))
     if not step > 0.0:
         return None
     sha256 = digest(source.path) if lines is None else lines.sha256
-    recording = Recording(**describe_log(path, schema, [SourceFile(source.path, sha256)]))
+    recording = Recording(**fields_without_rows(path, schema, [SourceFile(source.path, sha256)]))
     opened = LogFile(recording, schema, rows, 1.0 / step, origin, lines)
-    return replace(opened, recording=rows_of(opened.reader()(0, _HEAD_ROWS, 0).recording, 0, 0))
+    return replace(
+        opened, recording=recording_rows(opened.reader()(0, _HEAD_ROWS, 0).recording, 0, 0)
+    )
 
 
-def _counter_wraps(source: Source, lines: LineIndex | None, head: Table, rows: int) -> bool:
+def _counter_wraps(source: ColumnSource, lines: LineIndex | None, head: Table, rows: int) -> bool:
     """Return whether the stamps are those of a counter that wraps before the end of the log."""
     stamps = head.stamps
     if stamps is None or source.layout.rate_hz is not None or stamps.dtype != np.int64:
         return False
     last = with_defects_marked(
-        chunk_reader(source, lines)(rows - _TAIL_ROWS, rows), source, alone=True
+        chunk_reader(source, lines)(rows - _TAIL_ROWS, rows), source, is_only_file=True
     ).stamps
     ahead = int(stamps[0]) + rows * float(np.median(np.diff(stamps)))
-    return last is not None and float(last.max()) < 0.9 * ahead and ahead > min(COUNTERS)
+    return last is not None and float(last.max()) < 0.9 * ahead and ahead > min(COUNTER_PERIODS)
 
 
-def _row_times(source: Source, valid: Table, first: int, origin: float) -> Array:
+def _row_times(source: ColumnSource, valid: Table, first: int, origin: float) -> Array:
     layout = source.layout
     if layout.rate_hz is not None:
-        return (first + valid.numbers - origin) / layout.rate_hz
+        return (first + valid.row_numbers - origin) / layout.rate_hz
     stamps = _stamps_of(valid)
-    require_order(valid, stamps, layout)
+    require_ordered_stamps(valid, stamps, layout)
     return seconds_since(origin, valid, stamps, layout)
 
 
@@ -217,4 +225,6 @@ def _stamps_of(valid: Table) -> Stamps:
 
 def _table_part(table: Table, rows: slice) -> Table:
     columns = {name: values[rows] for name, values in table.columns.items()}
-    return replace(table, columns=columns, faults=table.faults[rows], stamps=None, lines=None)
+    return replace(
+        table, columns=columns, faults=table.faults[rows], stamps=None, line_numbers=None
+    )

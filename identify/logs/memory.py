@@ -14,9 +14,9 @@ from identify.arrays import is_masked, seal
 from identify.documents import validate
 from identify.errors import LogError, ModelError, SchemaError
 from identify.logs.schema import Schema
-from identify.logs.schema_poses import placement_of, tool_point_of
+from identify.logs.schema_poses import placement_keys, tool_point_keys
 from identify.logs.signal_table import SIGNALS
-from identify.logs.table import Arrays
+from identify.logs.table import LogInMemory
 from identify.spatial import Pose
 
 if TYPE_CHECKING:
@@ -56,24 +56,24 @@ _ARGUMENT_OF_KEY: Mapping[tuple[str, ...], str] = MappingProxyType(
 )
 """Argument of `Recording.from_arrays` for each schema key or table."""
 _COLUMN_COUNTS = {signal.argument: len(signal.columns) for signal in SIGNALS}
-_ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
+_ROTATION_ARGUMENTS = ("quaternion", "matrix", "rotation_vector", "euler")
 _REQUIRED_ARRAYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "quaternion_order": ("quaternion",),
-        "maps": _ROTATIONS,
+        "maps": _ROTATION_ARGUMENTS,
         "acceleration_kind": ("acceleration",),
     }
 )
 """Arrays that an argument with a default requires, by argument."""
 
 
-def as_arrays(table: Mapping[str, ArrayLike] | DataFrame | Arrays) -> Arrays:
+def log_in_memory(table: Mapping[str, ArrayLike] | DataFrame | LogInMemory) -> LogInMemory:
     """Return the columns of a table in memory, in order.
 
     Raises:
         LogError: the argument is no table, or a column is no array.
     """
-    if isinstance(table, Arrays):
+    if isinstance(table, LogInMemory):
         return table
     if isinstance(table, Mapping):
         columns = list(table.items())
@@ -84,10 +84,12 @@ def as_arrays(table: Mapping[str, ArrayLike] | DataFrame | Arrays) -> Arrays:
             f"read_log: expected a file, a pandas DataFrame or a mapping of names to arrays, got "
             f"{type(table).__name__}; identify.Recording.from_arrays(…) takes arrays by name"
         )
-    return Arrays("table", tuple((str(name), _as_array(name, values)) for name, values in columns))
+    return LogInMemory(
+        "table", tuple((str(name), _as_array(name, values)) for name, values in columns)
+    )
 
 
-def schema_from_arguments(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
+def schema_from_arguments(given: Mapping[str, Any]) -> tuple[LogInMemory, Schema]:
     """Return the arguments of `Recording.from_arrays` as a log in memory and its schema.
 
     Raises:
@@ -102,11 +104,11 @@ def schema_from_arguments(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
     for name in ("force", "torque"):
         if name not in given or not np.size(given[name]):
             raise LogError(f"{_CALLER}: {name} has no rows; a log needs force and torque")
-    kinds = [kind for kind in _ROTATIONS if kind in given]
+    kinds = [kind for kind in _ROTATION_ARGUMENTS if kind in given]
     if "position" in given and not kinds:
         raise LogError(f"{_CALLER}: position requires the attitude: give quaternion")
     if len(kinds) > 1:
-        raise SchemaError(f"{_CALLER}: give one of {', '.join(_ROTATIONS)}, got {kinds}")
+        raise SchemaError(f"{_CALLER}: give one of {', '.join(_ROTATION_ARGUMENTS)}, got {kinds}")
     order = "rotation_order" if {"matrix", "euler"} & given.keys() else "quaternion_order"
     if order != "rotation_order" and "rotation_order" in given:
         raise SchemaError(f"{_CALLER}: rotation_order is of matrix or euler; give one of them")
@@ -119,7 +121,7 @@ def schema_from_arguments(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
             raise SchemaError(f"{_CALLER}: {frame} needs {rates} or angular_{rates}")
         if has_rates and frame not in given:
             raise SchemaError(f"{_CALLER}: {frame} is missing")
-    named = ("time", *_COLUMN_COUNTS, *_ROTATIONS[1:])
+    named = ("time", *_COLUMN_COUNTS, *_ROTATION_ARGUMENTS[1:])
     arrays = {name: _validated_array(name, given[name]) for name in named if name in given}
     rows = len(arrays["force"])
     for name, array in arrays.items():
@@ -144,7 +146,7 @@ def schema_from_arguments(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
         document.setdefault("log", {})["drop_bad_rows"] = True
     spell = partial(_name_argument, order=order, kind="".join(kinds))
     schema = validate(Schema, document, _CALLER, spell=spell)
-    return Arrays("arrays", tuple(arrays.items())), schema
+    return LogInMemory("arrays", tuple(arrays.items())), schema
 
 
 def _validated_array(name: str, values: ArrayLike) -> NDArray[Any]:
@@ -210,7 +212,7 @@ def _pose_table(name: str, value: Any) -> dict[str, object]:
             f"{_CALLER}: {name}: expected {quantity}, as an identify.Pose, a 4×4 matrix or a "
             f"mapping with {keys}: {error}"
         ) from error
-    return tool_point_of(pose) if name == "tcp" else placement_of(pose)
+    return tool_point_keys(pose) if name == "tcp" else placement_keys(pose)
 
 
 def _name_argument(table: tuple[str | int, ...], key: str, *, order: str, kind: str) -> str:

@@ -8,18 +8,25 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from identify.logs.table import TableInfo
-from identify.logs.units import ANGLE, FORCE, LENGTH, TORQUE
+from identify.logs.units import ANGLE_UNITS, FORCE_UNITS, LENGTH_UNITS, TORQUE_UNITS
 
 _PER_SECOND = "/s", "/sec", "_s", "ps"
 _PER_SECOND_SQUARED = "/s^2", "/s2", "/s²", "_s2", "ps2"
 _UNIT_SUFFIXES: Mapping[str, tuple[str, str]] = {
-    **{unit: (unit, "") for unit in (*LENGTH, *FORCE, *TORQUE, *ANGLE)},
+    **{unit: (unit, "") for unit in (*LENGTH_UNITS, *FORCE_UNITS, *TORQUE_UNITS, *ANGLE_UNITS)},
     **{
-        unit.replace("N", f"N{dot}"): (unit, "") for unit in TORQUE if "N" in unit for dot in " .·*"
+        unit.replace("N", f"N{dot}"): (unit, "")
+        for unit in TORQUE_UNITS
+        if "N" in unit
+        for dot in " .·*"
     },
-    **{unit + per: (unit, "angular") for unit in ANGLE for per in _PER_SECOND},
-    **{unit + per: (unit, "angular_acceleration") for unit in ANGLE for per in _PER_SECOND_SQUARED},
-    **{unit + per: (unit, "linear") for unit in LENGTH for per in _PER_SECOND},
+    **{unit + per: (unit, "angular") for unit in ANGLE_UNITS for per in _PER_SECOND},
+    **{
+        unit + per: (unit, "angular_acceleration")
+        for unit in ANGLE_UNITS
+        for per in _PER_SECOND_SQUARED
+    },
+    **{unit + per: (unit, "linear") for unit in LENGTH_UNITS for per in _PER_SECOND},
     **{f"m{per}": ("m/s^2", "acceleration") for per in _PER_SECOND_SQUARED},
     "dps": ("deg", "angular"),
     **dict.fromkeys(("°", "degree", "degrees"), ("deg", "")),
@@ -28,7 +35,7 @@ _UNIT_SUFFIXES: Mapping[str, tuple[str, str]] = {
 }
 """Unit in the schema, and signal that the unit implies, by unit suffix of a column name."""
 
-NUMBERED = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
+NUMBERED_ENTRY = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
 """Pattern of an entry of an array by number: `q[0]`, `q_0`, `q0`."""
 _ENTRY_BY_LETTER = re.compile(
     r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZWABC])(?:[_ ]?[\[(]?"
@@ -60,14 +67,14 @@ class NamedVectors:
     """Column names of a table grouped to vectors, such as force or position, by signal.
 
     Attributes:
-        contents: names and layout of the table.
+        table: names and layout of the table.
         vectors: lists of column names by signal, the likeliest first.
     """
 
-    contents: TableInfo
+    table: TableInfo
     vectors: dict[str, list[list[str]]] = field(default_factory=dict)
 
-    def first(self, role: str) -> list[str] | None:
+    def likeliest(self, role: str) -> list[str] | None:
         """Return the likeliest columns of a signal, such as "force"; None without any."""
         return next(iter(self.vectors.get(role, ())), None)
 
@@ -77,7 +84,7 @@ class NamedVectors:
         The first column's name has it, or a row of units below the names.
         """
         match = _ENTRY_BY_LETTER.fullmatch(re.sub("roll", "x", columns[0], flags=re.I))
-        unit = (match and match["unit"]) or self.contents.units.get(columns[0], "")
+        unit = (match and match["unit"]) or self.table.units.get(columns[0], "")
         return _UNIT_SUFFIXES.get(unit.strip("[]() "), ("",))[0]
 
     @property
@@ -92,16 +99,20 @@ class NamedVectors:
         return self.rotation is not None
 
 
-def named_vectors(contents: TableInfo) -> NamedVectors:
+def find_named_vectors(contents: TableInfo) -> NamedVectors:
     """Find the vectors among the columns of a table."""
     parts: dict[tuple[str, bool, str], dict[str, str]] = {}
     matrices = [*_matrix_columns(contents.names)]
     of_matrices = {name for rows in matrices for row in rows for name in row}
     for name in (name for name in contents.names if name not in of_matrices):
-        for pattern in (_ENTRY_BY_LETTER, NUMBERED):
+        for pattern in (_ENTRY_BY_LETTER, NUMBERED_ENTRY):
             if (match := pattern.fullmatch(name)) is not None:
                 unit = match.groupdict().get("unit")
-                key = (match["stem"], pattern is NUMBERED, _UNIT_SUFFIXES[unit][1] if unit else "")
+                key = (
+                    match["stem"],
+                    pattern is NUMBERED_ENTRY,
+                    _UNIT_SUFFIXES[unit][1] if unit else "",
+                )
                 parts.setdefault(key, {}).setdefault(match["part"].lower(), name)
                 break
     vectors = NamedVectors(contents)
@@ -127,7 +138,7 @@ def named_vectors(contents: TableInfo) -> NamedVectors:
             _add_numbered(names, roles, add)
             continue
         placed = {"x", "y", "z"} <= set(of)
-        if {"a", "b", "c"} <= set(of) and (placed or vectors.unit_of(of["a"]) in ANGLE):
+        if {"a", "b", "c"} <= set(of) and (placed or vectors.unit_of(of["a"]) in ANGLE_UNITS):
             add("euler", [of[k] for k in "abc"])
         if placed:
             if "w" in of:

@@ -10,7 +10,7 @@ from identify.arrays import Array, Vec4
 from identify.findings import Finding
 from identify.logs.schema_tables import PoseTable
 from identify.logs.table import Table
-from identify.logs.units import ANGLE
+from identify.logs.units import ANGLE_UNITS
 from identify.spatial import exp_rotation, quaternion_from_rotation, quaternion_product
 
 _ROTATION_TOLERANCE = 1e-2
@@ -36,17 +36,17 @@ def read_rotation(valid: Table, pose: PoseTable) -> Vec4:
         case "matrix":
             return _from_matrix(valid, pose)
         case _:
-            return rotation_from_numbers(valid.stacked_columns(pose.rotation_columns), pose)
+            return rotation_from_columns(valid.stacked_columns(pose.rotation_columns), pose)
 
 
-def rotation_numbers(valid: Table, pose: PoseTable) -> Array | None:
+def logged_rotation_angles(valid: Table, pose: PoseTable) -> Array | None:
     """Return logged Euler angles or rotation vectors, shape (n, k); None for other rotations."""
     if pose.rotation_kind in ("quaternion", "matrix", "robot"):
         return None
     return valid.stacked_columns(pose.rotation_columns)
 
 
-def rotation_from_numbers(numbers: Array, pose: PoseTable) -> Vec4:
+def rotation_from_columns(numbers: Array, pose: PoseTable) -> Vec4:
     """Convert the columns of a rotation that is not a matrix to unit quaternions.
 
     Euler angles are as SciPy means them: "xyz" turns about fixed axes, "XYZ" about moving ones.
@@ -59,7 +59,7 @@ def rotation_from_numbers(numbers: Array, pose: PoseTable) -> Vec4:
     if pose.rotation_kind == "quaternion":
         q = numbers[:, [1, 2, 3, 0]] if order == "wxyz" else numbers
         return q / np.linalg.norm(q, axis=-1, keepdims=True)
-    angles = numbers * ANGLE[pose.angle_unit]
+    angles = numbers * ANGLE_UNITS[pose.angle_unit]
     if pose.rotation_kind == "rotation_vector":
         return exp_rotation(angles)
     q = np.tile([0.0, 0.0, 0.0, 1.0], (len(angles), 1))
@@ -122,7 +122,7 @@ def _from_matrix(valid: Table, pose: PoseTable) -> Vec4:
     matrix = _transforms(valid, pose)
     rotation = matrix[:, :3, :3]
     first, last = pose.rotation_columns[0], pose.rotation_columns[-1]
-    if pose.homogeneous:
+    if pose.is_homogeneous_matrix:
         _require_bottom_row(valid, pose, matrix)
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max(axis=(-1, -2))
@@ -154,7 +154,7 @@ def read_translation(valid: Table, pose: PoseTable) -> Array:
 
 def _transforms(valid: Table, pose: PoseTable) -> Array:
     flat = valid.stacked_columns(pose.rotation_columns)
-    side = 4 if pose.homogeneous else 3
+    side = 4 if pose.is_homogeneous_matrix else 3
     matrix = flat.reshape(-1, side, side)
     return matrix if pose.rotation_order == "row" else np.swapaxes(matrix, -1, -2)
 

@@ -18,17 +18,17 @@ import numpy as np
 from identify.arrays import Array, Vec4, seal
 from identify.documents import validate
 from identify.errors import SchemaError
-from identify.logs.convert import axes_of, imu_of, noise_of
+from identify.logs.convert import schema_axes, schema_imu, schema_noise
 from identify.logs.joint_signals import robot_pose
-from identify.logs.orientation import rotation_from_numbers
-from identify.logs.recording import Recording, moved_recording
+from identify.logs.orientation import rotation_from_columns
+from identify.logs.recording import Recording, recording_of_frame
 from identify.logs.schema import Schema
 from identify.logs.schema_fields import Column, without_sign
-from identify.logs.schema_poses import imu_placement_of
+from identify.logs.schema_poses import imu_placement_keys
 from identify.logs.schema_tables import PoseTable, WrenchTable, compensated_keys
 from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import wrench_point
-from identify.logs.units import FORCE, LENGTH, TORQUE
+from identify.logs.units import FORCE_UNITS, LENGTH_UNITS, TORQUE_UNITS
 from identify.spatial.rotations import (
     quaternion_conjugate,
     rotate,
@@ -40,11 +40,11 @@ Patch: TypeAlias = Mapping[str, Any]
 """Values of keys of a schema, such as {"pose.order": "wxyz"} or {"wrench.mount.unit": "mm"}; None
 leaves a key out."""
 
-_MOTION = frozenset({"pose", "joints", "twist", "acceleration"})
-_ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
+_MOTION_TABLES = frozenset({"pose", "joints", "twist", "acceleration"})
+_ROTATION_KEYS = ("quaternion", "matrix", "rotation_vector", "euler")
 
 
-def schema_of(recording: Recording) -> Schema:
+def completed_schema(recording: Recording) -> Schema:
     """Return the schema of a recording, completed by other properties of the recording.
 
     Raises:
@@ -70,16 +70,22 @@ def patched(recording: Recording, patch: Patch) -> Recording:
     tables = {key.partition(".")[0] for key in patch}
     if tables & {"log", "streams", "body"}:
         raise SchemaError(f"{recording.name}: {sorted(patch)} cannot be changed once it is read")
-    tcp = recording.body_frame.tcp if tables & _MOTION else None
+    tcp = recording.body_frame.tcp if tables & _MOTION_TABLES else None
     if tcp is not None:  # the log is of the tool point: that is what is read otherwise
-        recording = moved_recording(recording, tcp)
+        recording = recording_of_frame(recording, tcp)
     signals = dict(recording.signals)
     if "wrench" in tables:
-        gain = wrench_gain(old.wrench, new.wrench)
+        gain = wrench_map(old.wrench, new.wrench)
         w = np.concatenate((signals["force"], signals["torque"]), axis=1) @ gain.T
         signals |= {"force": w[:, :3], "torque": w[:, 3:]}
-    numbers = recording.rotation_numbers
-    if "joints" in tables and old.joints and new.joints and new.by_joints and numbers is not None:
+    numbers = recording.attitude_coordinates
+    if (
+        "joints" in tables
+        and old.joints
+        and new.joints
+        and new.has_pose_from_joints
+        and numbers is not None
+    ):
         numbers = numbers @ selection_matrix(old.joints.position, new.joints.position).T
         signals |= robot_pose(numbers, new)
     if old.pose is not None and new.pose is not None and old.pose != new.pose:
@@ -94,11 +100,11 @@ def patched(recording: Recording, patch: Patch) -> Recording:
             ratio = signal.factor(after) / signal.factor(before)
             turn = selection_matrix(getattr(before, signal.key), getattr(after, signal.key))
             if signal.table == "imu":
-                turn = imu_of(new).X_BI.rotation @ turn @ imu_of(old).X_BI.rotation.T
+                turn = schema_imu(new).X_BI.rotation @ turn @ schema_imu(old).X_BI.rotation.T
             signals[signal.name] = ratio * signals[signal.name] @ turn.T
-    frames = {**recording.frames, **{k: v for k, v in axes_of(new).items() if k in tables}}
+    frames = {**recording.frames, **{k: v for k, v in schema_axes(new).items() if k in tables}}
     noise = {s.name: s.table for s in SIGNALS}
-    given = {name: sigma for name, sigma in noise_of(new).items() if noise[name] in tables}
+    given = {name: sigma for name, sigma in schema_noise(new).items() if noise[name] in tables}
     schema = _with_patch(recording.schema, patch)
     recording = replace(
         recording,
@@ -106,10 +112,10 @@ def patched(recording: Recording, patch: Patch) -> Recording:
         frames=frames,
         noise={**recording.noise, **given},
         schema=schema,
-        rotation_numbers=numbers,
+        attitude_coordinates=numbers,
     )
     if "imu" in tables:
-        recording = replace(recording, imu=imu_of(new))
+        recording = replace(recording, imu=schema_imu(new))
     if "world" in tables:
         gravity = seal(new.world.gravity, "gravity", (3,))
         recording = replace(recording, gravity=gravity)
@@ -128,10 +134,10 @@ def patched(recording: Recording, patch: Patch) -> Recording:
             point = wrench_point(new.wrench.frame, recording.body_frame.tcp)
         mount = new.wrench.mount
         recording = replace(recording, X_BS=mount.pose if mount is not None else point)
-    return recording if tcp is None else moved_recording(recording, tcp.inverse())
+    return recording if tcp is None else recording_of_frame(recording, tcp.inverse())
 
 
-def wrench_gain(old: WrenchTable, new: WrenchTable) -> Array:
+def wrench_map(old: WrenchTable, new: WrenchTable) -> Array:
     """Return the linear map from the wrench [f; t] of one schema to that of another, shape (6, 6).
 
     Raises:
@@ -141,7 +147,7 @@ def wrench_gain(old: WrenchTable, new: WrenchTable) -> Array:
     factors = []
     for table in (old, new):
         sign = 1.0 if table.acts_on == "body" else -1.0
-        units = FORCE[table.force_unit] * table.force_gain, TORQUE[table.torque_unit]
+        units = FORCE_UNITS[table.force_unit] * table.force_gain, TORQUE_UNITS[table.torque_unit]
         factors.append(sign * np.repeat(units, 3))
     return factors[1][:, None] * selection_matrix(*columns) / factors[0]
 
@@ -151,13 +157,13 @@ def _schema_document(recording: Recording) -> dict[str, dict[str, Any]]:
     names = {*recording.signals, *(name for s in recording.streams for name in s.signals)}
     for signal in SIGNALS:
         table = document.get(signal.table, {})
-        given = _ROTATIONS if signal.name == "quaternion" else (signal.key,)
+        given = _ROTATION_KEYS if signal.name == "quaternion" else (signal.key,)
         whole = signal.name == "position" and len(table.get("matrix", ())) == 16
         whole |= "robot" in table
         if signal.name in names and not whole and not any(key in table for key in given):
             document.setdefault(signal.table, {})[signal.key] = list(signal.columns)
     if "imu" in document and recording.imu is not None:
-        document["imu"].setdefault("mount", imu_placement_of(recording.imu))
+        document["imu"].setdefault("mount", imu_placement_keys(recording.imu))
     for group, frame in recording.frames.items():
         if group in document:
             document[group]["frame"] = frame
@@ -182,11 +188,11 @@ def _validated_schema(document: Mapping[str, Any]) -> Schema:
         text = json.dumps(document)
     except TypeError:  # of values that no file has
         return validate(Schema, document, "schema")
-    return _schema_of_text(text)
+    return _parse_schema(text)
 
 
 @lru_cache(maxsize=64)
-def _schema_of_text(text: str) -> Schema:
+def _parse_schema(text: str) -> Schema:
     return validate(Schema, json.loads(text), "schema")
 
 
@@ -232,7 +238,7 @@ def _reinterpreted_pose(
     p = signals["position"]
     back = rotate_back(rotation_from_quaternion(attitude), p)
     p = {"world": p, "body": back, "inverse": -back}[old.position_kind]
-    p = p * (LENGTH[new.position_unit] / LENGTH[old.position_unit])
+    p = p * (LENGTH_UNITS[new.position_unit] / LENGTH_UNITS[old.position_unit])
     if old.position is not None and new.position is not None:
         p = p @ selection_matrix(old.position, new.position).T
     turned = rotate(rotation_from_quaternion(pose["quaternion"]), p)
@@ -252,24 +258,24 @@ def _reinterpreted_rotation(
         return logged
     if old.quaternion is not None:
         numbers = np.roll(logged, 1, axis=1) if old.rotation_order == "wxyz" else logged
-    if old.matrix is not None and old.matrix == new.matrix and not old.homogeneous:
+    if old.matrix is not None and old.matrix == new.matrix and not old.is_homogeneous_matrix:
         return quaternion_conjugate(logged)
     if numbers is None or len(numbers) != len(logged) or new.matrix is not None:
         raise SchemaError(
             "the rotation's columns are no longer in memory, so that they cannot be interpreted "
             "in another way: read the log again"
         )
-    return rotation_by(numbers, old, new)
+    return reinterpret_rotation(numbers, old, new)
 
 
-def rotation_by(numbers: Array, old: PoseTable, new: PoseTable) -> Vec4:
+def reinterpret_rotation(numbers: Array, old: PoseTable, new: PoseTable) -> Vec4:
     """Interpret the rotation numbers of one `[pose]` by another, as unit quaternions, not inverted.
 
     Raises:
         SchemaError: the new table has columns that the old one lacks.
     """
     between = selection_matrix(old.rotation_columns, new.rotation_columns)
-    return rotation_from_numbers(numbers @ between.T, new)
+    return rotation_from_columns(numbers @ between.T, new)
 
 
 def _sealed(values: Array) -> Array:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from identify.errors import SchemaError, did_you_mean
-from identify.logs.named_vectors import named_vectors
+from identify.logs.named_vectors import find_named_vectors
 from identify.logs.table import TableInfo, match_names
 
 _PRESETS = Path(__file__).with_name("presets.toml")
@@ -23,16 +23,17 @@ class Preset:
         title: what it is of.
         columns: that such a log has.
         template: the schema, with fields in braces; empty where it is guessed from the names.
-        choices: of what may be in one topic or another, each with its columns, likeliest first.
+        topic_choices: of what may be in one topic or another, each with its columns, likeliest
+            first.
     """
 
     name: str
     title: str
     columns: tuple[str, ...]
     template: str
-    choices: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    topic_choices: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
-    def fits(self, names: Sequence[str]) -> bool:
+    def matches(self, names: Sequence[str]) -> bool:
         """Return whether a table has the columns of the preset."""
         return all(match_names(names, c) or match_names(names, f"{c}[0]") for c in self.columns)
 
@@ -63,7 +64,7 @@ def choose_preset(log: Path, tables: Sequence[TableInfo], name: str | None) -> P
             f"no preset {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}"
         )
     chosen = known[name]
-    if not any(chosen.fits(table.names) for table in tables):
+    if not any(chosen.matches(table.names) for table in tables):
         got = "; ".join(", ".join(table.names[:20]) for table in tables[:5])
         raise SchemaError(
             f"{log}: is no log of {chosen.title}: it would have {', '.join(chosen.columns)}, but "
@@ -77,7 +78,9 @@ def _fits_table(preset: Preset, contents: TableInfo) -> bool:
 
     A table that has neither a pose nor a gyro suits, too: what is missing is said.
     """
-    if not preset.fits(contents.names):
+    if not preset.matches(contents.names):
         return False
-    vectors = named_vectors(contents)
-    return vectors.has_pose or "{pose}" not in preset.template or vectors.first("angular") is None
+    vectors = find_named_vectors(contents)
+    return (
+        vectors.has_pose or "{pose}" not in preset.template or vectors.likeliest("angular") is None
+    )

@@ -14,7 +14,8 @@ from identify.arrays import Array, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs.memory import schema_from_arguments
-from identify.logs.parts import (
+from identify.logs.recording_fields import read_fields
+from identify.logs.recording_parts import (
     AccelerationKind,
     DroppedRows,
     Frame,
@@ -23,8 +24,7 @@ from identify.logs.parts import (
     Stream,
     describe_rows,
 )
-from identify.logs.read import read_fields
-from identify.logs.rows import RowCounts
+from identify.logs.row_selection import RowCounts
 from identify.logs.tool_point import motion_of_frame
 from identify.spatial import BodyFrame, Pose
 
@@ -77,7 +77,7 @@ class Recording:
         streams: signals with separate clocks; `identify.signals.on_one_clock` resamples them.
         findings: corrections of the log's clocks by the reader.
         imu: pose of an inertial measurement unit in the body; None if the log has none.
-        rotation_numbers: Euler angles, rotation vectors or joint positions as logged, in their
+        attitude_coordinates: Euler angles, rotation vectors or joint positions as logged, in their
             unit, from which `quaternion` was computed, shape (n, k), n the rows of the stream that
             has the pose; None for other attitudes.
         body_frame: name of B, and pose of the flange in it. With a tool point X_BT the log has the
@@ -104,7 +104,7 @@ class Recording:
     findings: tuple[Finding, ...] = ()
     body_frame: BodyFrame = field(default_factory=BodyFrame)
     imu: Imu | None = None
-    rotation_numbers: Array | None = None
+    attitude_coordinates: Array | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
@@ -252,7 +252,7 @@ class Recording:
         return _unpickle, tuple(plain)
 
 
-def moved_recording(recording: Recording, X_BC: Pose) -> Recording:
+def recording_of_frame(recording: Recording, X_BC: Pose) -> Recording:
     """Return a recording with the motion of a body-fixed frame C instead of B."""
     moved = motion_of_frame(
         recording.signals,
@@ -271,7 +271,7 @@ def _unpickle(*values: Any) -> Recording:
         *recording.signals.values(),
         recording.time,
         recording.gravity,
-        recording.rotation_numbers,
+        recording.attitude_coordinates,
     ):
         if array is not None:
             array.flags.writeable = False
@@ -289,35 +289,37 @@ class Excerpt:
     Attributes:
         recording: rows and neighbours.
         span: the time of the rows themselves [s]: infinite where the log begins or ends.
-        rows: how many there are without the neighbours, dropped ones included.
-        counts: of those left out.
+        row_count: how many there are without the neighbours, dropped ones included.
+        defect_counts: of those left out.
     """
 
     recording: Recording
     span: tuple[float, float] = (-np.inf, np.inf)
-    rows: int = 0
-    counts: RowCounts = field(default_factory=RowCounts)
+    row_count: int = 0
+    defect_counts: RowCounts = field(default_factory=RowCounts)
 
 
 def excerpt(recording: Recording, start: int, stop: int, margin: int) -> Excerpt:
     """Return rows of a recording in memory with a margin on either side, as views."""
     if start <= 0 and stop >= len(recording):
-        return Excerpt(recording, rows=recording.rows, counts=RowCounts(recording.dropped))
+        return Excerpt(
+            recording, row_count=recording.rows, defect_counts=RowCounts(recording.dropped)
+        )
     first, last = max(0, start - margin), min(len(recording), stop + margin)
-    part = rows_of(recording, first, last)
-    return Excerpt(part, span_of(part, start - first, stop - first), stop - start)
+    part = recording_rows(recording, first, last)
+    return Excerpt(part, time_span(part, start - first, stop - first), stop - start)
 
 
-def rows_of(recording: Recording, start: int, stop: int) -> Recording:
+def recording_rows(recording: Recording, start: int, stop: int) -> Recording:
     """Return a recording of some rows, as views; name and digest are kept."""
     time = None if recording.time is None else recording.time[start:stop]
     signals = {name: values[start:stop] for name, values in recording.signals.items()}
-    numbers = recording.rotation_numbers
+    numbers = recording.attitude_coordinates
     numbers = None if numbers is None else numbers[start:stop]
-    return replace(recording, time=time, signals=signals, rotation_numbers=numbers)
+    return replace(recording, time=time, signals=signals, attitude_coordinates=numbers)
 
 
-def span_of(recording: Recording, start: int, stop: int) -> tuple[float, float]:
+def time_span(recording: Recording, start: int, stop: int) -> tuple[float, float]:
     """Return the time span of some rows, with edges halfway to the neighbouring rows."""
     time = np.zeros(0) if recording.time is None else recording.time
 

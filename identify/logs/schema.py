@@ -18,7 +18,7 @@ from pydantic import ValidationInfo, model_validator
 
 from identify.documents import DocumentTable, KeyFormatter, key_label, read_toml, validate
 from identify.errors import SchemaError
-from identify.logs.effects import EffectsTable
+from identify.logs.effect_keys import EffectsTable
 from identify.logs.schema_joints import JointsTable
 from identify.logs.schema_poses import BodyTable, ImuTable
 from identify.logs.schema_tables import (
@@ -34,7 +34,7 @@ from identify.logs.schema_tables import (
 )
 from identify.spatial import BodyFrame
 
-Group: TypeAlias = Literal[
+SignalGroup: TypeAlias = Literal[
     "pose", "twist", "acceleration", "gyro", "accelerometer", "wrench", "joints", "effort"
 ]
 """Signals that share a clock."""
@@ -67,7 +67,7 @@ class Schema(DocumentTable):
         _check_clocks(self, spell)
         _check_joints(self)
         _check_robot(self)
-        if self.joints_alone:
+        if self.has_joints_only:
             return self
         _check_motion(self, spell)
         _check_mount(self, spell)
@@ -76,23 +76,23 @@ class Schema(DocumentTable):
         return self
 
     @property
-    def groups(self) -> dict[Group, Any]:
+    def groups(self) -> dict[SignalGroup, Any]:
         """Schema table of each group of signals of the body, or else of the joints."""
-        sensors = {} if self.imu is None else self.imu.parts
-        names = (name for name in get_args(Group) if name not in ("joints", "effort"))
+        sensors = {} if self.imu is None else self.imu.sensor_columns
+        names = (name for name in get_args(SignalGroup) if name not in ("joints", "effort"))
         tables = {name: sensors.get(name) or getattr(self, name, None) for name in names}
-        if self.joints is not None and self.by_joints:
+        if self.joints is not None and self.has_pose_from_joints:
             tables["pose"] = self.joints.positions
         of_body = {name: table for name, table in tables.items() if table and table.columns}
         return of_body or self.joint_groups
 
     @property
-    def joint_groups(self) -> dict[Group, Any]:
+    def joint_groups(self) -> dict[SignalGroup, Any]:
         """Schema table of each group of signals of the joints: motion, and effort if logged."""
         return {} if self.joints is None else {**self.joints.parts}
 
     @property
-    def by_joints(self) -> bool:
+    def has_pose_from_joints(self) -> bool:
         """Whether the pose is that of a robot's frame, from the positions of the joints."""
         return self.robot_file is not None
 
@@ -110,12 +110,12 @@ class Schema(DocumentTable):
         return frame
 
     @property
-    def joints_alone(self) -> bool:
+    def has_joints_only(self) -> bool:
         """Whether the log has signals of the joints and none of a body."""
         return self.joints is not None and "joints" in self.groups
 
     @property
-    def of_joints(self) -> Schema:
+    def joints_schema(self) -> Schema:
         """Schema of the joints only, without the signals of a body."""
         without = dict.fromkeys(("pose", "twist", "acceleration", "imu"))
         return self.model_copy(update={**without, "wrench": NO_WRENCH})
@@ -126,7 +126,7 @@ class Schema(DocumentTable):
         return any(self.layout(group).still for group in self.groups)
 
     @property
-    def at_com(self) -> bool:
+    def origin_is_com(self) -> bool:
         """Whether the origin is assumed to be the centre of mass, without pose and gravity."""
         return (
             self.wrench.force is None
@@ -135,22 +135,22 @@ class Schema(DocumentTable):
         )
 
     @property
-    def by_force(self) -> bool:
+    def has_acceleration_from_force(self) -> bool:
         """Whether the force alone determines the linear acceleration, with a gyro."""
         if self.pose is not None or self.wrench.force is None or self.still:
             return False
         return _determines_angular_velocity(self) and not _determines_linear_acceleration(self)
 
-    def stream(self, group: Group) -> StreamTable | None:
+    def stream(self, group: SignalGroup) -> StreamTable | None:
         """Return the separate stream of a group of signals, if any; a pose by joints has theirs."""
-        if group == "pose" and self.by_joints:
+        if group == "pose" and self.has_pose_from_joints:
             return self.streams.pose or self.streams.joints
         return getattr(self.streams, group)
 
-    def layout(self, group: Group) -> LogTable:
+    def layout(self, group: SignalGroup) -> LogTable:
         """Return clock and layout of the file with a group of signals."""
         stream = self.stream(group)
-        return self.log if stream is None else stream.over(self.log)
+        return self.log if stream is None else stream.overriding(self.log)
 
 
 SchemaLike: TypeAlias = Schema | Mapping[str, object] | str | PathLike[str]
@@ -208,7 +208,7 @@ def _check_clocks(schema: Schema, spell: KeyFormatter) -> None:
     still = {}
     for group in (*schema.groups, *schema.joint_groups):
         layout = schema.layout(group)
-        if not layout.clocks:
+        if not layout.clock_keys:
             raise ValueError(
                 f"{spell(('log',), '')}must give exactly one of time (a column), rate_hz (rows a "
                 "second) and still = true (every row is a static pose); got none"
@@ -224,7 +224,7 @@ def _check_joints(schema: Schema) -> None:
     joints = schema.joints
     if joints is None:
         return
-    if schema.joints_alone and schema.still:
+    if schema.has_joints_only and schema.still:
         raise ValueError("[joints] needs a motion: give time or rate_hz in [log], not still = true")
     one_file = schema.stream("joints") is None and schema.stream("effort") is None
     for part in [joints] if one_file else joints.parts.values():
@@ -235,7 +235,7 @@ def _check_joints(schema: Schema) -> None:
 
 def _check_robot(schema: Schema) -> None:
     """Check that a pose computed by a robot's model has the positions of its joints."""
-    if schema.by_joints and schema.joints is None:
+    if schema.has_pose_from_joints and schema.joints is None:
         raise ValueError(
             "[pose] robot needs [joints] with names and position, the joints of the robot's model"
         )
@@ -266,7 +266,7 @@ def _check_without_pose(schema: Schema, spell: KeyFormatter) -> None:
     acceleration = schema.acceleration
     read = "accelerometer" in schema.groups
     without = acceleration is None or acceleration.linear is None
-    if not (read or schema.at_com or schema.by_force) and without:
+    if not (read or schema.origin_is_com or schema.has_acceleration_from_force) and without:
         robot = "" if schema.joints is None else ' with robot = "arm.urdf" and frame = "tool0"'
         raise ValueError(
             f"without {pose}, gravity can only come from an accelerometer, or from the force of a "
@@ -274,7 +274,7 @@ def _check_without_pose(schema: Schema, spell: KeyFormatter) -> None:
             f'{spell(("acceleration",), "linear")} with {kind} = "proper" and '
             f'{spell(("acceleration",), "frame")} = "body"'
         )
-    if schema.by_force and schema.wrench.gain_accuracy is not None:
+    if schema.has_acceleration_from_force and schema.wrench.gain_accuracy is not None:
         raise ValueError(
             f"{spell(('wrench',), 'gain_accuracy')} requires a pose or an accelerometer: "
             "if the motion comes from the force, this error is not modelled; remove it"
@@ -308,7 +308,11 @@ def _check_linear_acceleration(schema: Schema, spell: KeyFormatter) -> None:
                 f"{spell(('imu', 'mount'), 'fitted')} = true needs the motion of the body's "
                 f"origin: give {of_pose} or {of_twist}, or translation in its place"
             )
-        if not (_determines_linear_acceleration(schema) or schema.at_com or schema.by_force):
+        if not (
+            _determines_linear_acceleration(schema)
+            or schema.origin_is_com
+            or schema.has_acceleration_from_force
+        ):
             raise ValueError(
                 f"nothing determines the linear acceleration of the body: give {of_pose}, "
                 f"{of_twist}, {spell(('acceleration',), 'linear')} or "

@@ -57,7 +57,7 @@ def _columns_of_range(value: str, counts: tuple[int, ...]) -> list[str | int]:
     return [f"{match['name']}[{k}]" for k in range(first, stop)]
 
 
-def _columns(*counts: int) -> BeforeValidator:
+def _columns_validator(*counts: int) -> BeforeValidator:
     """Return the validator of a list of distinct columns with an allowed length; a minus negates.
 
     A single name in place of the list stands for the columns of an array, `name[0]` and so on.
@@ -84,11 +84,11 @@ def _columns(*counts: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-ColumnsX3: TypeAlias = Annotated[tuple[str | int, ...], _columns(3)]
-ColumnsX4: TypeAlias = Annotated[tuple[str | int, ...], _columns(4)]
-ColumnsUpTo3: TypeAlias = Annotated[tuple[str | int, ...], _columns(1, 2, 3)]
-ColumnsMatrix: TypeAlias = Annotated[tuple[str | int, ...], _columns(9, 16)]
-ColumnsOfJoints: TypeAlias = Annotated[tuple[str | int, ...], _columns()]
+ThreeColumns: TypeAlias = Annotated[tuple[str | int, ...], _columns_validator(3)]
+FourColumns: TypeAlias = Annotated[tuple[str | int, ...], _columns_validator(4)]
+UpToThreeColumns: TypeAlias = Annotated[tuple[str | int, ...], _columns_validator(1, 2, 3)]
+MatrixColumns: TypeAlias = Annotated[tuple[str | int, ...], _columns_validator(9, 16)]
+JointArrayColumns: TypeAlias = Annotated[tuple[str | int, ...], _columns_validator()]
 
 Label: TypeAlias = Annotated[
     StrictStr, Field(min_length=1, max_length=80), AfterValidator(lambda text: _one_line(text))
@@ -110,7 +110,7 @@ _EXPECTED_ACCURACY = (
 _MAX_SCALE_SIGMA = 0.5
 """Maximum σ of a scale; larger values are probably percentages."""
 
-Share: TypeAlias = Annotated[Number, Field(ge=0.0, le=_MAX_SCALE_SIGMA)]
+RelativeSigma: TypeAlias = Annotated[Number, Field(ge=0.0, le=_MAX_SCALE_SIGMA)]
 """One sigma of a relative error."""
 
 GainAccuracy: TypeAlias = Annotated[Any, BeforeValidator(lambda value: _gain_accuracy(value))]
@@ -130,20 +130,20 @@ def _gain_accuracy(value: object) -> float | tuple[Any, ...]:
     return tuple(map(_relative_sigma, value))
 
 
-def _relative_sigma(value: object, most: float = _MAX_SCALE_SIGMA) -> float:
+def _relative_sigma(value: object, limit: float = _MAX_SCALE_SIGMA) -> float:
     try:
         number = finite(value)
     except ValueError as error:
         raise ValueError(f"expected {_EXPECTED_ACCURACY}; got {short_repr(value)}") from error
-    if not 0.0 <= number <= most:
-        raise ValueError(f"expected shares from 0 to {most:g}, as 0.01 for 1 %; got {number:g}")
+    if not 0.0 <= number <= limit:
+        raise ValueError(f"expected shares from 0 to {limit:g}, as 0.01 for 1 %; got {number:g}")
     return number
 
 
 _MAX_NOISE = 1e30
 """Maximum noise of a signal in any unit (its square would overflow)."""
 
-Sigma: TypeAlias = Annotated[
+NoiseSigma: TypeAlias = Annotated[
     Number, Field(ge=0.0), AfterValidator(lambda value: _noise_sigma(value))
 ]
 """Standard deviation of a signal's noise, white from row to row, on each axis."""

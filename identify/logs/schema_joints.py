@@ -11,8 +11,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from identify.arrays import Array, Flags
 from identify.documents import DocumentTable, InvalidKeyValue, finite, one_of, short_repr
-from identify.logs.schema_fields import Column, ColumnsOfJoints, Label, column_names
-from identify.logs.units import ANGLE, CURRENT, LENGTH, TORQUE
+from identify.logs.schema_fields import Column, JointArrayColumns, Label, column_names
+from identify.logs.units import ANGLE_UNITS, CURRENT_UNITS, LENGTH_UNITS, TORQUE_UNITS
 
 _MAX_CONDITION = 1e6
 """Maximum condition number of a transmission, above which joint positions have no digits left."""
@@ -54,7 +54,7 @@ def _joint_units(value: object) -> str | tuple[str, ...]:
     return tuple(map(str, words)) if isinstance(value, list | tuple) else str(value)
 
 
-_UNITS_TO_SI: Mapping[object, float] = MappingProxyType({**ANGLE, **LENGTH})
+_UNITS_TO_SI: Mapping[object, float] = MappingProxyType({**ANGLE_UNITS, **LENGTH_UNITS})
 
 
 class MotorTable(DocumentTable):
@@ -99,21 +99,23 @@ class JointsTable(DocumentTable):
 
     names: Annotated[tuple[Label, ...], Field(min_length=1)]
     """Names of the joints, as the robot's model has them."""
-    position: ColumnsOfJoints
-    velocity: ColumnsOfJoints | None = None
-    effort: ColumnsOfJoints | None = None
+    position: JointArrayColumns
+    velocity: JointArrayColumns | None = None
+    effort: JointArrayColumns | None = None
     """Torques of revolute joints and forces of prismatic ones, or currents."""
     unit: Annotated[Any, BeforeValidator(lambda value: _joint_units(value))] = "rad"
     """Unit of positions, and per second of velocities: one, or one for each joint."""
     offset: PerJoint = 0.0
     """Position of the model's joint where the log has zero, in `unit`."""
-    effort_unit: Annotated[str, one_of((*TORQUE, *CURRENT), ignoring=r"[\s*·.\-]")] = "Nm"
+    effort_unit: Annotated[str, one_of((*TORQUE_UNITS, *CURRENT_UNITS), ignoring=r"[\s*·.\-]")] = (
+        "Nm"
+    )
     gains: PerJoint | None = None
     """Torque of each ampere, before the gears [N m/A]."""
-    target_current: ColumnsOfJoints | None = None
+    target_current: JointArrayColumns | None = None
     """Currents that the controller asks for, in `effort_unit`: with `target_effort` in place of
     `gains`."""
-    target_effort: ColumnsOfJoints | None = None
+    target_effort: JointArrayColumns | None = None
     """Torques that the controller asks for [N m]."""
     effort_acts_on: Annotated[str, one_of(("joint", "motor"))] = "joint"
     """Part on which the logged effort acts: on the joint, as τ in τ = M q̈ + …, or back on the
@@ -157,7 +159,7 @@ class JointsTable(DocumentTable):
     @model_validator(mode="after")
     def _effort_has_scale(self) -> JointsTable:
         targets = self.target_current is not None and self.target_effort is not None
-        if self.effort_unit in CURRENT and self.gains is None and not targets:
+        if self.effort_unit in CURRENT_UNITS and self.gains is None and not targets:
             raise InvalidKeyValue(
                 "effort_unit",
                 f'"{self.effort_unit}" needs gains, the torque of each joint for an ampere '
@@ -165,7 +167,7 @@ class JointsTable(DocumentTable):
                 "target_effort of the controller, from which they are found",
             )
         scaled = "gains" if self.gains is not None else "target_current"
-        if getattr(self, scaled) is not None and self.effort_unit not in CURRENT:
+        if getattr(self, scaled) is not None and self.effort_unit not in CURRENT_UNITS:
             raise InvalidKeyValue(
                 scaled, f'given with effort_unit = "{self.effort_unit}"; set effort_unit = "A"'
             )
@@ -209,12 +211,12 @@ class JointsTable(DocumentTable):
     @property
     def angular(self) -> Flags:
         """Whether each joint's positions are angles, shape (n,)."""
-        return np.array([unit in ANGLE for unit in self.units])
+        return np.array([unit in ANGLE_UNITS for unit in self.units])
 
     @property
     def effort_factors(self) -> Array:
         """Factor of each logged effort to N m on the joint, or on its motor, shape (n,)."""
-        scale = {**TORQUE, **CURRENT}[self.effort_unit]
+        scale = {**TORQUE_UNITS, **CURRENT_UNITS}[self.effort_unit]
         sign = 1.0 if self.effort_acts_on == "joint" else -1.0
         return sign * scale * self.per_joint(1.0 if self.gains is None else self.gains)
 

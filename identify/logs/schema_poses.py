@@ -16,9 +16,9 @@ from identify.documents import (
     numbers,
     one_of,
 )
-from identify.logs.parts import Imu
-from identify.logs.schema_fields import Column, ColumnsX3, Label, Sigma, column_names
-from identify.logs.units import ACCELERATION, ANGLE, LENGTH
+from identify.logs.recording_parts import Imu
+from identify.logs.schema_fields import Column, Label, NoiseSigma, ThreeColumns, column_names
+from identify.logs.units import ACCELERATION_UNITS, ANGLE_UNITS, LENGTH_UNITS
 from identify.spatial import (
     BodyFrame,
     Pose,
@@ -38,12 +38,12 @@ class Placement(DocumentTable):
 
     translation: Vector = (0.0, 0.0, 0.0)
     """Position of the frame's origin in B [m]."""
-    unit: Annotated[str, one_of(LENGTH)] = "m"
+    unit: Annotated[str, one_of(LENGTH_UNITS)] = "m"
     quaternion: Quaternion | None = None
     """Rotation from the frame's axes to B, [x, y, z, w]."""
     rotation_vector: Vector | None = None
     """Rotation as axis times angle [rad]."""
-    angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
+    angle_unit: Annotated[str, one_of(ANGLE_UNITS)] = "rad"
 
     @model_validator(mode="after")
     def _one_rotation(self) -> Placement:
@@ -55,9 +55,9 @@ class Placement(DocumentTable):
     @property
     def pose(self) -> Pose:
         """Pose X_BS of a sensor, or X_BF of the flange, in the body."""
-        position = LENGTH[self.unit] * np.array(self.translation)
+        position = LENGTH_UNITS[self.unit] * np.array(self.translation)
         if self.rotation_vector is not None:
-            turn = ANGLE[self.angle_unit] * np.array(self.rotation_vector)
+            turn = ANGLE_UNITS[self.angle_unit] * np.array(self.rotation_vector)
             return Pose.from_quaternion(exp_rotation(turn), position)
         return Pose.from_quaternion(self.quaternion or (0.0, 0.0, 0.0, 1.0), position)
 
@@ -67,8 +67,8 @@ class ToolPoint(DocumentTable):
 
     pose: Annotated[tuple[float, ...], BeforeValidator(numbers(6))]
     """Position x, y, z and rotation vector, as on a pendant."""
-    unit: Annotated[str, one_of(LENGTH)] = "m"
-    angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
+    unit: Annotated[str, one_of(LENGTH_UNITS)] = "m"
+    angle_unit: Annotated[str, one_of(ANGLE_UNITS)] = "rad"
 
     @model_validator(mode="after")
     def _check_angle(self) -> ToolPoint:
@@ -79,8 +79,8 @@ class ToolPoint(DocumentTable):
     def X_FT(self) -> Pose:
         """Pose of the tool point in the flange."""
         pose = np.array(self.pose)
-        turn = exp_rotation(ANGLE[self.angle_unit] * pose[3:])
-        return Pose.from_quaternion(turn, LENGTH[self.unit] * pose[:3])
+        turn = exp_rotation(ANGLE_UNITS[self.angle_unit] * pose[3:])
+        return Pose.from_quaternion(turn, LENGTH_UNITS[self.unit] * pose[:3])
 
 
 class ImuPlacement(Placement):
@@ -105,18 +105,18 @@ class ImuPlacement(Placement):
 class ImuTable(DocumentTable):
     """Schema table `[imu]`: readings of an inertial measurement unit, in the axes of the IMU."""
 
-    gyro: ColumnsX3 | None = None
-    accelerometer: ColumnsX3 | None = None
+    gyro: ThreeColumns | None = None
+    accelerometer: ThreeColumns | None = None
     """Proper acceleration (acceleration minus gravity): at rest it points up."""
-    angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
+    angle_unit: Annotated[str, one_of(ANGLE_UNITS)] = "rad"
     """Angle unit of `gyro` (per second)."""
-    unit: Annotated[str, one_of(ACCELERATION)] = "m/s^2"
+    unit: Annotated[str, one_of(ACCELERATION_UNITS)] = "m/s^2"
     """Unit of `accelerometer`."""
     accelerometer_gain: Annotated[Number, Field(gt=0.0)] = 1.0
     """Ratio of proper acceleration to the accelerometer's reading, as known from gravity at
     rest."""
-    gyro_noise: Sigma | None = None
-    accelerometer_noise: Sigma | None = None
+    gyro_noise: NoiseSigma | None = None
+    accelerometer_noise: NoiseSigma | None = None
     mount: ImuPlacement | None = None
 
     @model_validator(mode="after")
@@ -131,7 +131,7 @@ class ImuTable(DocumentTable):
         return self
 
     @property
-    def parts(self) -> dict[str, ImuTable]:
+    def sensor_columns(self) -> dict[str, ImuTable]:
         """Columns of each sensor of the IMU, by name."""
         names = [name for name in ("gyro", "accelerometer") if getattr(self, name) is not None]
         return {
@@ -145,21 +145,21 @@ class ImuTable(DocumentTable):
         return column_names((self.gyro or ()) + (self.accelerometer or ()))
 
 
-def placement_of(X_BS: Pose) -> dict[str, object]:
+def placement_keys(X_BS: Pose) -> dict[str, object]:
     """Return the keys of a `Placement` for a pose."""
     quaternion = quaternion_from_rotation(X_BS.rotation)
     return {"translation": X_BS.position.tolist(), "quaternion": quaternion.tolist()}
 
 
-def imu_placement_of(imu: Imu) -> dict[str, object]:
+def imu_placement_keys(imu: Imu) -> dict[str, object]:
     """Return the keys of an `ImuPlacement` for an IMU."""
-    placement = placement_of(imu.X_BI)
+    placement = placement_keys(imu.X_BI)
     if imu.fitted:
         return {"fitted": True, "quaternion": placement["quaternion"]}
     return placement
 
 
-def tool_point_of(X_FT: Pose) -> dict[str, object]:
+def tool_point_keys(X_FT: Pose) -> dict[str, object]:
     """Return the keys of a `ToolPoint` for a pose."""
     turn = log_rotation(quaternion_from_rotation(X_FT.rotation))
     return {"pose": [*X_FT.position.tolist(), *turn.tolist()]}
@@ -209,7 +209,7 @@ def _require_near(key: str, description: str, pose: Pose, unit: str) -> None:
 
 
 def _require_plausible_angle(vector: tuple[float, ...], unit: str) -> None:
-    angle = float(np.linalg.norm(vector)) * ANGLE[unit]
+    angle = float(np.linalg.norm(vector)) * ANGLE_UNITS[unit]
     if angle > MAX_ROTATION_ANGLE:
         hint = 'if it is in degrees, set angle_unit = "deg"' if unit == "rad" else "check it"
         raise ValueError(

@@ -18,18 +18,25 @@ from pydantic import (
 from identify.documents import DocumentTable, InvalidKeyValue, Number, Vector, one_of
 from identify.logs.schema_fields import (
     Column,
-    ColumnsMatrix,
-    ColumnsUpTo3,
-    ColumnsX3,
-    ColumnsX4,
+    FourColumns,
     GainAccuracy,
     Label,
-    Share,
-    Sigma,
+    MatrixColumns,
+    NoiseSigma,
+    RelativeSigma,
+    ThreeColumns,
+    UpToThreeColumns,
     column_names,
 )
 from identify.logs.schema_poses import Placement
-from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TICKS_PER_SECOND, TORQUE
+from identify.logs.units import (
+    ACCELERATION_UNITS,
+    ANGLE_UNITS,
+    FORCE_UNITS,
+    LENGTH_UNITS,
+    TICKS_PER_SECOND,
+    TORQUE_UNITS,
+)
 from identify.spatial import BodyFrame
 from identify.spatial.vectors import GRAVITY_W
 
@@ -64,9 +71,9 @@ class LogTable(DocumentTable):
 
     @model_validator(mode="after")
     def _one_clock(self) -> LogTable:
-        if len(self.clocks) > 1:
+        if len(self.clock_keys) > 1:
             raise ValueError(
-                f"give exactly one of time, rate_hz and still = true, got {self.clocks}"
+                f"give exactly one of time, rate_hz and still = true, got {self.clock_keys}"
             )
         if self.time_fraction is not None and (self.time is None or self.time_unit != "s"):
             raise ValueError("time_fraction follows whole seconds: give time, without time_unit")
@@ -89,7 +96,7 @@ class LogTable(DocumentTable):
         return self
 
     @property
-    def clocks(self) -> tuple[str, ...]:
+    def clock_keys(self) -> tuple[str, ...]:
         """Keys among time, rate_hz and still that the table sets."""
         says = {"time": self.time is not None, "rate_hz": self.rate_hz is not None}
         return tuple(key for key, given in {**says, "still": self.still}.items() if given)
@@ -100,10 +107,10 @@ class StreamTable(LogTable):
 
     file: Annotated[StrictStr, Field(min_length=1)] | None = None
 
-    def over(self, log: LogTable) -> LogTable:
+    def overriding(self, log: LogTable) -> LogTable:
         """Return the clock and layout of the stream: `[log]` overridden by the stream's keys."""
         given_keys = {key: getattr(self, key) for key in self.model_fields_set - {"file"}}
-        clock = dict.fromkeys(_CLOCK_KEYS, None) | {"still": False} if self.clocks else {}
+        clock = dict.fromkeys(_CLOCK_KEYS, None) | {"still": False} if self.clock_keys else {}
         return log.model_copy(update={**clock, **given_keys})
 
 
@@ -120,7 +127,7 @@ class Streams(DocumentTable):
     effort: StreamTable | None = None
 
 
-_ORDERS = {
+_ROTATION_ORDERS = {
     "quaternion": ("xyzw", "wxyz"),
     "matrix": ("row", "column"),
     "rotation_vector": (),
@@ -135,7 +142,7 @@ class World(DocumentTable):
 
     gravity: Vector = GRAVITY_W
     """Gravitational acceleration g in W [m/s²], pointing downwards."""
-    gravity_accuracy: Share = 0.0
+    gravity_accuracy: RelativeSigma = 0.0
     """Relative one-sigma error of its magnitude."""
 
 
@@ -145,12 +152,12 @@ class PoseTable(DocumentTable):
     Both may come from the joints of a robot, by its model.
     """
 
-    position: ColumnsX3 | None = None
-    quaternion: ColumnsX4 | None = None
-    matrix: ColumnsMatrix | None = None
+    position: ThreeColumns | None = None
+    quaternion: FourColumns | None = None
+    matrix: MatrixColumns | None = None
     """Nine columns of R, or sixteen of the homogeneous transform including the position."""
-    rotation_vector: ColumnsX3 | None = None
-    euler: ColumnsUpTo3 | None = None
+    rotation_vector: ThreeColumns | None = None
+    euler: UpToThreeColumns | None = None
     robot: Annotated[StrictStr, Field(min_length=1)] | None = None
     """URDF file of the robot whose joints are those of `[joints]`; the world is its base."""
     frame: Annotated[StrictStr, Field(min_length=1)] | None = None
@@ -163,26 +170,30 @@ class PoseTable(DocumentTable):
     position_axes: Annotated[str, one_of(("body", "world"))] | None = None
     """The position is that of the body's origin in these axes, whatever `maps` says of the
     rotation; where not given it is the position of the pose that `maps` names."""
-    position_unit: Annotated[str, one_of(LENGTH)] = "m"
-    angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
-    position_noise: Sigma | None = None
+    position_unit: Annotated[str, one_of(LENGTH_UNITS)] = "m"
+    angle_unit: Annotated[str, one_of(ANGLE_UNITS)] = "rad"
+    position_noise: NoiseSigma | None = None
     """Position noise in `position_unit`; estimated from the log if not given, like every noise."""
-    angle_noise: Sigma | None = None
+    angle_noise: NoiseSigma | None = None
     """Rotation noise about each axis, in `angle_unit`."""
 
     @model_validator(mode="after")
     def _noise_has_columns(self) -> PoseTable:
-        if self.position_noise is not None and self.position is None and not self.homogeneous:
+        if (
+            self.position_noise is not None
+            and self.position is None
+            and not self.is_homogeneous_matrix
+        ):
             raise ValueError("position_noise is given, but there is no position")
         return self
 
     @model_validator(mode="after")
     def _one_rotation(self) -> PoseTable:
-        given = [kind for kind in _ORDERS if getattr(self, kind) is not None]
+        given = [kind for kind in _ROTATION_ORDERS if getattr(self, kind) is not None]
         if len(given) != 1:
             got = " and ".join(given) or "none"
-            raise ValueError(f"give exactly one of {', '.join(_ORDERS)}, got {got}")
-        if self.homogeneous and self.position is not None:
+            raise ValueError(f"give exactly one of {', '.join(_ROTATION_ORDERS)}, got {got}")
+        if self.is_homogeneous_matrix and self.position is not None:
             raise ValueError(
                 "a matrix of 16 columns holds the position too: leave position out, "
                 "or give the 9 columns of the rotation"
@@ -203,7 +214,11 @@ class PoseTable(DocumentTable):
 
     @model_validator(mode="after")
     def _axes_have_a_position(self) -> PoseTable:
-        if self.position_axes is not None and self.position is None and not self.homogeneous:
+        if (
+            self.position_axes is not None
+            and self.position is None
+            and not self.is_homogeneous_matrix
+        ):
             raise InvalidKeyValue(
                 "position_axes", "there is no position; give its columns or leave this out"
             )
@@ -211,7 +226,7 @@ class PoseTable(DocumentTable):
 
     @model_validator(mode="after")
     def _order_fits(self) -> PoseTable:
-        allowed, order = _ORDERS[self.rotation_kind], self.rotation_order
+        allowed, order = _ROTATION_ORDERS[self.rotation_kind], self.rotation_order
         if self.euler is None:
             if self.order is not None and order not in allowed:
                 wanted = " or ".join(map(repr, allowed)) or "no order"
@@ -234,7 +249,7 @@ class PoseTable(DocumentTable):
     @property
     def rotation_kind(self) -> str:
         """Kind of the given rotation: quaternion, matrix, rotation_vector, euler or robot."""
-        return next(kind for kind in _ORDERS if getattr(self, kind) is not None)
+        return next(kind for kind in _ROTATION_ORDERS if getattr(self, kind) is not None)
 
     @property
     def rotation_columns(self) -> tuple[Column, ...]:
@@ -244,7 +259,11 @@ class PoseTable(DocumentTable):
     @property
     def rotation_order(self) -> str:
         """Value of `order`, or its default for the kind of rotation."""
-        return next(iter(_ORDERS[self.rotation_kind]), "") if self.order is None else self.order
+        return (
+            next(iter(_ROTATION_ORDERS[self.rotation_kind]), "")
+            if self.order is None
+            else self.order
+        )
 
     @property
     def position_kind(self) -> str:
@@ -254,10 +273,10 @@ class PoseTable(DocumentTable):
     @property
     def has_position(self) -> bool:
         """Whether the pose includes a position."""
-        return self.position is not None or self.homogeneous or self.robot is not None
+        return self.position is not None or self.is_homogeneous_matrix or self.robot is not None
 
     @property
-    def homogeneous(self) -> bool:
+    def is_homogeneous_matrix(self) -> bool:
         """Whether the rotation is given by a 4×4 matrix, with sixteen columns."""
         return self.matrix is not None and len(self.matrix) == 16
 
@@ -268,14 +287,14 @@ class PoseTable(DocumentTable):
 
 
 class _RatesTable(DocumentTable):
-    linear: ColumnsX3 | None = None
-    angular: ColumnsX3 | None = None
+    linear: ThreeColumns | None = None
+    angular: ThreeColumns | None = None
     frame: Annotated[str, one_of(("body", "world"))]
     """Axes of the components."""
-    angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
-    linear_noise: Sigma | None = None
+    angle_unit: Annotated[str, one_of(ANGLE_UNITS)] = "rad"
+    linear_noise: NoiseSigma | None = None
     """Noise of `linear`, in its unit."""
-    angular_noise: Sigma | None = None
+    angular_noise: NoiseSigma | None = None
     """Noise of `angular`, in its unit."""
 
     @model_validator(mode="after")
@@ -303,7 +322,7 @@ class AccelerationTable(_RatesTable):
     kind: Annotated[str, one_of(("classical", "spatial", "proper"))] | None = None
     """Kind of linear acceleration: d²p/dt², the same minus ω × v, or minus gravity
     (accelerometer)."""
-    unit: Annotated[str, one_of(ACCELERATION)] = "m/s^2"
+    unit: Annotated[str, one_of(ACCELERATION_UNITS)] = "m/s^2"
 
     @model_validator(mode="after")
     def _linear_has_kind(self) -> AccelerationTable:
@@ -315,19 +334,19 @@ class AccelerationTable(_RatesTable):
         return self
 
 
-class Compensated(DocumentTable):
+class CompensatedWeight(DocumentTable):
     """Schema table `[wrench.compensated]`: body whose weight the controller subtracts."""
 
     mass: Annotated[Number, Field(gt=0.0)]
     """Mass as on the pendant [kg]."""
     com: Vector = (0.0, 0.0, 0.0)
     """Centre of mass, in `frame`."""
-    unit: Annotated[str, one_of(LENGTH)] = "m"
+    unit: Annotated[str, one_of(LENGTH_UNITS)] = "m"
     frame: Annotated[str, one_of(("flange", "body"))] = "flange"
 
     def about_origin(self, body: BodyFrame) -> tuple[float, ...]:
         """Return mass [kg] and first moment about Bo in B [kg m] of the body, four numbers."""
-        com = LENGTH[self.unit] * np.array(self.com)
+        com = LENGTH_UNITS[self.unit] * np.array(self.com)
         if self.frame == "flange" and body.flange is not None:
             com = body.flange.rotation @ com + body.flange.position
         return (self.mass, *(self.mass * com).tolist())
@@ -342,19 +361,19 @@ def compensated_keys(body: Sequence[float]) -> dict[str, object]:
 class WrenchTable(DocumentTable):
     """Schema table `[wrench]`: force and torque at body origin, sensor or tool point."""
 
-    force: ColumnsX3 | None = None
+    force: ThreeColumns | None = None
     """Columns of the force; without it only gravity acts (free flight)."""
-    torque: ColumnsX3
+    torque: ThreeColumns
     frame: Annotated[str, one_of(("body", "world", "sensor"))]
     acts_on: Annotated[str, one_of(("body", "sensor"))]
     """Body on which the logged wrench acts: the body, or the sensor (reaction)."""
     point: Annotated[str, one_of(("tcp", "flange"))] | None = None
     """Reference point of a world-frame wrench: tool point or flange."""
-    force_unit: Annotated[str, one_of(FORCE)] = "N"
-    torque_unit: Annotated[str, one_of(TORQUE, ignoring=r"[\s*·.\-]")] = "Nm"
-    force_noise: Sigma | None = None
+    force_unit: Annotated[str, one_of(FORCE_UNITS)] = "N"
+    torque_unit: Annotated[str, one_of(TORQUE_UNITS, ignoring=r"[\s*·.\-]")] = "Nm"
+    force_noise: NoiseSigma | None = None
     """Noise of the force, in `force_unit`."""
-    torque_noise: Sigma | None = None
+    torque_noise: NoiseSigma | None = None
     """Noise of the torque, in `torque_unit`."""
     force_gain: Annotated[Number, Field(gt=0.0)] = 1.0
     """True force divided by sensor force, as calibrated with a weighed body."""
@@ -368,7 +387,7 @@ class WrenchTable(DocumentTable):
     sensor: Label | None = None
     """Name of the sensor; logs with the same name share its small faults."""
     mount: Placement | None = None
-    compensated: Compensated | None = None
+    compensated: CompensatedWeight | None = None
 
     @model_validator(mode="after")
     def _columns_differ(self) -> WrenchTable:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from identify.errors import SchemaError
-from identify.logs.effects import EFFECT_KEYS, GroupSetting
+from identify.logs.effect_keys import EFFECT_KEYS, FaultSizeSetting
 from identify.logs.recording import Recording
 from identify.logs.schema_tables import WrenchTable
 
@@ -88,7 +88,7 @@ def effect_table(recording: Recording) -> Mapping[str, Any]:
     return table if isinstance(table, Mapping) else {}
 
 
-def effect_sizes(recording: Recording) -> Mapping[str, GroupSetting]:
+def effect_sizes(recording: Recording) -> Mapping[str, FaultSizeSetting]:
     """Return prior sizes and caps of the effects in the fit of a recording.
 
     Args:
@@ -99,9 +99,9 @@ def effect_sizes(recording: Recording) -> Mapping[str, GroupSetting]:
         false is not among them.
     """
     given = effect_table(recording)
-    sizes = {name: given.get(name, key.size) for name, key in EFFECT_KEYS.items()}
+    sizes = {name: given.get(name, key.prior_size) for name, key in EFFECT_KEYS.items()}
     return {
-        name: GroupSetting(key.si_factor * float(sizes[name]), key.si_factor * key.cap)
+        name: FaultSizeSetting(key.si_factor * float(sizes[name]), key.si_factor * key.max_size)
         for name, key in EFFECT_KEYS.items()
         if sizes[name] is not False
     }

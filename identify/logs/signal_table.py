@@ -6,16 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from identify.logs.schema import Group
-from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TORQUE
+from identify.logs.schema import SignalGroup
+from identify.logs.units import (
+    ACCELERATION_UNITS,
+    ANGLE_UNITS,
+    FORCE_UNITS,
+    LENGTH_UNITS,
+    TORQUE_UNITS,
+)
 
 _UNITS_OF_KEY: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
-        "position_unit": LENGTH,
-        "angle_unit": ANGLE,
-        "unit": ACCELERATION,
-        "force_unit": FORCE,
-        "torque_unit": TORQUE,
+        "position_unit": LENGTH_UNITS,
+        "angle_unit": ANGLE_UNITS,
+        "unit": ACCELERATION_UNITS,
+        "force_unit": FORCE_UNITS,
+        "torque_unit": TORQUE_UNITS,
     }
 )
 """Factors to SI of the units allowed by each schema key."""
@@ -34,7 +40,7 @@ class Signal:
     """
 
     name: str
-    group: Group
+    group: SignalGroup
     key: str
     columns: tuple[str, ...]
     unit: str | None = None

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Phi, Vec3, Vec4, Vec6, seal
 from identify.errors import LogError
 from identify.inertia import inertia_about_origin
-from identify.logs.parts import Frame
 from identify.logs.recording import Recording
+from identify.logs.recording_parts import Frame
 from identify.spatial.rotations import (
     exp_rotation,
     quaternion_product,
@@ -150,7 +150,7 @@ def random_motion(
 MAX_ROWS = 2_000_000
 """Maximum number of rows of a synthetic log (its fit takes 4 GB)."""
 
-Included: TypeAlias = Literal["pose", "twist", "all"]
+IncludedSignals: TypeAlias = Literal["pose", "twist", "all"]
 """Motion signals of a synthetic log: pose; pose and twist; or also acceleration."""
 
 
@@ -179,7 +179,7 @@ def synthetic_recording(
     gravity: ArrayLike = GRAVITY_W,
     bias: ArrayLike = (0.0,) * 6,
     noise: Noise | None = None,
-    include: Included = "pose",
+    include: IncludedSignals = "pose",
     frame: Literal["body", "world"] = "body",
 ) -> Recording:
     """Simulate the recording of a body that moves as `motion`.

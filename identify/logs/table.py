@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 
 from identify.arrays import Array
 from identify.errors import LogError, MissingColumn
-from identify.logs.schema import Group
+from identify.logs.schema import SignalGroup
 from identify.logs.schema_fields import Column, without_sign
 from identify.logs.schema_tables import LogTable
 
 
-def missing_number(path: Path, column: int, count: int, remedy: str = "") -> MissingColumn:
+def column_number_error(path: Path, column: int, count: int, remedy: str = "") -> MissingColumn:
     """Return the error of a column number past the last column."""
     message = f"{path}: no column {column}: it has {count} columns, numbered from 0{remedy}"
     return MissingColumn(path, column, map(str, range(count)), message=message)
 
 
-def shorten(names: Sequence[str], most: int = 30) -> str:
+def shorten(names: Sequence[str], max_names: int = 30) -> str:
     """Format names as a list, truncated if there are many."""
-    spelled = ", ".join(repr(name[:60]) for name in names[:most])
-    return f"[{spelled}{', …' if len(names) > most else ''}]"
+    spelled = ", ".join(repr(name[:60]) for name in names[:max_names])
+    return f"[{spelled}{', …' if len(names) > max_names else ''}]"
 
 
 Stamps: TypeAlias = NDArray[np.int64 | np.floating[Any]]
@@ -47,7 +47,7 @@ class RowFault(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Arrays:
+class LogInMemory:
     """A log in memory instead of a file.
 
     Attributes:
@@ -61,7 +61,7 @@ class Arrays:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ColumnSource:
     """A file of the log, or the log in memory, with the requested columns.
 
     Attributes:
@@ -69,16 +69,16 @@ class Source:
         layout: clock and layout; a file may lack the time stamps if another file has them.
         groups: groups of signals in the file.
         columns: required columns of all groups, each once.
-        own_clock: whether a stream of the file names the column of its time stamps.
+        has_stamp_column: whether a stream of the file names the column of its time stamps.
         arrays: the log in memory, if it is no file.
     """
 
     path: Path
     layout: LogTable
-    groups: tuple[Group, ...]
+    groups: tuple[SignalGroup, ...]
     columns: tuple[Column, ...]
-    own_clock: bool
-    arrays: Arrays | None = None
+    has_stamp_column: bool
+    arrays: LogInMemory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class TableInfo:
     Attributes:
         names: names of the columns.
         topic: name of the table in a file of several tables; else None.
-        kind: type of the messages, if any.
+        message_type: type of the messages, if any.
         layout: keys of `[log]` by which a text file is read.
         frame: frame of the messages by their header; for a transform the child.
         units: units by column name, if a row below the names has them.
@@ -96,7 +96,7 @@ class TableInfo:
 
     names: tuple[str, ...]
     topic: str | None = None
-    kind: str = ""
+    message_type: str = ""
     layout: Mapping[str, object] = field(default_factory=dict)
     frame: str = ""
     units: Mapping[str, str] = field(default_factory=dict)
@@ -113,9 +113,9 @@ class Table:
         faults: the `RowFault` of each row (uint8).
         stamps: the time stamps, int64 where the file has whole numbers; None if it has none.
         ticks_per_second: unit of the stamps, where the file itself says so.
-        lines: one-based line of each row of a text file; None if rows are counted from zero.
-        first: number of the first row in its file, if rows are counted.
-        kept: indices of these rows among the rows read, in order; None for all rows.
+        line_numbers: one-based line of each row of a text file; None if rows are counted from zero.
+        first_row: number of the first row in its file, if rows are counted.
+        kept_rows: indices of these rows among the rows read, in order; None for all rows.
         transposed: arrays that hold a sample in each column instead of each row.
     """
 
@@ -125,25 +125,25 @@ class Table:
     faults: NDArray[np.uint8]
     stamps: Stamps | None = None
     ticks_per_second: int | None = None
-    lines: Sequence[int] | NDArray[np.int64] | None = None
-    first: int = 0
-    kept: NDArray[np.intp] | None = None
+    line_numbers: Sequence[int] | NDArray[np.int64] | None = None
+    first_row: int = 0
+    kept_rows: NDArray[np.intp] | None = None
     transposed: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.faults)
 
     @property
-    def numbers(self) -> NDArray[np.intp]:
+    def row_numbers(self) -> NDArray[np.intp]:
         """Row numbers in the file."""
-        return np.arange(len(self)) if self.kept is None else self.kept
+        return np.arange(len(self)) if self.kept_rows is None else self.kept_rows
 
     def stacked_columns(self, names: Sequence[Column]) -> Array:
         """Stack the named columns, shape (n, len(names)); a name with a leading "-" is negated."""
         columns = [(self.columns[name], factor) for name, factor in map(without_sign, names)]
         return np.stack([x if factor == 1.0 else -x for x, factor in columns], axis=-1)
 
-    def some(self, kept: NDArray[np.intp]) -> Table:
+    def select_rows(self, kept: NDArray[np.intp]) -> Table:
         """Return a table of some rows, in order; messages keep the row numbers of the file."""
         if len(kept) == len(self):
             return self
@@ -152,18 +152,18 @@ class Table:
             columns={name: column[kept] for name, column in self.columns.items()},
             faults=self.faults[kept],
             stamps=None if self.stamps is None else self.stamps[kept],
-            kept=self.numbers[kept],
+            kept_rows=self.row_numbers[kept],
         )
 
-    def whole(self) -> Table:
+    def without_defects(self) -> Table:
         """Return the rows without a defect as a table."""
-        return self.some(np.flatnonzero(self.faults == RowFault.NONE))
+        return self.select_rows(np.flatnonzero(self.faults == RowFault.NONE))
 
     def error_at(self, index: int, message: str, column: Column | None = None) -> LogError:
         """Return a `LogError` about a row, with its number in the file."""
-        index = int(self.numbers[index])
-        row = int(self.first + index if self.lines is None else self.lines[index])
-        place = f"row {row} (counted from 0)" if self.lines is None else f"line {row}"
+        index = int(self.row_numbers[index])
+        row = int(self.first_row + index if self.line_numbers is None else self.line_numbers[index])
+        place = f"row {row} (counted from 0)" if self.line_numbers is None else f"line {row}"
         return LogError(f"{self.path}: {place}: {message}", path=self.path, column=column, row=row)
 
 
@@ -183,7 +183,7 @@ def find_column(path: Path, names: Sequence[str], column: Column) -> int:
     """
     if isinstance(column, int):
         if column >= len(names):
-            raise missing_number(path, column, len(names))
+            raise column_number_error(path, column, len(names))
         return column
     places = match_names(names, column)
     if not places:

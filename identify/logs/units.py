@@ -14,17 +14,17 @@ _INCH = 0.0254
 TICKS_PER_SECOND: Mapping[str, int] = MappingProxyType(
     {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 )
-DAY = 86_400
+SECONDS_PER_DAY = 86_400
 """Length of a day [s], the time unit of spreadsheets."""
-LENGTH: Mapping[str, float] = MappingProxyType({"m": 1.0, "mm": 1e-3})
-ANGLE: Mapping[str, float] = MappingProxyType({"rad": 1.0, "deg": pi / 180.0})
-ACCELERATION: Mapping[str, float] = MappingProxyType(
+LENGTH_UNITS: Mapping[str, float] = MappingProxyType({"m": 1.0, "mm": 1e-3})
+ANGLE_UNITS: Mapping[str, float] = MappingProxyType({"rad": 1.0, "deg": pi / 180.0})
+ACCELERATION_UNITS: Mapping[str, float] = MappingProxyType(
     {"m/s^2": 1.0, "g": STANDARD_GRAVITY, "mg": 1e-3 * STANDARD_GRAVITY}
 )
-FORCE: Mapping[str, float] = MappingProxyType(
+FORCE_UNITS: Mapping[str, float] = MappingProxyType(
     {"N": 1.0, "mN": 1e-3, "kN": 1e3, "kgf": STANDARD_GRAVITY, "lbf": _POUND_FORCE}
 )
-TORQUE: Mapping[str, float] = MappingProxyType(
+TORQUE_UNITS: Mapping[str, float] = MappingProxyType(
     {
         "Nm": 1.0,
         "mNm": 1e-3,
@@ -37,4 +37,4 @@ TORQUE: Mapping[str, float] = MappingProxyType(
         "lbfft": _POUND_FORCE * 12.0 * _INCH,
     }
 )
-CURRENT: Mapping[str, float] = MappingProxyType({"A": 1.0, "mA": 1e-3})
+CURRENT_UNITS: Mapping[str, float] = MappingProxyType({"A": 1.0, "mA": 1e-3})

@@ -18,7 +18,7 @@ from identify.logs import Recording
 from identify.pipeline.log_replay import require_single_body
 from identify.regressors.log_scan import ReadableLog, calibrate_log, excerpts
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.signals import FullRate, NoSegment, full_rate
+from identify.signals import FullRateSegment, NoUsableSegment, full_rate_segments
 from identify.signals.preparation import lacks_acceleration
 from identify.spatial import Pose, PoseLike, coadjoint
 from identify.spatial.columns import (
@@ -124,7 +124,7 @@ class CompensatedLog:
         segment. The wrench is in the log's axes, at its point, on the body, and has no delay.
 
         Raises:
-            NoSegment, LogError: the log cannot be used.
+            NoUsableSegment, LogError: the log cannot be used.
         """
         body, has_rows = _wrench_matrix(self.estimate), False
         for recording, parts in _full_rate_chunks(self.source, self.cutoff_hz):
@@ -143,7 +143,9 @@ class CompensatedLog:
             has_rows = True
             yield replace(recording, time=time, signals=signals, streams=(), wrench_delay=0.0)
         if not has_rows:
-            raise NoSegment(f"{self.source.name}: no segment is long enough to be differentiated")
+            raise NoUsableSegment(
+                f"{self.source.name}: no segment is long enough to be differentiated"
+            )
 
 
 def compensate_log(
@@ -208,7 +210,7 @@ def _wrench_matrix(estimate: SavedEstimate) -> Array:
 
 def _full_rate_chunks(
     source: ReadableLog, cutoff_hz: float | None
-) -> Iterator[tuple[Recording, list[FullRate]]]:
+) -> Iterator[tuple[Recording, list[FullRateSegment]]]:
     """Yield chunks of a log with their states at full rate, at the cut-off of the first chunk."""
     rate_hz, imu = None, None
     for number, chunk in enumerate(excerpts(source)):
@@ -221,8 +223,10 @@ def _full_rate_chunks(
         if number == 0:
             imu = calibrate_log(source)
         try:
-            parts = full_rate(chunk.recording, cutoff_hz, chunk.span, rate_hz=rate_hz, imu=imu)
-        except NoSegment:
+            parts = full_rate_segments(
+                chunk.recording, cutoff_hz, chunk.span, rate_hz=rate_hz, imu=imu
+            )
+        except NoUsableSegment:
             continue
         if parts:
             cutoff_hz, rate_hz = parts[0].cutoff_hz, parts[0].rate_hz

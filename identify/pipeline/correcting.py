@@ -20,7 +20,7 @@ from identify.pipeline.scanned_log import ScannedLog
 from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.pipeline.small_fault_fit import fit_small_faults
 from identify.pipeline.wrench_delays import refine_delays
-from identify.signals import Reading
+from identify.signals import Interpretation
 
 EXCLUDABLE_SPAN_CODES = (
     *("contact", "frozen_pose", "frozen_wrench", "saturation", "wrong_rows", "dead_channel"),
@@ -70,7 +70,7 @@ def apply_corrections(
     corrected, applied = list(logs), list[dict[str, object]]()
     for number, code in enumerate(codes):
         # Other readings are compared with the logs as they were read, not with corrected ones.
-        changed = any(log.summary.reading.maps for log in corrected)
+        changed = any(log.summary.reading.column_maps for log in corrected)
         suspect = not changed and code not in CORRECTABLE
         small_faults = fit_small_faults(corrected, settings)
         settled, small_faults = refine_delays(corrected, small_faults, settings)
@@ -148,7 +148,7 @@ def _require_unambiguous(code: str, rival_faults: Iterable[str]) -> None:
 
 
 def _rescan_each(
-    logs: Sequence[ScannedLog], correct: Callable[[int, Reading], Reading]
+    logs: Sequence[ScannedLog], correct: Callable[[int, Interpretation], Interpretation]
 ) -> list[ScannedLog]:
     """Scan each log again under an interpretation that a function corrects."""
     return [log.rescan(correct(number, log.summary.reading)) for number, log in enumerate(logs)]
@@ -159,8 +159,10 @@ def exclude_spans(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Cor
     spans = [[span for span in of_log if span.code == code] for of_log in checks.spans]
     times = [[(span.start, span.stop) for span in of_log] for of_log in spans]
 
-    def with_exclusions(log_index: int, interpretation: Reading) -> Reading:
-        return replace(interpretation, left_out=(*interpretation.left_out, *times[log_index]))
+    def with_exclusions(log_index: int, interpretation: Interpretation) -> Interpretation:
+        return replace(
+            interpretation, excluded_spans=(*interpretation.excluded_spans, *times[log_index])
+        )
 
     seconds = sum(stop - start for of_log in times for start, stop in of_log)
     amount = f"{seconds:.4g} s"
@@ -186,7 +188,7 @@ def interpolate_spikes(logs: Sequence[ScannedLog], checks: Checks) -> _Corrected
     """Interpolate the spikes of logs from their neighbours; return the logs and the record."""
     rows = [sum(s.rows for s in of_log if s.code == "spikes") for of_log in checks.spans]
 
-    def with_interpolation(log_index: int, interpretation: Reading) -> Reading:
+    def with_interpolation(log_index: int, interpretation: Interpretation) -> Interpretation:
         return replace(
             interpretation, without_spikes=interpretation.without_spikes or bool(rows[log_index])
         )

@@ -13,8 +13,8 @@ from identify.estimation.intervals import ESTIMATED_QUANTITIES, covariance_of, i
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.pipeline.required_precision import INTERVAL_NAMES, RequiredPrecision
 from identify.regressors import Statistics, System, scan_statistics
-from identify.signals.prepared import BlockRows
-from identify.signals.transform import BLOCK_SECONDS, CONSTANT, block_transform
+from identify.signals.prepared_log import BlockRows
+from identify.signals.transform import BLOCK_SECONDS, CONSTANT_GROUP, block_transform
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial import BodyMotion
 from identify.spatial.columns import FIT_COLUMNS
@@ -107,7 +107,7 @@ def _largest_width_ratio(
 def _up_direction(fit: LeastSquaresFit) -> Vec3:
     """Return the upward unit vector in B, from the proper acceleration of the last block."""
     ((statistics, _),) = fit.data.system.data
-    last = (statistics.block == statistics.block.max()) & (statistics.group == CONSTANT)
+    last = (statistics.block == statistics.block.max()) & (statistics.group == CONSTANT_GROUP)
     mean = statistics.factors[last][0, 0, 1:4]
     return mean / np.linalg.norm(mean) if mean.any() else np.array([0.0, 0.0, 1.0])
 

@@ -29,14 +29,14 @@ from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.logs import Recording
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.logs.patch import Patch
 from identify.pipeline.check_findings import MAX_NAMED_EXPLANATIONS, distinct_best_explanations
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_small_faults
 from identify.pipeline.small_fault_fit import comparison_bands, deviance, fit_small_faults
 from identify.pipeline.wrench_delays import delayed_explanations
 from identify.regressors import FEATURE_TENSOR, LogSummary
-from identify.signals import Reading, on_one_clock
+from identify.signals import Interpretation, on_one_clock
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
 from identify.spatial.columns import PSI, RT, W
 from identify.validation import MAX_UNEXPLAINED, assess_residuals, unexplained_fraction
@@ -101,7 +101,9 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
         return Ranking((Explanation(0.0, np.zeros(10)),))
     reference = BaselineLikelihood.of(rows)
     fastest = _max_speeds(logs)
-    log_facts = [LogFacts.of(log.summary.recording, fastest, log.summary.imu.scale) for log in logs]
+    log_facts = [
+        LogProperties.of(log.summary.recording, fastest, log.summary.imu.scale) for log in logs
+    ]
     discrete = [candidate for candidate in faults_of(log_facts) if candidate[0].parameters is None]
     ranked = [reference.as_read]
     maps = [faults for faults in discrete if all(fault.linear for fault in faults)]
@@ -160,7 +162,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
 
 def _explain_at_likeliest_size(
     baseline: BaselineLikelihood,
-    log_facts: Sequence[LogFacts],
+    log_facts: Sequence[LogProperties],
     fault_name: str,
     starting_sizes: Sequence[Array] | None = None,
 ) -> Iterator[Explanation]:
@@ -329,7 +331,7 @@ def rescan_under_explanation(
     return reread
 
 
-def correct_fault(interpretation: Reading, fault: Fault, size: Array) -> Reading:
+def correct_fault(interpretation: Interpretation, fault: Fault, size: Array) -> Interpretation:
     """Add a fault's correction to a log's interpretation: schema keys, or else a linear map."""
     patch = correcting_patch(fault, size)
     return (
@@ -358,7 +360,7 @@ def _candidates_to_rescan(
     candidates: Sequence[CandidateFaults],
     log: ScannedLog,
     summary: LogSummary,
-    log_facts: Sequence[LogFacts],
+    log_facts: Sequence[LogProperties],
 ) -> list[CandidateFaults]:
     """Return the faults that no linear map corrects; of axes and conventions, the likeliest."""
     again = [faults for faults in candidates if not all(fault.linear for fault in faults)]
@@ -385,8 +387,8 @@ def _logged_rotations(log: ScannedLog, rows: Array, time: Array) -> tuple[Array,
         if isinstance(source, Recording)
         else source.reader()(0, _MAX_ROTATION_ROWS, 0).recording
     )
-    read = on_one_clock(log.summary.reading.pose_of(read))
-    if (numbers := read.rotation_numbers) is None:
+    read = on_one_clock(log.summary.reading.apply_to_pose(read))
+    if (numbers := read.attitude_coordinates) is None:
         return rows, None
     if read.time is None:
         return rows, numbers[time.astype(int)]
@@ -406,7 +408,7 @@ def _max_speeds(logs: Sequence[ScannedLog]) -> tuple[float, float]:
 
 
 def _likeliest_axes(
-    rows: Array, candidates: Sequence[CandidateFaults], log_facts: LogFacts
+    rows: Array, candidates: Sequence[CandidateFaults], log_facts: LogProperties
 ) -> list[CandidateFaults]:
     """Return the axis assignments of the wrench with the smallest least-squares residual.
 

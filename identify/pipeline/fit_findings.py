@@ -22,13 +22,13 @@ from identify.inertia.consistency import (
     within_arm_capacity,
 )
 from identify.inertia.matrices import second_moment_about_com
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.pipeline.check_findings import excluded_small_faults_note
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.relevance import MIN_SCORED_SIGNAL_RATIO
 from identify.signals.cutoff import motion_cutoff_hz
-from identify.signals.prepared import acceleration_sources
+from identify.signals.prepared_log import acceleration_sources
 from identify.significance import CONSTRAINT_NOTED_SIGMA, CONTRADICTED_SIGMA
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.spatial.vectors import STANDARD_GRAVITY
@@ -77,17 +77,17 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
             evidence={"dropped": dropped.total, "rows": recording.rows},
             where=log.name,
         )
-    if log.unused > _MAX_UNUSED_FRACTION * log.rows_kept:
+    if log.unused_rows > _MAX_UNUSED_FRACTION * log.rows_kept:
         yield Finding(
             "rows_unused",
             "warning",
-            f"{log.unused} of {log.rows_kept} rows are not used: they are in segments between gaps "
-            "or jumps that are too short to filter.",
+            f"{log.unused_rows} of {log.rows_kept} rows are not used: they are in segments between "
+            "gaps or jumps that are too short to filter.",
             "Check the time stamps and their unit.",
-            {"unused": log.unused, "rows": log.rows_kept},
+            {"unused": log.unused_rows, "rows": log.rows_kept},
             log.name,
         )
-    if log.holes and not log.reading.left_out:
+    if log.holes and not log.reading.excluded_spans:
         spans = ", ".join(f"{start:.4g} to {stop:.4g} s" for start, stop in log.holes[:3])
         more = f" and {len(log.holes) - 3} more" if len(log.holes) > 3 else ""
         missing = sum(stop - start for start, stop in log.holes)
@@ -101,7 +101,12 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
         )
     longest = max(log.segments, key=lambda segment: len(segment.time), default=None)
     cutoff, rate = log.cutoff_hz, log.rate_hz
-    if log.motion_hz is None and longest is not None and cutoff is not None and rate is not None:
+    if (
+        log.motion_cutoff_hz is None
+        and longest is not None
+        and cutoff is not None
+        and rate is not None
+    ):
         fast = motion_cutoff_hz({"quaternion": longest.quaternion}, rate, cutoff)
         if fast > cutoff:
             yield Finding(
@@ -115,7 +120,7 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
                 log.name,
             )
     size = float(np.linalg.norm(recording.gravity))
-    if LogFacts.of(recording).gravity_added and not is_usual_gravity(size):
+    if LogProperties.of(recording).gravity_added and not is_usual_gravity(size):
         factor = STANDARD_GRAVITY / size
         yield Finding(
             "gravity_magnitude",
@@ -239,7 +244,7 @@ def _noisy_motion_findings(scores: HeldOutScores, logs: Sequence[LogSummary]) ->
     if hidden[:3].any():
         signal, unit = "acceleration", "m/s²"
     routes = "; ".join(
-        f"{log.name}: {route.source}, noise {route.noise:.2g} of {route.rms:.2g} {unit}"
+        f"{log.name}: {route.description}, noise {route.noise:.2g} of {route.rms:.2g} {unit}"
         for log in logs
         if (route := acceleration_sources(log).get(signal)) is not None
     )

@@ -265,7 +265,7 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
 
     reading = interpretation_from_settings(settings)
     log = scan_log(source, reading, log_progress, all_columns=True)
-    cutoff, motion = log.summary.cutoff_hz, log.summary.motion_hz or 0.0
+    cutoff, motion = log.summary.cutoff_hz, log.summary.motion_cutoff_hz or 0.0
     if cutoff is not None and motion > cutoff:
         log = scan_log(source, replace(reading, cutoff_hz=motion), log_progress, all_columns=True)
     require_plausible_rate(log.summary)

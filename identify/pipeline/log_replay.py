@@ -16,7 +16,7 @@ from identify.logs import Recording
 from identify.logs.schema import schema_as_written
 from identify.regressors import LogSummary, scan
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.signals import Reading
+from identify.signals import Interpretation
 from identify.signals.offset_steps import OffsetStep
 from identify.simulation.checks import Interpolation
 from identify.validation import (
@@ -143,7 +143,7 @@ def require_single_body(recording: Recording, estimate: SavedEstimate) -> None:
 
 def interpretation_from_estimate(
     recording: Recording, estimate: SavedEstimate
-) -> tuple[Reading, tuple[str, ...]]:
+) -> tuple[Interpretation, tuple[str, ...]]:
     """Return a log's interpretation as in the fit of an estimate, and notes on differences.
 
     For a log of the fit it contains the final schema and all corrections; for another log the
@@ -151,9 +151,9 @@ def interpretation_from_estimate(
     """
     logs, applied = (estimate.provenance.get(key) or [] for key in ("logs", "applied"))
     if not isinstance(logs, list) or not isinstance(applied, list):
-        return Reading(), ()
+        return Interpretation(), ()
     same_log = [k for k, log in enumerate(logs) if log.get("sha256") == recording.sha256]
-    reading, unlike = Reading(), list[str]()
+    reading, unlike = Interpretation(), list[str]()
     for record in applied:
         code = record["code"]
         reading = reading.with_patch(record.get("patch", {}))
@@ -164,7 +164,7 @@ def interpretation_from_estimate(
             steps = [OffsetStep(a, b, tuple(w)) for a, b, *w in record.get("steps", {k: []})[k]]
             reading = replace(
                 reading,
-                left_out=(*reading.left_out, *spans),
+                excluded_spans=(*reading.excluded_spans, *spans),
                 offset_steps=(*reading.offset_steps, *steps),
                 without_spikes=reading.without_spikes or code == "spikes",
             )

@@ -11,7 +11,7 @@ from identify.errors import IdentifyError, ProblemError
 from identify.estimation import EstimatorSettings, NegativeMass
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.logs.units import DAY
+from identify.logs.units import SECONDS_PER_DAY
 from identify.pipeline.check_findings import (
     MAX_NAMED_EXPLANATIONS,
     distinct_best_explanations,
@@ -27,7 +27,7 @@ from identify.validation import MAX_UNEXPLAINED
 _MIN_HZ, _MAX_HZ, _USUAL_HZ = 0.011, 2e5, 300.0
 """Limits of plausible sampling rates of a moving log, and a common rate [Hz]."""
 
-_UNIT_FACTORS = (1e-9, 1e-6, 1e-3, 1e3, DAY, 1e6, 1e9)
+_UNIT_FACTORS = (1e-9, 1e-6, 1e-3, 1e3, SECONDS_PER_DAY, 1e6, 1e9)
 """Factors between units of time that are easily confused."""
 
 _SIGN_CODES = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction", "imu_sign")

@@ -16,14 +16,14 @@ from identify.estimation import Estimate, estimate_body
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.settings import body_system
 from identify.logs import Recording
-from identify.logs.recording import excerpt, rows_of
+from identify.logs.recording import excerpt, recording_rows
 from identify.pipeline.excitation_design import Oscillation, best_oscillation
 from identify.pipeline.required_precision import parse_required_precision, required_precision_met
 from identify.pipeline.settings import FitSettings, interpretation_from_settings
 from identify.regressors import Statistics, block_statistics
 from identify.regressors.log_scan import block_rows, margin_rows, nominal_rate_hz
 from identify.regressors.statistics import MAX_BLOCKS
-from identify.signals import NoSegment, prepare
+from identify.signals import NoUsableSegment, prepare
 from identify.signals.transform import BLOCK_SECONDS
 
 _MIN_BLOCK_ROWS = 100
@@ -244,7 +244,7 @@ class OnlineFit:
         part = excerpt(rows, self._start, stop, self._margin)
         try:
             block = prepare(part.recording, self._cutoff_hz, part.span, rate_hz=self._rate_hz)
-        except NoSegment:
+        except NoUsableSegment:
             pass
         else:
             self._cutoff_hz, self._rate_hz = block.cutoff_hz, block.rate_hz
@@ -253,7 +253,7 @@ class OnlineFit:
             self._outcome = None
         self.seconds = float(rows.time[stop - 1])
         kept = max(0, stop - self._margin)
-        self._pending, self._start = rows_of(rows, kept, len(rows)), stop - kept
+        self._pending, self._start = recording_rows(rows, kept, len(rows)), stop - kept
 
 
 def _merge_blocks(statistics: Statistics) -> Statistics:

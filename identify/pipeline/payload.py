@@ -24,7 +24,7 @@ from identify.pipeline.required_precision import (
     required_precision_met,
 )
 from identify.robots import RobotModel
-from identify.signals.streams import on_one_clock
+from identify.signals.stream_resampling import on_one_clock
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial import BodyFrame, Pose
 

@@ -137,7 +137,7 @@ def require_mass_not_given_at_rest(logs: Sequence[LogSummary], settings: FitSett
     Raises:
         SchemaError: it is given.
     """
-    at_rest = [log for log in logs if log.imu.at_rest]
+    at_rest = [log for log in logs if log.imu.static_calibration]
     if not at_rest:
         return
     from identify.estimation.terms import KnownMass
@@ -147,7 +147,7 @@ def require_mass_not_given_at_rest(logs: Sequence[LogSummary], settings: FitSett
         if given:
             raise SchemaError(
                 f"{log.name}: the log has no pose and no accelerometer; its mass is determined "
-                f"at rest, {log.imu.at_rest[0]:.5g} kg, and its centre of mass from the "
+                f"at rest, {log.imu.static_calibration[0]:.5g} kg, and its centre of mass from the "
                 f"torque, so that a known mass or centre of mass cannot be imposed. Omit "
                 f"{', '.join(given)}, and compare with the estimate; or give [pose], or [imu] "
                 "accelerometer, in the schema"

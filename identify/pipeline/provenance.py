@@ -15,7 +15,7 @@ from identify.logs import Recording
 from identify.logs.schema import schema_as_written
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary
-from identify.signals.prepared import acceleration_sources
+from identify.signals.prepared_log import acceleration_sources
 
 _RECORDED_PACKAGES = (
     "inertia-identify",
@@ -86,8 +86,8 @@ def _log_record(log: LogSummary) -> dict[str, object]:
         ],
         "rows": recording.rows,
         "dropped_rows": asdict(recording.dropped),
-        "repeated_rows": log.repeated,
-        "unused_rows": log.unused,
+        "repeated_rows": log.repeated_rows,
+        "unused_rows": log.unused_rows,
         "rate_hz": log.rate_hz,
         "cutoff_hz": log.cutoff_hz,
         "gravity": recording.gravity.tolist(),

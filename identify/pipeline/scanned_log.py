@@ -17,7 +17,7 @@ from identify.logs.recording import Excerpt
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 from identify.regressors.log_scan import Progress
 from identify.regressors.log_summary import no_drift
-from identify.signals import Reading
+from identify.signals import Interpretation
 from identify.signals.offset_steps import OffsetStep
 
 _ROUNDING_CHECK_ROWS = 2000
@@ -71,13 +71,13 @@ class ScannedLog(NamedTuple):
             [first.signals[name][:_ROUNDING_CHECK_ROWS] for name in ("force", "torque")]
         )
         of_wrench = (("force", 0), ("torque", 0))
-        power = np.zeros(6) if noise is None else np.diag(noise.of(of_wrench))
+        power = np.zeros(6) if noise is None else np.diag(noise.covariance_of(of_wrench))
         apart = _MIN_STEP_TO_NOISE_RATIO * np.sqrt(power)
         return any(
             _is_coarsely_quantised(channel, by) for channel, by in zip(wrench.T, apart, strict=True)
         )
 
-    def rescan(self, interpretation: Reading) -> ScannedLog:
+    def rescan(self, interpretation: Interpretation) -> ScannedLog:
         """Scan the log under another interpretation, with the same cut-off and columns."""
         if interpretation == self.summary.reading:
             return self
@@ -89,7 +89,7 @@ class ScannedLog(NamedTuple):
     def rescan_subset(
         self,
         rows: int,
-        interpretation: Reading | None = None,
+        interpretation: Interpretation | None = None,
         *,
         all_columns: bool = False,
     ) -> LogSummary:
@@ -97,7 +97,7 @@ class ScannedLog(NamedTuple):
         if interpretation is None and self.has_all_columns and len(self.source) <= rows:
             return self.summary
         interpretation = replace(
-            interpretation or self.summary.reading, cutoff_hz=self.summary.cutoff_hz, most_rows=rows
+            interpretation or self.summary.reading, cutoff_hz=self.summary.cutoff_hz, max_rows=rows
         )
         return scan(self.source, interpretation, wide=all_columns)
 
@@ -109,7 +109,7 @@ class ScannedLog(NamedTuple):
         source = self.source
         if not isinstance(source, Recording) or source.time is None:
             return None
-        if source.streams or self.summary.reading.maps:
+        if source.streams or self.summary.reading.column_maps:
             return None
         time = factor * source.time
         time.flags.writeable = False
@@ -148,7 +148,7 @@ def without_small_faults(
 
 def scan_log(
     source: Recording | LogFile,
-    interpretation: Reading,
+    interpretation: Interpretation,
     progress: Progress | None = None,
     *,
     all_columns: bool = False,

@@ -17,7 +17,7 @@ from identify.findings import CORRECTABLE, REPORTED
 from identify.pipeline.required_precision import parse_required_precision
 from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.regressors import Offsets
-from identify.signals import Reading
+from identify.signals import Interpretation
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ class FitOptions(TypedDict, total=False):
     bounds: bool | None
 
 
-def interpretation_from_settings(settings: FitSettings) -> Reading:
+def interpretation_from_settings(settings: FitSettings) -> Interpretation:
     """Return the uncorrected interpretation of logs under the settings of a fit."""
-    reading = Reading(cutoff_hz=settings.cutoff_hz)
+    reading = Interpretation(cutoff_hz=settings.cutoff_hz)
     if settings.gravity is None:
         return reading
     return reading.with_patch({"world.gravity": tuple(map(float, settings.gravity))})

@@ -20,7 +20,7 @@ from identify.estimation.random_effects_model import (
     EffectBlock,
 )
 from identify.findings import Finding, Severity
-from identify.logs.effects import EFFECT_KEYS
+from identify.logs.effect_keys import EFFECT_KEYS
 from identify.pipeline.scanned_log import ScannedLog, without_small_faults
 from identify.regressors.newton_euler import WRENCH
 from identify.regressors.wrench import equal_time_intervals
@@ -33,7 +33,7 @@ MAX_POINT_DISPLACEMENT = 0.03
 MAX_SMALL_ROTATION = float(np.radians(6.0))
 """Largest misalignment between wrench and body that counts as a small fault [rad]."""
 
-_MIN_LARGE_SIZE = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
+_MIN_LARGE_SIZE = {"delay_s": EFFECT_KEYS["delay_s"].max_size, "clock": 0.06}
 """Delay [s] and clock rate error (relative) above which the fault counts as large."""
 
 _MIN_HYSTERESIS_SHARE = 0.2
@@ -243,7 +243,8 @@ def _significant_entries(faults: FittedEffects, block: EffectBlock) -> Flags:
     least = MIN_EFFECT_TO_PRIOR * faults.units[block.columns]
     if block.setting is not None:
         least = (
-            least * EFFECT_KEYS[block.group.key or block.group.name].size_in_si ** block.group.power
+            least
+            * EFFECT_KEYS[block.group.key or block.group.name].prior_size_in_si ** block.group.power
         )
     return np.abs(sizes) > np.maximum(
         SIGNIFICANT_SIGMA * np.where(errors > 0.0, errors, np.inf), least
@@ -344,7 +345,9 @@ def _drift_finding(faults: FittedEffects) -> Finding | None:
     spread = np.ptp(faults.drifts[where].means(*equal_time_intervals(100)), axis=0)
     scale = BodyScale.of(faults.fit.x[:10])
     shares = spread / (scale.weight * np.repeat([1.0, scale.lever], 3))
-    least = MIN_EFFECT_TO_PRIOR * np.repeat([EFFECT_KEYS[name].size for name in DRIFT_GROUPS], 3)
+    least = MIN_EFFECT_TO_PRIOR * np.repeat(
+        [EFFECT_KEYS[name].prior_size for name in DRIFT_GROUPS], 3
+    )
     if not (shares > least).any():
         return None
     return Finding(

@@ -17,8 +17,8 @@ from identify.diagnosis.ranking import mistake_penalty
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
 from identify.estimation.random_effects_model import BodyScale, EffectGroup, EffectModel
-from identify.logs.effects import EFFECT_KEYS, GroupSetting
-from identify.logs.facts import LogFacts
+from identify.logs.effect_keys import EFFECT_KEYS, FaultSizeSetting
+from identify.logs.log_properties import LogProperties
 from identify.logs.sensors import effect_table
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_small_faults
 from identify.pipeline.small_fault_findings import MAX_POINT_DISPLACEMENT
@@ -27,7 +27,7 @@ from identify.significance import CLEAR_LEAD, DISPLACED_POINT_P
 from identify.spatial.columns import W
 from identify.spatial.vectors import STANDARD_GRAVITY
 
-_WIDE_GAIN_PRIOR = GroupSetting(0.05, 0.2)
+_WIDE_GAIN_PRIOR = FaultSizeSetting(0.05, 0.2)
 """Prior standard deviation and cap of a gain fitted in place of a displaced reference point."""
 
 _MIN_DISPLACEMENT_CHI_SQUARED = float(chdtri(3, DISPLACED_POINT_P))
@@ -53,7 +53,7 @@ def fit_small_faults(
         model = EffectModel.of(recordings, statistics, _unknowns_of_corrected_faults(logs))
         small_faults = fit_effects(statistics, recordings, settings, model)
         in_schema = any("cable" in effect_table(log) for log in recordings)
-        largest = EFFECT_KEYS["cable"].size
+        largest = EFFECT_KEYS["cable"].prior_size
         small = small_faults is None or small_faults.sizes.get("cable", 0.0) <= largest
         if small_faults is None or small or in_schema or settings.unloaded:
             return small_faults
@@ -81,7 +81,7 @@ def _unknowns_of_corrected_faults(logs: Sequence[ScannedLog]) -> list[EffectGrou
 def _unknowns_of_fault(fault: Fault, parameters: FaultParameters) -> EffectGroup:
     """Return the unknowns that describe the size of a parametric fault."""
 
-    def map_at(log_facts: LogFacts, size: Array) -> Array:
+    def map_at(log_facts: LogProperties, size: Array) -> Array:
         ((fault_of_log, *_),) = parametric_faults([log_facts], [fault.name])
         M = None if fault_of_log.linear_map is None else fault_of_log.linear_map(size)
         assert M is not None

@@ -15,7 +15,7 @@ from identify.diagnosis.ranking import BaselineLikelihood
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.findings import Finding
-from identify.logs.effects import EFFECT_KEYS
+from identify.logs.effect_keys import EFFECT_KEYS
 from identify.pipeline.scanned_log import ScannedLog
 from identify.pipeline.small_fault_fit import comparison_bands, deviance, fit_small_faults
 from identify.regressors import WIDE_LAYOUT, LogSummary
@@ -87,7 +87,7 @@ def refine_delays(
     Returns:
         The logs, and the effects that remain.
     """
-    rescanned, cap = list(logs), EFFECT_KEYS["delay_s"].cap
+    rescanned, cap = list(logs), EFFECT_KEYS["delay_s"].max_size
     for _ in range(_MAX_RESCANS if small_faults is not None else 0):
         assert small_faults is not None
         start = {b.sensor: b.start for b in small_faults.model.blocks if b.group.name == "delay_s"}

@@ -16,13 +16,13 @@ from identify.logs import LogFile
 from identify.pipeline.scanned_log import ScannedLog, scan_log
 from identify.regressors.log_scan import excerpts
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.signals import full_rate
+from identify.signals import full_rate_segments
 from identify.signals.preparation import lacks_acceleration
-from identify.signals.rounding import (
+from identify.signals.wrench_quantisation import (
     MIN_VALUES,
     MIN_VALUES_STATIC,
     Quantiser,
-    Rounding,
+    WrenchQuantisation,
     fit_quantiser,
 )
 
@@ -50,7 +50,7 @@ def remove_rounding_bias(
         The same logs where no step is coarse, or least squares fails.
     """
     steps = [_rounding_steps(log) for log in logs]
-    if not any(step.size for of_log in steps for step in of_log):
+    if not any(step.step for of_log in steps for step in of_log):
         return logs
     try:
         system = body_system([log.summary.statistics for log in logs], settings)
@@ -71,17 +71,17 @@ def _rescan_without_rounding_bias(
     log: ScannedLog, steps: Sequence[Quantiser], phi: Phi, offset: Vec6
 ) -> ScannedLog:
     """Rescan a log without the mean rounding error of a body's wrench, if steps are coarse."""
-    rounding = Rounding(
-        steps=tuple(steps),
+    rounding = WrenchQuantisation(
+        quantisers=tuple(steps),
         noise=(0.0,) * 6,
-        body=tuple(map(tuple, (FEATURE_TENSOR @ phi).T.tolist())),
+        feature_wrench_map=tuple(map(tuple, (FEATURE_TENSOR @ phi).T.tolist())),
         offset=tuple(offset.tolist()),
         cutoff_hz=log.summary.cutoff_hz,
     )
     rounding = replace(rounding, noise=_noise_before_rounding(log, rounding))
-    if not any(rounding.coarse):
+    if not any(rounding.is_coarse):
         return log
-    reading = replace(log.summary.reading, rounding=rounding)
+    reading = replace(log.summary.reading, quantisation=rounding)
     return scan_log(log.source, reading, all_columns=log.has_all_columns)._replace(spans=log.spans)
 
 
@@ -98,20 +98,20 @@ def _rounding_steps(log: ScannedLog) -> tuple[Quantiser, ...]:
     return tuple(fit_quantiser(channel, fewest) for channel in wrench.T)
 
 
-def _noise_before_rounding(log: ScannedLog, rounding: Rounding) -> tuple[float, ...]:
+def _noise_before_rounding(log: ScannedLog, rounding: WrenchQuantisation) -> tuple[float, ...]:
     """Return the noise of each wrench channel before rounding, from its residual."""
     squares, count = np.zeros(6), 0
-    for excerpt in excerpts(log.source, replace(log.summary.reading, most_rows=_MAX_RESIDUAL_ROWS)):
+    for excerpt in excerpts(log.source, replace(log.summary.reading, max_rows=_MAX_RESIDUAL_ROWS)):
         try:
-            parts = full_rate(
+            parts = full_rate_segments(
                 excerpt.recording, rounding.cutoff_hz, excerpt.span, imu=log.summary.imu
             )
         except LogError:  # too few good rows there
             continue
         for part in parts:
-            inner, wrench = rounding.wrench_of(excerpt.recording, part)
+            inner, wrench = rounding.body_wrench(excerpt.recording, part)
             squares += np.sum((part.logged_wrench[inner] - wrench) ** 2, axis=0)
             count += len(wrench)
-    sizes = np.array([step.size for step in rounding.steps])
+    sizes = np.array([step.step for step in rounding.quantisers])
     power = squares / count if count else np.full(6, np.inf)
     return tuple(np.sqrt(np.maximum(power - sizes**2 / 12.0, 0.0)).tolist())

@@ -9,7 +9,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.regressors.statistics import Layout, Statistics, most_blocks
 from identify.regressors.triangular import moment_root, qr_factor
-from identify.signals.prepared import BlockRows
+from identify.signals.prepared_log import BlockRows
 
 
 def statistics_of_blocks(

@@ -18,12 +18,11 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs import LogFile, Recording
-from identify.logs.recording import Excerpt, ReadExcerpt, excerpt, rows_of
-from identify.logs.rows import RowCounts
+from identify.logs.recording import Excerpt, ReadExcerpt, excerpt, recording_rows
+from identify.logs.row_selection import RowCounts
 from identify.regressors.log_summary import LogSummary, merge_ranges, no_drift
 from identify.regressors.statistics import MAX_BLOCKS
-from identify.signals import NoSegment, PreparedLog, Reading, on_one_clock, prepare
-from identify.signals.clock import sampling_period
+from identify.signals import Interpretation, NoUsableSegment, PreparedLog, on_one_clock, prepare
 from identify.signals.cutoff import shortest_segment_rows
 from identify.signals.differentiator import default_cutoff_hz
 from identify.signals.imu_calibration import ImuCalibration
@@ -36,6 +35,7 @@ from identify.signals.resampling import KERNEL_HALF_WIDTH
 from identify.signals.segments import MIN_SEGMENT_ROWS
 from identify.signals.spikes import without_spikes
 from identify.signals.transform import BLOCK_SECONDS
+from identify.signals.uniform_clock import sampling_period
 
 CHUNK_ROWS = 65_536
 """Approximate number of rows of a chunk, rounded to whole blocks, at least one."""
@@ -69,7 +69,7 @@ class _Chunk(NamedTuple):
 
 def scan(
     source: ReadableLog,
-    reading: Reading | None = None,
+    reading: Interpretation | None = None,
     progress: Progress | None = None,
     *,
     wide: bool = False,
@@ -89,27 +89,27 @@ def scan(
     Raises:
         LogError: the log cannot be used.
     """
-    reading = reading or Reading()
-    wide = wide or bool(reading.maps)
+    reading = reading or Interpretation()
+    wide = wide or bool(reading.column_maps)
     source, chunk_reading = _synchronise_source(source, reading)
     imu = _calibrate_whole_log(source, chunk_reading)
     chunks, read = _cut_chunks(source, chunk_reading), _excerpt_reader(source)
     summary: LogSummary | None = None
-    first_error: NoSegment | None = None
+    first_error: NoUsableSegment | None = None
     counts, unused = RowCounts(), 0
     wrench_range = np.array([np.full(6, np.inf), np.full(6, -np.inf)])
     for chunk in chunks:
         part = read(*chunk)
         part = replace(part, recording=chunk_reading.apply(part.recording))
         chunk_range = _wrench_range(part.recording)
-        counts, wrench_range = counts + part.counts, merge_ranges(wrench_range, chunk_range)
+        counts, wrench_range = counts + part.defect_counts, merge_ranges(wrench_range, chunk_range)
         if look_at is not None:
             look_at(part)
         try:
             prepared = _prepare_chunk(part, chunk, chunk_reading, summary, imu, wide=wide)
-        except NoSegment as error:
+        except NoUsableSegment as error:
             first_error = first_error or error
-            unused += part.rows - part.counts.dropped.total
+            unused += part.row_count - part.defect_counts.dropped.total
         else:
             chunk_summary = LogSummary.of_chunk(
                 prepared,
@@ -121,17 +121,26 @@ def scan(
             summary = chunk_summary if summary is None else summary + chunk_summary
         if progress is not None and len(chunks) > 1:
             progress(chunk.stop, chunks[-1].stop)
-    header = rows_of(source, 0, 0) if isinstance(source, Recording) else source.finalise(counts)
+    header = (
+        recording_rows(source, 0, 0)
+        if isinstance(source, Recording)
+        else source.without_rows(counts)
+    )
     if summary is None:
         raise first_error or LogError(f"{source.name}: the log has no rows")
     header = replace(reading.apply(header), findings=summary.recording.findings)
     summary = replace(
-        summary, recording=header, unused=summary.unused + unused, wrench_range=wrench_range
+        summary,
+        recording=header,
+        unused_rows=summary.unused_rows + unused,
+        wrench_range=wrench_range,
     )
-    return summary.corrected(reading.column_map, no_drift) if reading.maps else summary
+    return (
+        summary.corrected(reading.combined_column_map, no_drift) if reading.column_maps else summary
+    )
 
 
-def excerpts(source: ReadableLog, reading: Reading | None = None) -> Iterator[Excerpt]:
+def excerpts(source: ReadableLog, reading: Interpretation | None = None) -> Iterator[Excerpt]:
     """Iterate over the chunks of a log, in order, as `scan` reads them.
 
     Args:
@@ -141,10 +150,12 @@ def excerpts(source: ReadableLog, reading: Reading | None = None) -> Iterator[Ex
     Raises:
         LogError: the log cannot be used.
     """
-    yield from _excerpts(*_synchronise_source(source, reading or Reading()))
+    yield from _excerpts(*_synchronise_source(source, reading or Interpretation()))
 
 
-def calibrate_log(source: ReadableLog, reading: Reading | None = None) -> ImuCalibration | None:
+def calibrate_log(
+    source: ReadableLog, reading: Interpretation | None = None
+) -> ImuCalibration | None:
     """Calibrate the accelerometer of a log, or the force that serves as one, from all its chunks.
 
     Args:
@@ -157,10 +168,10 @@ def calibrate_log(source: ReadableLog, reading: Reading | None = None) -> ImuCal
     Raises:
         LogError: the log does not determine the calibration.
     """
-    return _calibrate_whole_log(*_synchronise_source(source, reading or Reading()))
+    return _calibrate_whole_log(*_synchronise_source(source, reading or Interpretation()))
 
 
-def _excerpts(source: ReadableLog, reading: Reading) -> Iterator[Excerpt]:
+def _excerpts(source: ReadableLog, reading: Interpretation) -> Iterator[Excerpt]:
     """Yield the chunks of a synchronised log."""
     read = _excerpt_reader(source)
     for chunk in _cut_chunks(source, reading):
@@ -171,7 +182,7 @@ def _excerpts(source: ReadableLog, reading: Reading) -> Iterator[Excerpt]:
 def _prepare_chunk(
     part: Excerpt,
     chunk: _Chunk,
-    reading: Reading,
+    reading: Interpretation,
     summary: LogSummary | None,
     imu: ImuCalibration | None,
     *,
@@ -180,7 +191,7 @@ def _prepare_chunk(
     """Prepare a chunk of a log with the cut-off frequency and sampling rate of earlier chunks."""
     recording = part.recording
     if chunk.margin and len(recording) < MIN_SEGMENT_ROWS:
-        raise NoSegment(
+        raise NoUsableSegment(
             f"{recording.name}: a chunk of {len(recording)} rows is too short to differentiate"
         )
     cutoff_hz, rate_hz = reading.cutoff_hz, None
@@ -211,7 +222,9 @@ def _max_states(chunks: int, *, first: bool) -> int:
     return first_chunk if first else (MAX_STATES - first_chunk) // (chunks - 1)
 
 
-def _synchronise_source(source: ReadableLog, reading: Reading) -> tuple[ReadableLog, Reading]:
+def _synchronise_source(
+    source: ReadableLog, reading: Interpretation
+) -> tuple[ReadableLog, Interpretation]:
     """Synchronise a log in memory before it is cut into chunks; return log and interpretation.
 
     Spikes are removed first, then all streams are resampled to one clock. For a file this is done
@@ -221,10 +234,10 @@ def _synchronise_source(source: ReadableLog, reading: Reading) -> tuple[Readable
         return source, reading
     if reading.without_spikes:
         source, reading = without_spikes(source)[0], replace(reading, without_spikes=False)
-    return on_one_clock(reading.pose_of(source)), reading
+    return on_one_clock(reading.apply_to_pose(source)), reading
 
 
-def _calibrate_whole_log(source: ReadableLog, reading: Reading) -> ImuCalibration | None:
+def _calibrate_whole_log(source: ReadableLog, reading: Interpretation) -> ImuCalibration | None:
     """Calibrate the accelerometer of a synchronised log; None if each chunk suffices."""
     if isinstance(source, Recording) and lacks_acceleration(source):
         return calibrate_imu(reading.apply(source), reading.cutoff_hz)
@@ -249,7 +262,7 @@ def nominal_rate_hz(source: ReadableLog) -> float | None:
     return 1.0 / period if period > 0.0 else None
 
 
-def _cut_chunks(source: ReadableLog, reading: Reading) -> list[_Chunk]:
+def _cut_chunks(source: ReadableLog, reading: Interpretation) -> list[_Chunk]:
     """Cut a log into chunks; static poses are one chunk."""
     total = len(source)
     single_chunk = [_Chunk(0, total)]
@@ -257,8 +270,8 @@ def _cut_chunks(source: ReadableLog, reading: Reading) -> list[_Chunk]:
     if rate is None:
         return single_chunk
     block = block_rows(rate)
-    if reading.most_rows is not None and total > reading.most_rows:
-        edges = _spread_segments(total, reading.most_rows, block)
+    if reading.max_rows is not None and total > reading.max_rows:
+        edges = _spread_segments(total, reading.max_rows, block)
         return [_Chunk(*edge) for edge in edges]
     rows = block * max(1, CHUNK_ROWS // block)
     count = max(1, round(total / rows))
@@ -274,16 +287,16 @@ def block_rows(rate_hz: float) -> int:
     return max(1, round(BLOCK_SECONDS * rate_hz))
 
 
-def margin_rows(source: ReadableLog, reading: Reading, rate_hz: float, most: int) -> int:
+def margin_rows(source: ReadableLog, reading: Interpretation, rate_hz: float, most: int) -> int:
     """Return the number of rows needed on either side of a chunk for derivatives and delay."""
     cutoff = default_cutoff_hz(rate_hz) if reading.cutoff_hz is None else reading.cutoff_hz
     rows = shortest_segment_rows(rate_hz, cutoff) + _delay_rows(source, reading, rate_hz)
     return int(min(rows, most))
 
 
-def _delay_rows(source: ReadableLog, reading: Reading, rate: float) -> int:
+def _delay_rows(source: ReadableLog, reading: Interpretation, rate: float) -> int:
     """Return the number of rows beyond a chunk from which its delayed wrench is resampled."""
-    delay = reading.delay
+    delay = reading.patched_wrench_delay
     if delay is None:
         delay = (source.recording if isinstance(source, LogFile) else source).wrench_delay
     return int(np.ceil(abs(delay) * rate)) + KERNEL_HALF_WIDTH if delay else 0

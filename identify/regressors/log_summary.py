@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Array, Indices, Phi
-from identify.logs.recording import rows_of
+from identify.logs.recording import recording_rows
 from identify.regressors.corrected_states import corrected_states
 from identify.regressors.statistics import Statistics
 from identify.regressors.wrench import Drift, block_statistics, fold_statistics, subtract_drift
-from identify.signals import PreparedLog, Reading, Segment
-from identify.signals.clock import gap_starts
-from identify.signals.noise import SignalNoise
-from identify.signals.preparation import FOLDS
-from identify.signals.prepared import LogSeries
+from identify.signals import Interpretation, PreparedLog, Segment
+from identify.signals.preparation import CROSS_VALIDATION_FOLDS
+from identify.signals.prepared_log import LogSeries
 from identify.signals.segments import MIN_SEGMENT_ROWS
+from identify.signals.uniform_clock import gap_starts
+from identify.signals.white_noise import SignalNoise
 from identify.spatial.columns import W
 from identify.spatial.rotations import lengths
 
@@ -62,7 +62,7 @@ class LogSummary(LogSeries):
             after it; full-rate states are corrected on request (`corrected_segments`).
     """
 
-    reading: Reading
+    reading: Interpretation
     statistics: Statistics
     folds: Statistics
     points: int
@@ -98,7 +98,7 @@ class LogSummary(LogSeries):
     def of_chunk(
         cls,
         chunk: PreparedLog,
-        reading: Reading,
+        reading: Interpretation,
         wrench_range: Array,
         *,
         most_blocks: int,
@@ -108,15 +108,17 @@ class LogSummary(LogSeries):
 
         Args:
             chunk: the prepared chunk.
-            reading: how the log is read; if it has no cut-off, `motion_hz` is kept.
+            reading: how the log is read; if it has no cut-off, `motion_cutoff_hz` is kept.
             wrench_range: minimum and maximum wrench of the chunk.
             most_blocks: largest number of time blocks of its statistics.
             most_states: largest number of full-rate states to keep.
         """
         series: dict[str, Any] = {f.name: getattr(chunk, f.name) for f in fields(LogSeries)}
-        series["recording"] = rows_of(chunk.recording, 0, 0)
+        series["recording"] = recording_rows(chunk.recording, 0, 0)
         series["segments"] = _first_states(chunk.segments, most_states)
-        series["motion_hz"] = (chunk.motion_hz or 0.0) if reading.cutoff_hz is None else None
+        series["motion_cutoff_hz"] = (
+            (chunk.motion_cutoff_hz or 0.0) if reading.cutoff_hz is None else None
+        )
         statistics = block_statistics(chunk, most_blocks)
         shared = chunk.folds is chunk.blocks and len(chunk.blocks) <= most_blocks
         return cls(
@@ -136,15 +138,15 @@ class LogSummary(LogSeries):
     def __add__(self, later: LogSummary) -> LogSummary:
         """Combine the summaries of two consecutive parts of a log, with the earlier's settings."""
         statistics = self.statistics.append_blocks(later.statistics)
-        several = len(np.unique(statistics.block)) >= FOLDS
+        several = len(np.unique(statistics.block)) >= CROSS_VALIDATION_FOLDS
         step = 0.0 if len(later.time) < 2 else float(np.median(np.diff(later.time)))
         same_segment = later.span[0] - self.span[1] <= _MAX_SEGMENT_STEP * step
         first_segment = self.last_segment + (0 if same_segment else 1)
         samples = [float(part.statistics.samples.sum()) for part in (self, later)]
         raised = self.cutoff_raised or later.cutoff_raised
         motion_hz = None
-        if self.motion_hz is not None:
-            motion_hz = max(self.motion_hz, later.motion_hz or 0.0)
+        if self.motion_cutoff_hz is not None:
+            motion_hz = max(self.motion_cutoff_hz, later.motion_cutoff_hz or 0.0)
         return replace(
             self,
             time=np.concatenate((self.time, later.time)),
@@ -154,9 +156,9 @@ class LogSummary(LogSeries):
             signal_noise=_mean_signal_noise(self.signal_noise, later.signal_noise, samples),
             segments=(*self.segments, *later.segments),
             cutoff_raised=raised,
-            motion_hz=motion_hz,
-            repeated=self.repeated + later.repeated,
-            unused=self.unused + later.unused,
+            motion_cutoff_hz=motion_hz,
+            repeated_rows=self.repeated_rows + later.repeated_rows,
+            unused_rows=self.unused_rows + later.unused_rows,
             statistics=statistics,
             folds=statistics if several else self.folds.append_blocks(later.folds),
             points=self.points + later.points,

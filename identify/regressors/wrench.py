@@ -29,8 +29,8 @@ from identify.regressors.statistics import (
     Statistics,
     qr_update,
 )
-from identify.signals.prepared import BlockRows, PreparedLog
-from identify.signals.transform import BAND_EDGES_HZ, CONSTANT
+from identify.signals.prepared_log import BlockRows, PreparedLog
+from identify.signals.transform import BAND_EDGES_HZ, CONSTANT_GROUP
 from identify.spatial import BodyMotion, Pose, PoseLike, coadjoint
 from identify.spatial.columns import (
     ANGULAR_ACCELERATION,
@@ -188,7 +188,7 @@ def static_pose_statistics(rows: Array, log: str = "") -> Statistics:
 
 def block_mean_cells(statistics: Statistics, log: int) -> Indices:
     """Return the cells of block means of a log, on which its offset acts, in order of time."""
-    cells = np.flatnonzero((statistics.log == log) & (statistics.group == CONSTANT))
+    cells = np.flatnonzero((statistics.log == log) & (statistics.group == CONSTANT_GROUP))
     return cells[np.argsort(statistics.block[cells], kind="stable")]
 
 

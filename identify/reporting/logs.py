@@ -22,7 +22,7 @@ from identify.reporting.content import (
     row,
 )
 from identify.reporting.rounding import fixed, significant, with_half_width
-from identify.signals.prepared import acceleration_sources
+from identify.signals.prepared_log import acceleration_sources
 from identify.spatial import log_rotation, quaternion_from_rotation
 from identify.texts import json_text
 
@@ -76,7 +76,9 @@ _EXCLUDED_ROWS = {
 
 def data_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Return the section of rows, rates, filters, noise and digests of the logs."""
-    counts = [(log.recording.dropped.total, log.repeated, log.unused) for log in result.logs]
+    counts = [
+        (log.recording.dropped.total, log.repeated_rows, log.unused_rows) for log in result.logs
+    ]
     shown = [k for k, count_by_log in enumerate(zip(*counts, strict=True)) if any(count_by_log)]
     names = [list(_EXCLUDED_ROWS)[k] for k in shown]
     heads = ("Rows", *names, "Rate [Hz]", "Cut-off [Hz]", "Span [s]", "Used", "Effective")
@@ -105,7 +107,7 @@ def _acceleration_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
         row(
             f"{number}: {log.name}",
             quantity.replace("_", " "),
-            source.source,
+            source.description,
             significant(source.noise),
             significant(source.rms),
             "rad/s²" if quantity.startswith("angular") else "m/s²",

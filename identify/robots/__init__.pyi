@@ -3,18 +3,18 @@ from identify.robots.base_columns import (
     random_motion as random_motion,
     robot_base_columns as robot_base_columns,
 )
-from identify.robots.kinematics import (
+from identify.robots.link_motion import (
     frame_motion as frame_motion,
     frame_pose as frame_pose,
     link_poses as link_poses,
 )
-from identify.robots.model import (
-    FramePlacement as FramePlacement,
-    MovingLink as MovingLink,
-    RobotModel as RobotModel,
-)
 from identify.robots.regressor import (
     inverse_dynamics as inverse_dynamics,
     torque_regressor as torque_regressor,
+)
+from identify.robots.robot_model import (
+    FramePlacement as FramePlacement,
+    MovingLink as MovingLink,
+    RobotModel as RobotModel,
 )
 from identify.robots.urdf_model import read_robot as read_robot

@@ -8,10 +8,10 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.inertia import PHI, BaseColumns, base_columns
-from identify.robots.model import RobotModel
 from identify.robots.regressor import torque_regressor
+from identify.robots.robot_model import RobotModel
 
-_SAMPLES = 200
+_RANK_SAMPLES = 200
 """Number of random samples from which dependent columns are found: the equations of one joint alone
 have more rows than a link has parameters, and their rank does not depend on the seed."""
 
@@ -46,7 +46,7 @@ def random_motion(robot: RobotModel) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(0)
     reach = np.where(robot.prismatic, _MAX_TRAVEL, _MAX_ANGLE)
     low, high = np.clip(robot.position_limits.T, -reach, reach)
-    shape = (_SAMPLES, len(robot.joints))
+    shape = (_RANK_SAMPLES, len(robot.joints))
     q = rng.uniform(low, high, shape)
     v, a = (rng.uniform(-size, size, shape) for size in (_MAX_RATE, _MAX_ACCELERATION))
     return q, v, a

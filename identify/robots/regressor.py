@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, PhiLike, as_array
-from identify.robots.kinematics import (
+from identify.robots.link_motion import (
     LinkMotion,
     cross,
     joint_arrays,
     link_motions,
     rotate_back,
 )
-from identify.robots.model import BASE, MovingLink, RobotModel
+from identify.robots.robot_model import BASE, MovingLink, RobotModel
 
 _CHUNK_SAMPLES = 4096
 """Number of samples computed at a time: fewer cost more calls, more exceed the processor's
@@ -36,13 +36,13 @@ class _Screws(NamedTuple):
 
     Attributes:
         joints: indices of the joints, shape (k,).
-        v: linear part, shape (3, k, N).
-        u: angular part, shape (3, k, N).
+        linear: linear part, shape (3, k, N).
+        angular: angular part, shape (3, k, N).
     """
 
     joints: Indices
-    v: Array
-    u: Array
+    linear: Array
+    angular: Array
 
 
 def torque_regressor(robot: RobotModel, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
@@ -124,8 +124,10 @@ def _next_screws(link: MovingLink, motion: LinkMotion, parent: _Screws | None) -
         joints = np.array([link.joint])
     else:
         joints = parent.joints if row < count else np.append(parent.joints, link.joint)
-        v[:, :count] = rotate_back(motion.R_PL, parent.v + cross(parent.u, motion.p_PL[:, None]))
-        u[:, :count] = rotate_back(motion.R_PL, parent.u)
+        v[:, :count] = rotate_back(
+            motion.R_PL, parent.linear + cross(parent.angular, motion.p_PL[:, None])
+        )
+        u[:, :count] = rotate_back(motion.R_PL, parent.angular)
     moved = v if link.prismatic else u
     moved[:, row] += link.multiplier * link.axis[:, None]
     return _Screws(joints, v, u)
@@ -135,7 +137,7 @@ def _write_link_columns(motion: LinkMotion, screws: _Screws, out: Array) -> None
     """Write the columns of a link into `out`, (n, 10, N), in the rows of joints that move it."""
     (ax, ay, az), (wx, wy, wz), (lx, ly, lz) = motion.a, motion.w, motion.alpha
     xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
-    (v0, v1, v2), (u0, u1, u2) = screws.v, screws.u
+    (v0, v1, v2), (u0, u1, u2) = screws.linear, screws.angular
     columns = (
         v0 * ax + v1 * ay + v2 * az,
         v0 * -(yy + zz) + v1 * (xy + lz) + v2 * (xz - ly) + u2 * ay - u1 * az,

@@ -22,7 +22,7 @@ from identify.exchange.models import detect_format
 from identify.exchange.urdf import Urdf
 from identify.exchange.xml_document import XmlDocument, XmlElement, read_xml
 from identify.inertia import InertialParameters
-from identify.robots.model import FramePlacement, MovingLink, RobotModel
+from identify.robots.robot_model import FramePlacement, MovingLink, RobotModel
 from identify.spatial import Pose
 from identify.spatial.vectors import GRAVITY_W
 

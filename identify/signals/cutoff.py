@@ -9,8 +9,8 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.signals.differentiator import Differentiator, default_cutoff_hz
-from identify.signals.noise import power_spectrum
 from identify.signals.transform import BAND_EDGES_HZ
+from identify.signals.white_noise import power_spectrum
 from identify.significance import SIGNIFICANT_SIGMA
 from identify.spatial import rotation_from_quaternion
 
@@ -83,19 +83,22 @@ def shortest_segment_rows(rate_hz: float, cutoff_hz: float) -> float:
     No array of that length is allocated: it may exceed any memory, or be infinite.
     """
     period = np.inf if cutoff_hz == 0.0 else np.ceil(rate_hz / cutoff_hz)
-    return 2.0 * Differentiator.half_window_of(rate_hz, cutoff_hz) + period
+    return 2.0 * Differentiator.designed_half_window(rate_hz, cutoff_hz) + period
 
 
 def choose_cutoff_hz(
-    rate_hz: float, longest: int, requested: float | None, default: float | None = None
+    rate_hz: float,
+    longest_segment: int,
+    requested_hz: float | None,
+    default_hz: float | None = None,
 ) -> tuple[float, bool]:
     """Choose the cut-off of a log by the length of its longest segment.
 
     Args:
         rate_hz: its sampling rate.
-        longest: rows of its longest segment.
-        requested: cut-off given by the user, if any [Hz].
-        default: cut-off required by the motion [Hz]; by default that of the rate.
+        longest_segment: rows of its longest segment.
+        requested_hz: cut-off given by the user, if any [Hz].
+        default_hz: cut-off required by the motion [Hz]; by default that of the rate.
 
     Returns:
         The cut-off [Hz], and whether it was raised above the default because the segments are
@@ -104,24 +107,24 @@ def choose_cutoff_hz(
     Raises:
         LogError: the cut-off is impossible at this rate, or no segment is long enough.
     """
-    if requested is not None and not 0.0 < requested < 0.45 * rate_hz:
+    if requested_hz is not None and not 0.0 < requested_hz < 0.45 * rate_hz:
         raise LogError(
-            f"a cut-off of {requested:g} Hz is impossible at {rate_hz:.4g} rows a second; choose "
-            f"one above 0 and below {0.45 * rate_hz:.4g} Hz"
+            f"a cut-off of {requested_hz:g} Hz is impossible at {rate_hz:.4g} rows a second; "
+            f"choose one above 0 and below {0.45 * rate_hz:.4g} Hz"
         )
-    default = default or default_cutoff_hz(rate_hz)
-    cutoff = default if requested is None else requested
-    if longest >= shortest_segment_rows(rate_hz, cutoff):
+    default_hz = default_hz or default_cutoff_hz(rate_hz)
+    cutoff = default_hz if requested_hz is None else requested_hz
+    if longest_segment >= shortest_segment_rows(rate_hz, cutoff):
         return cutoff, False
-    if requested is None:
-        for raised in np.geomspace(default, _MAX_CUTOFF_SHARE * rate_hz, 8)[1:].tolist():
-            if raised > default and longest >= shortest_segment_rows(rate_hz, raised):
+    if requested_hz is None:
+        for raised in np.geomspace(default_hz, _MAX_CUTOFF_SHARE * rate_hz, 8)[1:].tolist():
+            if raised > default_hz and longest_segment >= shortest_segment_rows(rate_hz, raised):
                 return raised, True
-        cutoff = max(default, _MAX_CUTOFF_SHARE * rate_hz)
+        cutoff = max(default_hz, _MAX_CUTOFF_SHARE * rate_hz)
     need = shortest_segment_rows(rate_hz, cutoff)
     raise LogError(
         f"no segment without gaps or jumps is long enough for a cut-off of {cutoff:.3g} Hz, which "
-        f"takes {need / rate_hz:.2g} s ({need:.6g} rows); the longest has {longest} rows, which "
-        f"would be {longest / rate_hz:.2g} s. Choose a higher cut-off; if the time is wrong, check "
+        f"takes {need / rate_hz:.2g} s ({need:.6g} rows); the longest has {longest_segment} rows, "
+        f"{longest_segment / rate_hz:.2g} s. Choose a higher cut-off; if the time is wrong, check "
         f"`time_unit` or `rate_hz` in [log]; if each row is a static pose, set `still = true` there"
     )

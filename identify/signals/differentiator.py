@@ -54,11 +54,11 @@ class Differentiator:
     @lru_cache(maxsize=64)
     def design(cls, rate_hz: float, cutoff_hz: float) -> Differentiator:
         """Design the differentiator for rows up to a cut-off."""
-        half = int(cls.half_window_of(rate_hz, cutoff_hz))
+        half = int(cls.designed_half_window(rate_hz, cutoff_hz))
         return cls(_local_polynomial(half) * rate_hz ** np.arange(3)[:, None], rate_hz)
 
     @staticmethod
-    def half_window_of(rate_hz: float, cutoff_hz: float) -> float:
+    def designed_half_window(rate_hz: float, cutoff_hz: float) -> float:
         """Return the half window of `design` [samples], maybe infinite, without any allocation."""
         band = min(2.0 * _PASS_BAND_PER_CUTOFF * cutoff_hz / rate_hz, 0.9)
         if band == 0.0:

@@ -27,9 +27,9 @@ from identify.logs import Recording
 from identify.relevance import MAX_FORCE_CHANGE_AT_REST, MAX_RATE_AT_REST
 from identify.signals.imu import FrequencyBandMoments
 from identify.signals.imu_calibration import ImuCalibration
-from identify.signals.noise import SignalNoise
-from identify.signals.prepared import BlockRows
+from identify.signals.prepared_log import BlockRows
 from identify.signals.segments import EvenSegment
+from identify.signals.white_noise import SignalNoise
 from identify.significance import (
     CONFIDENCE_QUANTILE,
     DIFFERENT_REST_SIGMA,
@@ -68,15 +68,15 @@ class StaticCalibration(NamedTuple):
 
     Attributes:
         mass: [kg].
-        offset: of the force, in the axes it is read in [N].
+        force_offset: of the force, in the axes it is read in [N].
         covariance: of the relative mass and the offset, shape (4, 4).
-        attitudes: number of different attitudes at rest.
+        attitude_count: number of different attitudes at rest.
     """
 
     mass: float
-    offset: Vec3
+    force_offset: Vec3
     covariance: Array
-    attitudes: int
+    attitude_count: int
 
 
 def calibrate_at_rest(recording: Recording, segments: Sequence[EvenSegment]) -> StaticCalibration:
@@ -241,18 +241,18 @@ def with_com_position(
     com_mm = ", ".join(f"{1e3 * coordinate:.4g}" for coordinate in x[:3])
     sigma = float(np.sqrt(static.covariance[0, 0]))
     text = (
-        f"no pose and no accelerometer: the mass is from {static.attitudes} attitudes at rest, "
-        f"{static.mass:.5g} kg ± {200.0 * sigma:.2g} %; the centre of mass is from the torque, at "
-        f"[{com_mm}] mm. The residual of the force is therefore no test of the fit; that of the "
-        "torque is."
+        f"no pose and no accelerometer: the mass is from {static.attitude_count} attitudes at "
+        f"rest, {static.mass:.5g} kg ± {200.0 * sigma:.2g} %; the centre of mass is from the "
+        f"torque, at [{com_mm}] mm. The residual of the force is therefore no test of the fit; "
+        "that of the torque is."
     )
-    finding = Finding("force_motion", "info", text, evidence={"attitudes": static.attitudes})
+    finding = Finding("force_motion", "info", text, evidence={"attitudes": static.attitude_count})
     unit_findings = _wrong_unit_findings(recording, static.mass, x, covariance)
     return replace(
         imu,
         X_BI=Pose(np.eye(3), x[:3]),
         covariance=tuple(map(tuple, errors.tolist())),
-        shares=shares,
+        accelerometer_weights=shares,
         findings=(finding, *unit_findings),
     )
 
@@ -298,7 +298,7 @@ def _wrong_unit_findings(
 
 def _force_to_acceleration(recording: Recording, imu: ImuCalibration) -> tuple[Vec3, Mat33]:
     """Return the offset of the force and the map from force to acceleration along B."""
-    mass, *offset = imu.at_rest
+    mass, *offset = imu.static_calibration
     R_BS = np.eye(3) if recording.X_BS is None else recording.X_BS.rotation
     return np.array(offset), R_BS / mass
 

@@ -22,7 +22,7 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.schema_fields import negate_column
-from identify.logs.units import ACCELERATION, ANGLE
+from identify.logs.units import ACCELERATION_UNITS, ANGLE_UNITS
 from identify.relevance import (
     MIN_IMU_AXES_ERROR,
     MIN_IMU_DELAY,
@@ -30,9 +30,9 @@ from identify.relevance import (
     MIN_IMU_SCALE_ERROR,
 )
 from identify.signals.imu_calibration import ImuCalibration
-from identify.signals.kinematics import REDUNDANT_COLUMNS
-from identify.signals.prepared import BlockRows
-from identify.signals.transform import CONSTANT
+from identify.signals.prepared_log import BlockRows
+from identify.signals.segment_kinematics import REDUNDANT_COLUMNS
+from identify.signals.transform import CONSTANT_GROUP
 from identify.significance import SIGNIFICANT_SIGMA
 from identify.spatial import Pose, log_rotation, quaternion_from_rotation
 from identify.spatial.columns import (
@@ -49,11 +49,14 @@ _MAX_SCALE_ERROR = 0.2
 _MAX_MISALIGNMENT = np.radians(20.0)
 """Largest misalignment of an IMU's axes [rad]; at larger angles the schema names other axes."""
 
-_UNIT_KEYS_AND_FACTORS = {"gyro": ("angle_unit", ANGLE), "accelerometer": ("unit", ACCELERATION)}
+_UNIT_KEYS_AND_FACTORS = {
+    "gyro": ("angle_unit", ANGLE_UNITS),
+    "accelerometer": ("unit", ACCELERATION_UNITS),
+}
 """Schema key of each sensor's unit and factors of the units to SI, the default first."""
 
 
-def fused(block: BlockRows) -> BlockRows:
+def fuse_imu(block: BlockRows) -> BlockRows:
     """Fuse redundant columns of the IMU and of the other signals by their noise in each band.
 
     The constant of an acceleration is that of the other signals: an accelerometer has an offset.
@@ -77,7 +80,7 @@ def fused(block: BlockRows) -> BlockRows:
 
 def _weight_of_other_signals(moment: Array, of_imu: slice, of_others: slice, group: int) -> float:
     """Return the weight of the other signals in their minimum-variance mean with the IMU."""
-    if group == CONSTANT and of_imu.start == 0:
+    if group == CONSTANT_GROUP and of_imu.start == 0:
         return 1.0
     both = (of_imu, of_others)
     variances = [moment[rows, columns].trace() for rows in both for columns in both]
@@ -120,7 +123,7 @@ def fit_accelerometer_position(blocks: Sequence[BlockRows]) -> tuple[Vec3, Mat33
     Returns:
         δr along B [m] and its covariance [m²]; None where the motion does not determine it.
     """
-    return FrequencyBandMoments(blocks).accelerometer_position()
+    return FrequencyBandMoments(blocks).fit_accelerometer_position()
 
 
 def consistency_findings(
@@ -137,8 +140,10 @@ def consistency_findings(
         LogError: the two contradict each other.
     """
     moments = FrequencyBandMoments(blocks)
-    yield from _comparison_findings(recording, imu, "gyro", moments.gyro())
-    yield from _comparison_findings(recording, imu, "accelerometer", moments.accelerometer())
+    yield from _comparison_findings(recording, imu, "gyro", moments.compare_gyro())
+    yield from _comparison_findings(
+        recording, imu, "accelerometer", moments.compare_accelerometer()
+    )
 
 
 class FrequencyBandMoments:
@@ -154,7 +159,7 @@ class FrequencyBandMoments:
         for block in blocks:
             for group, noise in block.noise.items():
                 rows = block.rows[block.groups == group, 1:]
-                if group == CONSTANT or not len(rows):
+                if group == CONSTANT_GROUP or not len(rows):
                     continue
                 S, C, n = self._bands.get(group, (0.0, 0.0, 0))
                 S, C = S + rows.T @ rows, C + len(rows) * noise
@@ -167,19 +172,19 @@ class FrequencyBandMoments:
             self.lever_arm_map[i, PRODUCT_COLUMNS[i][j], j] += 1.0
             self.lever_arm_map[i, SQUARES, j] -= float(i == j)
 
-    def gyro(self) -> _SensorComparison | None:
+    def compare_gyro(self) -> _SensorComparison | None:
         """Fit ω of the IMU by ω and α of the other signals."""
         end = self._width - REDUNDANT_COLUMNS
         T = np.concatenate((self._gain_map(end + 9), self.selector(end + 3)[:, :, None]), axis=2)
         return self._fit_gain(self.selector(end + 6), T)
 
-    def accelerometer(self) -> _SensorComparison | None:
+    def compare_accelerometer(self) -> _SensorComparison | None:
         """Fit a' of the IMU by a' of the other signals and the displacement of the IMU."""
         gain_map = self._gain_map(self._width - REDUNDANT_COLUMNS)
         T = np.concatenate((gain_map, self.lever_arm_map), axis=2)
         return self._fit_gain(self.acceleration_selector, T)
 
-    def accelerometer_position(self) -> tuple[Vec3, Mat33] | None:
+    def fit_accelerometer_position(self) -> tuple[Vec3, Mat33] | None:
         """Fit the displacement of the IMU, with its axes and scale assumed correct."""
         reference = self.selector(self._width - REDUNDANT_COLUMNS)
         return self.solve(self.acceleration_selector - reference, self.lever_arm_map, np.zeros(3))

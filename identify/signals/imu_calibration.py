@@ -18,10 +18,10 @@ class ImuCalibration:
         gyro_offset: offset of the gyro along B [rad/s].
         covariance: of the estimated position [m], scale and offset along B [m/s²] of the
             accelerometer, by rows, shape (7, 7); empty if nothing was estimated.
-        shares: weight of the accelerometer, relative to the other signals, in the acceleration of
-            each frequency band; with a `covariance`.
-        at_rest: where the force serves as accelerometer, the mass [kg] and the offset of the
-            force [N], estimated at rest.
+        accelerometer_weights: weight of the accelerometer, relative to the other signals, in the
+            acceleration of each frequency band; with a `covariance`.
+        static_calibration: where the force serves as accelerometer, the mass [kg] and the offset of
+            the force [N], estimated at rest.
         scale: ratio of the accelerometer's reading to gravity, if significantly wrong; else one.
         scale_error: relative standard error of the accelerometer's scale, if it is the only source
             of the acceleration of a motion; common to all logs of an IMU.
@@ -31,8 +31,8 @@ class ImuCalibration:
     X_BI: Pose = field(default_factory=Pose.identity)
     gyro_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
     covariance: tuple[tuple[float, ...], ...] = ()
-    shares: tuple[float, ...] = ()
-    at_rest: tuple[float, ...] = ()
+    accelerometer_weights: tuple[float, ...] = ()
+    static_calibration: tuple[float, ...] = ()
     scale: float = 1.0
     scale_error: float = 0.0
     findings: tuple[Finding, ...] = ()

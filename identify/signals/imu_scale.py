@@ -18,7 +18,7 @@ from identify.arrays import Array, Mat33, Vec3
 from identify.findings import Finding, Severity
 from identify.logs import Recording
 from identify.logs.patch import Patch
-from identify.logs.units import ACCELERATION
+from identify.logs.units import ACCELERATION_UNITS
 from identify.relevance import (
     MIN_SCALE_ERROR_AT_REST,
     MIN_SCALE_ERROR_IN_MOTION,
@@ -63,11 +63,11 @@ _LINEAR_MOTION_SIGNALS = {"position", "linear_velocity", "linear_acceleration"}
 class _GravityScale(NamedTuple):
     """Estimated ratio of an accelerometer's reading to gravity, and its standard error."""
 
-    size: float
+    ratio: float
     error: float
 
     def is_off(self, scale_error: float) -> bool:
-        return abs(self.size - 1.0) > max(scale_error, SIGNIFICANT_SIGMA * self.error)
+        return abs(self.ratio - 1.0) > max(scale_error, SIGNIFICANT_SIGMA * self.error)
 
 
 def with_gravity_scale(
@@ -86,22 +86,22 @@ def with_gravity_scale(
     """
     for table, readings in _readings_in_g(recording, signals):
         typical = _GravityScale(float(np.median(lengths(readings))), 0.0)
-        in_unit = f"{table}.unit" in (scale_patch(recording.schema, table, typical.size) or {})
+        in_unit = f"{table}.unit" in (scale_patch(recording.schema, table, typical.ratio) or {})
         has_attitude = "quaternion" in signals
         no_reference = not has_attitude or _LINEAR_MOTION_SIGNALS.isdisjoint(signals)
         only_source = table == "acceleration" or no_reference
         windows = _cut_windows(readings, signals, rate_hz) if only_source else None
         supported = "force" in signals and bool(signals["force"].any())  # not in free flight
         testable = windows if supported and not (has_attitude or in_unit) else None
-        if testable and _lacks_gravity(testable, typical.size):
+        if testable and _lacks_gravity(testable, typical.ratio):
             finding = _missing_gravity_finding(recording, table, typical)
             return replace(imu, findings=(*imu.findings, finding))
         in_motion = None if has_attitude or not windows else _scale_in_motion(windows)
         scale = typical if in_unit else in_motion
         if scale is not None and scale.is_off(MIN_SCALE_ERROR_IN_MOTION):
             findings = (*imu.findings, _scale_finding(recording, table, scale, "error"))
-            error = min(abs(scale.size - 1.0), _LARGE_SCALE_ERROR)
-            return replace(imu, scale=scale.size, scale_error=error, findings=findings)
+            error = min(abs(scale.ratio - 1.0), _LARGE_SCALE_ERROR)
+            return replace(imu, scale=scale.ratio, scale_error=error, findings=findings)
         if only_source:
             estimable = windows if has_attitude or scale else None
             error = _undetected_scale_error(estimable) if estimable else _PRIOR_SCALE_SIGMA
@@ -122,7 +122,7 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
         if table == "imu" and "quaternion" in recording.signals:  # the attitude is known
             continue
         scale = _scale_at_rest(readings)
-        scale_error = abs(scale.size - 1.0)
+        scale_error = abs(scale.ratio - 1.0)
         large = scale_error > _LARGE_SCALE_ERROR
         severity = (
             "error" if large else "warning" if scale_error > SCALE_ERROR_OF_WARNING else "info"
@@ -130,11 +130,13 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
         finding = _scale_finding(recording, table, scale, severity)
         imu = replace(imu, findings=(finding,) * scale.is_off(MIN_SCALE_ERROR_AT_REST))
         if large:
-            return recording, replace(imu, scale=scale.size)
+            return recording, replace(imu, scale=scale.ratio)
         name = "accelerometer" if table == "imu" else "linear_acceleration"
-        errors = np.diag([0.0, 0.0, 0.0, (scale.error / scale.size) ** 2, 0.0, 0.0, 0.0])
-        imu = replace(imu, covariance=tuple(map(tuple, errors.tolist())), shares=(1.0,))
-        signals = {**recording.signals, name: recording.signals[name] / scale.size}
+        errors = np.diag([0.0, 0.0, 0.0, (scale.error / scale.ratio) ** 2, 0.0, 0.0, 0.0])
+        imu = replace(
+            imu, covariance=tuple(map(tuple, errors.tolist())), accelerometer_weights=(1.0,)
+        )
+        signals = {**recording.signals, name: recording.signals[name] / scale.ratio}
         return replace(recording, signals=signals), imu
     return recording, imu
 
@@ -149,8 +151,8 @@ def scale_patch(schema: Mapping[str, Any], table: str, scale: float) -> Patch | 
     """
     given = schema.get(table) or {}
     current_unit = given.get("unit", "m/s^2")
-    for unit, factor in ACCELERATION.items():
-        ratio = scale * factor / ACCELERATION[current_unit]
+    for unit, factor in ACCELERATION_UNITS.items():
+        ratio = scale * factor / ACCELERATION_UNITS[current_unit]
         if unit != current_unit and 1.0 / _MAX_UNIT_RATIO < ratio < _MAX_UNIT_RATIO:
             return {f"{table}.unit": unit}
     gain = float(f"{given.get('accelerometer_gain', 1.0) / scale:.5g}")
@@ -271,17 +273,17 @@ def _undetected_scale_error(windows: _ReadingWindows) -> float:
     """Return the RMS error of an accelerometer's scale where no scale error is significant."""
     scale = _fit_sphere_scale(*windows.mean(0, windows.readings.shape[1]))
     shrinkage = _PRIOR_SCALE_SIGMA**2 / (_PRIOR_SCALE_SIGMA**2 + scale.error**2)
-    return float(np.hypot(shrinkage * (scale.size - 1.0), np.sqrt(shrinkage) * scale.error))
+    return float(np.hypot(shrinkage * (scale.ratio - 1.0), np.sqrt(shrinkage) * scale.error))
 
 
 def _missing_gravity_finding(recording: Recording, table: str, typical: _GravityScale) -> Finding:
     text = (
-        f"the accelerometer reads {typical.size:.2g} times gravity, and no direction on average: "
+        f"the accelerometer reads {typical.ratio:.2g} times gravity, and no direction on average: "
         "gravity was subtracted from its readings."
     )
     key = "accelerometer in [imu]" if table == "imu" else "linear in [acceleration]"
     remedy = f"Log its raw reading, 9.8 m/s² at rest, as {key}; or leave it out and log the pose."
-    evidence = {"scale": typical.size}
+    evidence = {"scale": typical.ratio}
     return Finding("imu_scale", "error", text, remedy, evidence, recording.name)
 
 
@@ -290,10 +292,10 @@ def _scale_finding(
 ) -> Finding:
     source = "at rest" if recording.still else "on average"
     cause = "another unit, or a wrong scale" if severity == "error" else "it is divided out"
-    remedy = f"Divide the columns of linear in [{table}] by {scale.size:.4g}."
-    for key, value in (scale_patch(recording.schema, table, scale.size) or {}).items():
+    remedy = f"Divide the columns of linear in [{table}] by {scale.ratio:.4g}."
+    for key, value in (scale_patch(recording.schema, table, scale.ratio) or {}).items():
         spelled = f'"{value}"' if isinstance(value, str) else f"{value:g}"
         remedy = f"In the schema, [{table}], set `{key.partition('.')[2]} = {spelled}`."
-    text = f"the accelerometer reads {scale.size:.4g} times gravity {source}: {cause}."
-    evidence = {"scale": scale.size, "sigma": scale.error}
+    text = f"the accelerometer reads {scale.ratio:.4g} times gravity {source}: {cause}."
+    evidence = {"scale": scale.ratio, "sigma": scale.error}
     return Finding("imu_scale", severity, text, remedy, evidence, recording.name)

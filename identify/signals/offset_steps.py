@@ -32,15 +32,17 @@ class OffsetStep:
     """Jump of the sensor's offset.
 
     Attributes:
-        before, after: times of the samples on either side [s], or numbers of static poses.
-        jump: change of the wrench in the sensor's axes, shape (6,) [N, N m].
-        in_world: change of the force in the world's axes, shape (3,) [N]; empty without a pose.
+        time_before, time_after: times of the samples on either side [s], or numbers of static
+            poses.
+        wrench_jump: change of the wrench in the sensor's axes, shape (6,) [N, N m].
+        world_force_jump: change of the force in the world's axes, shape (3,) [N]; empty without a
+            pose.
     """
 
-    before: float
-    after: float
-    jump: tuple[float, ...]
-    in_world: tuple[float, ...] = ()
+    time_before: float
+    time_after: float
+    wrench_jump: tuple[float, ...]
+    world_force_jump: tuple[float, ...] = ()
 
 
 def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) -> list[OffsetStep]:
@@ -97,7 +99,10 @@ def zeroing_steps(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
     jumps.
     """
     for first, second in combinations(steps, 2):
-        for a, b in ((first.jump[:3], second.jump[:3]), (first.in_world, second.in_world)):
+        for a, b in (
+            (first.wrench_jump[:3], second.wrench_jump[:3]),
+            (first.world_force_jump, second.world_force_jump),
+        ):
             sizes = [float(np.linalg.norm(jump)) for jump in (np.add(a, b), a, b)]
             if a and sizes[0] < _MAX_RETURN_RESIDUE * max(sizes):
                 return []
@@ -112,7 +117,7 @@ def without_offset_steps(recording: Recording, steps: Sequence[OffsetStep]) -> R
     time = np.arange(len(recording)) if recording.time is None else recording.time
     offset = np.zeros((len(time), 6))
     for step in steps:
-        offset[time > 0.5 * (step.before + step.after)] += step.jump
+        offset[time > 0.5 * (step.time_before + step.time_after)] += step.wrench_jump
     parts = [offset[:, :3], offset[:, 3:]]
     if recording.frames["wrench"] == "world":
         R = rotation_from_quaternion(recording.signals["quaternion"])

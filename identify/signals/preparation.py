@@ -17,9 +17,7 @@ from identify.logs import Recording
 from identify.signals.cutoff import choose_cutoff_hz, motion_cutoff_hz, shortest_segment_rows
 from identify.signals.differentiator import Differentiator, default_cutoff_hz
 from identify.signals.imu_calibration import ImuCalibration
-from identify.signals.kinematics import static_poses_in_body
-from identify.signals.noise import SignalNoise, signal_noise
-from identify.signals.prepared import BlockRows, FullRate, PreparedLog
+from identify.signals.prepared_log import BlockRows, FullRateSegment, PreparedLog
 from identify.signals.prepared_segment import (
     PreparedSegment,
     all_blocks,
@@ -27,12 +25,14 @@ from identify.signals.prepared_segment import (
     form_columns,
 )
 from identify.signals.resampling import compensate_wrench_delay
+from identify.signals.segment_kinematics import static_poses_in_body
 from identify.signals.segments import EvenSegment, even_segments
-from identify.signals.streams import on_one_clock
+from identify.signals.stream_resampling import on_one_clock
 from identify.signals.transform import block_edges
+from identify.signals.white_noise import SignalNoise, signal_noise
 from identify.spatial import Pose
 
-FOLDS = 5
+CROSS_VALIDATION_FOLDS = 5
 """Number of cross-validation folds; a log with fewer blocks is divided again for them."""
 
 _RATE_TOLERANCE = 1e-6
@@ -53,7 +53,7 @@ _NOISE_ROWS = 2**14
 about 2 %."""
 
 
-class NoSegment(LogError):
+class NoUsableSegment(LogError):
     """No segment of the rows is long enough to be used."""
 
 
@@ -80,12 +80,12 @@ def prepare(
         wide: add the columns behind [1, ψ, w]: Rᵀ, ẇ, ẅ and Rᵀp. As the wrench is
             differentiated then, edges are treated as if the motion had to be differentiated.
         rate_hz: of the log's other chunks [Hz]: transforms are shared where the rates are equal but
-            for rounding. With it, `motion_hz` is estimated even if a cut-off is given.
+            for rounding. With it, `motion_cutoff_hz` is estimated even if a cut-off is given.
         imu: calibration from the whole log, of which these rows are a part; by default from these
             rows. The offset of a gyro beside an attitude is always that of these rows.
 
     Raises:
-        NoSegment: the log is too short or has too many gaps.
+        NoUsableSegment: the log is too short or has too many gaps.
         LogError: too few rows, or signals missing.
     """
     recording = on_one_clock(recording)
@@ -97,14 +97,14 @@ def prepare(
     return _transform_segments(log, imu, parts, span)
 
 
-def full_rate(
+def full_rate_segments(
     recording: Recording,
     cutoff_hz: float | None = None,
     span: tuple[float, float] = (-np.inf, np.inf),
     *,
     rate_hz: float | None = None,
     imu: ImuCalibration | None = None,
-) -> list[FullRate]:
+) -> list[FullRateSegment]:
     """Return the columns of a log at their full rate, before the low-pass filter.
 
     Args:
@@ -115,7 +115,7 @@ def full_rate(
         imu: as in `prepare`.
 
     Raises:
-        NoSegment, LogError: as `prepare`.
+        NoUsableSegment, LogError: as `prepare`.
     """
     recording = on_one_clock(recording)
     if recording.still:
@@ -137,7 +137,7 @@ def calibrate_imu(recording: Recording, cutoff_hz: float | None = None) -> ImuCa
     """Calibrate the inertial measurement unit of a log, or the force that serves as accelerometer.
 
     Raises:
-        NoSegment, LogError: as `prepare`; too few attitudes at rest.
+        NoUsableSegment, LogError: as `prepare`; too few attitudes at rest.
     """
     log = _synchronise(on_one_clock(recording), cutoff_hz, None)
     return _calibrate_imu(log, None, _differentiate_whole)[1]
@@ -162,12 +162,12 @@ def locate_accelerometer(
     for chunk in chunks:
         try:
             log = _synchronise(on_one_clock(chunk), cutoff_hz, rate_hz)
-        except NoSegment:
+        except NoUsableSegment:
             continue
         cutoff_hz, rate_hz, name = log.cutoff_hz, log.rate_hz, chunk.name
         imu = ImuCalibration.of_schema(chunk)
         parts = _differentiate_whole(log, imu)
-        if parts and parts[0].samples.in_body.redundant:
+        if parts and parts[0].samples.in_body.has_redundant_imu:
             blocks += all_blocks(_subtract_gyro_offset(log, imu, parts, _differentiate_whole)[1])
     return _with_fitted_position(name, imu, blocks)
 
@@ -181,7 +181,7 @@ class _UniformLog:
     rate_hz: float
     cutoff_hz: float
     cutoff_raised: bool
-    motion_hz: float | None
+    motion_cutoff_hz: float | None
     noise: SignalNoise
 
 
@@ -197,7 +197,7 @@ def _synchronise(
     The arguments are those of `prepare`.
 
     Raises:
-        NoSegment: no segment is long enough.
+        NoUsableSegment: no segment is long enough.
     """
     rotated = recording.frames["wrench"] == "world" and recording.delay_axes == "body"
     compensated = [
@@ -207,7 +207,7 @@ def _synchronise(
     segments = [_with_rate(segment, rate_hz) for segment in compensated if segment is not None]
     longest = max(segments, key=len, default=None)
     if longest is None:
-        raise NoSegment(
+        raise NoUsableSegment(
             f"{recording.name}: gaps and jumps leave no segment of a few rows; if each row is a "
             f"static pose, set `still = true` in [log]"
         )
@@ -218,7 +218,7 @@ def _synchronise(
             motion_hz = motion_cutoff_hz(longest.signals, rate)
         cutoff, raised = choose_cutoff_hz(rate, len(longest), cutoff_hz, motion_hz)
     except LogError as error:
-        raise NoSegment(f"{recording.name}: {error}") from error
+        raise NoUsableSegment(f"{recording.name}: {error}") from error
     noise_rows = slice(max(0, (len(longest) - _NOISE_ROWS) // 2), (len(longest) + _NOISE_ROWS) // 2)
     noise = signal_noise(
         {name: values[noise_rows] for name, values in longest.signals.items()},
@@ -253,7 +253,7 @@ def _calibrate_imu(
         longest = max(log.segments, key=len)
         imu = with_gravity_scale(recording, imu, longest.signals, longest.rate_hz)
     parts = differentiate(log, imu)
-    if parts and parts[0].samples.in_body.redundant:
+    if parts and parts[0].samples.in_body.has_redundant_imu:
         imu, parts = _subtract_gyro_offset(log, imu, parts, differentiate)
         if calibration is None and recording.imu is not None and recording.imu.fitted:
             imu = _with_fitted_position(recording.name, imu, all_blocks(parts))
@@ -281,7 +281,7 @@ def _with_force_as_accelerometer(
     static, imu = None, calibration
     if imu is None:
         static = calibrate_at_rest(log.recording, log.segments)
-        imu = ImuCalibration(at_rest=(static.mass, *static.offset.tolist()))
+        imu = ImuCalibration(static_calibration=(static.mass, *static.force_offset.tolist()))
     log = replace(
         log,
         segments=[with_accelerometer(log.recording, imu, segment) for segment in log.segments],
@@ -340,7 +340,7 @@ def _with_fitted_position(
         imu,
         X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + shift),
         covariance=tuple(map(tuple, np.pad(covariance, (0, 4)).tolist())),
-        shares=accelerometer_weights(blocks),
+        accelerometer_weights=accelerometer_weights(blocks),
         findings=(*imu.findings, finding),
     )
 
@@ -416,10 +416,10 @@ def _prepare_static_poses(recording: Recording, *, wide: bool) -> PreparedLog:
     )
 
 
-def _full_rate_static_poses(recording: Recording) -> FullRate:
+def _full_rate_static_poses(recording: Recording) -> FullRateSegment:
     recording, _ = _scale_static_poses(recording)
     axes, pose_numbers = static_poses_in_body(recording), np.arange(float(len(recording)))
-    return FullRate(
+    return FullRateSegment(
         time=pose_numbers,
         signals=recording.signals,
         columns=form_columns(axes, pose_numbers, None, wide=False),
@@ -437,7 +437,7 @@ def _transform_segments(
     recording, rate_hz, cutoff_hz = log.recording, log.rate_hz, log.cutoff_hz
     parts = [part for part in parts if len(part) >= rate_hz / cutoff_hz]
     if not parts:
-        raise NoSegment(f"{recording.name}: no segment in the requested time span")
+        raise NoUsableSegment(f"{recording.name}: no segment in the requested time span")
     series = [part.series() for part in parts]
     by_part = (part.blocks(block_edges(len(part), rate_hz)) for part in parts)
     blocks = tuple(chain.from_iterable(by_part))
@@ -451,23 +451,25 @@ def _transform_segments(
         segment_ids=np.repeat(np.arange(len(parts)), [len(time) for time, _ in series]),
         noise=np.average([_mean_noise(block) for block in blocks], axis=0, weights=rows),
         blocks=blocks,
-        folds=blocks if len(blocks) >= FOLDS else tuple(_cross_validation_blocks(parts)),
+        folds=blocks
+        if len(blocks) >= CROSS_VALIDATION_FOLDS
+        else tuple(_cross_validation_blocks(parts)),
         signal_noise=log.noise,
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
         cutoff_raised=log.cutoff_raised,
-        motion_hz=log.motion_hz,
+        motion_cutoff_hz=log.motion_cutoff_hz,
         imu=imu,
         segments=tuple(states for part in parts if (states := part.states()) is not None),
-        repeated=int((np.diff(stamps[max(first - 1, 0) : last]) == 0.0).sum()),
-        unused=max(0, last - first - sum(_rows_within(part.segment, span) for part in parts)),
+        repeated_rows=int((np.diff(stamps[max(first - 1, 0) : last]) == 0.0).sum()),
+        unused_rows=max(0, last - first - sum(_rows_within(part.segment, span) for part in parts)),
     )
 
 
 def _rows_within(segment: EvenSegment, span: tuple[float, float]) -> int:
     """Return the approximate number of the log's rows of a segment in a time span."""
     first, last = np.searchsorted(segment.time, span).tolist()
-    return round(segment.rows * (last - first) / len(segment))
+    return round(segment.row_count * (last - first) / len(segment))
 
 
 def _mean_noise(block: BlockRows) -> Array:
@@ -483,7 +485,7 @@ def _cross_validation_blocks(parts: list[PreparedSegment]) -> list[BlockRows]:
     folds: list[BlockRows] = []
     for part in parts:
         n = len(part)
-        count = max(1, round(FOLDS * n / total))
+        count = max(1, round(CROSS_VALIDATION_FOLDS * n / total))
         shortest = part.segment.rate_hz / part.cutoff_hz
         count = max(1, min(count, int(n / shortest)))
         folds += part.blocks([n * index // count for index in range(count + 1)])

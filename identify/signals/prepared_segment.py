@@ -12,11 +12,11 @@ from identify.arrays import Array, Vec3
 from identify.logs import Recording
 from identify.signals.differentiator import Differentiator
 from identify.signals.imu_calibration import ImuCalibration
-from identify.signals.kinematics import BodyAxes, Samples
-from identify.signals.noise import SignalNoise, noise_moments, rate_product_bias
-from identify.signals.prepared import BlockRows, FullRate, Segment
+from identify.signals.prepared_log import BlockRows, FullRateSegment, Segment
+from identify.signals.segment_kinematics import BodyAxes, Samples
 from identify.signals.segments import EvenSegment
 from identify.signals.transform import block_edges, block_transform
+from identify.signals.white_noise import SignalNoise, noise_moments, rate_product_bias
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.columns import FIT_COLUMNS, PSI, RATE_PRODUCTS, RP, WIDE_COLUMNS, W, within
 from identify.spatial.rotations import rotate_back
@@ -43,10 +43,10 @@ class PreparedSegment:
     def __len__(self) -> int:
         return self.core.stop - self.core.start
 
-    def full_rate(self) -> FullRate:
+    def full_rate(self) -> FullRateSegment:
         """Return the samples of the segment's core at full rate."""
         lost, core, attitude = self.samples.half_window, self.core, self.samples.quaternion
-        return FullRate(
+        return FullRateSegment(
             time=self.time[core],
             signals={
                 name: values[lost + core.start : lost + core.stop]
@@ -61,11 +61,11 @@ class PreparedSegment:
     def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
         """Return rows of the blocks between edges (core samples), the IMU fused with others."""
         blocks = self.block_rows(edges)
-        if not self.samples.in_body.redundant:
+        if not self.samples.in_body.has_redundant_imu:
             return blocks
-        from identify.signals.imu import fused
+        from identify.signals.imu import fuse_imu
 
-        return [fused(block) for block in blocks]
+        return [fuse_imu(block) for block in blocks]
 
     def block_rows(self, edges: Sequence[int]) -> list[BlockRows]:
         """Return rows of the blocks between edges, redundant IMU columns behind those of a fit."""
@@ -108,7 +108,7 @@ class PreparedSegment:
             position=position,
             velocity=velocity,
             quaternion=quaternion,
-            angular_velocity=samples.in_body.rates,
+            angular_velocity=samples.in_body.angular_velocity,
             wrench=self.columns[:, W].copy(),
             gravity=samples.recording.gravity,
         )

@@ -140,8 +140,8 @@ def compensate_wrench_delay(
         else:
             values = values[rows + round(samples)]
         signals[name] = values if R is None else rotate(R[rows], values)
-    count = round(segment.rows * len(rows) / len(segment))
-    return replace(segment, time=segment.time[rows], signals=signals, rows=count)
+    count = round(segment.row_count * len(rows) / len(segment))
+    return replace(segment, time=segment.time[rows], signals=signals, row_count=count)
 
 
 _WHOLE_SAMPLE_TOLERANCE = 1e-3

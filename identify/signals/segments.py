@@ -12,8 +12,8 @@ from identify.arrays import Array, Indices, Vec4
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.relevance import MIN_POSE_JUMP_ANGLE, MIN_POSE_JUMP_DISTANCE
-from identify.signals.clock import gap_starts, uniform_rows
 from identify.signals.sample_and_hold import LONGEST_HOLD
+from identify.signals.uniform_clock import gap_starts, uniform_rows
 from identify.spatial import unwrap_quaternions
 from identify.spatial.rotations import lengths, normalised_quaternion, rotation_angle
 
@@ -38,13 +38,13 @@ class EvenSegment:
         time: [s], shape (n,).
         rate_hz: sampling rate [Hz].
         signals: by name, in the frames of the recording; quaternions unwrapped.
-        rows: number of rows of the log in the segment.
+        row_count: number of rows of the log in the segment.
     """
 
     time: Array
     rate_hz: float
     signals: Mapping[str, Array]
-    rows: int
+    row_count: int
 
     def __len__(self) -> int:
         return len(self.time)
@@ -134,7 +134,7 @@ def jump_starts(position: Array | None, quaternion: Array | None) -> Indices:
     return np.unique(np.concatenate(starts))
 
 
-def _isolated_steps(steps: Array, least: float) -> Indices:
+def _isolated_steps(steps: Array, min_length: float) -> Indices:
     """Return the indices of rows after isolated long steps, ignoring held rows."""
     fresh = np.flatnonzero(steps > 0.0)
     if len(fresh) == 0:
@@ -146,5 +146,5 @@ def _isolated_steps(steps: Array, least: float) -> Indices:
     isolated = steps[fresh] > _JUMP_RATIO * second_longest
     after_hold = np.diff(fresh, prepend=-1) > LONGEST_HOLD
     before_hold = np.diff(fresh, append=len(steps)) > LONGEST_HOLD
-    jumps = (steps[fresh] > least) & (isolated | (after_hold & before_hold))
+    jumps = (steps[fresh] > min_length) & (isolated | (after_hold & before_hold))
     return fresh[jumps] + 1

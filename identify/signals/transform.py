@@ -28,7 +28,7 @@ _BAND_EDGE_FACTOR = 1.0 + 1e-6
 """Factor on a band edge that puts a frequency on the edge, up to rounding, into the lower band:
 blocks of whole seconds have rows on every edge."""
 
-CONSTANT = 0
+CONSTANT_GROUP = 0
 """Group number of the constant's row; band j is group 1 + j."""
 
 BLOCK_SECONDS = 10.0
@@ -40,7 +40,7 @@ _MIN_BLOCK_SAMPLES = 100
 TAPER_SHARE = 0.05
 """Share of a block at each end over which the taper rises."""
 
-SAMPLE = 3
+UNSMOOTHED = 3
 """Derivative order of an unsmoothed signal; 0 to 2 are those of its smoothed derivatives."""
 
 _MAX_DIRECT_TERMS = 2**21
@@ -90,7 +90,7 @@ class BlockTransform:
         groups = np.searchsorted(
             _BAND_EDGE_FACTOR * np.array(BAND_EDGES_HZ), frequency, side="left"
         )
-        groups[0] = CONSTANT
+        groups[0] = CONSTANT_GROUP
         return groups
 
     @cached_property
@@ -232,7 +232,7 @@ def block_transform(length: int, rate_hz: float, top_hz: float, *, tapered: bool
 @lru_cache(maxsize=64)
 def band_middle(group: int) -> float:
     """Return the angular frequency in the middle of a band [rad/s]; zero for the constant."""
-    if group == CONSTANT:
+    if group == CONSTANT_GROUP:
         return 0.0
     low, high = BAND_EDGES_HZ[group - 1 : group + 1]
     return float(np.pi * (low + (high if np.isfinite(high) else low)))
@@ -248,7 +248,7 @@ def derivative_gains(
         differentiator: that of its signals.
         orders: of the derivatives; 0 is the smoothed value, `SAMPLE` the unsmoothed one.
     """
-    if orders == (SAMPLE,):
+    if orders == (UNSMOOTHED,):
         return {group: np.ones((1, 1)) for group in np.unique(transform.groups).tolist()}
     identity = np.zeros((1, differentiator.kernels.shape[1]))
     identity[0, differentiator.half_window] = 1.0

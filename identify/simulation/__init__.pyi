@@ -27,7 +27,7 @@ from identify.simulation.loads import (
 from identify.simulation.poinsot import Poinsot as Poinsot, poinsot_motion as poinsot_motion
 from identify.simulation.principal_axes import PrincipalBody as PrincipalBody
 from identify.simulation.state import Jump as Jump, State as State, Trajectory as Trajectory
-from identify.specification.reading import (
+from identify.specification.simulation_file import (
     Simulation as Simulation,
     read_simulation as read_simulation,
     simulation_of_estimate as simulation_of_estimate,

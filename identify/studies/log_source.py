@@ -11,9 +11,9 @@ from typing import TypeVar
 from identify.errors import LogError, SchemaError, StudyError
 from identify.files import digest
 from identify.logs import Schema
-from identify.logs.parts import SourceFile
-from identify.logs.readers import files_of
-from identify.logs.sources import plan_sources
+from identify.logs.log_sources import plan_sources
+from identify.logs.readers import log_files
+from identify.logs.recording_parts import SourceFile
 from identify.studies.options import Options
 from identify.studies.study import LogItem
 
@@ -56,7 +56,7 @@ def source_files(log: Path, schema: Schema) -> list[SourceFile]:
         LogError: the log is a folder and the schema does not assign its files, or a file cannot be
             read.
     """
-    parts = (part for source in plan_sources(log, schema) for part in files_of(source.path))
+    parts = (part for source in plan_sources(log, schema) for part in log_files(source.path))
     paths = dict.fromkeys(parts)
     return [SourceFile(path, digest(path)) for path in paths]
 

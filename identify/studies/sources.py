@@ -21,7 +21,7 @@ from identify.inertia import InertialParameters
 from identify.inertia.shapes import Points
 from identify.inertia.shapes.points import read_points
 from identify.logs import Recording, Schema, load_schema, read_log
-from identify.logs.read import digest_of_files
+from identify.logs.recording_fields import digest_of_files
 from identify.logs.synthetic import MAX_ROWS, random_motion, synthetic_recording
 from identify.signals import on_one_clock
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
@@ -149,8 +149,8 @@ class NamedDataset(LogSource):
 
 def _dataset_log(log: DatasetLog) -> LogItem:
     truth = None if log.truth is None else log.truth.phi.tolist()
-    sides = None if log.sides is None else log.sides.tolist()
-    others = [digest(file) for file in (log.schema, log.points) if file is not None]
+    sides = None if log.box_sides is None else log.box_sides.tolist()
+    others = [digest(file) for file in (log.schema, log.points_file) if file is not None]
     return LogItem(
         name=f"{log.dataset}/{log.name}",
         data=log.sha256,
@@ -161,10 +161,10 @@ def _dataset_log(log: DatasetLog) -> LogItem:
 
 def _load_dataset(log: DatasetLog) -> tuple[Recording, Truth | None]:
     shape = None
-    if log.points is not None:
-        points, volumes = read_points(log.points)
+    if log.points_file is not None:
+        points, volumes = read_points(log.points_file)
         shape = Points(points, np.ones(len(points)) if volumes is None else volumes)
-    truth = None if log.truth is None else Truth(log.truth.phi, log.sides, shape)
+    truth = None if log.truth is None else Truth(log.truth.phi, log.box_sides, shape)
     return on_one_clock(read_log(log.path, log.schema)), truth
 
 

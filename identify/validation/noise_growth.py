@@ -90,7 +90,7 @@ def wrench_noise(logs: Sequence[LogSummary]) -> Mat66 | None:
         noise = log.signal_noise
         if noise is None or not {"force", "torque"} <= set(noise.names) or not log.rate_hz:
             continue
-        covariance = noise.of((("force", 0), ("torque", 0)))
+        covariance = noise.covariance_of((("force", 0), ("torque", 0)))
         if np.trace(covariance) <= (_WRENCH_ROUNDING * np.abs(log.wrench_range).max()) ** 2:
             continue
         if log.recording.frames["wrench"] == "world":  # the body turns in it

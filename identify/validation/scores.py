@@ -12,7 +12,7 @@ from identify.errors import ProblemError, SolveError
 from identify.estimation import Estimate
 from identify.regressors import Statistics
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.signals.preparation import FOLDS
+from identify.signals.preparation import CROSS_VALIDATION_FOLDS
 from identify.significance import NOISE_POWER_RATIO
 from identify.spatial.columns import PSI, W
 
@@ -114,7 +114,7 @@ def _fold_count(logs: Sequence[Statistics]) -> int:
     blocks = [len(np.unique(log.block)) for log in logs]
     if all(log.one_sample_per_cell for log in logs):
         return min(_MAX_FOLDS, max(blocks))
-    return min(FOLDS, *blocks)
+    return min(CROSS_VALIDATION_FOLDS, *blocks)
 
 
 def _cells_of_fold(log: Statistics, fold: int, folds: int) -> Flags:

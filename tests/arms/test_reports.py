@@ -10,7 +10,7 @@ import pytest
 
 from identify.arms import fit_payload
 from identify.findings import Finding
-from identify.logs.parts import DroppedRows
+from identify.logs.recording_parts import DroppedRows
 from identify.pipeline import payload_result
 from identify.pipeline.arm_failures import raise_likeliest_fault
 from identify.pipeline.misread_logs import MisreadLog

@@ -6,7 +6,7 @@ import pytest
 from identify.arms import ArmColumns, scan_arm, torque_errors
 from identify.arms.model import arm_system, fit_statistics
 from identify.errors import LogError
-from identify.logs.parts import Stream
+from identify.logs.recording_parts import Stream
 from tests.arms.simulated import (
     FRICTION,
     RATE_HZ,

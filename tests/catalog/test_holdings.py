@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from identify.catalog import dataset_path, locate
+from identify.catalog import dataset_path, find_copy
 from identify.errors import DatasetError
 from tests.catalog.serving import CONTENT, dataset
 
@@ -21,7 +21,7 @@ def test_empty_variable_is_ignored_and_relative_path_uses_working_directory(
     monkeypatch.setenv("IDENTIFY_DATA", "mirror")
     assert dataset_path(TWO) == mirror / "two_files"
     monkeypatch.setenv("IDENTIFY_DATA", "")
-    assert len(locate(TWO)) == 1
+    assert len(find_copy(TWO)) == 1
 
 
 def test_complete_cache_is_preferred_to_incomplete_mirror(mirror, cache):
@@ -94,4 +94,4 @@ def test_file_in_place_of_dataset_folder_counts_as_missing(mirror):
     (mirror / "two_files" / "deep").rmdir()
     (mirror / "two_files").rmdir()
     (mirror / "two_files").write_text("a file")
-    assert len(locate(TWO)[0].missing) == 2
+    assert len(find_copy(TWO)[0].missing) == 2

@@ -13,12 +13,12 @@ def test_stars_logs_have_schema_truth_and_points(shared):
     assert [log.name for log in logs] == sorted(log.name for log in logs)
     for log in logs:
         assert log.path == shared / "stars_tools" / f"{log.name}.csv"
-        assert log.points == shared / "stars_tools" / "points" / f"{log.name}.csv"
+        assert log.points_file == shared / "stars_tools" / "points" / f"{log.name}.csv"
         assert log.truth is not None
         assert log.truth.consistent
-        assert log.sides is not None
-        assert log.sides.shape == (3,)
-        assert not log.sides.flags.writeable
+        assert log.box_sides is not None
+        assert log.box_sides.shape == (3,)
+        assert not log.box_sides.flags.writeable
 
 
 def test_tx40_is_one_log_of_joints_at_rest_in_its_zero_position(shared):

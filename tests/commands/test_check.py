@@ -5,7 +5,7 @@ import pytest
 
 from identify.commands.main import main
 from identify.logs import read_log, synthetic_recording
-from identify.logs.writing import write_log
+from identify.logs.log_writing import write_log
 from identify.pipeline import check_logs
 from tests.strategies import random_body
 

@@ -6,8 +6,8 @@ import pytest
 
 from identify.exchange import SavedEstimate, read_estimate, write_estimate
 from identify.inertia import InertialParameters
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import synthetic_recording
-from identify.logs.writing import write_log
 
 BODY = InertialParameters.from_com(1.2, [0.01, -0.02, 0.1], np.diag([0.01, 0.02, 0.015]))
 HALF = InertialParameters(0.5 * BODY.phi)

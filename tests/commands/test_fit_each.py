@@ -25,7 +25,7 @@ from identify.commands.main import main
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
 from identify.logs import Noise, load_schema, synthetic_recording
-from identify.logs.writing import write_log
+from identify.logs.log_writing import write_log
 from identify.pipeline import FitSettings
 from identify.reporting import comparison_page as page
 from identify.studies.keys import CodeFingerprint

@@ -9,8 +9,8 @@ from identify.inertia import PHI
 from identify.inertia.shapes import Box
 from identify.inertia.shapes.interior import sample_interior
 from identify.logs import Noise, synthetic_recording
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import random_motion
-from identify.logs.writing import write_log
 from identify.spatial import Pose
 from tests.close import assert_close
 

@@ -7,7 +7,7 @@ import pytest
 
 from identify.commands import follow
 from identify.logs import Noise, log_file, read_log, synthetic_recording
-from identify.logs.writing import write_log
+from identify.logs.log_writing import write_log
 from tests.slow import mostly_slow
 
 PHI = np.array([1.2, 0.024, 0.012, 0.06, 6e-3, -2e-4, -1e-3, 6e-3, 5e-4, 3e-3])

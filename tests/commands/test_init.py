@@ -7,7 +7,7 @@ import pytest
 
 from identify.commands.main import main
 from identify.logs import load_schema, synthetic_recording
-from identify.logs.writing import write_log
+from identify.logs.log_writing import write_log
 from tests.strategies import random_body
 
 

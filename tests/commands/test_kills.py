@@ -32,7 +32,7 @@ from identify.exchange import read_estimate
 from identify.files import digest
 from identify.inertia import InertialParameters
 from identify.logs import read_log, synthetic_recording
-from identify.logs.writing import write_log
+from identify.logs.log_writing import write_log
 from identify.reporting import comparison_page, page
 from identify.studies.store import Store, read_rows
 from tests.slow import few_or_many

@@ -10,7 +10,7 @@ import pytest
 from identify.exchange import read_estimate
 from identify.inertia import InertialParameters
 from identify.logs import Noise, synthetic_recording
-from identify.logs.writing import write_log
+from identify.logs.log_writing import write_log
 
 WEIGHED = InertialParameters.from_com(1.5, [0.01, 0.0, 0.06], np.diag([4e-3, 5e-3, 2e-3]))
 OTHER = InertialParameters.from_com(0.8, [0.0, 0.02, 0.05], np.diag([2e-3, 3e-3, 2e-3]))

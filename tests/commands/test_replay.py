@@ -10,7 +10,7 @@ from identify.exchange import SavedBias, SavedEstimate, write_estimate
 from identify.findings import Finding, verdict_of
 from identify.inertia import InertialParameters
 from identify.logs import read_log
-from identify.logs.writing import write_log
+from identify.logs.log_writing import write_log
 from tests.recordings import POSE, Path, record
 from tests.strategies import random_body
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from identify.logs import read_log
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.writing import write_log
 from identify.pipeline import check_logs
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back

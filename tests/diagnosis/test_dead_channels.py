@@ -7,17 +7,17 @@ import pytest
 
 from identify.diagnosis.dead_channels import ChannelMonitor
 from identify.logs import LogFile, log_file, open_log, read_log
-from identify.logs.writing import write_log
+from identify.logs.log_writing import write_log
 from identify.pipeline import check_logs
 from identify.pipeline.scanned_log import scan_log
 from identify.regressors import log_scan, scan
-from identify.signals import Reading
+from identify.signals import Interpretation
 from tests.diagnosis.logs import PHI, moving, time_of, with_signals
 from tests.recordings import Path, record
 
 
 def dead_channels(log):
-    spans = scan_log(log, Reading(), all_columns=True).spans
+    spans = scan_log(log, Interpretation(), all_columns=True).spans
     return [span for span in spans if span.code == "dead_channel"]
 
 
@@ -108,7 +108,7 @@ def test_a_channel_that_dies_at_its_extreme_is_neither_saturated_nor_zeroed(valu
     log = moving(6, 20.0)
     torque = log.signals["torque"].copy()
     torque[1100:, 1] = value(torque[:, 1])
-    spans = scan_log(with_signals(log, torque=torque), Reading(), all_columns=True).spans
+    spans = scan_log(with_signals(log, torque=torque), Interpretation(), all_columns=True).spans
     assert [(span.code, span.channel) for span in spans] == [("dead_channel", "ty")]
 
 
@@ -126,7 +126,7 @@ def test_a_channel_that_rests_at_the_end_of_its_range_is_saturated_and_not_dead(
         rest[name][last:] = still
     rest["force"][:, 2] = np.minimum(rest["force"][:, 2], limit)
     log = with_signals(log, **rest)
-    spans = scan_log(log, Reading(), all_columns=True).spans
+    spans = scan_log(log, Interpretation(), all_columns=True).spans
     assert {(span.code, span.channel) for span in spans if span.channel} == {("saturation", "fz")}
     watch = ChannelMonitor()
     watch.update(log)

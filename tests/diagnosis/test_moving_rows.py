@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation, RotationSpline
 
 from identify.diagnosis.moving_rows import fit_sampling_rate, moving_rows
 from identify.logs import read_log
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.writing import write_log
 from identify.pipeline import check_logs
 from identify.regressors import scan
 from tests.recordings import still_poses

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.diagnosis.zeroed_poses import zeroed_poses
 from identify.logs import read_log
-from identify.logs.writing import write_log
+from identify.logs.log_writing import write_log
 from identify.pipeline import check_logs, fit
 from identify.pipeline.correcting import NotCorrected
 from identify.regressors import scan

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from identify.inertia import InertialParameters
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.writing import write_log
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from identify.inertia import InertialParameters
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.writing import write_log
 from identify.texts import plain_name
 from tests.close import assert_close
 from tests.endtoend.conftest import BODY

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from identify.logs import read_log
-from identify.signals.kinematics import static_poses_in_body
+from identify.signals.segment_kinematics import static_poses_in_body
 from identify.spatial.rotations import rotation_from_quaternion
 from tests.close import assert_close
 from tests.endtoend.conftest import ROOT

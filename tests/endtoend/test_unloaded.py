@@ -8,8 +8,8 @@ import pytest
 
 from identify.exchange import SavedEstimate, read_estimate, write_estimate
 from identify.inertia import InertialParameters
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.writing import write_log
 from tests.close import assert_close, assert_same_body
 
 GRIPPER = InertialParameters.from_com(1.5, [0.01, 0.0, 0.05], np.diag([5e-3, 6e-3, 4e-3]))

@@ -36,7 +36,7 @@ def found_with(covariance: np.ndarray, share: float = 1.0) -> ImuCalibration:
     return ImuCalibration(
         Pose(np.eye(3), PLACE),
         covariance=tuple(map(tuple, covariance.tolist())),
-        shares=(share,) * len(SCAN_LAYOUT.groups),
+        accelerometer_weights=(share,) * len(SCAN_LAYOUT.groups),
     )
 
 

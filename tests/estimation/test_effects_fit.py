@@ -15,7 +15,7 @@ from identify.estimation.posterior import posterior_of
 from identify.estimation.priors.prior import BALL
 from identify.inertia import PHI as NAMES
 from identify.regressors import scan
-from identify.signals import Reading
+from identify.signals import Interpretation
 from tests.checks import checks_of, effects_of
 from tests.close import assert_close, assert_same_body, body_scale
 from tests.recordings import ALL, Path, record, still_poses, without_effects
@@ -269,7 +269,7 @@ def loaded() -> list[Recording]:
 def test_rounding_of_the_rows_of_a_short_log_changes_no_effect():
     """Its rows are fewer than the unknowns of its drift, its effects and its body together."""
     log = logged(exact(3, 12.0), 3)
-    statistics = scan(log, Reading(), wide=True).statistics
+    statistics = scan(log, Interpretation(), wide=True).statistics
     noise = np.random.default_rng(0).normal(size=statistics.factors.shape)
     rounded = replace(statistics, factors=statistics.factors * (1.0 + 1e-13 * noise))
     as_it_is, other = (fit_effects([s], [log], EstimatorSettings()) for s in (statistics, rounded))

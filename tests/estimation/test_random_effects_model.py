@@ -13,7 +13,7 @@ from identify.estimation.random_effects_model import (
     EffectModel,
 )
 from identify.logs import Recording
-from identify.logs.effects import EFFECT_KEYS
+from identify.logs.effect_keys import EFFECT_KEYS
 from identify.regressors import block_statistics
 from identify.regressors.log_corrections import gravity_tilt
 from identify.signals import prepare
@@ -120,16 +120,16 @@ def test_a_group_that_the_schema_leaves_out_is_absent_and_the_others_stay(name):
 
 @pytest.mark.parametrize("key", EFFECT_KEYS.values(), ids=EFFECT_KEYS)
 def test_effect_size_of_schema_sets_prior_in_si(key):
-    given = 0.5 * key.size
+    given = 0.5 * key.prior_size
     model = EffectModel.of([with_schema(MOVING, effects={key.name: given})])
     if key.name.endswith("drift"):
         setting = model.drift[key.name == "torque_drift"]
-        assert (setting.size, setting.cap) == (given, key.cap)
+        assert (setting.prior_size, setting.max_size) == (given, key.max_size)
         return
     component, power = component_of(model, key.name), 1 + (key.name == "filter_s")
     angle = np.pi / 180.0 if key.name.endswith("_deg") else 1.0
     assert_close(component.scale, (angle * given) ** power, 1e-14)
-    assert_close(component.cap, (angle * key.cap) ** power, 1e-14)
+    assert_close(component.cap, (angle * key.max_size) ** power, 1e-14)
     assert not component.known
     own = [key.name, "common_gain"] if key.name == "gain" else [key.name]
     columns = [np.arange(model.count)[columns_of(model, name)] for name in own]
@@ -274,7 +274,7 @@ def test_cable_map_adds_the_pull_of_a_spring_at_a_point_of_the_body(name, up):
     model = EffectModel.of([log], [block_statistics(prepare(log, 5.0, wide=True))])
     (facts,) = model.facts
     stiffness, anchor, arm = 7.0, np.array([0.3, -0.2, 0.5]), np.array([0.02, 0.05, -0.04])
-    centre = np.array(facts.centre)
+    centre = np.array(facts.mean_position)
     assert np.linalg.norm(centre - log.signals["position"].mean(axis=0)) < 0.05
     # The rows as they are, so that filters of pose and wrench differ in nothing.
     rows = prepare(log, 5.0, wide=True).rows

@@ -11,10 +11,10 @@ from identify.estimation import EstimatorSettings, body_system
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.scale_accuracy import gain_accuracy, gain_deviations, gravity_error
 from identify.logs import Recording
+from identify.logs.log_writing import write_log
 from identify.logs.patch import patched
-from identify.logs.writing import write_log
 from identify.regressors import scan
-from identify.signals import Reading
+from identify.signals import Interpretation
 from identify.spatial import Pose
 from identify.spatial.rotations import exp_rotation
 from tests.close import assert_close, body_scale
@@ -51,7 +51,9 @@ def scaled(recording: Recording, G: np.ndarray) -> Recording:
 
 def shift_of(plain: Recording, other: Recording) -> np.ndarray:
     """Of the ten parameters, by what is other with a log, at weights that stay."""
-    statistics = [scan(log, Reading(cutoff_hz=5.0), wide=True).statistics for log in (plain, other)]
+    statistics = [
+        scan(log, Interpretation(cutoff_hz=5.0), wide=True).statistics for log in (plain, other)
+    ]
     fit = weighted_least_squares(body_system(statistics[:1], EstimatorSettings()))
     before, after = (fit_at_weights(each, fit)[0] for each in statistics)
     return after - before

@@ -23,7 +23,7 @@ def test_units(write, schema, lines, unit, ticks):
 @pytest.mark.parametrize("missing", [False, True])
 def test_nanoseconds_since_1970_lose_nothing(write, schema, lines, monkeypatch, fast, missing):
     if not fast:
-        monkeypatch.setattr(reader, "read_regular", lambda *_: None)
+        monkeypatch.setattr(reader, "read_regular_lines", lambda *_: None)
     steps = np.cumsum(np.arange(20) * 1_000_003 + 1)
     stamps = [str(1_700_000_000_123_456_789 + int(step)) for step in steps]
     expected = np.array([int(step - steps[0]) / 1e9 for step in steps])

@@ -8,8 +8,8 @@ import pytest
 import identify
 from identify.errors import SchemaError
 from identify.logs import Recording, load_schema, read_log
-from identify.logs.schema_poses import placement_of
-from identify.logs.writing import write_log
+from identify.logs.log_writing import write_log
+from identify.logs.schema_poses import placement_keys
 from identify.signals import prepare
 from identify.spatial import Pose
 from tests.close import assert_close
@@ -37,7 +37,7 @@ SCHEMA = {
     },
 }
 SHOWN = {"mass": MASS, "com": COM_F.tolist()}
-FLANGE = {"flange": placement_of(X_BF)}
+FLANGE = {"flange": placement_keys(X_BF)}
 
 
 def without_weight(log: Recording) -> np.ndarray:
@@ -85,7 +85,7 @@ def test_a_sensor_elsewhere_and_a_late_wrench_have_it_added_back_too():
     at_sensor = np.hstack((late["f"], late["n"] - np.cross(X_BS.position, late["f"])))
     turned = np.hstack([part @ X_BS.rotation for part in np.split(at_sensor, 2, axis=1)])
     schema = said()
-    schema["wrench"] = {**schema["wrench"], "frame": "sensor", "mount": placement_of(X_BS)}
+    schema["wrench"] = {**schema["wrench"], "frame": "sensor", "mount": placement_keys(X_BS)}
     shifted = {**table(turned), "t": TIME}
     shifted |= {name: np.roll(shifted[name], 2, axis=0) for name in ("f", "n")}
     shifted = {name: values[2:] for name, values in shifted.items()}

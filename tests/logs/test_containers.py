@@ -10,7 +10,7 @@ import pytest
 from identify.errors import LogError, MissingColumn, MissingExtra, MissingFile, SchemaError
 from identify.logs import LogFile, open_log, read_log
 from identify.logs.readers import list_tables
-from identify.logs.readers.bag import storage_of
+from identify.logs.readers.bag import bag_storage
 from identify.logs.readers.mat import MAX_BYTES
 from identify.logs.schema import load_schema
 from identify.spatial.rotations import quaternion_product, rotate, rotation_from_quaternion
@@ -270,8 +270,8 @@ def test_a_folder_with_another_encoding_is_read_by_its_only_plain_file(
         *topics,
     ]
     (tmp_path / "metadata.yaml").write_text("\n".join(lines))
-    assert storage_of(tmp_path) == (tmp_path / Path(files[0]).name if alone else tmp_path)
-    assert storage_of(tmp_path / "run_0.mcap") == tmp_path / "run_0.mcap"
+    assert bag_storage(tmp_path) == (tmp_path / Path(files[0]).name if alone else tmp_path)
+    assert bag_storage(tmp_path / "run_0.mcap") == tmp_path / "run_0.mcap"
 
 
 @pytest.mark.parametrize("kind", ["ros1", "mcap", "sqlite3"])

@@ -6,8 +6,8 @@ import pytest
 
 from identify.errors import LogError
 from identify.logs import Recording, read_log
+from identify.logs.log_writing import schema_to_write, write_log
 from identify.logs.synthetic import synthetic_recording
-from identify.logs.writing import schema_of, write_log
 from tests.slow import few_or_many
 
 PHI = [1.0, 0.1, 0.02, 0.05, 0.02, 0.0, 0.0, 0.03, 0.0, 0.03]
@@ -18,7 +18,7 @@ JUNK = [*(bytes([byte]) for byte in b'\n\r,"#\0\xff \t-e_'), b"nan", b"9" * 30]
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     recording = synthetic_recording(PHI, rng=np.random.default_rng(0), duration=0.2, include="all")
-    schema = schema_of(recording)
+    schema = schema_to_write(recording)
     write_log(recording, folder / "log.csv")
     write_log(recording, folder / "log.parquet")
     text = (folder / "log.csv").read_text().replace('"', "")

@@ -5,8 +5,8 @@ import pytest
 
 from identify.logs import LogFile, log_file, open_log, read_log
 from identify.logs.draft_schema import draft_schema
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.writing import write_log
 from identify.pipeline import fit
 from identify.pipeline.misread_logs import MisreadLog
 from tests.small_faults import PHI

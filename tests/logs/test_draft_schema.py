@@ -9,11 +9,11 @@ from scipy.spatial.transform import Rotation
 from identify.errors import LogError, SchemaError
 from identify.logs import load_schema, read_log
 from identify.logs.draft_schema import NEEDS_REVIEW, _choose_pose, draft_schema
-from identify.logs.named_vectors import named_vectors
+from identify.logs.named_vectors import find_named_vectors
 from identify.logs.presets import presets
 from identify.logs.table import TableInfo
-from identify.logs.units import ACCELERATION, ANGLE
-from identify.signals.kinematics import static_poses_in_body
+from identify.logs.units import ACCELERATION_UNITS, ANGLE_UNITS
+from identify.signals.segment_kinematics import static_poses_in_body
 from identify.spatial.rotations import log_rotation, rotate, rotation_from_quaternion
 from identify.spatial.vectors import STANDARD_GRAVITY
 from tests.close import assert_close
@@ -98,7 +98,7 @@ def test_a_log_of_universal_robots_is_read_at_the_flange(arm, reference, tmp_pat
     path = write_csv(tmp_path / "rtde.csv", columns)
     found = draft_schema(path, tcp=TCP)
     assert found.text.startswith("# Universal Robots")
-    assert found.missing == ()
+    assert found.missing_signals == ()
     (tmp_path / "s.toml").write_text(found.text)
     log = read_log(path, tmp_path / "s.toml")
     assert log.body_frame.name == "flange"
@@ -168,7 +168,7 @@ def test_names_are_guessed_and_units_taken_from_the_steps(
     values = (scale * arm["t"], arm["p"], arm["q"], arm["f"], arm["tau"])
     path = write_csv(tmp_path / "log.csv", dict(zip(names, values, strict=True)), before)
     found = draft_schema(path)
-    assert found.missing == ()
+    assert found.missing_signals == ()
     assert all(line in found.text for line in lines)
     (tmp_path / "s.toml").write_text(found.text)
     assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-15)
@@ -231,7 +231,7 @@ def test_irregular_text_formats_are_guessed(arm, reference, tmp_path, kind):
     path = tmp_path / "log.csv"
     path.write_bytes(AS_SENT[kind](*rows_of(arm)).encode())
     found = draft_schema(path)
-    assert found.missing == ()
+    assert found.missing_signals == ()
     (tmp_path / "s.toml").write_text(found.text, encoding="utf-8")
     log = read_log(path, tmp_path / "s.toml")
     assert_same(log, reference, 1e-12)
@@ -259,7 +259,7 @@ def test_universal_robots_log_without_pose_is_recognised(arm, tmp_path, time):
     path = write_csv(tmp_path / "rtde.csv", columns)
     found = draft_schema(path)
     assert found.text.startswith("# Universal Robots")
-    assert found.missing == (("the pose",) if time else ("time", "the pose"))
+    assert found.missing_signals == (("the pose",) if time else ("time", "the pose"))
     wrench = tomllib.loads(found.text)["wrench"]
     assert (wrench["frame"], wrench["force"]) == ("world", "actual_TCP_force[0:3]")
     assert "axes of the base" in found.text
@@ -310,7 +310,7 @@ def test_millimetres_and_degrees_are_guessed_by_their_size(arm, reference, tmp_p
 def test_unrecognised_columns_are_reported_as_missing(arm, tmp_path):
     path = write_csv(tmp_path / "log.csv", {"alpha": arm["p"], "beta": arm["q"], "when": arm["t"]})
     found = draft_schema(path)
-    assert found.missing == ("time", "the pose", "force and torque")
+    assert found.missing_signals == ("time", "the pose", "force and torque")
     for name, words in (
         ("ur", "did you mean|there are ur_rtde"),
         ("franka", "is no log of Franka"),
@@ -329,7 +329,7 @@ def test_every_preset_is_a_schema_with_its_fields_put_in():
         )
         text = text.replace("{pose}", 'position = "p"\nquaternion = "q"')
         text = text.replace("{wrench}", 'force = "f"\ntorque = "tau"')
-        for name, choices in preset.choices.items():
+        for name, choices in preset.topic_choices.items():
             text = text.replace("{" + name + ".topic}", choices[0][0])
             text = text.replace("{" + name + ".columns}", choices[0][1])
         if text:
@@ -373,7 +373,7 @@ def test_units_in_the_names_of_columns_match_the_schema(tmp_path, arm, reference
         columns |= {f"ft/{name}/{a} ({unit})": scale * of[:, k] for k, a in enumerate("XYZ")}
     path = write_csv(tmp_path / "labelled.csv", columns)
     found = draft_schema(path)
-    assert found.missing == ()
+    assert found.missing_signals == ()
     (tmp_path / "s.toml").write_text(found.text)
     assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-9)
 
@@ -386,7 +386,7 @@ def test_a_log_without_a_pose_has_its_inertial_unit(tmp_path, accelerometer):
     columns |= {"force": log.signals["force"], "torque": log.signals["torque"]}
     path = write_csv(tmp_path / "log.csv", columns)
     found = draft_schema(path)
-    assert found.missing == ()
+    assert found.missing_signals == ()
     schema = tomllib.loads(found.text)
     assert "pose" not in schema
     assert set(schema["imu"]) == ({"gyro", "accelerometer", "mount"} if accelerometer else {"gyro"})
@@ -433,7 +433,7 @@ def test_rate_units_in_column_names_are_recognised(
     columns = {name: values[:400] for name, values in columns.items()}
     path = write_csv(tmp_path / "log.csv", columns)
     found = draft_schema(path)
-    assert found.missing == ()
+    assert found.missing_signals == ()
     (tmp_path / "s.toml").write_text(found.text, encoding="utf-8")
     read = read_log(path, tmp_path / "s.toml")
     assert_close(read.signals["gyro"], log.signals["gyro"][:400], 1e-9)
@@ -443,7 +443,7 @@ def test_rate_units_in_column_names_are_recognised(
 
 def test_rate_vector_is_not_taken_for_position():
     names = tuple(f"tcp_{axis}{unit}" for unit in (" [m/s]", "") for axis in "xyz")
-    vectors = named_vectors(TableInfo(names)).vectors
+    vectors = find_named_vectors(TableInfo(names)).vectors
     assert vectors["linear"] == [list(names[:3])]
     assert vectors["position"] == [list(names[3:])]
 
@@ -455,7 +455,7 @@ def test_angles_by_name_and_units_in_brackets_are_read(tmp_path):
     path, made = tmp_path / "log.csv", tmp_path / "s.toml"
     np.savetxt(path, rows, "%.6f", ",", header=names, comments="")
     found = draft_schema(path)
-    assert not found.missing
+    assert not found.missing_signals
     made.write_text(found.text)
     schema = load_schema(made)
     assert (schema.log.time, schema.log.time_unit) == ("Time (ms)", "ms")
@@ -467,7 +467,7 @@ def test_angles_by_name_and_units_in_brackets_are_read(tmp_path):
 def test_the_flange_of_a_tree_is_preferred_to_a_link_of_the_wrist():
     def of(frame):
         names = ("x", "y", "z", "qx", "qy", "qz", "qw")
-        return named_vectors(TableInfo(names, topic=f"/tf:base->{frame}", frame=frame))
+        return find_named_vectors(TableInfo(names, topic=f"/tf:base->{frame}", frame=frame))
 
     tables = [of("a_long_name_of_wrist_3_link"), of("tool0"), of("elbow")]
     assert _choose_pose(None, tables) is tables[1]
@@ -518,7 +518,7 @@ def test_kuka_angles_and_static_poses_are_recognised(arm, reference, tmp_path, n
         columns = {name: values[rows] for name, values in columns.items() if name != "t"}
     path = write_csv(tmp_path / "log.csv", columns)
     guessed = draft_schema(path)
-    assert not guessed.missing
+    assert not guessed.missing_signals
     schema = tomllib.loads(guessed.text)
     assert schema["log"].get("still", False) == still
     log = read_log(path, schema)
@@ -533,7 +533,7 @@ def test_a_motion_without_time_is_not_taken_for_static_poses(arm, tmp_path):
     entries = {f"R{i}{j}": T[:, i, j] for i in range(3) for j in range(3)}
     del beside["t"]
     guessed = draft_schema(write_csv(tmp_path / "log.csv", entries | beside))
-    assert "time" in guessed.missing
+    assert "time" in guessed.missing_signals
 
 
 @pytest.mark.parametrize("names", ["Fx,Fy,Fz,Tx,Ty,Tz", "fx,fy,fz,tx,ty,tz"])
@@ -543,7 +543,7 @@ def test_static_poses_need_no_position(arm, tmp_path, names):
     wrench = np.hstack([arm["f"], arm["tau"]])[rows].T
     columns |= dict(zip(names.split(","), wrench, strict=True))
     guessed = draft_schema(write_csv(tmp_path / "log.csv", columns))
-    assert not guessed.missing
+    assert not guessed.missing_signals
     schema = tomllib.loads(guessed.text)
     assert set(schema["pose"]) == {"quaternion"}
     assert read_log(tmp_path / "log.csv", schema).still
@@ -557,8 +557,8 @@ def test_units_of_an_imu_are_guessed_from_its_values(arm, tmp_path, unit, angle_
     up = np.stack([np.sin(tilt), 0 * t, np.cos(tilt)], axis=1) * STANDARD_GRAVITY
     gyro = np.stack([0 * t, 2 * np.cos(t), 0 * t], axis=1)
     columns = {"t": t}
-    columns |= {f"gyro_{a}": gyro[:, k] / ANGLE[angle_unit] for k, a in enumerate("xyz")}
-    columns |= {f"acc_{a}": up[:, k] / ACCELERATION[unit] for k, a in enumerate("xyz")}
+    columns |= {f"gyro_{a}": gyro[:, k] / ANGLE_UNITS[angle_unit] for k, a in enumerate("xyz")}
+    columns |= {f"acc_{a}": up[:, k] / ACCELERATION_UNITS[unit] for k, a in enumerate("xyz")}
     columns |= {name: v for name, v in matrices(arm)[1].items() if name != "t"}
     imu = tomllib.loads(draft_schema(write_csv(tmp_path / "log.csv", columns)).text)["imu"]
     assert imu.get("unit", "m/s^2") == unit
@@ -586,7 +586,7 @@ def test_time_columns_of_other_programs_are_recognised(arm, tmp_path, name):
     path = tmp_path / "log.csv"
     path.write_text("\n".join((f"{name},{','.join(columns)}", *lines)))
     guessed = draft_schema(path)
-    assert not guessed.missing
+    assert not guessed.missing_signals
     schema = tomllib.loads(guessed.text)
     assert schema["log"]["time"] == name.rpartition(",")[2]
     assert_close(read_log(path, schema).time, arm["t"], 1e-9)
@@ -603,7 +603,7 @@ def test_signals_of_simulink_are_named_by_their_labels(tmp_path):
     path = tmp_path / "log.mat"
     savemat(path, {"out": {"time": rows[:, None], "signals": signals}})
     draft = draft_schema(path)
-    assert draft.missing == ()
+    assert draft.missing_signals == ()
     schema = tomllib.loads(draft.text)
     assert schema["wrench"]["force"] == [f"out.signals.force[{k}]" for k in range(3)]
     assert schema["pose"]["quaternion"] == [f"out.signals.quaternion[{k}]" for k in range(4)]

@@ -8,10 +8,10 @@ import pytest
 
 from identify.errors import SchemaError
 from identify.logs import Recording, load_schema, open_log, read_log
-from identify.logs.effects import EFFECT_KEYS
+from identify.logs.effect_keys import EFFECT_KEYS
+from identify.logs.log_writing import write_log
 from identify.logs.patch import patched
 from identify.logs.sensors import effect_sizes
-from identify.logs.writing import write_log
 from tests.logs.conftest import NAMES
 
 EFFECTS = {"gain": 0.01, "misalignment_deg": 2, "filter_s": False}
@@ -37,7 +37,7 @@ def arrays(rows) -> dict:
 
 def test_a_log_without_the_table_has_all_groups_at_their_defaults_in_si(schema, table):
     sizes = effect_sizes(read_log(table, schema()))
-    assert {name: (one.size, one.cap) for name, one in sizes.items()} == {
+    assert {name: (one.prior_size, one.max_size) for name, one in sizes.items()} == {
         "gain": (0.005, 0.05),
         "crosstalk": (0.005, 0.05),
         "misalignment_deg": pytest.approx(np.radians([0.5, 3.0]), rel=1e-14),
@@ -57,8 +57,8 @@ def test_a_size_takes_the_place_of_the_default_and_false_leaves_the_group_out(sc
     assert log.schema["effects"] == EFFECTS
     sizes, defaults = effect_sizes(log), effect_sizes(read_log(table, schema()))
     assert list(sizes) == [name for name in EFFECT_KEYS if name != "filter_s"]
-    assert sizes["gain"].size == 0.01
-    assert sizes["misalignment_deg"].size == pytest.approx(np.radians(2.0), rel=1e-14)
+    assert sizes["gain"].prior_size == 0.01
+    assert sizes["misalignment_deg"].prior_size == pytest.approx(np.radians(2.0), rel=1e-14)
     same = sizes.keys() - EFFECTS
     assert {name: sizes[name] for name in same} == {name: defaults[name] for name in same}
 
@@ -70,12 +70,12 @@ def test_a_recording_without_a_schema_has_the_defaults(schema, table):
 
 @pytest.mark.parametrize("key", EFFECT_KEYS.values(), ids=EFFECT_KEYS)
 def test_effect_sizes_are_limited_by_their_cap(schema, key):
-    assert 0.0 < key.size < key.cap
+    assert 0.0 < key.prior_size < key.max_size
     assert re.fullmatch(r"[A-Z][^.]+\.", key.description)
-    for value in (1e-9, key.size, key.cap, False):
+    for value in (1e-9, key.prior_size, key.max_size, False):
         loaded = load_schema(schema(effects={key.name: value}))
         assert getattr(loaded.effects, key.name) == value
-    for value in (0, -key.size, 1.001 * key.cap, np.inf):
+    for value in (0, -key.prior_size, 1.001 * key.max_size, np.inf):
         with pytest.raises(SchemaError, match=rf"^schema: \[effects\] {key.name}: expected 0 < s"):
             load_schema(schema(effects={key.name: value}))
 

@@ -6,7 +6,7 @@ import pytest
 
 from identify.diagnosis.faults import FAMILIES, faults_of, parametric_faults
 from identify.logs import Recording, load_schema
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.spatial import Pose
 from tests.diagnosis.logs import PHI
 from tests.recordings import POSE, Path, record
@@ -31,7 +31,7 @@ TWIST = ("linear_velocity", "angular_velocity")
 )
 def test_measured_signals_are_not_attributed_to_others(give, kind, without):
     names = [
-        {fault.name for fault, *_ in faults_of([LogFacts.of(log)]) if fault.parameters}
+        {fault.name for fault, *_ in faults_of([LogProperties.of(log)]) if fault.parameters}
         for log in (record(PATH, PHI, TIME, POSE), record(PATH, PHI, TIME, give, kind=kind))
     ]
     assert names[0] - names[1] == without
@@ -39,9 +39,9 @@ def test_measured_signals_are_not_attributed_to_others(give, kind, without):
 
 def test_sensor_rotation_patches_existing_mount():
     X_BS = Pose.from_quaternion([0.2, -0.5, 0.1, 0.8], [0.02, -0.05, 0.08])
-    facts = LogFacts.of(record(PATH, PHI, TIME, POSE, wrench="sensor", X_BS=X_BS))
+    facts = LogProperties.of(record(PATH, PHI, TIME, POSE, wrench="sensor", X_BS=X_BS))
     assert facts.X_BS == X_BS
-    assert LogFacts.of(record(PATH, PHI, TIME, POSE)).X_BS is None
+    assert LogProperties.of(record(PATH, PHI, TIME, POSE)).X_BS is None
     ((turn,),) = parametric_faults([facts], ["wrench_misaligned"])
     line = turn.remedy_at(np.zeros(3))
     given = np.array([0.2, -0.5, 0.1, 0.8]) / np.linalg.norm([0.2, -0.5, 0.1, 0.8])
@@ -59,13 +59,13 @@ def test_families_have_the_codes_of_their_faults():
         record(PATH, PHI, TIME, every, kind="classical"),
         record(PATH, PHI, TIME, ("angular_velocity", "linear_acceleration"), kind="proper"),
     ]
-    facts = [LogFacts.of(log) for log in logs]
+    facts = [LogProperties.of(log) for log in logs]
     facts.append(replace(facts[-1], imu_scale=1.0 / 9.80665))
-    facts.append(replace(facts[3], fastest=(1.0, 100.0)))
+    facts.append(replace(facts[3], top_speeds=(1.0, 100.0)))
     facts.append(replace(facts[0], gravity=np.array([0.0, 0.0, -1.62])))
     columns = dict.fromkeys(("force", "torque", "euler"), np.zeros((2, 3)))
     angles = Recording.from_arrays(**columns, still=True, wrench_frame="body", acts_on="body")
-    facts.append(LogFacts.of(angles))
+    facts.append(LogProperties.of(angles))
     keys = {"log": {"time": "t"}, "joints": {"names": ["a", "b"], "position": ["q0", "q1"]}}
     keys |= {"pose": {"robot": "a.urdf", "frame": "tool0"}, "wrench": facts[0].schema.wrench}
     facts.append(replace(facts[0], schema=load_schema(keys)))
@@ -77,7 +77,7 @@ def test_logs_that_were_measured_alike_share_their_faults():
     """An equal place of the sensor that is another object is the same; another place is not."""
     X_BS = Pose.from_quaternion([0.2, -0.5, 0.1, 0.8], [0.02, -0.05, 0.08])
     away = Pose(X_BS.rotation, X_BS.position + 1e-3)
-    first = LogFacts.of(record(PATH, PHI, TIME, POSE, wrench="sensor", X_BS=X_BS))
+    first = LogProperties.of(record(PATH, PHI, TIME, POSE, wrench="sensor", X_BS=X_BS))
     alike = replace(first, X_BS=Pose(X_BS.rotation.copy(), X_BS.position.copy()))
     moved, lighter = replace(first, X_BS=away), replace(first, gravity=0.99 * first.gravity)
     logs = [first, alike, moved, lighter, replace(moved)]

@@ -90,7 +90,7 @@ def test_a_message_without_the_efforts_of_the_first_is_named(tmp_path):
 def test_joint_states_are_drafted_with_their_names(tmp_path):
     path = write_states(tmp_path / "a", gripper=True)
     draft = draft_schema(path)
-    assert draft.missing == ()
+    assert draft.missing_signals == ()
     made = tmp_path / "s.toml"
     made.write_text(draft.text)
     log = read_joint_log(path, made)
@@ -122,7 +122,7 @@ def test_joint_states_give_the_pose_of_a_wrench(tmp_path):
             bag.wrench("/ft", ns, Q[k], V[k])
             bag.joints("/joint_states", ns, names, [*Q[k], *V[k]], [], [])
     draft = draft_schema(tmp_path / "a")
-    assert draft.missing == ()
+    assert draft.missing_signals == ()
     made = tmp_path / "s.toml"
     made.write_text(draft.text)
     with pytest.raises(MissingFile, match=r"arm\.urdf"):
@@ -150,7 +150,7 @@ def draft_of(tmp_path, columns):
 def test_a_record_of_libfranka_is_drafted(tmp_path):
     columns = columns_of(("q", 7), ("dq", 7), ("tau_J", 7), ("tau_J_d", 7), ("O_T_EE", 16))
     path, draft = draft_of(tmp_path, columns)
-    assert draft.missing == ()
+    assert draft.missing_signals == ()
     log = read_joint_log(path, tomllib.loads(draft.text))
     assert log.names == tuple(f"panda_joint{k}" for k in range(1, 8))
     for signal, array in (
@@ -184,7 +184,7 @@ def test_joints_of_kuka_and_abb_are_drafted(tmp_path, position):
     columns |= {f"{effort}{k}{end}": rng.normal(size=60) for k in numbers}
     columns |= {f"RIst.{axis}": rng.normal(size=60) for axis in "XYZABC"}
     path, draft = draft_of(tmp_path, columns)
-    assert draft.missing == ()
+    assert draft.missing_signals == ()
     log = read_joint_log(path, tomllib.loads(draft.text))
     expected = np.column_stack([columns[f"{position}{k}"] for k in numbers])
     assert_close(np.cos(log.position), np.cos(np.radians(expected) if degrees else expected))
@@ -236,7 +236,7 @@ def test_fingers_that_the_model_has_not_are_left_out(tmp_path):
 def test_currents_of_universal_robots_lack_their_gains(tmp_path):
     arrays = ("target_q", 6), ("actual_q", 6), ("actual_qd", 6), ("actual_current", 6)
     path, draft = draft_of(tmp_path, columns_of(*arrays, ("target_moment", 6)))
-    assert draft.missing == ("the gains of the currents",)
+    assert draft.missing_signals == ("the gains of the currents",)
     with pytest.raises(SchemaError, match=r'effort_unit: "A" needs gains'):
         load_schema(tomllib.loads(draft.text))
     with_gains = draft.text.replace("# gains = []", "gains = [12, 12, 10, 10, 10, 10]")
@@ -247,7 +247,7 @@ def test_currents_of_universal_robots_lack_their_gains(tmp_path):
 def test_targets_of_universal_robots_take_the_place_of_gains(tmp_path):
     arrays = ("actual_q", 6), ("actual_current", 6), ("target_current", 6), ("target_moment", 6)
     _, draft = draft_of(tmp_path, columns_of(*arrays))
-    assert draft.missing == ()
+    assert draft.missing_signals == ()
     joints = load_schema(tomllib.loads(draft.text)).joints
     assert joints.effort == tuple(f"actual_current[{k}]" for k in range(6))
     assert joints.target_effort == tuple(f"target_moment[{k}]" for k in range(6))

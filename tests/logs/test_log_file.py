@@ -7,18 +7,18 @@ import pytest
 
 from identify.errors import LogError
 from identify.logs import LogFile, Recording, log_file, open_log, read_log
+from identify.logs.log_writing import write_log
 from identify.logs.readers import line_index
 from identify.logs.recording import excerpt
 from identify.logs.synthetic import synthetic_recording
-from identify.logs.writing import write_log
 from identify.regressors import log_scan, scan
-from identify.signals import Reading
+from identify.signals import Interpretation
 from tests.close import assert_close
 
 PHI = np.array([0.6, 0.012, -0.018, 0.03, 3e-3, 1e-4, 1e-4, 3e-3, 1e-4, 2e-3])
 RATE = 60.03
 ROWS = 3600
-CUTOFF = Reading(cutoff_hz=4.97)
+CUTOFF = Interpretation(cutoff_hz=4.97)
 
 
 @pytest.fixture(autouse=True)
@@ -80,8 +80,8 @@ def test_parts_match_the_log_read_whole(written, name):
     for start, stop in ((0, 1000), (1000, 2000), (2000, len(whole)), (100, 101), (650, 1500)):
         ours, theirs = reader(start, stop, 30), excerpt(whole, start, stop, 30)
         assert_same_rows(ours.recording, theirs.recording)
-        assert (ours.span, ours.rows) == (theirs.span, theirs.rows)
-        assert ours.counts.dropped.total == 0
+        assert (ours.span, ours.row_count) == (theirs.span, theirs.row_count)
+        assert ours.defect_counts.dropped.total == 0
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.parquet"])

@@ -5,7 +5,7 @@ import pytest
 
 from identify.errors import SchemaError
 from identify.logs import Recording, read_log
-from identify.logs.patch import patched, schema_of, wrench_gain
+from identify.logs.patch import completed_schema, patched, wrench_map
 from identify.logs.schema_tables import WrenchTable
 from tests.close import assert_close
 
@@ -133,10 +133,10 @@ def test_patch_that_needs_the_file_is_rejected(patch):
 
 def test_schema_is_parsed_once_and_invalid_schema_is_rejected():
     recording = read_log(TABLE, schema())
-    assert schema_of(recording) is schema_of(replace(recording))
+    assert completed_schema(recording) is completed_schema(replace(recording))
     odd = replace(recording, schema=schema(pose={"order": object()}))
     with pytest.raises(SchemaError, match="order"):
-        schema_of(odd)
+        completed_schema(odd)
 
 
 def test_a_column_with_a_minus_is_negated_and_named_once():
@@ -158,4 +158,4 @@ def test_gain_is_applied_in_axes_of_log():
     )
     expected = -np.diag([1e3] * 3 + [1.0] * 3)
     expected[3:, 3:] = -np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])
-    assert_close(wrench_gain(old, new), expected, 1e-15)
+    assert_close(wrench_map(old, new), expected, 1e-15)

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from identify.errors import MissingFile, SchemaError
 from identify.logs import Schema, load_schema
-from identify.logs.convert import noise_of
+from identify.logs.convert import schema_noise
 
 FULL = """
 [log]
@@ -92,7 +92,7 @@ def test_noise_that_is_given_comes_in_si(tmp_path):
     path = tmp_path / "schema.toml"
     path.write_text(FULL)
     degree = np.pi / 180.0
-    assert noise_of(load_schema(path)) == pytest.approx(
+    assert schema_noise(load_schema(path)) == pytest.approx(
         {
             "position": 2e-4,
             "quaternion": 0.1 * degree,
@@ -137,7 +137,7 @@ acts_on = "body"
 """
     path = tmp_path / "schema.toml"
     path.write_text(text)
-    assert noise_of(load_schema(path)) == {}
+    assert schema_noise(load_schema(path)) == {}
     table = key.split("\n")[0]
     path.write_text(text.replace(table, key))
     with pytest.raises(SchemaError, match=message):

@@ -8,7 +8,7 @@ import pytest
 from identify.errors import SchemaError
 from identify.logs import Recording, load_schema, read_log
 from identify.logs.patch import patched
-from identify.logs.schema_poses import placement_of
+from identify.logs.schema_poses import placement_keys
 from identify.logs.sensors import require_same_sensor, sensor_key
 from identify.logs.synthetic import synthetic_recording
 from identify.spatial import Pose
@@ -105,7 +105,7 @@ def test_sensor_key_is_rejected_in_other_tables(schema):
 
 def test_same_sensor_allows_equivalent_schemas(log):
     same = Pose.from_quaternion(MOUNT["quaternion"], MOUNT["translation"])
-    mounts = (MOUNT, MOUNT | {"translation": [0.0, 0.0, 45.0], "unit": "mm"}, placement_of(same))
+    mounts = (MOUNT, MOUNT | {"translation": [0.0, 0.0, 45.0], "unit": "mm"}, placement_keys(same))
     mounted = [log(frame="sensor", mount=mount, sensor="wrist") for mount in mounts]
     require_same_sensor([*mounted, log(), log(force_unit="kgf"), log(sensor="other")])
     require_same_sensor([log(sensor="a"), log(sensor="a", force_unit="N", delay_s=0.01)])

@@ -3,7 +3,7 @@ import pytest
 
 from identify.errors import LogError
 from identify.logs import read_log
-from identify.logs.units import FORCE, TORQUE
+from identify.logs.units import FORCE_UNITS, TORQUE_UNITS
 
 G, LB, INCH = 9.80665, 4.4482216152605, 0.0254
 
@@ -92,8 +92,8 @@ UNITS = {
 
 
 def test_units_of_the_wrench(archive, tables, tmp_path):
-    assert set(UNITS["force_unit"]) == set(FORCE)
-    assert set(UNITS["torque_unit"]) == set(TORQUE)
+    assert set(UNITS["force_unit"]) == set(FORCE_UNITS)
+    assert set(UNITS["torque_unit"]) == set(TORQUE_UNITS)
     for key, signal, name in (("force_unit", "force", "f"), ("torque_unit", "torque", "n")):
         for unit, factor in UNITS[key].items():
             recording = read_log(tmp_path / "log.npz", tables(wrench={key: unit}))

@@ -4,7 +4,8 @@ from hypothesis import given, settings, strategies as st
 
 from identify.errors import LogError
 from identify.logs import read_log
-from identify.logs.recording import rows_of
+from identify.logs.log_writing import write_chunks, write_log
+from identify.logs.recording import recording_rows
 from identify.logs.synthetic import (
     MotionSamples,
     Noise,
@@ -12,7 +13,6 @@ from identify.logs.synthetic import (
     synthetic_recording,
     wrench_on_body,
 )
-from identify.logs.writing import write_chunks, write_log
 from identify.spatial import Pose
 from identify.spatial.rotations import (
     log_rotation,
@@ -185,7 +185,7 @@ def test_unknown_suffixes_are_rejected(tmp_path):
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_chunks_are_written_atomically(tmp_path, suffix):
     recording = synthetic_recording(PHI, rng=rng(), duration=5.0, include="all")
-    halves = [rows_of(recording, 0, 300), rows_of(recording, 300, len(recording))]
+    halves = [recording_rows(recording, 0, 300), recording_rows(recording, 300, len(recording))]
     path, whole = tmp_path / f"log{suffix}", tmp_path / f"whole{suffix}"
     schema = path.with_suffix(".toml")
     assert write_chunks(iter(halves), path, schema, ["of two halves"]) == len(recording)

@@ -8,13 +8,13 @@ import pytest
 from identify.errors import LogError, MissingColumn
 from identify.logs import read_log
 from identify.logs.readers import text as reader
-from identify.logs.readers.text_lines import is_date, microseconds_of
+from identify.logs.readers.text_lines import is_date, microseconds_since_1970
 
 
 @pytest.fixture(params=["fast", "row by row"])
 def way(request, monkeypatch):
     if request.param == "row by row":
-        monkeypatch.setattr(reader, "read_regular", lambda *_: None)
+        monkeypatch.setattr(reader, "read_regular_lines", lambda *_: None)
 
 
 def assert_is_small_log(recording, rows):
@@ -191,7 +191,7 @@ def test_stamps_may_be_dates(write, schema, lines, rows, date, end, way):
 def test_days_come_first_with_dots_alone_and_no_other_text_is_a_date(text, date):
     assert is_date(text) == (date is not None)
     if date is not None:
-        assert microseconds_of(text) == microseconds_of(date)
+        assert microseconds_since_1970(text) == microseconds_since_1970(date)
 
 
 @pytest.mark.parametrize("with_date", [True, False])

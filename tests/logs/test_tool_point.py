@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 import identify
 from identify.errors import LogError, SchemaError
 from identify.logs import LogFile, Recording, log_file, open_log, read_log
+from identify.logs.log_writing import to_toml, write_log
 from identify.logs.patch import patched
-from identify.logs.writing import to_toml, write_log
 from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body
 from tests.recordings import Path, _at_sensor

@@ -9,10 +9,10 @@ from identify.errors import LogError, ModelError
 from identify.exchange import SavedBias, SavedEstimate
 from identify.inertia import InertialParameters
 from identify.logs import log_file, open_log
-from identify.logs.writing import write_log
+from identify.logs.log_writing import write_log
 from identify.pipeline import compensate_log
 from identify.regressors import log_scan
-from identify.signals import NoSegment
+from identify.signals import NoUsableSegment
 from identify.spatial import Pose
 from tests.close import assert_close
 from tests.recordings import ALL, GRAVITY, POSE, Path, record, still_poses, with_wrench
@@ -162,7 +162,7 @@ def test_uncompensable_logs_are_rejected():
     with pytest.raises(LogError, match="shorter than the 300 s without contact"):
         compensate_log(log, ESTIMATE, zero_seconds=300.0)
     short = record(Path.random(1), PHI, TIME[:12], POSE)
-    with pytest.raises(NoSegment, match="no segment is long enough"):
+    with pytest.raises(NoUsableSegment, match="no segment is long enough"):
         list(compensate_log(short, ESTIMATE, offset=BIAS).chunks())
     of_two = {"body": "payload", "logs": [{"sha256": log.sha256, "bodies": ["payload", "carrier"]}]}
     with pytest.raises(ModelError, match="the bodies in this log are payload and carrier"):

@@ -10,7 +10,7 @@ from identify.diagnosis.faults import faults_of
 from identify.inertia import InertialParameters, pseudo_inertia
 from identify.inertia.consistency import mean_density
 from identify.logs import Recording
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.logs.synthetic import Noise, random_motion, synthetic_recording
 from identify.pipeline import check_logs
 from identify.pipeline.check_findings import likeliest_explanation_finding
@@ -41,7 +41,7 @@ def with_signals(**changed) -> Recording:
 
 
 def slips_of(log: Recording) -> list[Fault]:
-    facts = LogFacts.of(log, (1.0, 1.0))
+    facts = LogProperties.of(log, (1.0, 1.0))
     return [fault for (fault,) in faults_of([facts]) if fault.parameters is None]
 
 

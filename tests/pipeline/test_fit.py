@@ -316,7 +316,7 @@ def test_log_with_many_short_segments_is_reported():
     piece = np.concatenate((np.arange(700), *(np.arange(k, k + 20) for k in range(720, 1960, 40))))
     signals = {name: values[piece] for name, values in whole.signals.items()}
     result = fit(replace(whole, time=TIME[piece], signals=signals))
-    assert result.logs[0].unused == 31 * 20
+    assert result.logs[0].unused_rows == 31 * 20
     assert finding(result, "rows_unused").evidence["unused"] == 620
 
 
@@ -462,7 +462,7 @@ def test_gap_and_unused_rows_are_reported():
     assert span == pytest.approx((TIME[799], TIME[1010]))
     assert missing.evidence["seconds"] == pytest.approx(211 * step)
     text = log_line(result.logs[0])
-    assert f"({result.logs[0].unused} of them not used)" in text
+    assert f"({result.logs[0].unused_rows} of them not used)" in text
     numbers = [float(x) for x in re.findall(r"([\d.e-]+) rad/s² RMS", text)]
     changes = result.logs[0].features[:, 3:6]
     vector = np.sqrt(((changes - changes.mean(axis=0)) ** 2).sum(axis=1).mean())

@@ -10,7 +10,7 @@ from identify.diagnosis.faults import faults_of
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Noise, Recording, synthetic_recording
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.logs.synthetic import random_motion
 from identify.pipeline import FitResult, FitSettings, check_logs, correcting, fit
 from identify.pipeline.checks import Checks
@@ -18,7 +18,7 @@ from identify.pipeline.correcting import NotCorrected, apply_corrections
 from identify.pipeline.explanations import rescan_under_explanation
 from identify.pipeline.scanned_log import scan_log
 from identify.reporting.diagnosis import _effect_table
-from identify.signals import Reading
+from identify.signals import Interpretation
 from identify.spatial import Pose
 from tests.checks import checks_of, fit_corrected
 from tests.close import assert_close, group_errors
@@ -97,13 +97,13 @@ def test_a_late_wrench_is_noted_and_its_delay_is_part_of_the_fit(late, late_chec
 def test_time_in_another_unit_is_read_again_wholly(monkeypatch):
     right = log()
     assert right.time is not None
-    slow = scan_log(replace(right, time=1e3 * right.time), Reading(), all_columns=True)
-    facts = LogFacts.of(slow.summary.recording, slow.summary.fastest)
+    slow = scan_log(replace(right, time=1e3 * right.time), Interpretation(), all_columns=True)
+    facts = LogProperties.of(slow.summary.recording, slow.summary.fastest)
     (unit,) = (each for each in faults_of([facts]) if each[0].time_factor == 1e-3)
     checks = Checks(ranking=Ranking((Explanation(100.0, BODY, unit),)))
     monkeypatch.setattr(correcting, "run_checks", lambda *_, **__: checks)
     (again,), *_ = apply_corrections([slow], ["time_unit"], EstimatorSettings())
-    expected = scan_log(right, Reading(), all_columns=True)
+    expected = scan_log(right, Interpretation(), all_columns=True)
     assert again.summary.cutoff_hz == expected.summary.cutoff_hz != slow.summary.cutoff_hz
     ours, theirs = (estimate_body([of.summary.statistics]) for of in (again, expected))
     assert_close(ours.parameters.phi, theirs.parameters.phi, 1e-6)
@@ -385,8 +385,8 @@ def test_swapped_force_and_torque_columns_are_reported():
 
 
 def test_correction_of_loaded_logs_applies_to_unloaded_logs():
-    logs = [scan_log(log(), Reading()) for _ in range(2)]
-    facts = LogFacts.of(logs[0].summary.recording)
+    logs = [scan_log(log(), Interpretation()) for _ in range(2)]
+    facts = LogProperties.of(logs[0].summary.recording)
     sign = next(each for each in faults_of([facts]) if each[0].code == "torque_sign")
     checks = rescan_under_explanation(logs, Explanation(1.0, BODY, sign))
     assert [each.summary.reading.patch[0][0] for each in checks] == ["wrench.torque"] * 2

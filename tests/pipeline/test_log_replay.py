@@ -6,8 +6,8 @@ import pytest
 import identify
 from identify.exchange import read_estimate, write_estimate
 from identify.logs import read_log
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.writing import write_log
 from identify.pipeline import replay_log
 from identify.pipeline.log_replay import interpretation_from_estimate
 from tests.small_faults import PHI, with_wrench, wrench_of
@@ -68,7 +68,7 @@ def test_replay_of_fitted_log_applies_its_corrections(tmp_path, code):
     estimate, as_read = fitted(tmp_path, with_wrench(log, wrench), code)
     reading, unlike = interpretation_from_estimate(as_read, estimate)
     assert unlike == ()
-    assert reading.left_out or reading.offset_steps or reading.without_spikes
+    assert reading.excluded_spans or reading.offset_steps or reading.without_spikes
     clean, _ = fitted(tmp_path, log)  # of another log, as its digest says
     assert last(replay_log(as_read, estimate)) < 0.2 * last(replay_log(as_read, clean))
 

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import identify
 from identify.errors import LogError, ProblemError, SchemaError
 from identify.logs import Noise, synthetic_recording
-from identify.logs.recording import rows_of
+from identify.logs.recording import recording_rows
 from identify.logs.synthetic import MotionSamples
 from identify.pipeline import FitSettings, online
 from identify.pipeline.required_precision import parse_required_precision
@@ -39,7 +39,7 @@ def given(log: identify.Recording, fit: identify.OnlineFit, start: float = 0.0) 
 @pytest.mark.parametrize("duration", [6.0, 14.0, 31.0, 64.0])
 def test_samples_give_the_statistics_of_the_same_blocks_of_their_log(log, monkeypatch, duration):
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1000)
-    part = rows_of(log, 0, round(RATE * duration))
+    part = recording_rows(log, 0, round(RATE * duration))
     fit, theirs = identify.OnlineFit(**SAID), scan(part).statistics
     given(part, fit, start=2.0**30)
     fit.finish()
@@ -67,7 +67,7 @@ def test_online_fit_is_ready_when_needs_are_met(log):
     with pytest.raises(ProblemError, match=r"no block is complete yet: the first needs 15 s"):
         fit.estimate()
     for start in range(0, len(log), 100):
-        fit.extend(rows_of(log, start, start + 100))
+        fit.extend(recording_rows(log, start, start + 100))
         said.append((fit.seconds, fit.ready(), fit.ready("mass 0.0001%")))
     assert not said[0][1]
     assert said[-1][1:] == (True, False)
@@ -78,7 +78,7 @@ def test_online_fit_is_ready_when_needs_are_met(log):
 
 
 def test_samples_that_are_not_finite_are_left_out(log):
-    part = rows_of(log, 0, 1200)
+    part = recording_rows(log, 0, 1200)
     clean, holed = identify.OnlineFit(**SAID), identify.OnlineFit(**SAID)
     given(part, clean)
     for number, time in enumerate(part.time.tolist()):
@@ -160,7 +160,7 @@ def test_advised_rotation_meets_needs_in_predicted_time(first, best):
 @pytest.mark.parametrize("choice", [{"bias": "none"}, {"mass": 1.2}, {"cutoff_hz": 3.0}])
 def test_advised_rotation_includes_known_values(log, choice):
     fit = identify.OnlineFit(FitSettings(needs="mass 0.1%, inertia 1%", **choice), **SAID)
-    fit.extend(rows_of(log, 0, 2000))
+    fit.extend(recording_rows(log, 0, 2000))
     fit.finish()
     turn = fit.best_oscillation()
     assert turn.axis in "xyz"
@@ -192,9 +192,9 @@ def test_invalid_online_input_is_rejected(log):
     with pytest.raises(LogError, match="sample: expected 13 numbers, got 14"):
         fit.update(0.1, **(sample | {"force": [0, 0, 0, 0]}))
     fit = identify.OnlineFit()
-    fit.extend(rows_of(log, 100, 200))
+    fit.extend(recording_rows(log, 100, 200))
     with pytest.raises(LogError, match="time goes back"):
-        fit.extend(rows_of(log, 0, 100))
+        fit.extend(recording_rows(log, 0, 100))
     with pytest.raises(SchemaError, match="best_oscillation: expected needs"):
         fit.best_oscillation()
     with pytest.raises(SchemaError, match="is not a need"):

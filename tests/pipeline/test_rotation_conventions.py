@@ -182,7 +182,7 @@ def test_a_convention_of_a_pose_with_a_clock_of_its_own_is_named_and_corrected(
     }
     log = read_log(tmp_path, {**document(MOVING, called), "log": {}, "streams": streams})
     assert log.streams
-    assert log.rotation_numbers.shape == (len(columns["t"][rows]), 3)
+    assert log.attitude_coordinates.shape == (len(columns["t"][rows]), 3)
     found = ranked(log)
     assert found.best.code == "rotation_convention"
     assert ("rotation_vector = " if logged == "rotation_vector" else '"xyz"') in found.best.remedy

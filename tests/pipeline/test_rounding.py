@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import identify
 from identify.inertia import PHI, InertialParameters
 from identify.logs import Noise, Recording, synthetic_recording
-from identify.logs.recording import rows_of
+from identify.logs.recording import recording_rows
 from identify.logs.synthetic import random_motion
 from identify.pipeline import fitting
 from tests.recordings import still_poses, without_effects
@@ -67,12 +67,12 @@ def test_intervals_cover_where_steps_are_five_times_the_noise(monkeypatch):
 def test_fine_quantisation_is_ignored():
     for step in (0.5 * NOISE, None):
         result = identify.fit(logged(1, step))
-        assert result.logs[0].reading.rounding is None
+        assert result.logs[0].reading.quantisation is None
 
 
 def test_each_log_uses_its_own_quantisation():
     result = identify.fit([logged(1), logged(9, None)])
-    assert [log.reading.rounding is not None for log in result.logs] == [True, False]
+    assert [log.reading.quantisation is not None for log in result.logs] == [True, False]
     assert errors(result).max() < 2.0
 
 
@@ -100,7 +100,7 @@ def test_a_long_file_is_read_as_the_log_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr("identify.logs.log_file.MIN_ROWS_IN_CHUNKS", 6000)
     opened = open_log(path, schema)
     result = identify.fit(opened)
-    assert result.logs[0].reading.rounding is not None
+    assert result.logs[0].reading.quantisation is not None
     np.testing.assert_allclose(errors(result), errors(whole), atol=0.2)
 
 
@@ -112,11 +112,11 @@ def test_stretch_without_rows_does_not_break_rounding_detection(monkeypatch):
 
     def with_an_empty_one(source, reading):
         for part in read(source, reading):
-            yield replace(part, recording=rows_of(part.recording, 0, 0))
+            yield replace(part, recording=recording_rows(part.recording, 0, 0))
             yield part
 
     monkeypatch.setattr(wrench_rounding, "excerpts", with_an_empty_one)
-    assert identify.fit(logged(1)).logs[0].reading.rounding is not None
+    assert identify.fit(logged(1)).logs[0].reading.quantisation is not None
 
 
 @pytest.mark.parametrize("maps", ["right", "inverse"])

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from identify.logs import LogFile, Recording, log_file, open_log, read_log
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.writing import write_log
 from identify.pipeline import FitResult, fit
 from identify.pipeline.scanned_log import scan_log
 from identify.regressors import log_scan
-from identify.signals import Reading
+from identify.signals import Interpretation
 from tests.close import assert_close
 from tests.recordings import POSE, Path, record
 from tests.stages import stages_logged
@@ -78,12 +78,12 @@ def joined(first: Recording, second: Recording, pause: float) -> Recording:
 def test_a_later_part_that_is_faster_is_scanned_again_with_a_higher_cutoff():
     slow = moving(0.8, 20.0)
     log = joined(slow, moving(6.0, 40.0, seed=2), pause=5.0)
-    assert scan_log(slow, Reading()).summary.cutoff_hz == 5.0
+    assert scan_log(slow, Interpretation()).summary.cutoff_hz == 5.0
     (found,) = fit(log).logs
     chosen = found.reading.cutoff_hz
     assert chosen is not None
     assert found.cutoff_hz == chosen > 5.0
-    assert scan_log(log, Reading(cutoff_hz=5.0)).summary.cutoff_hz == 5.0
+    assert scan_log(log, Interpretation(cutoff_hz=5.0)).summary.cutoff_hz == 5.0
 
 
 def digest_of(result: FitResult) -> str:
@@ -93,7 +93,7 @@ def digest_of(result: FitResult) -> str:
 
 def test_the_provenance_has_the_digest_of_the_reading():
     log = moving(0.8, 20.0)
-    assert digest_of(fit(log)) == Reading().digest
+    assert digest_of(fit(log)) == Interpretation().digest
     gravity = (0.0, 0.0, -9.8)
-    read = Reading().with_patch({"world.gravity": gravity})
+    read = Interpretation().with_patch({"world.gravity": gravity})
     assert digest_of(fit(log, gravity=gravity)) == read.digest

@@ -12,7 +12,7 @@ from identify.estimation.terms import ComInBox, MassBetween
 from identify.inertia import InertialParameters
 from identify.inertia.shapes import Sphere
 from identify.logs import Noise, Recording, synthetic_recording
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.pipeline import check_logs, fit
 from identify.pipeline.checks import Checks
 from identify.pipeline.correcting import NotCorrected
@@ -83,7 +83,7 @@ def test_unexplained_log_is_reported_first_without_remedy():
 
 def test_best_of_poor_readings_is_not_named_alone(monkeypatch):
     log = moving(0, 20.0)
-    sign = next(c for c in faults_of([LogFacts.of(log)]) if c[0].code == "torque_sign")
+    sign = next(c for c in faults_of([LogProperties.of(log)]) if c[0].code == "torque_sign")
     best = Explanation(300.0, PHI, sign, unexplained=0.4)
     bad = Checks(ranking=Ranking((best, Explanation(0.0, PHI))), unexplained_share=0.4)
     (first,) = bad.findings

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 from identify.regressors import Group, Layout, most_blocks, stacked_statistics, statistics_of_blocks
 from identify.regressors.statistics import MAX_BLOCKS, MAX_FACTOR_BYTES
 from identify.regressors.wrench import SCAN_LAYOUT
-from identify.signals.prepared import BlockRows
+from identify.signals.prepared_log import BlockRows
 from tests.close import assert_close
 from tests.strategies import seeds
 

@@ -14,7 +14,7 @@ from identify.regressors.log_corrections import (
 )
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.regressors.wrench import WIDE_LAYOUT
-from identify.signals import full_rate
+from identify.signals import full_rate_segments
 from identify.spatial.columns import PSI
 from tests.close import assert_close
 from tests.recordings import GRAVITY
@@ -39,7 +39,7 @@ TILT = np.array([0.02, -0.03, 0.0])
 def test_corrected_wrench_matches_logged_motion(faulty, M):
     whole = np.eye(len(WIDE_LAYOUT.columns))
     whole[:, : M.shape[1]] = M
-    (segment,), (samples,) = scan(faulty).segments, full_rate(faulty)
+    (segment,), (samples,) = scan(faulty).segments, full_rate_segments(faulty)
     offset = np.full((len(segment.time), 6), 0.2)
     corrected = corrected_states(segment, [(whole, offset)], PHI).wrench + offset
     of_motion = np.asarray(samples.columns[:, PSI] @ (FEATURE_TENSOR @ PHI))

@@ -14,7 +14,7 @@ from identify.regressors import (
     log_summary,
     scan,
 )
-from identify.signals import Reading, prepare
+from identify.signals import Interpretation, prepare
 from tests.close import assert_close
 from tests.recordings import ALL, POSE, Path, record, still_poses
 from tests.strategies import random_body
@@ -26,7 +26,7 @@ PATH = Path.random(3)
 RATE = 60.03
 """Rows of a block of 600 samples are not on an edge of a band: rounding would decide there."""
 BLOCK = 600
-CUTOFF = Reading(cutoff_hz=4.97)
+CUTOFF = Interpretation(cutoff_hz=4.97)
 
 
 def log(seconds: float, give=ALL, **options) -> Recording:
@@ -74,7 +74,7 @@ def test_chunks_of_whole_blocks_give_the_same_statistics():
     assert_close(found.rows, whole.rows, 1e-10)
     assert (found.segment_ids == whole.segment_ids).all()
     assert found.duration == pytest.approx(whole.time[-1] - whole.time[0])
-    assert found.unused == 0
+    assert found.unused_rows == 0
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -106,7 +106,7 @@ def broken(recording: Recording, part: slice) -> Recording:
 def test_a_chunk_without_a_segment_is_not_used():
     gappy = broken(log(100.0, POSE), slice(1300, 4000))
     found, whole = scan(gappy, CUTOFF), prepare(gappy, CUTOFF.cutoff_hz)
-    assert found.unused == whole.unused == 900
+    assert found.unused_rows == whole.unused_rows == 900
     assert_close(estimate_body([found.statistics]).parameters.phi, PHI, 0.1)
 
 
@@ -141,17 +141,17 @@ def test_scan_keeps_bounded_samples(monkeypatch):
 def test_the_first_refusal_is_raised_where_no_chunk_can_be_used():
     gappy = broken(log(120.0, POSE), slice(0, None))
     with pytest.raises(LogError, match="long enough for a cut-off"):
-        scan(gappy, Reading(cutoff_hz=5.0))
+        scan(gappy, Interpretation(cutoff_hz=5.0))
 
 
 def test_a_thinned_log_has_rows_of_all_of_it():
     recording = log(400.0)
-    found = scan(recording, Reading(most_rows=4000))
+    found = scan(recording, Interpretation(max_rows=4000))
     assert round(found.statistics.samples.sum()) == 4000 - 4000 % 3
     assert len(np.unique(found.segment_ids)) == 3
     assert found.time[0] < 20.0 < 380.0 < found.time[-1]
     few = log(40.0)
-    assert round(scan(few, Reading(most_rows=4000)).statistics.samples.sum()) == len(few)
+    assert round(scan(few, Interpretation(max_rows=4000)).statistics.samples.sum()) == len(few)
 
 
 def test_short_log_is_cut_into_folds_and_keeps_its_states():

@@ -24,8 +24,8 @@ from identify.regressors import (
 from identify.regressors.statistics import MAX_BLOCKS
 from identify.regressors.wrench import frame_change
 from identify.signals import prepare
-from identify.signals.prepared import BlockRows
-from identify.signals.transform import CONSTANT, block_transform
+from identify.signals.prepared_log import BlockRows
+from identify.signals.transform import CONSTANT_GROUP, block_transform
 from identify.spatial import BodyMotion, Pose, coadjoint
 from tests.close import assert_close
 from tests.estimation.simulated import Samples, residual_rows
@@ -124,7 +124,7 @@ def test_a_scan_holds_the_moments_of_all_rows_by_band_and_those_of_their_noise(s
             if mine:
                 of_noise[1:, 1:] += mine * block.noise[group]
             samples += mine * block.samples / len(block.rows)
-            worth += mine * (1.0 if group == CONSTANT else block.effective_fraction)
+            worth += mine * (1.0 if group == CONSTANT_GROUP else block.effective_fraction)
         assert_close(noise[0, group], of_noise, 1e-11)
         assert_close(found.sum_over_blocks(found.samples)[0, group], samples, 1e-12)
         assert_close(found.sum_over_blocks(found.effective_samples)[0, group], worth, 1e-12)
@@ -197,7 +197,7 @@ def test_static_poses_are_means_each_a_block_of_its_own():
     assert not found.group.any()
     assert not found.noise.any()
     signal, _ = moments_of(found)
-    assert_close(signal[CONSTANT], log.rows.T @ log.rows, 1e-12)
+    assert_close(signal[CONSTANT_GROUP], log.rows.T @ log.rows, 1e-12)
     assert_close(fold_statistics(log).factors, found.factors, 0.0)
 
 

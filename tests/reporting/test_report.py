@@ -143,7 +143,7 @@ def test_report_lists_every_log(case, page):
         (cells,) = (row for row in page.rows(f"{number}: {log.name}") if row[-1] == sha(log))
         assert cells[1] == str(log.recording.rows)
         used += int(cells[-3])
-        left_out = (log.recording.dropped.total, log.repeated, log.unused)
+        left_out = (log.recording.dropped.total, log.repeated_rows, log.unused_rows)
         assert sum(map(int, cells[2:-6])) == sum(left_out)
         assert any(attributes.get("title") == log.recording.sha256 for _, attributes in page.tags)
     assert used == case.result.estimate.samples

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from identify.signals.clock import gap_starts, sampling_period, uniform_rows
+from identify.signals.uniform_clock import gap_starts, sampling_period, uniform_rows
 from tests.close import assert_close
 from tests.strategies import seeds
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
-from identify.signals.clock import cubic_spline
+from identify.signals.uniform_clock import cubic_spline
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 40, 3000])

@@ -6,7 +6,7 @@ import pytest
 from identify.estimation import estimate_body
 from identify.logs import Recording
 from identify.regressors import log_scan, scan
-from identify.signals import Reading, prepare
+from identify.signals import Interpretation, prepare
 from tests.close import assert_close, group_errors
 from tests.recordings import Path, record
 from tests.strategies import random_body
@@ -44,7 +44,9 @@ def test_delay_correction_in_chunks_equals_whole(monkeypatch):
     log, whole = late(0.0137), estimate(late(0.0137))
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1000)
     assert_close(estimate(log), whole, 1e-4)
-    assert scan(log).statistics.samples.sum() == scan(log, Reading()).statistics.samples.sum()
+    assert (
+        scan(log).statistics.samples.sum() == scan(log, Interpretation()).statistics.samples.sum()
+    )
 
 
 def test_segment_shorter_than_delay_is_discarded():

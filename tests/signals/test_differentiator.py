@@ -102,9 +102,9 @@ def test_errors_of_derivatives_fall_with_the_sixth_power_of_frequency():
 def test_the_length_is_known_before_a_kernel_is_made(rate, share):
     cutoff = share * rate
     half_window = Differentiator.design(rate, cutoff).half_window
-    assert Differentiator.half_window_of(rate, cutoff) == half_window
+    assert Differentiator.designed_half_window(rate, cutoff) == half_window
 
 
 def test_a_length_beyond_any_memory_is_a_number_too():
-    assert Differentiator.half_window_of(1e300, 5.0) > 1e298
-    assert Differentiator.half_window_of(1e300, 1e-300) == np.inf
+    assert Differentiator.designed_half_window(1e300, 5.0) > 1e298
+    assert Differentiator.designed_half_window(1e300, 1e-300) == np.inf

@@ -173,7 +173,7 @@ def test_chunks_share_static_calibration_of_whole_log(monkeypatch):
     monkeypatch.setattr("identify.regressors.log_scan.CHUNK_ROWS", 2000)
     parts = scan(log)
     one, other = parts.imu, whole.imu
-    assert (one.at_rest, one.covariance) == (other.at_rest, other.covariance)
+    assert (one.static_calibration, one.covariance) == (other.static_calibration, other.covariance)
     assert [f.code for f in parts.imu.findings] == ["force_motion"]
     assert len(np.unique(parts.statistics.block)) > 1
 
@@ -184,7 +184,7 @@ def test_noise_of_the_force_that_is_given_is_not_counted_twice():
     C = told.signal_noise.covariance
     names = told.signal_noise.names
     force, unit = (3 * names.index(name) for name in ("force", "accelerometer"))
-    mass = told.imu.at_rest[0]
+    mass = told.imu.static_calibration[0]
     assert_close(C[force : force + 3, force : force + 3], 0.01 * np.eye(3), 1e-12)
     assert_close(C[unit : unit + 3, force : force + 3], 0.01 / mass * np.eye(3), 1e-12)
     of_first = told.blocks[0].noise[3]

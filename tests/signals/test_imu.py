@@ -11,13 +11,13 @@ from identify.errors import IdentifyError, LogError
 from identify.estimation import NegativeMass, estimate_body
 from identify.logs import Recording, read_log
 from identify.regressors import scan
-from identify.signals import Reading, prepare
+from identify.signals import Interpretation, prepare
 from identify.signals.differentiator import Differentiator
-from identify.signals.imu import fused
-from identify.signals.kinematics import REDUNDANT_COLUMNS, Samples
-from identify.signals.noise import noise_moments, signal_noise
-from identify.signals.prepared import BlockRows
+from identify.signals.imu import fuse_imu
+from identify.signals.prepared_log import BlockRows
+from identify.signals.segment_kinematics import REDUNDANT_COLUMNS, Samples
 from identify.signals.transform import block_transform
+from identify.signals.white_noise import noise_moments, signal_noise
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 from tests.close import assert_close
 from tests.imu import LEVER, PHI, columns, in_files, schema
@@ -111,7 +111,7 @@ def test_the_error_of_a_place_that_was_found_is_in_the_intervals_of_the_body(tmp
 
     def estimate_at(place):
         log = read({"translation": place.tolist()})
-        return estimate_body([scan(log, Reading(cutoff_hz=5.0), wide=True).statistics])
+        return estimate_body([scan(log, Interpretation(cutoff_hz=5.0), wide=True).statistics])
 
     found = identify.fit(read(FITTED), cutoff_hz=5.0)
     imu = found.logs[0].imu
@@ -158,7 +158,7 @@ def test_the_place_is_found_from_all_chunks_of_a_log_together(tmp_path, monkeypa
     assert whole.covariance != chunks.covariance
     assert (np.abs(chunks.X_BI.position - whole.X_BI.position) < 0.7 * sigma).all()
     assert_close(np.sqrt(np.diag(chunks.covariance)[:3]), sigma, 0.1)
-    assert len(chunks.shares) == len(whole.shares)
+    assert len(chunks.accelerometer_weights) == len(whole.accelerometer_weights)
     assert [finding.code for finding in chunks.findings] == ["imu_place"]
 
 
@@ -185,7 +185,7 @@ def test_fused_signal_has_less_noise_than_each_source(tmp_path):
     noise = signal_noise(signals, 100.0, differentiator)
     (moments,) = noise_moments(samples, noise, [(transform, slice(0, len(z)))])
     block = BlockRows(transform.apply(z), transform.groups, moments, len(z), 1.0)
-    once = fused(block)
+    once = fuse_imu(block)
     assert once.rows.shape[1] == 19
     shares = []
     for group, moment in moments.items():
@@ -326,8 +326,8 @@ def test_static_poses_take_gravity_from_the_accelerometer():
 
 
 def test_patched_imu_schema_matches_rereading_log(tmp_path):
+    from identify.logs.log_writing import write_log
     from identify.logs.patch import patched
-    from identify.logs.writing import write_log
 
     turn = {"translation": [30, -40, 33], "unit": "mm", "rotation_vector": [0.1, 0.2, 0.3]}
     given = columns(rates=dict.fromkeys(("pose", "gyro", "acc", "wrench"), 100.0))

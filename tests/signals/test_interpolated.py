@@ -4,7 +4,7 @@ from hypothesis import given, strategies as st
 from scipy.interpolate import PchipInterpolator
 from scipy.spatial.transform import Rotation
 
-from identify.signals.interpolated import slower_samples
+from identify.signals.interpolated_rows import slower_samples
 from tests.chords import between, straight
 from tests.close import assert_close
 from tests.recordings import Path, Sines

@@ -6,8 +6,8 @@ from scipy.spatial.transform import Rotation
 
 from identify.signals import prepare
 from identify.signals.differentiator import Differentiator
-from identify.signals.noise import SignalNoise, rate_product_bias, signal_noise
-from identify.signals.transform import CONSTANT, SAMPLE
+from identify.signals.transform import CONSTANT_GROUP, UNSMOOTHED
+from identify.signals.white_noise import SignalNoise, rate_product_bias, signal_noise
 from tests.close import assert_close
 from tests.recordings import ALL, POSE, Path, record
 from tests.strategies import random_body
@@ -70,7 +70,7 @@ def assert_within(ratios: dict[tuple[str, int], float], factor: float, names: st
     groups = {group for _, group in ratios}
     for name in names.split():
         # The constant's row is one a block: too few to see its variance.
-        for group in groups - {CONSTANT}:
+        for group in groups - {CONSTANT_GROUP}:
             assert 1.0 / factor < ratios[name, group] < factor, f"{name} {group}: {ratios}"
     assert len(groups) > 4
 
@@ -189,7 +189,7 @@ def test_noise_in_the_rates_does_not_bias_their_squares(give, sigmas):
 
 def of(noise: SignalNoise, name: str) -> np.ndarray:
     """Standard deviations of a signal's three components."""
-    return np.sqrt(np.diag(noise.of(((name, SAMPLE),))))
+    return np.sqrt(np.diag(noise.covariance_of(((name, UNSMOOTHED),))))
 
 
 def read(recording, rate: float, cutoff: float = 5.0) -> SignalNoise:
@@ -223,7 +223,7 @@ def test_noise_that_is_common_to_two_channels_is_read_as_correlated():
     torque = torque + rng.normal(0.0, 0.001, torque.shape)
     signals = {**recording.signals, "force": force, "torque": torque}
     found = read(replace(recording, signals=signals), 100.0)
-    block = found.of((("force", SAMPLE), ("torque", SAMPLE)))
+    block = found.covariance_of((("force", UNSMOOTHED), ("torque", UNSMOOTHED)))
     ones = np.ones((3, 3))
     assert_close(block[:3, :3], 0.09 * (ones + np.eye(3)), 0.08)
     assert_close(block[3:, :3], 0.009 * ones, 0.08)

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from identify.errors import LogError
 from identify.regressors import block_statistics
 from identify.signals import prepare
-from identify.signals.transform import CONSTANT, block_transform
+from identify.signals.transform import CONSTANT_GROUP, block_transform
 from identify.spatial import BodyMotion, Pose, coadjoint
 from identify.spatial.rotations import rotation_angle
 from tests.close import assert_close
@@ -247,7 +247,7 @@ def test_stamps_delayed_by_a_busy_computer_do_not_change_the_features(delay):
     late = np.random.default_rng(7).exponential(delay / rate, len(time))
     stamps = np.maximum.accumulate(time + late)
     log = prepare(record(PATH, PHI, time, stamps=stamps))
-    assert log.unused < 0.2 * len(time)
+    assert log.unused_rows < 0.2 * len(time)
     # Segments as short as a quarter of a second are used, whose own clock is known less well.
     assert_obeyed(log, 3e-3)
     assert_obeyed(replace(log, blocks=log.blocks[:2], folds=(), rows=log.rows[:100]), 1e-4)
@@ -276,7 +276,7 @@ def test_resampling_uses_rotation_of_body_about_fixed_point(jitter):
 def test_rows_whose_stamp_repeats_are_counted_and_left_out():
     again = np.repeat(np.arange(len(TIME)), np.where(np.arange(len(TIME)) % 50 == 7, 2, 1))
     log = prepare(record(PATH, PHI, TIME[again]))
-    assert log.repeated == len(again) - len(TIME)
+    assert log.repeated_rows == len(again) - len(TIME)
     assert_true_features(log, 1e-3)
 
 
@@ -329,7 +329,7 @@ def test_a_segment_too_short_for_the_filter_is_left_out_and_counted():
     time = np.concatenate((TIME, TIME[-1] + 1.0 + np.arange(40) / RATE))
     log = prepare(record(PATH, PHI, time, ALL))
     assert len(log.segments) == 1
-    assert log.unused == 40
+    assert log.unused_rows == 40
 
 
 def test_prepared_log_reports_default_cutoff_and_rate():
@@ -369,8 +369,8 @@ def test_log_is_cut_into_blocks_and_short_log_into_five_folds():
         for block in (*log.blocks, *log.folds):
             assert_close(block.rows[0, 0], np.sqrt(block.samples), 1e-12)
             assert not block.rows[1:, 0].any()
-            assert block.groups[0] == CONSTANT
-            assert (block.groups[1:] > CONSTANT).all()
+            assert block.groups[0] == CONSTANT_GROUP
+            assert (block.groups[1:] > CONSTANT_GROUP).all()
             assert sorted(block.noise) == np.unique(block.groups).tolist()
 
 

@@ -8,9 +8,9 @@ from scipy.spatial.transform import Rotation
 
 from identify.signals.differentiator import Differentiator
 from identify.signals.imu_calibration import ImuCalibration
-from identify.signals.kinematics import Samples
-from identify.signals.propagation import noise_jacobian
-from identify.signals.transform import SAMPLE
+from identify.signals.noise_propagation import noise_jacobian
+from identify.signals.segment_kinematics import Samples
+from identify.signals.transform import UNSMOOTHED
 from identify.spatial import Pose
 from tests.close import assert_close
 from tests.recordings import POSE, Path, Sines, record
@@ -78,7 +78,7 @@ def assert_propagated(recording, rtol: float, imu=None) -> None:
     samples, columns = columns_of(recording, imu)
     at = np.array([0, 17, 60, len(columns) - 1])
     ways, J = noise_jacobian(samples, at)
-    width = 30 if samples.in_body.redundant else 18
+    width = 30 if samples.in_body.has_redundant_imu else 18
     assert J.shape == (4, width, 3 * len(ways))
     time = TIME[samples.half_window :][at]
     reached = {name for name, _ in ways}
@@ -92,7 +92,7 @@ def assert_propagated(recording, rtol: float, imu=None) -> None:
         expected = np.zeros((4, width))
         for number, (signal, order) in enumerate(ways):
             if signal == name:
-                n = noise.at(time, 0 if order == SAMPLE else order)
+                n = noise.at(time, 0 if order == UNSMOOTHED else order)
                 expected += np.einsum("tij,tj->ti", J[:, :, 3 * number :][..., :3], n)
         if name not in reached:
             assert_close(found, np.zeros((4, width)), 1e-6, scale=1.0)
@@ -180,8 +180,8 @@ def test_derivative_paths_are_unique_and_use_given_signals():
         ("position", 2),
         ("quaternion", 0),
         ("angular_velocity", 1),
-        ("angular_velocity", SAMPLE),
-        ("force", SAMPLE),
-        ("torque", SAMPLE),
+        ("angular_velocity", UNSMOOTHED),
+        ("force", UNSMOOTHED),
+        ("torque", UNSMOOTHED),
     }
     assert len(ways) == 6

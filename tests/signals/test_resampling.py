@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.signal import firwin, kaiser_beta
 
-from identify.signals.noise import power_spectrum
 from identify.signals.resampling import KERNEL_HALF_WIDTH, kernel_reach, resample
+from identify.signals.white_noise import power_spectrum
 from tests.close import assert_close
 from tests.strategies import seeds
 

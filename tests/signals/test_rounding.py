@@ -10,7 +10,12 @@ import pytest
 from identify.inertia import InertialParameters
 from identify.logs import Recording, synthetic_recording
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.signals.rounding import Quantiser, Rounding, fit_quantiser, mean_quantisation_error
+from identify.signals.wrench_quantisation import (
+    Quantiser,
+    WrenchQuantisation,
+    fit_quantiser,
+    mean_quantisation_error,
+)
 
 BODY = InertialParameters.from_com(1.3, [0.01, -0.02, 0.06], np.diag([4e-3, 5e-3, 3e-3]))
 STEP = np.repeat([0.25, 0.02], 3)
@@ -38,13 +43,13 @@ def test_quantiser_step_is_estimated_from_register_values():
     rng = np.random.default_rng(0)
     counts = rng.integers(-80, 80, size=2000)
     found = fit_quantiser(np.round(0.0762939 * counts + 0.011, 3))  # printed with three decimals
-    assert found.size == pytest.approx(0.0762939, rel=1e-3)
-    assert (found.first - 0.011) / found.size % 1.0 == pytest.approx(0.0, abs=0.1) or (
-        (found.first - 0.011) / found.size % 1.0 == pytest.approx(1.0, abs=0.1)
+    assert found.step == pytest.approx(0.0762939, rel=1e-3)
+    assert (found.level - 0.011) / found.step % 1.0 == pytest.approx(0.0, abs=0.1) or (
+        (found.level - 0.011) / found.step % 1.0 == pytest.approx(1.0, abs=0.1)
     )
-    assert fit_quantiser(rng.normal(size=2000)).size == 0.0
-    assert fit_quantiser(np.zeros(2000)).size == 0.0
-    assert fit_quantiser(np.zeros(0)).size == 0.0
+    assert fit_quantiser(rng.normal(size=2000)).step == 0.0
+    assert fit_quantiser(np.zeros(2000)).step == 0.0
+    assert fit_quantiser(np.zeros(0)).step == 0.0
 
 
 def rounded(log: Recording) -> Recording:
@@ -53,11 +58,11 @@ def rounded(log: Recording) -> Recording:
     return replace(log, signals={**log.signals, "force": wrench[:, :3], "torque": wrench[:, 3:]})
 
 
-def of_body(log: Recording, offset: np.ndarray) -> Rounding:
-    return Rounding(
-        steps=tuple(Quantiser(float(size), 0.0) for size in STEP),
+def of_body(log: Recording, offset: np.ndarray) -> WrenchQuantisation:
+    return WrenchQuantisation(
+        quantisers=tuple(Quantiser(float(size), 0.0) for size in STEP),
         noise=(0.0,) * 6,
-        body=tuple(map(tuple, (FEATURE_TENSOR @ BODY.phi).T.tolist())),
+        feature_wrench_map=tuple(map(tuple, (FEATURE_TENSOR @ BODY.phi).T.tolist())),
         offset=tuple(offset.tolist()),
         cutoff_hz=5.0,
     )

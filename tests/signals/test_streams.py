@@ -7,8 +7,8 @@ import pytest
 from identify.errors import LogError
 from identify.estimation import estimate_body
 from identify.logs import Noise, Recording, Stream, synthetic_recording
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import random_motion
-from identify.logs.writing import write_log
 from identify.regressors import block_statistics
 from identify.signals import on_one_clock, prepare
 from tests.chords import between

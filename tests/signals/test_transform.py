@@ -6,8 +6,8 @@ from identify.signals.differentiator import Differentiator
 from identify.signals.transform import (
     BAND_EDGES_HZ,
     BLOCK_SECONDS,
-    CONSTANT,
-    SAMPLE,
+    CONSTANT_GROUP,
+    UNSMOOTHED,
     BlockTransform,
     block_edges,
     block_transform,
@@ -101,7 +101,7 @@ def test_rows_reach_the_cutoff_and_are_grouped_by_fixed_edges(length, rate, shar
     assert frequency[-1] <= share * rate * (1.0 + 1e-12)
     assert transform.rows == length or frequency[-1] + rate / (2.0 * length) > share * rate
     groups = transform.groups.tolist()
-    assert groups[0] == CONSTANT
+    assert groups[0] == CONSTANT_GROUP
     for f, group in zip(frequency[1:], groups[1:], strict=True):
         low, high = BAND_EDGES_HZ[group - 1], BAND_EDGES_HZ[group]
         assert low < f <= high
@@ -167,7 +167,7 @@ def test_noise_that_was_differentiated_has_the_gain_in_the_rows_that_was_worked_
     transform = block_transform(400, RATE, 5.0, tapered=tapered)
     differentiator = Differentiator.design(RATE, 5.0)
     white = rng.normal(size=(400 + 2 * differentiator.half_window, 600))
-    gains = derivative_gains(transform, differentiator, (0, 1, 2, SAMPLE))
+    gains = derivative_gains(transform, differentiator, (0, 1, 2, UNSMOOTHED))
     kinds = [differentiator.apply(white, order) for order in range(3)]
     kinds.append(white[differentiator.half_window : -differentiator.half_window])
     rows = np.array([_rows(transform, kind) for kind in kinds])
@@ -187,8 +187,8 @@ def _rows(transform: BlockTransform, columns: np.ndarray) -> np.ndarray:
 def test_undifferentiated_signal_has_unit_gain():
     differentiator = Differentiator.design(RATE, 5.0)
     plain = block_transform(400, RATE, 5.0, tapered=False)
-    alone = derivative_gains(plain, differentiator, (SAMPLE,))
-    beside = derivative_gains(plain, differentiator, (1, SAMPLE))
+    alone = derivative_gains(plain, differentiator, (UNSMOOTHED,))
+    beside = derivative_gains(plain, differentiator, (1, UNSMOOTHED))
     assert sorted(alone) == sorted(beside) == np.unique(plain.groups).tolist()
     for group, gain in alone.items():
         assert gain.tolist() == [[1.0]]

@@ -4,8 +4,8 @@ from scipy.spatial.transform import Rotation
 
 from identify.signals import prepare
 from identify.signals.differentiator import Differentiator
-from identify.signals.propagation import noise_jacobian
-from identify.signals.transform import CONSTANT, SAMPLE
+from identify.signals.noise_propagation import noise_jacobian
+from identify.signals.transform import CONSTANT_GROUP, UNSMOOTHED
 from identify.spatial import Pose
 from tests.close import assert_close
 from tests.recordings import ALL, POSE, Path, record, still_poses
@@ -110,7 +110,7 @@ def test_noise_reaches_wide_columns_as_finite_differences_do(give, frame, pose):
         expected = np.zeros((4, 21))
         for number, (signal, order) in enumerate(ways):
             if signal == name:
-                n = noise.at(time[samples.half_window :][at], 0 if order == SAMPLE else order)
+                n = noise.at(time[samples.half_window :][at], 0 if order == UNSMOOTHED else order)
                 expected += np.einsum("tij,tj->ti", J[:, 18:39, 3 * number :][..., :3], n)
         for columns in (slice(0, 9), slice(9, 15), slice(15, 21)):
             scale = max(1.0, np.abs(expected[:, columns]).max())
@@ -133,7 +133,7 @@ def test_noise_of_wide_columns_is_known_in_every_band(frame):
                 mine = error[block.groups == group]
                 said[group] += len(mine) * moment[:39, :39]
                 true[group] += mine.T @ mine
-    for group in range(CONSTANT + 1, 8):
+    for group in range(CONSTANT_GROUP + 1, 8):
         sizes = np.sqrt(np.diag(true[group]))
         for columns in (slice(18, 27), slice(27, 33), slice(33, 39)):
             ratio = np.trace(said[group][columns, columns]) / np.trace(

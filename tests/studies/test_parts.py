@@ -7,7 +7,7 @@ from experiments import parts
 from identify.estimation import estimate_body
 from identify.inertia import PHI, InertialParameters
 from identify.logs import Noise, Recording, synthetic_recording
-from identify.logs.recording import rows_of
+from identify.logs.recording import recording_rows
 from identify.regressors import block_statistics
 from identify.signals import prepare
 
@@ -31,7 +31,7 @@ def _changed(log: Recording, first: float, last: float, **added: list[float]) ->
 def test_a_ratio_is_the_difference_of_two_fits_by_their_half_widths(log):
     found = parts.compare_parts("whole", log, 2)
     fits = [
-        estimate_body([block_statistics(prepare(rows_of(log, *rows)))])
+        estimate_body([block_statistics(prepare(recording_rows(log, *rows)))])
         for rows in ((0, 1200), (1200, 2400))
     ]
     # Away from limits an interval is the estimate plus and minus its half-width.

@@ -13,8 +13,8 @@ from identify.errors import DatasetError, StudyError
 from identify.files import digest
 from identify.inertia import InertialParameters
 from identify.logs import load_schema
+from identify.logs.log_writing import write_log
 from identify.logs.synthetic import synthetic_recording
-from identify.logs.writing import write_log
 from identify.studies import (
     document,
     load_study,
@@ -239,7 +239,7 @@ def test_a_data_set_of_the_catalog(two_logs: Path, monkeypatch: pytest.MonkeyPat
                 schema=two_logs / "schema.toml",
                 sha256=digest(path),
                 truth=truth if tool == "Box" else None,
-                sides=np.array([0.12, 0.15, 0.2]),
+                box_sides=np.array([0.12, 0.15, 0.2]),
             )
             for tool, path in paths.items()
         ]

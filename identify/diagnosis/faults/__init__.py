@@ -12,9 +12,9 @@ from identify.diagnosis.faults.pose import pose_faults
 from identify.diagnosis.faults.rotation import rotation_faults
 from identify.diagnosis.faults.timing import timing_faults
 from identify.diagnosis.faults.wrench import sign_faults, wrench_faults
-from identify.logs.facts import LogFacts, share_between_similar_logs
+from identify.logs.log_properties import LogProperties, share_between_similar_logs
 
-Family: TypeAlias = Callable[[LogFacts], Iterator[Fault]]
+Family: TypeAlias = Callable[[LogProperties], Iterator[Fault]]
 
 FAMILIES: dict[Family, tuple[str, ...]] = {
     sign_faults: ("wrench_sign", "force_sign", "torque_sign"),
@@ -43,7 +43,7 @@ def codes_of_faults() -> tuple[str, ...]:
     return tuple(dict.fromkeys(code for codes in FAMILIES.values() for code in codes))
 
 
-def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
+def faults_of(facts: Sequence[LogProperties]) -> list[tuple[Fault, ...]]:
     """Return the faults that are possible for every log, one instance for each log.
 
     Logs with the same setup share the instance, so that its map is computed once.
@@ -56,7 +56,9 @@ def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
     return [tuple(of_log[name] for of_log in of_logs) for name in names]
 
 
-def parametric_faults(facts: Sequence[LogFacts], names: Sequence[str]) -> list[tuple[Fault, ...]]:
+def parametric_faults(
+    facts: Sequence[LogProperties], names: Sequence[str]
+) -> list[tuple[Fault, ...]]:
     """Return the parametric faults of given names that are possible for every log."""
     return [
         each
@@ -65,7 +67,7 @@ def parametric_faults(facts: Sequence[LogFacts], names: Sequence[str]) -> list[t
     ]
 
 
-def _by_name(facts: LogFacts) -> dict[str, Fault]:
+def _by_name(facts: LogProperties) -> dict[str, Fault]:
     by_name: dict[str, Fault] = {}
     for family in FAMILIES:
         for fault in family(facts):

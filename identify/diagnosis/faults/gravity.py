@@ -10,7 +10,7 @@ from identify.arrays import Array
 from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, schema_numbers
 from identify.diagnosis.faults.wrench import DEGREE
 from identify.inertia.consistency import MAX_COM_DISTANCE
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negate_column
 from identify.logs.schema_tables import compensated_keys
@@ -39,22 +39,22 @@ def is_usual_gravity(size: float) -> bool:
     return abs(size / STANDARD_GRAVITY - 1.0) < _GRAVITY_VARIATION
 
 
-def gravity_faults(facts: LogFacts) -> Iterator[Fault]:
+def gravity_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield faults of gravity; none for a log without an attitude."""
-    if not facts.attitude:
+    if not facts.has_attitude:
         return
     yield from _gravity_direction_faults(facts)
     if facts.gravity_added:
         yield _gravity_tilt_fault(facts)
         # On Earth, gravity is known better than from a log.
-        if not facts.still and not is_usual_gravity(float(np.linalg.norm(facts.gravity))):
+        if not facts.static_poses and not is_usual_gravity(float(np.linalg.norm(facts.gravity))):
             yield _gravity_magnitude_fault(facts)
         yield from _compensated_weight_faults(facts)
 
 
-def imu_faults(facts: LogFacts) -> Iterator[Fault]:
+def imu_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield faults of sign, scale and units of an inertial measurement unit without a pose."""
-    if facts.attitude or facts.schema is None:
+    if facts.has_attitude or facts.schema is None:
         return
     imu, given, twist = facts.schema.imu, facts.schema.acceleration, facts.schema.twist
     degrees: dict[str, object] = {}
@@ -88,7 +88,7 @@ def imu_faults(facts: LogFacts) -> Iterator[Fault]:
             )
 
 
-def _gravity_direction_faults(facts: LogFacts) -> Iterator[Fault]:
+def _gravity_direction_faults(facts: LogProperties) -> Iterator[Fault]:
     g = facts.gravity
     size = float(np.linalg.norm(g))
     if size == 0.0:
@@ -127,14 +127,14 @@ def _gravity_direction_faults(facts: LogFacts) -> Iterator[Fault]:
 
 
 def _other_gravity_fault(
-    facts: LogFacts, text: str, other: Array, code: str = "gravity_magnitude"
+    facts: LogProperties, text: str, other: Array, code: str = "gravity_magnitude"
 ) -> Fault:
     patch = {"world.gravity": schema_numbers(other)}
-    change = gravity_map(other - facts.gravity, facts.compensated)
+    change = gravity_map(other - facts.gravity, facts.compensated_weight)
     return discrete_fault(facts, code, text, patch, linear_map=change)
 
 
-def _gravity_tilt_fault(facts: LogFacts) -> Fault:
+def _gravity_tilt_fault(facts: LogProperties) -> Fault:
     def patch(size: Array) -> Patch:
         return {"world.gravity": schema_numbers(facts.gravity + gravity_tilt(size, facts.gravity))}
 
@@ -143,7 +143,7 @@ def _gravity_tilt_fault(facts: LogFacts) -> Fault:
         "gravity_tilted",
         "gravity tilted",
         patch,
-        lambda size: gravity_map(gravity_tilt(size, facts.gravity), facts.compensated),
+        lambda size: gravity_map(gravity_tilt(size, facts.gravity), facts.compensated_weight),
         facts=facts,
         parameters=FaultParameters(
             ("first axis", "second axis"),
@@ -152,13 +152,13 @@ def _gravity_tilt_fault(facts: LogFacts) -> Fault:
     )
 
 
-def _gravity_magnitude_fault(facts: LogFacts) -> Fault:
+def _gravity_magnitude_fault(facts: LogProperties) -> Fault:
     return Fault(
         "gravity_magnitude",
         "gravity_magnitude",
         "gravity magnitude",
         lambda size: {"world.gravity": schema_numbers((1.0 + float(size[0])) * facts.gravity)},
-        lambda size: gravity_map(float(size[0]) * facts.gravity, facts.compensated),
+        lambda size: gravity_map(float(size[0]) * facts.gravity, facts.compensated_weight),
         facts=facts,
         parameters=FaultParameters(
             *(("share",), "%", 1e-2, FAULT_SCALE),
@@ -166,10 +166,10 @@ def _gravity_magnitude_fault(facts: LogFacts) -> Fault:
     )
 
 
-def _compensated_weight_faults(facts: LogFacts) -> Iterator[Fault]:
+def _compensated_weight_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield faults of a compensated weight: one that is missing, or one added by mistake."""
-    before = np.array(facts.compensated or (0.0,) * 4)
-    if facts.compensated:
+    before = np.array(facts.compensated_weight or (0.0,) * 4)
+    if facts.compensated_weight:
         text = (
             f"the wrench has its whole weight already: that of the {before[0]:.4g} kg of "
             "[wrench.compensated] was never subtracted"

@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from identify.diagnosis.fault import Fault, discrete_fault
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.logs.schema_fields import negate_column
 
 
-def joint_faults(facts: LogFacts) -> Iterator[Fault]:
+def joint_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield faults of order, sign and unit of the joint positions that give the pose."""
     schema = facts.schema
-    if schema is None or schema.joints is None or not (schema.by_joints and facts.attitude):
+    if (
+        schema is None
+        or schema.joints is None
+        or not (schema.has_pose_from_joints and facts.has_attitude)
+    ):
         return
     joints, columns = schema.joints, schema.joints.position
     for i, j in combinations(range(len(columns)), 2):

@@ -9,10 +9,10 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, schema_numbers
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.logs.schema_fields import negate_column
 from identify.logs.schema_tables import PoseTable
-from identify.logs.units import ACCELERATION
+from identify.logs.units import ACCELERATION_UNITS
 from identify.regressors.log_corrections import point_offset_map, position_scale_map
 from identify.relevance import FAULT_POINT_DISPLACEMENT, FAULT_SCALE
 
@@ -33,23 +33,27 @@ _POSITION_TEXTS = {
 _OTHER_ORDER = {"xyzw": "wxyz", "wxyz": "xyzw"}
 
 
-def pose_faults(facts: LogFacts) -> Iterator[Fault]:
+def pose_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield faults of the pose and the rates."""
     if facts.schema is not None:
-        if facts.attitude and facts.schema.pose is not None and not facts.schema.by_joints:
+        if (
+            facts.has_attitude
+            and facts.schema.pose is not None
+            and not facts.schema.has_pose_from_joints
+        ):
             yield from _pose_convention_faults(facts, facts.schema.pose)
             yield from _position_unit_faults(facts, facts.schema.pose)
         yield from _acceleration_kind_faults(facts)
         yield from _acceleration_unit_faults(facts)
         yield from _rate_unit_faults(facts)
-    by_joints = facts.schema is not None and facts.schema.by_joints
+    by_joints = facts.schema is not None and facts.schema.has_pose_from_joints
     if facts.gravity_added and facts.acceleration_from_position and not by_joints:
         yield _position_scale_fault(facts)
-    if not facts.still:
+    if not facts.static_poses:
         yield _point_offset_fault(facts)
 
 
-def _pose_convention_faults(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
+def _pose_convention_faults(facts: LogProperties, pose: PoseTable) -> Iterator[Fault]:
     """Yield faults of quaternion order, direction of the rotation, and meaning of the position."""
     reorders = (False, True) if pose.quaternion is not None else (False,)
     inverse, present = pose.maps == "world_to_body", pose.position_kind
@@ -107,47 +111,47 @@ def _pose_patch(
         yield "pose.position", [negate_column(column) for column in pose.position]
 
 
-def _position_unit_faults(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
+def _position_unit_faults(facts: LogProperties, pose: PoseTable) -> Iterator[Fault]:
     if not (facts.acceleration_from_position and facts.gravity_added):
         return
     other, factor = ("m", 1e3) if pose.position_unit == "mm" else ("mm", 1e-3)
-    if MIN_PLAUSIBLE_RATES[0] < facts.fastest[0] * factor < MAX_PLAUSIBLE_RATES[0]:
+    if MIN_PLAUSIBLE_RATES[0] < facts.top_speeds[0] * factor < MAX_PLAUSIBLE_RATES[0]:
         text = f"the position is in {other}, not in {pose.position_unit}"
         yield discrete_fault(facts, "position_unit", text, {"pose.position_unit": other})
 
 
-def _acceleration_kind_faults(facts: LogFacts) -> Iterator[Fault]:
+def _acceleration_kind_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield the fault of a spatial acceleration interpreted as classical, or the reverse."""
     kind = facts.acceleration_kind
     if "linear_acceleration" not in facts.signals or kind == "proper":
         return
-    if facts.still or not facts.attitude:
+    if facts.static_poses or not facts.has_attitude:
         return
     other = "spatial" if kind == "classical" else "classical"
     text = f"the linear acceleration is the {other} one"
     yield discrete_fault(facts, "acceleration_kind", text, {"acceleration.kind": other})
 
 
-def _acceleration_unit_faults(facts: LogFacts) -> Iterator[Fault]:
+def _acceleration_unit_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield faults of linear accelerations in other units, such as g."""
     table = None if facts.schema is None else facts.schema.acceleration
-    if table is None or table.linear is None or not facts.attitude:
+    if table is None or table.linear is None or not facts.has_attitude:
         return
-    for other in ACCELERATION:
+    for other in ACCELERATION_UNITS:
         if other != table.unit:
             text = f"the linear acceleration is in {other}, not in {table.unit}"
             yield discrete_fault(facts, "acceleration_unit", text, {"acceleration.unit": other})
 
 
-def _rate_unit_faults(facts: LogFacts) -> Iterator[Fault]:
+def _rate_unit_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield the fault of angular rates in degrees if they are implausibly fast in radians."""
     tables = {"angular_velocity": "twist", "angular_acceleration": "acceleration"}
     patch = {f"{tables[n]}.angle_unit": "deg" for n in tables if n in facts.signals}
-    if patch and facts.fastest[1] > MIN_RATE_IN_DEGREES:
+    if patch and facts.top_speeds[1] > MIN_RATE_IN_DEGREES:
         yield discrete_fault(facts, "angle_unit", "angular rates are in degrees", patch)
 
 
-def _position_scale_fault(facts: LogFacts) -> Fault:
+def _position_scale_fault(facts: LogProperties) -> Fault:
     return Fault(
         "position_scale",
         "position_unit",
@@ -162,13 +166,13 @@ def _position_scale_fault(facts: LogFacts) -> Fault:
     )
 
 
-def _point_offset_fault(facts: LogFacts) -> Fault:
+def _point_offset_fault(facts: LogProperties) -> Fault:
     tool = None if facts.schema is None else facts.schema.body.tcp
     of_tool = tool is not None and facts.wrench_frame == "world"
 
     def action(size: Array) -> str:
         shown = [round(1e3 * float(v), 2) + 0.0 for v in size]
-        if facts.schema is not None and "accelerometer" in facts.signals and not facts.attitude:
+        if facts.schema is not None and "accelerometer" in facts.signals and not facts.has_attitude:
             mount = facts.schema.imu and facts.schema.imu.mount
             place = np.zeros(3) if mount is None else mount.pose.position
             return f"In [imu.mount], set `translation = {schema_numbers(place - size)}` (in m)"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import permutations, product
 
 from identify.diagnosis.fault import Fault, discrete_fault
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import Column, negate_column
 from identify.logs.schema_tables import PoseTable
@@ -28,10 +28,10 @@ _OTHER_UNIT = {"rad": "deg", "deg": "rad"}
 _UNIT_NAMES = {"rad": "radians", "deg": "degrees"}
 
 
-def rotation_faults(facts: LogFacts) -> Iterator[Fault]:
+def rotation_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield faults of convention, unit, order and signs of a rotation, and of position axes."""
     pose = None if facts.schema is None else facts.schema.pose
-    if pose is None or not facts.attitude:
+    if pose is None or not facts.has_attitude:
         return
     columns = pose.rotation_columns
     if pose.matrix is None and len(columns) >= 3:
@@ -62,7 +62,7 @@ def describe_axes(order: tuple[tuple[int, int], ...]) -> str:
 
 
 def _convention_faults(
-    facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]
+    facts: LogProperties, pose: PoseTable, columns: tuple[Column, ...]
 ) -> Iterator[Fault]:
     """Yield interpretations as Euler angles of any order or as rotation vector, in either unit."""
     meanings = [("rotation_vector", "", columns)]
@@ -110,7 +110,9 @@ def _convention_text(
     return f'the three numbers{names} of the rotation are Euler angles "{order}" about {axes} axes'
 
 
-def _sign_faults(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) -> Iterator[Fault]:
+def _sign_faults(
+    facts: LogProperties, pose: PoseTable, columns: tuple[Column, ...]
+) -> Iterator[Fault]:
     """Yield interpretations of a rotation with other signs or, for a vector, in another order."""
     place = 1 if pose.rotation_order == "wxyz" else 0
     vector, scalar = columns[place : place + 3], [*columns[:place], *columns[place + 3 :]]

@@ -15,19 +15,19 @@ from identify.diagnosis.fault import (
     schema_numbers,
 )
 from identify.diagnosis.faults.pose import MAX_PLAUSIBLE_RATES, MIN_PLAUSIBLE_RATES
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.logs.patch import Patch
-from identify.logs.units import DAY, TICKS_PER_SECOND
+from identify.logs.units import SECONDS_PER_DAY, TICKS_PER_SECOND
 from identify.regressors.log_corrections import clock_rate_map, delay_map, lag_map
 from identify.relevance import FAULT_CLOCK_RATE, FAULT_WRENCH_DELAY
 
-_TIME_FACTORS = (1e-6, 1e-3, 0.5, 2.0, 1e3, DAY, 1e6)
+_TIME_FACTORS = (1e-6, 1e-3, 0.5, 2.0, 1e3, SECONDS_PER_DAY, 1e6)
 """Tried factors on time: other units, or half or twice the sampling rate."""
 
 
-def timing_faults(facts: LogFacts) -> Iterator[Fault]:
+def timing_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield faults of time and delay; none for static poses."""
-    if facts.still:
+    if facts.static_poses:
         return
     if facts.rates_from_pose and facts.gravity_added:
         yield from _time_unit_faults(facts)
@@ -49,7 +49,7 @@ def time_patch(schema_tables: Mapping[str, object], factor: float) -> Patch:
         return {"log.rate_hz": float(f"{float(table['rate_hz']) / factor:g}")}
     if "time_fraction" in table:  # whole seconds have no other unit
         return {}
-    units = {**TICKS_PER_SECOND, "d": 1.0 / DAY}
+    units = {**TICKS_PER_SECOND, "d": 1.0 / SECONDS_PER_DAY}
     ticks = units[str(table.get("time_unit", "s"))] / factor
     for unit, per_second in units.items():
         if abs(ticks / per_second - 1.0) < 1e-9:
@@ -65,8 +65,8 @@ def time_remedy(schema_tables: Mapping[str, object], factor: float) -> str:
     return schema_lines(patch, schema_tables)
 
 
-def _time_unit_faults(facts: LogFacts) -> Iterator[Fault]:
-    speed, spin = facts.fastest
+def _time_unit_faults(facts: LogProperties) -> Iterator[Fault]:
+    speed, spin = facts.top_speeds
     for factor in _TIME_FACTORS:
         rates = speed / factor, spin / factor
         if all(rate < most for rate, most in zip(rates, MAX_PLAUSIBLE_RATES, strict=True)) and any(
@@ -83,7 +83,7 @@ def _time_unit_faults(facts: LogFacts) -> Iterator[Fault]:
             )
 
 
-def _clock_rate_fault(facts: LogFacts) -> Fault:
+def _clock_rate_fault(facts: LogProperties) -> Fault:
     return Fault(
         "clock_rate",
         "clock_rate",
@@ -102,7 +102,7 @@ def _clock_rate_fault(facts: LogFacts) -> Fault:
     )
 
 
-def _delay_fault(facts: LogFacts) -> Fault:
+def _delay_fault(facts: LogProperties) -> Fault:
     before = 0.0 if facts.schema is None else facts.schema.wrench.delay_s
     axes: Patch = {}
     if facts.schema is not None and facts.schema.wrench.delay_axes != "body":
@@ -118,7 +118,7 @@ def _delay_fault(facts: LogFacts) -> Fault:
     )
 
 
-def _lag_fault(facts: LogFacts) -> Fault:
+def _lag_fault(facts: LogProperties) -> Fault:
     def action(size: Array) -> str:
         corner = 1.0 / (2.0 * np.pi * max(abs(float(size[0])), 1e-9))
         return (

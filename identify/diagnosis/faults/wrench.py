@@ -10,10 +10,10 @@ import numpy as np
 from identify.arrays import Array
 from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, gain_of, schema_numbers
 from identify.diagnosis.faults.rotation import SIGNED_ORDERS, describe_axes, reordered
-from identify.logs.facts import LogFacts
+from identify.logs.log_properties import LogProperties
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negate_column
-from identify.logs.units import FORCE, TORQUE
+from identify.logs.units import FORCE_UNITS, TORQUE_UNITS
 from identify.regressors.log_corrections import misalignment_map, torque_gain_map
 from identify.relevance import FAULT_AXES_ANGLE, FAULT_TORQUE_GAIN
 from identify.spatial.rotations import (
@@ -25,7 +25,7 @@ from identify.spatial.rotations import (
 
 DEGREE = float(np.radians(1.0))
 
-_TORQUE_UNITS = tuple({factor: unit for unit, factor in TORQUE.items()}.values())
+_TORQUE_UNITS = tuple({factor: unit for unit, factor in TORQUE_UNITS.items()}.values())
 """Units of torque with different factors."""
 
 _MAX_GAIN_RATIO = 1.5
@@ -38,7 +38,7 @@ LOG_RATIO_STARTS = tuple(np.outer((-1.0, 1.0), np.arange(1.2, 7.0, 0.4)).reshape
 """Starting values of the log-ratio of the scales of force and torque: it has many maxima."""
 
 
-def sign_faults(facts: LogFacts) -> Iterator[Fault]:
+def sign_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield wrong signs of wrench, force and torque."""
     if facts.schema is None:
         return
@@ -52,21 +52,23 @@ def sign_faults(facts: LogFacts) -> Iterator[Fault]:
         yield discrete_fault(facts, f"{key}_sign", f"the {key} alone has the other sign", patch)
 
 
-def wrench_faults(facts: LogFacts) -> Iterator[Fault]:
+def wrench_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield faults of the wrench other than signs of whole vectors."""
     if facts.schema is not None:
         yield from _axis_sign_faults(facts)
         yield from _axes_faults(facts)
-        if not facts.still:  # static poses identify mass and centre of mass, no ratio of units
+        if (
+            not facts.static_poses
+        ):  # static poses identify mass and centre of mass, no ratio of units
             yield from _unit_faults(facts)
         yield from _frame_faults(facts)
     yield _misalignment_fault(facts)
     yield _torque_gain_fault(facts)
-    if not facts.still:
+    if not facts.static_poses:
         yield _raw_counts_fault(facts)
 
 
-def _axis_sign_faults(facts: LogFacts) -> Iterator[Fault]:
+def _axis_sign_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield wrong signs of single axes of force or torque."""
     assert facts.schema is not None
     for key, axis in product(("force", "torque"), range(3)):
@@ -76,7 +78,7 @@ def _axis_sign_faults(facts: LogFacts) -> Iterator[Fault]:
         yield discrete_fault(facts, f"{key}_sign", text, {f"wrench.{key}": columns})
 
 
-def _axes_faults(facts: LogFacts) -> Iterator[Fault]:
+def _axes_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield permuted or mirrored axes of force, torque or both, and force and torque swapped."""
     assert facts.schema is not None
     wrench = facts.schema.wrench
@@ -94,7 +96,7 @@ def _axes_faults(facts: LogFacts) -> Iterator[Fault]:
     )
 
 
-def _unit_faults(facts: LogFacts) -> Iterator[Fault]:
+def _unit_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield wrong units of force, of torque and of both.
 
     A log identifies only their ratio: a common factor is another body of the same shape. Two wrong
@@ -104,8 +106,11 @@ def _unit_faults(facts: LogFacts) -> Iterator[Fault]:
     wrench = facts.schema.wrench
     present = wrench.force_unit, wrench.torque_unit
     keys = "force_unit", "torque_unit"
-    for units in product(FORCE, _TORQUE_UNITS):
-        ratios = FORCE[units[0]] / FORCE[present[0]], TORQUE[units[1]] / TORQUE[present[1]]
+    for units in product(FORCE_UNITS, _TORQUE_UNITS):
+        ratios = (
+            FORCE_UNITS[units[0]] / FORCE_UNITS[present[0]],
+            TORQUE_UNITS[units[1]] / TORQUE_UNITS[present[1]],
+        )
         changed = [k for k in (0, 1) if abs(ratios[k] - 1.0) > 1e-9]
         if not changed or abs(ratios[0] / ratios[1] - 1.0) < 1e-9:
             continue
@@ -115,9 +120,9 @@ def _unit_faults(facts: LogFacts) -> Iterator[Fault]:
             yield discrete_fault(facts, keys[changed[-1]], " and ".join(texts), patch)
 
 
-def _frame_faults(facts: LogFacts) -> Iterator[Fault]:
+def _frame_faults(facts: LogProperties) -> Iterator[Fault]:
     """Yield a wrong frame of the wrench."""
-    if facts.wrench_frame == "sensor" or not facts.attitude:
+    if facts.wrench_frame == "sensor" or not facts.has_attitude:
         return
     other = "body" if facts.wrench_frame == "world" else "world"
     patch: dict[str, object] = {"wrench.frame": other}
@@ -126,7 +131,7 @@ def _frame_faults(facts: LogFacts) -> Iterator[Fault]:
     yield discrete_fault(facts, "wrench_frame", f"the wrench is in {other} axes", patch)
 
 
-def _misalignment_fault(facts: LogFacts) -> Fault:
+def _misalignment_fault(facts: LogProperties) -> Fault:
     def patch(size: Array) -> Patch:
         turn = exp_rotation(size)
         if facts.X_BS is not None:
@@ -155,7 +160,7 @@ def _misalignment_fault(facts: LogFacts) -> Fault:
     )
 
 
-def axes_rotation(fault: Fault, facts: LogFacts) -> Array | None:
+def axes_rotation(fault: Fault, facts: LogProperties) -> Array | None:
     """Return the rotation vector of a fault that rotates force and torque axes; None for others."""
     if fault.code != "wrench_axes" or fault.patch is None or facts.schema is None:
         return None
@@ -172,7 +177,7 @@ def rotation_starts(turn: Array) -> list[Array]:
     return [turn, *near]
 
 
-def _torque_gain_fault(facts: LogFacts) -> Fault:
+def _torque_gain_fault(facts: LogProperties) -> Fault:
     def action(size: Array) -> str:
         return (
             f"Torque over force is {1.0 / (1.0 + float(size[0])):.4g} of what fits: check both "
@@ -197,7 +202,7 @@ def _torque_gain_fault(facts: LogFacts) -> Fault:
     )
 
 
-def _raw_counts_fault(facts: LogFacts) -> Fault:
+def _raw_counts_fault(facts: LogProperties) -> Fault:
     """Return the fault of raw counts: force and torque have unknown, different scales."""
 
     def describe(size: Array, half: Array) -> str:

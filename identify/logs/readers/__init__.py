@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from identify.errors import LogError
 from identify.files import require_file
-from identify.logs.table import RowsReader, Source, Table, TableInfo
+from identify.logs.table import ColumnSource, RowsReader, Table, TableInfo
 
 if TYPE_CHECKING:
     from identify.logs.readers.line_index import LineIndex
 
-Reader: TypeAlias = Callable[[Source], Table]
+Reader: TypeAlias = Callable[[ColumnSource], Table]
 
 RECEIVED, STAMP = "receive_time", "header.stamp"
 """Time columns of a bag: receive time, and the stamp of the message header."""
 
-_WITH_TOPICS = ("bag", "hdf5", "ulog")
+_FORMATS_OF_SEVERAL_TABLES = ("bag", "hdf5", "ulog")
 """Formats of files that contain several tables."""
 
 READERS: Mapping[str, str] = MappingProxyType(
@@ -58,14 +58,14 @@ def is_bag(path: Path) -> bool:
     return path.is_dir() and (path / "metadata.yaml").is_file()
 
 
-def files_of(path: Path) -> list[Path]:
+def log_files(path: Path) -> list[Path]:
     """Return the files of a log: the file itself, or all files of a bag's folder."""
     if not is_bag(path):
         return [path]
     return sorted(part for part in path.iterdir() if part.is_file())
 
 
-def read_table(source: Source) -> Table:
+def read_table(source: ColumnSource) -> Table:
     """Read the requested columns by the reader of the file's format, imported on first use.
 
     Raises:
@@ -77,8 +77,8 @@ def read_table(source: Source) -> Table:
             require_file(path)
         name = format_of(path)
     else:
-        name = "arrays"
-    if source.layout.topic is not None and name not in _WITH_TOPICS:
+        name = "array_columns"
+    if source.layout.topic is not None and name not in _FORMATS_OF_SEVERAL_TABLES:
         raise LogError(
             f"{path}: the schema names the topic {source.layout.topic!r}, but the file holds one "
             "table; leave topic out",
@@ -98,7 +98,7 @@ def list_tables(path: Path) -> tuple[TableInfo, ...]:
     if not is_bag(path):
         require_file(path)
     contents: Callable[[Path], tuple[TableInfo, ...]] | None
-    contents = getattr(import_module(f"{__name__}.{format_of(path)}"), "contents", None)
+    contents = getattr(import_module(f"{__name__}.{format_of(path)}"), "list_contents", None)
     if contents is None:
         raise LogError(
             f"{path}: columns of this file format cannot be listed; write the schema by hand"
@@ -106,7 +106,7 @@ def list_tables(path: Path) -> tuple[TableInfo, ...]:
     return contents(path)
 
 
-def count_rows_if_long(source: Source, least: int) -> tuple[int, LineIndex | None] | None:
+def count_rows_if_long(source: ColumnSource, min_rows: int) -> tuple[int, LineIndex | None] | None:
     """Count the rows of a long file, with its line index; None if the file is short."""
     match format_of(source.path):
         case "parquet":
@@ -120,23 +120,23 @@ def count_rows_if_long(source: Source, least: int) -> tuple[int, LineIndex | Non
         case "text":
             from identify.logs.readers.text import index_text
 
-            lines = index_text(source, least)
+            lines = index_text(source, min_rows)
             rows = 0 if lines is None else lines.rows
         case _:
             return None
-    return (rows, lines) if rows >= least else None
+    return (rows, lines) if rows >= min_rows else None
 
 
-def chunk_reader(source: Source, lines: LineIndex | None) -> RowsReader:
+def chunk_reader(source: ColumnSource, lines: LineIndex | None) -> RowsReader:
     """Return a reader of row ranges of a long file."""
     if format_of(source.path) == "hdf5":
-        from identify.logs.readers.hdf5 import hdf5_rows
+        from identify.logs.readers.hdf5 import hdf5_row_reader
 
-        return hdf5_rows(source)
+        return hdf5_row_reader(source)
     if lines is None:
-        from identify.logs.readers.parquet import parquet_rows
+        from identify.logs.readers.parquet import parquet_row_reader
 
-        return parquet_rows(source)
-    from identify.logs.readers.text import text_rows
+        return parquet_row_reader(source)
+    from identify.logs.readers.text import text_row_reader
 
-    return text_rows(source, lines)
+    return text_row_reader(source, lines)

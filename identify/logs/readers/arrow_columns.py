@@ -40,8 +40,10 @@ def as_stamps(column: pa.ChunkedArray) -> tuple[Stamps, NDArray[np.bool_]]:
     return _to_numpy(whole.fill_null(0)), missing
 
 
-def _cast(column: pa.ChunkedArray, kind: pa.DataType, *, safe: bool = True) -> pa.ChunkedArray:
-    return column if column.type == kind else column.cast(kind, safe=safe)
+def _cast(
+    column: pa.ChunkedArray, arrow_type: pa.DataType, *, safe: bool = True
+) -> pa.ChunkedArray:
+    return column if column.type == arrow_type else column.cast(arrow_type, safe=safe)
 
 
 def _to_numpy(column: pa.ChunkedArray) -> NDArray:

@@ -24,9 +24,9 @@ from identify.arrays import Array
 from identify.errors import LogError, MissingColumn, MissingExtra
 from identify.files import wrap_decode_errors
 from identify.logs.readers import RECEIVED, STAMP, is_bag
-from identify.logs.readers.arrays import ColumnRef, table_of, topic_of
+from identify.logs.readers.array_columns import ColumnRef, load_table, requested_topic
 from identify.logs.readers.transforms import TF_TYPES, TRANSFORM_COLUMNS, read_transform
-from identify.logs.table import Source, Table, TableInfo
+from identify.logs.table import ColumnSource, Table, TableInfo
 
 if TYPE_CHECKING:
     from rosbags.interfaces import Connection
@@ -51,7 +51,7 @@ _INSPECTED_MESSAGES = 2000
 _INSPECTED_STATES = 20
 """Number of joint-state messages inspected; the joints of the longest are listed."""
 
-Messages: TypeAlias = Iterator[tuple[int, Any]]
+ReceivedMessages: TypeAlias = Iterator[tuple[int, Any]]
 """Messages in order, with receive time [ns]; their class is created when the bag is read."""
 
 Getter: TypeAlias = Callable[[Any], Any]
@@ -65,36 +65,36 @@ class _Time(Protocol):
     nanosec: int
 
 
-def read_bag(source: Source) -> Table:
+def read_bag(source: ColumnSource) -> Table:
     """Read the requested fields of one topic, message by message."""
-    with opened(source.path) as bag:
+    with open_bag(source.path) as bag:
         topics = _message_types(bag)
         wanted = source.layout.topic
         frames = None if wanted is None else _frames_of_topic(wanted)
         if frames is not None:
             arrays = _transform_columns(source, bag, topics, *frames)
         else:
-            topic = topic_of(source, topics)
+            topic = requested_topic(source, topics)
             if topics[topic] in TF_TYPES:
                 raise LogError(
                     f"{source.path}: {topic} holds transforms between frames: give topic = "
                     '"PARENT -> CHILD" with the names of two frames, such as "base -> tool0"',
                     path=source.path,
                 )
-            arrays = _columns(source, f"{topic} ({topics[topic]})", messages_of(bag, [topic]))
+            arrays = _columns(source, f"{topic} ({topics[topic]})", iterate_messages(bag, [topic]))
     slots = [ColumnRef(name, name, len(array), array.dtype) for name, array in arrays.items()]
-    return table_of(source, slots, lambda name: arrays[name])
+    return load_table(source, slots, lambda name: arrays[name])
 
 
-def contents(path: Path) -> tuple[TableInfo, ...]:
+def list_contents(path: Path) -> tuple[TableInfo, ...]:
     """Return the topics; for transforms, the chains from the root to each moving frame."""
     tables: list[TableInfo] = []
     refused: list[LogError] = []
     up: dict[str, str] = {}
-    with opened(path) as bag:
+    with open_bag(path) as bag:
         for name, kind in _message_types(bag).items():
             try:
-                messages = messages_of(bag, [name])
+                messages = iterate_messages(bag, [name])
                 if kind in TF_TYPES:
                     edges = _transform_edges(islice(messages, _INSPECTED_MESSAGES))
                     up |= {child: parent for _, parent, child, _ in edges}
@@ -107,7 +107,7 @@ def contents(path: Path) -> tuple[TableInfo, ...]:
                 refused.append(error)
                 continue
             frame = str(getattr(getattr(first, "header", None), "frame_id", "")).strip("/")
-            names = flattened(first)
+            names = field_getters(first)
             if STAMP in names and not names[STAMP](first):
                 del names[STAMP]  # it was not set
             tables.append(TableInfo((RECEIVED, *names), name, kind, frame=frame))
@@ -128,7 +128,7 @@ def _message_types(bag: Bag) -> dict[str, str]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Bag]:
+def open_bag(path: Path) -> Iterator[Bag]:
     """Open a bag; errors of the library for damaged bags become `LogError`.
 
     Raises:
@@ -139,16 +139,16 @@ def opened(path: Path) -> Iterator[Bag]:
         from rosbags.rosbag1 import Reader as Reader1
         from rosbags.rosbag2 import Reader as Reader2
 
-        from identify.logs.readers.mcap_encodings import any_encoding
+        from identify.logs.readers.mcap_encodings import allow_any_encoding
     except ImportError as error:
         raise MissingExtra("a ROS bag", "bags", "rosbags") from error
     with wrap_decode_errors(path, "ROS bag"):
         ros1 = path.suffix == ".bag" and not path.is_dir()
-        with Reader1(path) if ros1 else any_encoding(Reader2(storage_of(path))) as bag:
+        with Reader1(path) if ros1 else allow_any_encoding(Reader2(bag_storage(path))) as bag:
             yield bag
 
 
-def storage_of(path: Path) -> Path:
+def bag_storage(path: Path) -> Path:
     """Return the path to open: a bag, or its only file if topics are not encoded in CDR."""
     if not is_bag(path):
         return path
@@ -162,7 +162,7 @@ def storage_of(path: Path) -> Path:
     return files[0] if other and plain and len(files) == 1 else path
 
 
-def messages_of(bag: Bag, topics: Sequence[str]) -> Messages:
+def iterate_messages(bag: Bag, topics: Sequence[str]) -> ReceivedMessages:
     """Yield the messages of some topics of an open bag.
 
     Raises:
@@ -216,7 +216,9 @@ def _decoder(connection: Connection) -> Callable[[bytes], object]:
     return decode
 
 
-def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArray[Any]]:
+def _columns(
+    source: ColumnSource, topic: str, messages: ReceivedMessages
+) -> dict[str, NDArray[Any]]:
     """Return the requested columns of a topic's messages; other columns are zero.
 
     `topic` is the topic's name in error messages, with its type.
@@ -224,13 +226,13 @@ def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArra
     path, time = source.path, source.layout.time
     asked = [str(column) for column in source.columns]
     received, first = next(messages)
-    known = of_first = flattened(first)
+    known = of_first = field_getters(first)
     while hasattr(first, "name") and not of_first.keys() >= set(asked):  # of other joints
         entry = next(messages, None)
         if entry is None:
             break
         received, first = entry
-        of_first = flattened(first)
+        of_first = field_getters(first)
         known = known | of_first
     names = (RECEIVED, *known)
     if missing := [name for name in asked if name not in of_first]:
@@ -273,7 +275,7 @@ def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArra
     return arrays
 
 
-def flattened(message: object) -> dict[str, Getter]:
+def field_getters(message: object) -> dict[str, Getter]:
     """Return the numeric fields of a message by name, with their getters."""
     getters: dict[str, Getter] = {}
     _flatten("", message, lambda whole: whole, getters)
@@ -312,17 +314,17 @@ class _JointMissing(LookupError):
     """A joint-state message lacks a joint, which another publisher of the topic has."""
 
 
-def _joint_getter(get: Getter, of: Getter, joint: str, usual_index: int) -> Getter:
+def _joint_getter(get_message: Getter, get_values: Getter, joint: str, usual_index: int) -> Getter:
     """Return the getter of a joint's value, by name as its index may differ between messages."""
 
     def value(whole: object) -> object:
-        message = get(whole)
+        message = get_message(whole)
         names = message.name
         if names[usual_index : usual_index + 1] == [joint]:
-            return of(message)[usual_index]
+            return get_values(message)[usual_index]
         if joint not in names:
             raise _JointMissing(joint)
-        return of(message)[names.index(joint)]
+        return get_values(message)[names.index(joint)]
 
     return value
 
@@ -338,7 +340,7 @@ def _frames_of_topic(topic: str) -> tuple[str, str] | None:
 
 
 def _transform_columns(
-    source: Source, bag: Bag, topics: Mapping[str, str], parent: str, child: str
+    source: ColumnSource, bag: Bag, topics: Mapping[str, str], parent: str, child: str
 ) -> dict[str, NDArray[Any]]:
     """Return the pose columns of one frame in another, from the transforms of a bag."""
     of_frames = [name for name, kind in topics.items() if kind in TF_TYPES]
@@ -353,8 +355,12 @@ def _transform_columns(
     received = source.layout.time == RECEIVED
     poses = read_transform(
         source.path,
-        (_transform_edges(messages_of(bag, static)) if static else iter(())),
-        (_transform_edges(messages_of(bag, moving), received=received) if moving else iter(())),
+        (_transform_edges(iterate_messages(bag, static)) if static else iter(())),
+        (
+            _transform_edges(iterate_messages(bag, moving), received=received)
+            if moving
+            else iter(())
+        ),
         parent,
         child,
     )
@@ -364,7 +370,7 @@ def _transform_columns(
 
 
 def _transform_edges(
-    messages: Messages, *, received: bool = False
+    messages: ReceivedMessages, *, received: bool = False
 ) -> Iterator[tuple[int, str, str, tuple[float, ...]]]:
     """Yield stamp [ns], parent, child, and translation with quaternion of each transform.
 

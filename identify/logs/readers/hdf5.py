@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError, MissingExtra
 from identify.files import check_expansion, wrap_decode_errors
-from identify.logs.readers.arrays import ColumnRef, column_refs, rows_of, table_of, topic_of
-from identify.logs.table import RowsReader, Source, Table, TableInfo
+from identify.logs.readers.array_columns import (
+    ColumnRef,
+    column_refs,
+    count_requested_rows,
+    load_table,
+    requested_topic,
+)
+from identify.logs.table import ColumnSource, RowsReader, Table, TableInfo
 
 if TYPE_CHECKING:
     import h5py
@@ -29,12 +35,12 @@ _MAX_DATASETS = 10_000
 """Maximum number of data sets inspected in a file."""
 
 
-def read_hdf5(source: Source) -> Table:
+def read_hdf5(source: ColumnSource) -> Table:
     """Read the requested data sets, which have the same rows."""
     return _read(source, slice(None))
 
 
-def contents(path: Path) -> tuple[TableInfo, ...]:
+def list_contents(path: Path) -> tuple[TableInfo, ...]:
     """Return the data sets by group."""
     with open_hdf5(path) as file, wrap_decode_errors(path, "HDF5 file"):
         names = [slot.name for slot in _columns(path, file)]
@@ -47,15 +53,15 @@ def contents(path: Path) -> tuple[TableInfo, ...]:
     return tuple(TableInfo(tuple(dataset), group) for group, dataset in groups.items())
 
 
-def count_rows(source: Source) -> int:
+def count_rows(source: ColumnSource) -> int:
     """Count the rows of the requested data sets."""
     with open_hdf5(source.path) as file, wrap_decode_errors(source.path, "HDF5 file"):
-        return rows_of(source, _requested_columns(source, file, slice(None)))
+        return count_requested_rows(source, _requested_columns(source, file, slice(None)))
 
 
-def hdf5_rows(source: Source) -> RowsReader:
+def hdf5_row_reader(source: ColumnSource) -> RowsReader:
     """Return a reader of row ranges of a file."""
-    return lambda start, stop: replace(_read(source, slice(start, stop)), first=start)
+    return lambda start, stop: replace(_read(source, slice(start, stop)), first_row=start)
 
 
 def open_hdf5(path: Path) -> h5py.File:
@@ -92,7 +98,7 @@ def data_sets(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
                 yield f"{prefix}{name}", below
 
 
-def _read(source: Source, rows: slice) -> Table:
+def _read(source: ColumnSource, rows: slice) -> Table:
     path = source.path
     with open_hdf5(path) as file, wrap_decode_errors(path, "HDF5 file"):
         slots = _requested_columns(source, file, rows)
@@ -102,10 +108,12 @@ def _read(source: Source, rows: slice) -> Table:
             data: Any = file[name]
             return np.asarray(data[rows] if field is None else data.fields(field)[rows])
 
-        return table_of(source, slots, load)
+        return load_table(source, slots, load)
 
 
-def _requested_columns(source: Source, file: h5py.File, rows: slice) -> list[ColumnRef[_Field]]:
+def _requested_columns(
+    source: ColumnSource, file: h5py.File, rows: slice
+) -> list[ColumnRef[_Field]]:
     """Return the columns of the group that the schema names, or of the whole file."""
     path, topic = source.path, source.layout.topic
     group = file
@@ -115,7 +123,7 @@ def _requested_columns(source: Source, file: h5py.File, rows: slice) -> list[Col
         group = file.get(topic)
         if not isinstance(group, h5py.Group):
             names = {name.rpartition("/")[0]: "" for name, _ in data_sets(file) if "/" in name}
-            topic_of(source, names, "group")
+            requested_topic(source, names, "group")
             raise LogError(f"{path}: {topic!r} is not a group of data sets", path=path)
     return _columns(path, group, rows)
 

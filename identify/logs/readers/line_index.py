@@ -31,13 +31,13 @@ class LineIndex:
     """Line offsets of a regular text file: no comments, no blank lines, one kind of line end.
 
     Attributes:
-        number: the one-based line of the first row.
+        first_line: the one-based line of the first row.
         rows: how many lines follow, that one included.
         offsets: of every so many of them, and the end of the file.
         sha256: of the whole file (hexadecimal).
     """
 
-    number: int
+    first_line: int
     rows: int
     offsets: NDArray[np.int64]
     sha256: str
@@ -72,22 +72,22 @@ def _end_of(content: bytes, lines: int, start: int) -> int:
     return start
 
 
-def index_lines(path: Path, begin: int, number: int, comment: bytes) -> LineIndex | None:
+def index_lines(path: Path, offset: int, first_line: int, comment: bytes) -> LineIndex | None:
     """Index a text file in one pass; None if it is not regular.
 
     Args:
         path: the file.
-        begin: offset of the first row.
-        number: its one-based line.
+        offset: offset of the first row.
+        first_line: its one-based line.
         comment: mark of comments; empty for none.
     """
-    file_hash, offsets, rows, position = hashlib.sha256(), [begin], 0, 0
-    returns, last, end = 0, b"", begin - 1
+    file_hash, offsets, rows, position = hashlib.sha256(), [offset], 0, 0
+    returns, last, end = 0, b"", offset - 1
     try:
         with path.open("rb") as file:
             while block := file.read(_BLOCK_BYTES):
                 file_hash.update(block)
-                rest = block[max(0, begin - position) :]
+                rest = block[max(0, offset - position) :]
                 start = position + len(block) - len(rest)
                 if comment and comment in last[-len(comment) :] + rest:
                     return None
@@ -111,4 +111,4 @@ def index_lines(path: Path, begin: int, number: int, comment: bytes) -> LineInde
     if offsets[-1] != position:
         offsets.append(position)
     offsets_array = np.array(offsets, dtype=np.int64)
-    return LineIndex(number, rows, offsets_array, file_hash.hexdigest())
+    return LineIndex(first_line, rows, offsets_array, file_hash.hexdigest())

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError
 from identify.files import check_expansion, wrap_decode_errors
-from identify.logs.readers.arrays import ColumnRef, all_column_refs, table_of
+from identify.logs.readers.array_columns import ColumnRef, all_column_refs, load_table
 from identify.logs.readers.hdf5 import data_sets, open_hdf5
-from identify.logs.table import Source, Table, TableInfo
+from identify.logs.table import ColumnSource, Table, TableInfo
 
 MAX_BYTES = 2**31
 """Maximum size of arrays that are read at once [bytes]."""
@@ -30,13 +30,13 @@ _MAX_DEPTH, _MAX_STRUCTURES = 8, 256
 """Maximum depth of nested structures, and maximum length of an array of structures."""
 
 
-def read_mat(source: Source) -> Table:
+def read_mat(source: ColumnSource) -> Table:
     """Read the requested arrays; a row or column vector is one column."""
     slots, load = _open_columns(source.path)
-    return table_of(source, slots, load)
+    return load_table(source, slots, load)
 
 
-def contents(path: Path) -> tuple[TableInfo, ...]:
+def list_contents(path: Path) -> tuple[TableInfo, ...]:
     """Return the numeric arrays."""
     slots, _ = _open_columns(path)
     return (TableInfo(tuple(slot.name for slot in slots)),)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rosbags.interfaces.typing import RPath
 
 
-class _Schemas(dict[int, Schema]):
+class _KnownTypeDefinitions(dict[int, Schema]):
     """Type definitions by number; definitions in a language unknown to rosbags become empty."""
 
     def __setitem__(self, key: int, value: Schema) -> None:
@@ -27,18 +27,20 @@ class _Schemas(dict[int, Schema]):
         super().__setitem__(key, value if known else value._replace(encoding="", data=""))
 
 
-class _Mcap(McapReader):
+class _TolerantMcapReader(McapReader):
     def __init__(self, path: RPath) -> None:
         super().__init__(path)
-        self.schemas = _Schemas()
+        self.schemas = _KnownTypeDefinitions()
 
 
-class _Folder(DirectoryReader):
-    STORAGE_PLUGINS = MappingProxyType({**DirectoryReader.STORAGE_PLUGINS, "mcap": _Mcap})
+class _TolerantFolderReader(DirectoryReader):
+    STORAGE_PLUGINS = MappingProxyType(
+        {**DirectoryReader.STORAGE_PLUGINS, "mcap": _TolerantMcapReader}
+    )
 
 
-def any_encoding(bag: Reader) -> Reader:
+def allow_any_encoding(bag: Reader) -> Reader:
     """Return a bag of ROS 2 that opens whatever its topics are encoded in."""
-    kinds = {McapReader: _Mcap, DirectoryReader: _Folder}
+    kinds = {McapReader: _TolerantMcapReader, DirectoryReader: _TolerantFolderReader}
     bag.storage = kinds.get(type(bag.storage), type(bag.storage))(bag.path)
     return bag

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError
 from identify.files import check_expansion, read_error, wrap_decode_errors
-from identify.logs.readers.arrays import all_column_refs, column_refs, table_of
-from identify.logs.table import Source, Table, TableInfo
+from identify.logs.readers.array_columns import all_column_refs, column_refs, load_table
+from identify.logs.table import ColumnSource, Table, TableInfo
 
 _UNREADABLE = (
     zipfile.BadZipFile,
@@ -41,11 +41,11 @@ _UNREADABLE = (
 """Exceptions of `zipfile` and the NPY format for damaged archives."""
 
 
-def read_numpy_files(source: Source) -> Table:
+def read_numpy_files(source: ColumnSource) -> Table:
     """Read the requested columns; datetime64 stamps have their own unit."""
     if source.path.suffix.lower() == ".npy":
         arrays = _arrays_of_npy(source.path)
-        return table_of(source, all_column_refs(arrays), arrays.__getitem__)
+        return load_table(source, all_column_refs(arrays), arrays.__getitem__)
     try:
         with zipfile.ZipFile(source.path) as archive:
             slots = column_refs(_headers(source.path, archive))
@@ -54,14 +54,14 @@ def read_numpy_files(source: Source) -> Table:
                 with archive.open(member) as file:
                     return npy.read_array(file, allow_pickle=False)
 
-            return table_of(source, slots, load)
+            return load_table(source, slots, load)
     except LogError:
         raise
     except _UNREADABLE as error:
         raise read_error(source.path, error, "NPZ archive") from error
 
 
-def contents(path: Path) -> tuple[TableInfo, ...]:
+def list_contents(path: Path) -> tuple[TableInfo, ...]:
     """Return the arrays."""
     if path.suffix.lower() == ".npy":
         return (TableInfo(tuple(slot.name for slot in all_column_refs(_arrays_of_npy(path)))),)

@@ -15,9 +15,9 @@ from identify.files import check_expansion, read_error
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.schema_fields import Column
 from identify.logs.table import (
+    ColumnSource,
     RowFault,
     RowsReader,
-    Source,
     Table,
     TableInfo,
     find_column,
@@ -39,7 +39,7 @@ _FLOAT64_BYTES = 8
 _CONVERT_REMEDY = "write it without compression, dictionaries and large row groups"
 
 
-def read_parquet(source: Source) -> Table:
+def read_parquet(source: ColumnSource) -> Table:
     """Read the requested columns; a timestamp column has its own unit."""
     columns = _ParquetColumns.of(source, _open(source.path))
     columns.require_bounded(whole=True)
@@ -49,7 +49,7 @@ def read_parquet(source: Source) -> Table:
         raise read_error(source.path, error, "Parquet file") from error
 
 
-def contents(path: Path) -> tuple[TableInfo, ...]:
+def list_contents(path: Path) -> tuple[TableInfo, ...]:
     """Return the columns."""
     return (TableInfo(tuple(_open(path).schema_arrow.names)),)
 
@@ -59,7 +59,7 @@ def count_rows(path: Path) -> int:
     return _open(path).metadata.num_rows
 
 
-def parquet_rows(source: Source) -> RowsReader:
+def parquet_row_reader(source: ColumnSource) -> RowsReader:
     """Return a reader of row ranges of a file; ranges in order are decoded once."""
     columns = _ParquetColumns.of(
         source, _open(source.path, buffer_size=_BUFFER_BYTES, pre_buffer=False)
@@ -131,12 +131,12 @@ class _ParquetColumns:
         fields: field of each column, and of the time stamps if the file has them.
     """
 
-    source: Source
+    source: ColumnSource
     file: pq.ParquetFile
     fields: Mapping[Column, pa.Field]
 
     @classmethod
-    def of(cls, source: Source, file: pq.ParquetFile) -> _ParquetColumns:
+    def of(cls, source: ColumnSource, file: pq.ParquetFile) -> _ParquetColumns:
         """Find the requested columns in a file."""
         path, schema, time = source.path, file.schema_arrow, source.layout.time
         names, asked = tuple(schema.names), list(source.columns)
@@ -196,21 +196,21 @@ class _ParquetColumns:
             faults[missing] = RowFault.NOT_FINITE
         ticks = _ticks(stamps_of.type) if stamps_of else None
         names = tuple(self.file.schema_arrow.names)
-        return Table(source.path, names, columns, faults, stamps, ticks, first=first)
+        return Table(source.path, names, columns, faults, stamps, ticks, first_row=first)
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def _is_number(arrow_type: pa.DataType) -> bool:
     """Return whether an Arrow type is numeric (or null)."""
     types = pa.types
     return (
-        types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_decimal(kind)
-        or types.is_null(kind)
+        types.is_integer(arrow_type)
+        or types.is_floating(arrow_type)
+        or types.is_decimal(arrow_type)
+        or types.is_null(arrow_type)
     )
 
 
-def _ticks(kind: pa.DataType) -> int | None:
-    if isinstance(kind, pa.TimestampType | pa.DurationType):
-        return TICKS_PER_SECOND[kind.unit]
+def _ticks(arrow_type: pa.DataType) -> int | None:
+    if isinstance(arrow_type, pa.TimestampType | pa.DurationType):
+        return TICKS_PER_SECOND[arrow_type.unit]
     return None

@@ -28,28 +28,28 @@ from identify.errors import LogError
 from identify.files import check_expansion, read_bytes, read_error
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.readers.line_index import HEAD_BYTES, LineIndex, index_lines
-from identify.logs.readers.text_lines import (
-    LINE_END,
-    Line,
-    Row,
-    is_date,
-    is_missing,
-    is_number,
-    is_time_of_day,
-    microseconds_of,
-    numbers_of,
-    read_lines,
-)
-from identify.logs.readers.text_sheet import (
+from identify.logs.readers.text_layout import (
     TextLayout,
     inspect_text,
     likely_contents,
     suggest_separator,
 )
+from identify.logs.readers.text_lines import (
+    LINE_END,
+    Row,
+    TextLine,
+    is_date,
+    is_missing,
+    is_number,
+    is_time_of_day,
+    microseconds_since_1970,
+    parse_numbers,
+    read_lines,
+)
 from identify.logs.table import (
+    ColumnSource,
     RowFault,
     RowsReader,
-    Source,
     Stamps,
     Table,
     TableInfo,
@@ -68,12 +68,12 @@ _STAMP_REMEDY = (
 _DATE_PATTERN = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
 
 
-def read_text(source: Source) -> Table:
+def read_text(source: ColumnSource) -> Table:
     """Read the requested columns of a text file."""
     return _read_rows(inspect_text(source, _text_content(source.path)))
 
 
-def contents(path: Path) -> tuple[TableInfo, ...]:
+def list_contents(path: Path) -> tuple[TableInfo, ...]:
     """Return the columns that the first lines of a text file suggest."""
     text = (
         _text_content(path)
@@ -83,27 +83,27 @@ def contents(path: Path) -> tuple[TableInfo, ...]:
     return (likely_contents(path, list(islice(read_lines(text), _INSPECTED_LINES))),)
 
 
-def index_text(source: Source, least: int) -> LineIndex | None:
+def index_text(source: ColumnSource, min_rows: int) -> LineIndex | None:
     """Return the line index of a long regular text file; None if it must be read at once."""
     path = source.path
-    if path.suffix.lower() == ".gz" or path.stat().st_size < 2 * least * len(source.columns):
+    if path.suffix.lower() == ".gz" or path.stat().st_size < 2 * min_rows * len(source.columns):
         return None
     head = _first_bytes(path, HEAD_BYTES)
     sheet = inspect_text(source, _require_text(path, head))
-    begin = sheet.header.end + len(head) - len(sheet.text)
+    begin = sheet.header.next_offset + len(head) - len(sheet.text)
     return index_lines(path, begin, sheet.header.number + 1, sheet.splitter.comment.encode())
 
 
-def text_rows(source: Source, index: LineIndex) -> RowsReader:
+def text_row_reader(source: ColumnSource, index: LineIndex) -> RowsReader:
     """Return a reader of row ranges of a regular text file."""
     head = inspect_text(source, _require_text(source.path, _first_bytes(source.path, HEAD_BYTES)))
 
     def read(start: int, stop: int) -> Table:
         text = index.lines(source.path, start, stop)
-        number = index.number + start
+        number = index.first_line + start
         _require_lines(source.path, text, number)
-        before = Line(number - 1, b"", 0)
-        sheet = replace(head, text=text, header=before, ends=stop >= index.rows)
+        before = TextLine(number - 1, b"", 0)
+        sheet = replace(head, text=text, header=before, reaches_file_end=stop >= index.rows)
         return _read_rows(sheet, min(stop, index.rows) - start)
 
     return read
@@ -121,17 +121,17 @@ def _first_bytes(path: Path, count: int) -> bytes:
 
 def _read_rows(sheet: TextLayout, rows: int | None = None) -> Table:
     """Read the rows of a text file with a known layout."""
-    text, start, line = sheet.text, sheet.header.end, sheet.header.number + 1
+    text, start, line = sheet.text, sheet.header.next_offset, sheet.header.number + 1
     end = len(text)
     while end and text[end - 1] in b"\r\n":
         end -= 1
     last = max(text.rfind(b"\n", start, end), text.rfind(b"\r", start, end)) + 1
-    stop = last if sheet.ends else len(text)
-    count = text.count(b"\n", start, stop) if rows is None else rows - sheet.ends
-    head = read_regular(sheet, start, stop, count)
+    stop = last if sheet.reaches_file_end else len(text)
+    count = text.count(b"\n", start, stop) if rows is None else rows - sheet.reaches_file_end
+    head = read_regular_lines(sheet, start, stop, count)
     if head is None:
         return _read_one_by_one(sheet, start, line)
-    if not sheet.ends:
+    if not sheet.reaches_file_end:
         return head
     tail, stamps = _read_one_by_one(sheet, last, line + len(head)), None
     if head.stamps is not None and tail.stamps is not None:
@@ -141,7 +141,7 @@ def _read_rows(sheet: TextLayout, rows: int | None = None) -> Table:
         columns={k: np.concatenate((x, tail.columns[k])) for k, x in head.columns.items()},
         faults=np.concatenate((head.faults, tail.faults)),
         stamps=stamps,
-        lines=range(line, line + len(head) + len(tail)),
+        line_numbers=range(line, line + len(head) + len(tail)),
     )
 
 
@@ -207,7 +207,7 @@ def _decompressed(path: Path, packed: bytes) -> bytes:
     return b"".join(chunks)
 
 
-def read_regular(sheet: TextLayout, start: int, stop: int, count: int) -> Table | None:
+def read_regular_lines(sheet: TextLayout, start: int, stop: int, count: int) -> Table | None:
     """Read the lines between two offsets with Arrow, or None if not all are regular rows.
 
     Regular means: a row on every line, as many fields in each, only numbers (or nothing, or NaN)
@@ -220,28 +220,28 @@ def read_regular(sheet: TextLayout, start: int, stop: int, count: int) -> Table 
     content = memoryview(text)[start:stop]
     if sheet.splitter.whitespace:
         content = _single_spaced(bytes(content))
-    types = dict.fromkeys(map(str, sheet.fields), pa.float64())
-    if sheet.dated:
-        types[str(sheet.stamps)] = pa.string()
+    types = dict.fromkeys(map(str, sheet.numeric_fields), pa.float64())
+    if sheet.has_dates:
+        types[str(sheet.stamp_field)] = pa.string()
     parsed = None
     if _may_have_integer_stamps(sheet):
-        parsed = _parse_with_arrow(sheet, content, types | {str(sheet.stamps): pa.int64()})
+        parsed = _parse_with_arrow(sheet, content, types | {str(sheet.stamp_field): pa.int64()})
     if parsed is None:
         parsed = _parse_with_arrow(sheet, content, types)
     if parsed is None or parsed.num_rows != count:
         return None
-    columns = {column: as_numbers(parsed[str(k)]) for column, k in sheet.numbers.items()}
+    columns = {column: as_numbers(parsed[str(k)]) for column, k in sheet.field_numbers.items()}
     faults, stamps = np.zeros(count, dtype=np.uint8), None
-    if sheet.dated:
+    if sheet.has_dates:
         try:
-            texts = parsed[str(sheet.stamps)].to_pylist()
+            texts = parsed[str(sheet.stamp_field)].to_pylist()
             stamps = _dates_of(texts)
         except ValueError:
             return None
         if any(is_time_of_day(text) != sheet.time_of_day for text in texts):
             return None
-    elif sheet.stamps is not None:
-        stamps, missing = as_stamps(parsed[str(sheet.stamps)])
+    elif sheet.stamp_field is not None:
+        stamps, missing = as_stamps(parsed[str(sheet.stamp_field)])
         faults[missing] = RowFault.NOT_FINITE
     lines = range(sheet.header.number + 1, sheet.header.number + 1 + count)
     return Table(sheet.path, sheet.names, columns, faults, stamps, sheet.ticks, lines)
@@ -249,12 +249,12 @@ def read_regular(sheet: TextLayout, start: int, stop: int, count: int) -> Table 
 
 def _may_have_integer_stamps(sheet: TextLayout) -> bool:
     """Return whether time stamps may be integers (Arrow would also accept hexadecimal)."""
-    if sheet.stamps is None or sheet.dated:
+    if sheet.stamp_field is None or sheet.has_dates:
         return False
     text = sheet.text
     last = text.rfind(b"\n", 0, len(text) - 1) + 1
-    for fields in (sheet.first[1], sheet.splitter.fields(text[last:]) or ()):
-        if sheet.stamps < len(fields) and "." in fields[sheet.stamps]:
+    for fields in (sheet.first_row[1], sheet.splitter.fields(text[last:]) or ()):
+        if sheet.stamp_field < len(fields) and "." in fields[sheet.stamp_field]:
             return False
     # One letter is found many times quicker than two.
     return not ((b"x" in text and b"0x" in text) or (b"X" in text and b"0X" in text))
@@ -272,7 +272,7 @@ def _parse_with_arrow(
     sheet: TextLayout, content: bytes | memoryview, types: Mapping[str, pa.DataType]
 ) -> pa.Table | None:
     whitespace = sheet.splitter.whitespace
-    names = [str(number) for number in range(len(sheet.first[1]))]
+    names = [str(number) for number in range(len(sheet.first_row[1]))]
     try:
         return pacsv.read_csv(
             pa.BufferReader(pa.py_buffer(content)),
@@ -307,25 +307,27 @@ def _read_one_by_one(sheet: TextLayout, start: int, number: int) -> Table:
         numbers, fault = None, RowFault.CUT_SHORT
         if following is not None or not _is_cut_short(sheet, row):
             try:
-                numbers = _row_numbers(sheet, row)
+                numbers = _convert_row(sheet, row)
                 fault = RowFault.NONE if all(map(math.isfinite, numbers)) else RowFault.NOT_FINITE
             except LogError:
                 if not sheet.drop_bad_rows:
                     raise
                 fault = RowFault.NOT_NUMBERS
-        values.extend(numbers or [math.nan] * len(sheet.fields))
-        if sheet.stamps is not None:
-            stamps.append(row[1][sheet.stamps] if numbers else "")
+        values.extend(numbers or [math.nan] * len(sheet.numeric_fields))
+        if sheet.stamp_field is not None:
+            stamps.append(row[1][sheet.stamp_field] if numbers else "")
         faults.append(fault)
         lines.append(row[0].number)
-    table = np.array(values).reshape(len(faults), len(sheet.fields))
-    fields = {k: np.ascontiguousarray(table[:, i]) for i, k in enumerate(sheet.fields)}
+    table = np.array(values).reshape(len(faults), len(sheet.numeric_fields))
+    fields = {k: np.ascontiguousarray(table[:, i]) for i, k in enumerate(sheet.numeric_fields)}
     return Table(
         sheet.path,
         sheet.names,
-        {column: fields[k] for column, k in sheet.numbers.items()},
+        {column: fields[k] for column, k in sheet.field_numbers.items()},
         np.frombuffer(bytes(faults), dtype=np.uint8).copy(),
-        None if sheet.stamps is None else _convert_stamps(sheet, stamps, fields.get(sheet.stamps)),
+        None
+        if sheet.stamp_field is None
+        else _convert_stamps(sheet, stamps, fields.get(sheet.stamp_field)),
         sheet.ticks,
         np.array(lines),
     )
@@ -333,25 +335,29 @@ def _read_one_by_one(sheet: TextLayout, start: int, number: int) -> Table:
 
 def _is_cut_short(sheet: TextLayout, row: Row) -> bool:
     """Return whether the last row is truncated."""
-    if not sheet.ends:
+    if not sheet.reaches_file_end:
         return False
     fields, final = row[1], len(sheet.names) - 1
     if len(fields) <= final:
         return True
     ended = sheet.text.endswith((b"\n", b"\r"))
-    return final in sheet.fields and not ended and not is_number(fields[final])
+    return final in sheet.numeric_fields and not ended and not is_number(fields[final])
 
 
-def _row_numbers(sheet: TextLayout, row: Row) -> list[float]:
+def _convert_row(sheet: TextLayout, row: Row) -> list[float]:
     fields, width = row[1], len(sheet.names)
     if len(fields) < width or any(map(str.strip, fields[width:])):
         raise _field_count_error(sheet, row)
-    if sheet.dated and sheet.stamps is not None and not _is_stamp(sheet, fields[sheet.stamps]):
-        if not is_missing(text := fields[sheet.stamps]):
-            raise _not_a_number_error(sheet, row[0].number, sheet.stamps, text, _STAMP_REMEDY)
-        return [math.nan] * len(sheet.fields)
+    if (
+        sheet.has_dates
+        and sheet.stamp_field is not None
+        and not _is_stamp(sheet, fields[sheet.stamp_field])
+    ):
+        if not is_missing(text := fields[sheet.stamp_field]):
+            raise _not_a_number_error(sheet, row[0].number, sheet.stamp_field, text, _STAMP_REMEDY)
+        return [math.nan] * len(sheet.numeric_fields)
     try:
-        return numbers_of([fields[k] for k in sheet.fields])
+        return parse_numbers([fields[k] for k in sheet.numeric_fields])
     except ValueError:
         raise _bad_value_error(sheet, row) from None
 
@@ -372,16 +378,16 @@ def _convert_stamps(sheet: TextLayout, texts: Sequence[str], numbers: Array | No
 
 
 def _dates_of(texts: Sequence[str]) -> NDArray[np.int64]:
-    return np.array([microseconds_of(text) for text in texts], dtype=np.int64)
+    return np.array([microseconds_since_1970(text) for text in texts], dtype=np.int64)
 
 
 def _bad_value_error(sheet: TextLayout, row: Row) -> LogError:
     line, fields = row
-    k = next(k for k in sheet.fields if fields[k].strip() and not is_number(fields[k]))
+    k = next(k for k in sheet.numeric_fields if fields[k].strip() and not is_number(fields[k]))
     text = fields[k].strip()[:80]
     if _DECIMAL_COMMA.fullmatch(text):
         remedy = '; it has a decimal comma: set decimal = "," in [log]'
-    elif k == sheet.stamps and _DATE_PATTERN.fullmatch(text):
+    elif k == sheet.stamp_field and _DATE_PATTERN.fullmatch(text):
         remedy = _STAMP_REMEDY
     else:
         remedy = _header_hint(sheet, line)
@@ -419,9 +425,9 @@ def _field_count_error(sheet: TextLayout, row: Row) -> LogError:
     )
 
 
-def _header_hint(sheet: TextLayout, line: Line) -> str:
+def _header_hint(sheet: TextLayout, line: TextLine) -> str:
     """Hint that the first row may be a header, for columns given by number."""
     number = line.number
-    if sheet.named or number != sheet.first[0].number:
+    if sheet.uses_names or number != sheet.first_row[0].number:
         return ""
     return f"; if line {number} is of the header, set header_lines = {number} in [log]"

@@ -22,24 +22,24 @@ _DAY_FIRST_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})[T ]+(\d\d?)(:.+)")
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?")
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """Line of a text: one-based number, content without line end, and offset of the next line."""
 
     number: int
     content: bytes
-    end: int
+    next_offset: int
 
 
-def read_lines(text: bytes, start: int = 0, number: int = 1) -> Iterator[Line]:
+def read_lines(text: bytes, start: int = 0, number: int = 1) -> Iterator[TextLine]:
     """Yield the lines from an offset on, numbered from a given number."""
     for match in _LINE.finditer(text, start):
         if match.start() == len(text):
             return
-        yield Line(number, match[1], match.end())
+        yield TextLine(number, match[1], match.end())
         number += 1
 
 
-Row: TypeAlias = tuple[Line, list[str]]
+Row: TypeAlias = tuple[TextLine, list[str]]
 """A line and its fields."""
 
 
@@ -57,11 +57,11 @@ class Splitter:
         return self.separator == "whitespace"
 
     @property
-    def spelled(self) -> str:
+    def toml_separator(self) -> str:
         """Separator in TOML notation."""
         return '"\\t"' if self.separator == "\t" else f'"{self.separator}"'
 
-    def others(self) -> Iterator[Splitter]:
+    def alternatives(self) -> Iterator[Splitter]:
         """Return splitters with the other common separators."""
         marks = (",", ";", "\t", "whitespace")
         return (replace(self, separator=mark) for mark in marks)
@@ -119,7 +119,7 @@ class Splitter:
         return text
 
 
-def numbers_of(texts: Sequence[str]) -> list[float]:
+def parse_numbers(texts: Sequence[str]) -> list[float]:
     """Convert texts to numbers, NaN for missing values.
 
     Raises:
@@ -144,12 +144,12 @@ def _number_of(text: str) -> float:
 def is_number(text: str) -> bool:
     """Return whether a text is a number or a word for a missing value, and not blank."""
     try:
-        return bool(text.strip()) and bool(numbers_of([text]))
+        return bool(text.strip()) and bool(parse_numbers([text]))
     except ValueError:
         return False
 
 
-def microseconds_of(text: str) -> int:
+def microseconds_since_1970(text: str) -> int:
     """Return the microseconds since 1970 of a date with time of day, by default in UTC.
 
     The date is one of ISO 8601, or day, month and year with dots; without a date it is 1970-01-01.
@@ -170,7 +170,7 @@ def microseconds_of(text: str) -> int:
 def is_date(text: str) -> bool:
     """Return whether the text is a time of day, with or without date."""
     try:
-        return bool(microseconds_of(text)) or True
+        return bool(microseconds_since_1970(text)) or True
     except ValueError:
         return False
 

@@ -30,11 +30,11 @@ TRANSFORM_COLUMNS = tuple(
 _MAX_LISTED_FRAMES = 40
 """Maximum number of frames listed in a message."""
 
-Edge: TypeAlias = tuple[int, str, str, tuple[float, ...]]
+StampedTransform: TypeAlias = tuple[int, str, str, tuple[float, ...]]
 """Stamp [ns], parent, child, and pose [x, y, z, qx, qy, qz, qw] of the child in the parent."""
 
 
-class Poses(NamedTuple):
+class FramePoses(NamedTuple):
     """Poses of a frame in another over time.
 
     Attributes:
@@ -55,8 +55,12 @@ class _TransformSeries(NamedTuple):
 
 
 def read_transform(
-    path: Path, static: Iterable[Edge], moving: Iterable[Edge], parent: str, child: str
-) -> Poses:
+    path: Path,
+    static: Iterable[StampedTransform],
+    moving: Iterable[StampedTransform],
+    parent: str,
+    child: str,
+) -> FramePoses:
     """Compute the pose of `child` in `parent` along the tree of frames.
 
     Its times are those of the transform on the way that comes most often, within what all of them
@@ -115,11 +119,11 @@ def read_transform(
             step_p = -rotate(rotation_from_quaternion(step_q), step_p)
         p = p + rotate(rotation_from_quaternion(q), step_p)
         q = quaternion_product(q, step_q)
-    return Poses(stamps, np.concatenate((p, q), axis=1))
+    return FramePoses(stamps, np.concatenate((p, q), axis=1))
 
 
 def _series_by_edge(
-    edges: Iterable[Edge], *, static: bool
+    edges: Iterable[StampedTransform], *, static: bool
 ) -> dict[tuple[str, str], _TransformSeries]:
     samples_by_edge: dict[tuple[str, str], tuple[list[int], list[tuple[float, ...]]]] = {}
     for stamp, parent, child, values in edges:
@@ -163,23 +167,23 @@ def _interpolate(series: _TransformSeries, stamps: NDArray[np.int64]) -> tuple[V
     return p, interpolated
 
 
-def _with_ancestors(up: dict[str, str], frame: str) -> list[str]:
+def _with_ancestors(parents: dict[str, str], frame: str) -> list[str]:
     """Return a frame and its ancestors."""
     line = [frame]
-    while (above := up.get(line[-1])) is not None and above not in line:
+    while (above := parents.get(line[-1])) is not None and above not in line:
         line.append(above)
     return line
 
 
-def _format_tree(up: dict[str, str]) -> str:
+def _format_tree(parents: dict[str, str]) -> str:
     """Format the tree of frames on one line."""
 
     def below(frame: str) -> Iterator[str]:
-        children = [child for child, parent in up.items() if parent == frame]
+        children = [child for child, parent in parents.items() if parent == frame]
         inside = ", ".join(text for child in sorted(children) for text in below(child))
         yield f"{frame} ({inside})" if inside else frame
 
-    roots = sorted({above for above in up.values() if above not in up})
-    if len(up) > _MAX_LISTED_FRAMES:
-        return f"There are {len(up)} frames below {', '.join(roots)}"
+    roots = sorted({above for above in parents.values() if above not in parents})
+    if len(parents) > _MAX_LISTED_FRAMES:
+        return f"There are {len(parents)} frames below {', '.join(roots)}"
     return f"The tree is {'; '.join(text for root in roots for text in below(root))}"

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError, MissingExtra
 from identify.files import wrap_decode_errors
-from identify.logs.readers.arrays import all_column_refs, table_of, topic_of
-from identify.logs.table import Source, Table, TableInfo
+from identify.logs.readers.array_columns import all_column_refs, load_table, requested_topic
+from identify.logs.table import ColumnSource, Table, TableInfo
 
 MAX_BYTES = 2**31
 """Maximum size of a file, which is read at once [bytes]."""
@@ -21,15 +21,15 @@ _TIME_FIELDS = ("timestamp", "timestamp_sample")
 """Fields with times [µs]."""
 
 
-def read_ulog(source: Source) -> Table:
+def read_ulog(source: ColumnSource) -> Table:
     """Read the requested fields of one message; `NAME.1` is the second instance."""
     topics = _fields_by_message(source.path)
     counts = {name: f"{len(arrays['timestamp'])} rows" for name, arrays in topics.items()}
-    arrays = topics[topic_of(source, counts, "message")]
-    return table_of(source, all_column_refs(arrays), arrays.__getitem__)
+    arrays = topics[requested_topic(source, counts, "message")]
+    return load_table(source, all_column_refs(arrays), arrays.__getitem__)
 
 
-def contents(path: Path) -> tuple[TableInfo, ...]:
+def list_contents(path: Path) -> tuple[TableInfo, ...]:
     """Return the messages."""
     return tuple(
         TableInfo(tuple(slot.name for slot in all_column_refs(arrays)), name)

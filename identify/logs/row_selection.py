@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identify.errors import LogError
-from identify.logs.parts import DroppedRows
+from identify.logs.recording_parts import DroppedRows
 from identify.logs.schema_fields import Column
 from identify.logs.table import RowFault, Table
 
@@ -30,13 +30,13 @@ def select_rows(tables: Sequence[Table], *, drop_bad_rows: bool) -> tuple[list[T
             whole row is absurd.
         LogError: more rows are faulty than a share.
     """
-    tables, cut = same_length(tables)
+    tables, cut = cut_to_same_length(tables)
     faults = np.max([table.faults for table in tables], axis=0)
     counts = RowCounts.of(faults, tables)
     counts = replace(counts, dropped=counts.dropped + DroppedRows(cut_short=cut))
     kept = np.flatnonzero(faults == RowFault.NONE)
     counts.require_enough_rows(tables[0].path, len(kept), drop_bad_rows=drop_bad_rows)
-    valid_rows = [table.some(kept) for table in tables]
+    valid_rows = [table.select_rows(kept) for table in tables]
     for valid in valid_rows:
         require_plausible_magnitudes(valid)
     return valid_rows, counts.dropped
@@ -91,7 +91,7 @@ class RowCounts:
         share = _MAX_DROPPED_FRACTION if drop_bad_rows else _MAX_UNUSABLE_FRACTION
         if _exceeds_fraction(bad, rows, share):
             (worst, column), count = max(self.not_finite.items(), key=lambda item: item[1])
-            remedy = f": {describe(dropped)}"
+            remedy = f": {describe_dropped_rows(dropped)}"
             if count:
                 remedy += f"; column {column!r} of {worst.name} is the worst"
             if not drop_bad_rows and not _exceeds_fraction(bad, rows, _MAX_DROPPED_FRACTION):
@@ -105,10 +105,13 @@ class RowCounts:
                 path=worst,
             )
         if not kept:
-            raise LogError(f"{path}: no row can be used; of {rows}, {describe(dropped)}", path=path)
+            raise LogError(
+                f"{path}: no row can be used; of {rows}, {describe_dropped_rows(dropped)}",
+                path=path,
+            )
 
 
-def describe(dropped: DroppedRows) -> str:
+def describe_dropped_rows(dropped: DroppedRows) -> str:
     """Format the counts of dropped rows."""
     return (
         f"{dropped.not_finite} with NaN, infinite or empty fields, "
@@ -129,7 +132,7 @@ def require_plausible_magnitudes(valid: Table) -> None:
             )
 
 
-def same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
+def cut_to_same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
     """Return the tables without a truncated last row that others lack, and the number dropped.
 
     Raises:
@@ -138,7 +141,9 @@ def same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
     if len({len(table) for table in tables}) == 1:
         return tables, 0
     whole = [
-        table.some(np.arange(len(table) - 1)) if table.faults[-1] == RowFault.CUT_SHORT else table
+        table.select_rows(np.arange(len(table) - 1))
+        if table.faults[-1] == RowFault.CUT_SHORT
+        else table
         for table in tables
     ]
     if len({len(table) for table in whole}) == 1:

@@ -13,9 +13,9 @@ import numpy as np
 
 from identify.arrays import Array, Indices
 from identify.signals.differentiator import Differentiator
-from identify.signals.kinematics import Samples, SignalDerivative
-from identify.signals.propagation import noise_jacobian
-from identify.signals.transform import SAMPLE, BlockTransform, derivative_gains
+from identify.signals.noise_propagation import noise_jacobian
+from identify.signals.segment_kinematics import Samples, SignalDerivative
+from identify.signals.transform import UNSMOOTHED, BlockTransform, derivative_gains
 from identify.spatial import quaternion_product
 from identify.spatial.columns import FIRST_AXES, RATE_PRODUCTS, SECOND_AXES
 from identify.spatial.rotations import normalised_quaternion, quaternion_conjugate
@@ -51,7 +51,7 @@ class SignalNoise:
     names: tuple[str, ...]
     covariance: Array
 
-    def of(self, derivatives: tuple[SignalDerivative, ...]) -> Array:
+    def covariance_of(self, derivatives: tuple[SignalDerivative, ...]) -> Array:
         """Return the noise covariance of derivatives, shape (3 · derivatives, 3 · derivatives)."""
         columns = [
             3 * self.names.index(name) + axis for name, _ in derivatives for axis in range(3)
@@ -109,8 +109,8 @@ def signal_noise(
 def rate_product_bias(noise: SignalNoise, differentiator: Differentiator) -> Array:
     """Return the bias that noise in ω adds to the means of the six products ω_i ω_j, shape (6,)."""
     name, kernel = _angular_velocity_signal(noise)
-    rate_covariance = noise.of(((name, kernel),))
-    power = 1.0 if kernel == SAMPLE else float(np.sum(differentiator.kernels[kernel] ** 2))
+    rate_covariance = noise.covariance_of(((name, kernel),))
+    power = 1.0 if kernel == UNSMOOTHED else float(np.sum(differentiator.kernels[kernel] ** 2))
     return power * rate_covariance[FIRST_AXES, SECOND_AXES]
 
 
@@ -143,7 +143,7 @@ def noise_moments(
         orders = tuple(sorted({order for _, order in derivatives}))
         order_of_signal = np.repeat([orders.index(order) for _, order in derivatives], 3)
         rates = orders.index(_angular_velocity_signal(noise)[1])
-        signal_covariance = noise.of(derivatives)
+        signal_covariance = noise.covariance_of(derivatives)
         for (transform, _), block_jacobians in zip(chunk, by_block, strict=True):
             gains = derivative_gains(transform, samples.differentiator, orders)
             by_group = np.array(list(gains.values()))
@@ -190,7 +190,7 @@ def _mean_moments(
 def _angular_velocity_signal(noise: SignalNoise) -> SignalDerivative:
     for name in ("gyro", "angular_velocity"):
         if name in noise.names:
-            return name, SAMPLE
+            return name, UNSMOOTHED
     return "quaternion", 1
 
 
@@ -215,8 +215,8 @@ class _RateProductNoise:
     @classmethod
     def of(cls, noise: SignalNoise, differentiator: Differentiator) -> _RateProductNoise:
         name, kernel = _angular_velocity_signal(noise)
-        S = noise.of(((name, kernel),))
-        taps = np.ones(1) if kernel == SAMPLE else differentiator.kernels[kernel]
+        S = noise.covariance_of(((name, kernel),))
+        taps = np.ones(1) if kernel == UNSMOOTHED else differentiator.kernels[kernel]
         autocovariance = np.convolve(taps, taps[::-1])
         i, j = FIRST_AXES, SECOND_AXES
         shape = S[np.ix_(i, i)] * S[np.ix_(j, j)] + S[np.ix_(i, j)] * S[np.ix_(j, i)]

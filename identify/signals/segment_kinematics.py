@@ -19,7 +19,7 @@ from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.differentiator import Differentiator
 from identify.signals.imu_calibration import ImuCalibration
-from identify.signals.transform import SAMPLE
+from identify.signals.transform import UNSMOOTHED
 from identify.spatial import coadjoint, quaternion_product, rotation_from_quaternion
 from identify.spatial.columns import (
     ANGULAR_ACCELERATION,
@@ -90,7 +90,7 @@ class Samples:
             complete.add("linear_velocity")
         differentiated = wide or "gyro" in signals or not complete <= set(signals)
         self.half_window = differentiator.half_window if differentiated else 0
-        self.attitude: SignalDerivative = ("quaternion", 0 if self.half_window else SAMPLE)
+        self.attitude: SignalDerivative = ("quaternion", 0 if self.half_window else UNSMOOTHED)
         self.quaternion: Vec4 | None = None
         if "quaternion" in signals:
             self.quaternion = normalised_quaternion(self._smoothed)
@@ -104,8 +104,8 @@ class Samples:
         return self.evaluated[name, order]
 
     def _signal(self, name: str, order: int) -> Array:
-        given = signal_of(self.recording, self.signals, name)
-        if order == SAMPLE:
+        given = require_signal(self.recording, self.signals, name)
+        if order == UNSMOOTHED:
             return given[self.half_window : len(given) - self.half_window]
         return self.differentiator.apply(given, order)
 
@@ -138,7 +138,7 @@ class Samples:
     def velocity(self) -> Vec3 | None:
         """Velocity v_WBo_W: as logged, or the derivative of position, shape (n, 3), or None."""
         if "linear_velocity" in self.signals and self.quaternion is not None:
-            given = self._signal("linear_velocity", SAMPLE)
+            given = self._signal("linear_velocity", UNSMOOTHED)
             world = self.recording.frames["twist"] == "world"
             return given if world else rotate(rotation_from_quaternion(self.quaternion), given)
         return self._signal("position", 1) if "position" in self.signals else None
@@ -170,17 +170,17 @@ class BodyAxes:
         self._value, self._attitude, self._imu = value, attitude, imu
 
     @property
-    def redundant(self) -> bool:
+    def has_redundant_imu(self) -> bool:
         """Whether the log has both an IMU and other signals that give the same motion."""
-        return self._acceleration_redundant or self._rotation_redundant
+        return self._has_redundant_accelerometer or self._has_redundant_gyro
 
     @property
-    def _rotation_redundant(self) -> bool:
+    def _has_redundant_gyro(self) -> bool:
         others = {"quaternion", "angular_velocity"}
         return "gyro" in self.given and not others.isdisjoint(self.given)
 
     @property
-    def _acceleration_redundant(self) -> bool:
+    def _has_redundant_accelerometer(self) -> bool:
         others = {"linear_acceleration"}
         if "quaternion" in self.given:
             others |= {"position", "linear_velocity"}
@@ -198,12 +198,12 @@ class BodyAxes:
         return self._value(*self._attitude)
 
     @cached_property
-    def rates(self) -> Vec3:
+    def angular_velocity(self) -> Vec3:
         """Angular velocity ω_WB_B."""
         if "gyro" in self.given:
-            return self._value("gyro", SAMPLE) - np.array(self._imu.gyro_offset)
+            return self._value("gyro", UNSMOOTHED) - np.array(self._imu.gyro_offset)
         if "angular_velocity" in self.given:
-            return self._in_body_axes("angular_velocity", SAMPLE, "twist")
+            return self._in_body_axes("angular_velocity", UNSMOOTHED, "twist")
         return self._value("quaternion", 1)
 
     @cached_property
@@ -212,7 +212,7 @@ class BodyAxes:
         if "gyro" in self.given:
             return self._value("gyro", 1)
         if "angular_acceleration" in self.given:
-            return self._in_body_axes("angular_acceleration", SAMPLE, "acceleration")
+            return self._in_body_axes("angular_acceleration", UNSMOOTHED, "acceleration")
         if "angular_velocity" in self.given:
             return self._in_body_axes("angular_velocity", 1, "twist")
         return self._value("quaternion", 2)
@@ -224,16 +224,16 @@ class BodyAxes:
         An accelerometer at r reads a' + α × r + ω × (ω × r).
         """
         if "accelerometer" in self.given:
-            w, r = self.rates, self._imu.X_BI.position
+            w, r = self.angular_velocity, self._imu.X_BI.position
             rotational = cross(self.angular_acceleration, r) + cross(w, cross(w, r))
-            return self._value("accelerometer", SAMPLE) - rotational
+            return self._value("accelerometer", UNSMOOTHED) - rotational
         gravity, kind = self.recording.gravity, self.recording.acceleration_kind
         if "linear_acceleration" in self.given:
-            acceleration = self._in_body_axes("linear_acceleration", SAMPLE, "acceleration")
+            acceleration = self._in_body_axes("linear_acceleration", UNSMOOTHED, "acceleration")
             if kind == "proper":
                 return acceleration
             if kind == "spatial":
-                acceleration = acceleration + cross(self.rates, self._velocity)
+                acceleration = acceleration + cross(self.angular_velocity, self._velocity)
             return acceleration - rotate_back(self.rotation, gravity)
         if "linear_velocity" not in self.given:
             acceleration = self._value("position", 2)
@@ -242,14 +242,14 @@ class BodyAxes:
         if self.recording.frames["twist"] == "world":
             return rotate_back(self.rotation, derivative - gravity)
         # Seen from B the axes turn: a_B = dv_B/dt + ω × v_B.
-        acceleration = derivative + cross(self.rates, self._velocity)
+        acceleration = derivative + cross(self.angular_velocity, self._velocity)
         return acceleration - rotate_back(self.rotation, gravity)
 
     @property
     def _velocity(self) -> Vec3:
         """Velocity v_WBo_B of the body's origin."""
         if "linear_velocity" in self.given or "position" not in self.given:
-            return self._in_body_axes("linear_velocity", SAMPLE, "twist")
+            return self._in_body_axes("linear_velocity", UNSMOOTHED, "twist")
         velocity = self._value("position", 1)
         return rotate_back(self.rotation, velocity)
 
@@ -265,7 +265,7 @@ class BodyAxes:
                 f"{self.recording.name}: the wrench is in world axes, and the log gives no "
                 "attitude to rotate it by; add the pose to the schema"
             )
-        force, torque = self._at_origin(self._wrench_derivative(SAMPLE))
+        force, torque = self._at_origin(self._wrench_derivative(UNSMOOTHED))
         if not self.recording.compensated:
             return force, torque
         m, *h = self.recording.compensated
@@ -273,7 +273,7 @@ class BodyAxes:
         return force - m * down, torque - cross(np.array(h), down)
 
     @cached_property
-    def wrench_rates(self) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+    def wrench_derivatives(self) -> tuple[Vec3, Vec3, Vec3, Vec3]:
         """Derivatives [ḟ; ṫ; f̈; ẗ] of the wrench, seen from the axes in which its delay acts.
 
         A force that is given in world axes, f_B = Rᵀ f_W, has with b_k = Rᵀ dᵏf_W/dtᵏ
@@ -285,7 +285,7 @@ class BodyAxes:
         if self.recording.frames["wrench"] != "world" or self.recording.delay_axes == "world":
             derivatives = [self._wrench_derivative(1), self._wrench_derivative(2)]
         else:
-            w, al = self.rates, self.angular_acceleration
+            w, al = self.angular_velocity, self.angular_acceleration
             derivatives = [[], []]
             for b0, b1, b2 in zip(*map(self._wrench_derivative, range(3)), strict=True):
                 rotational = cross(w, b0)
@@ -316,7 +316,7 @@ class BodyAxes:
     def width(self, *, wide: bool) -> int:
         """Return the number of columns that `column_blocks` fills."""
         columns = (WIDE_COLUMNS if wide else FIT_COLUMNS) - 1
-        return columns + (REDUNDANT_COLUMNS if self.redundant else 0)
+        return columns + (REDUNDANT_COLUMNS if self.has_redundant_imu else 0)
 
     def column_blocks(self, *, wide: bool) -> list[tuple[slice, Array]]:
         """Return the blocks of [ψ, w], or of [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], with their column slices.
@@ -324,7 +324,7 @@ class BodyAxes:
         Rᵀ by rows, omitted without an attitude. Rᵀp is omitted: `preparation` adds it, as its
         noise is not needed. Redundant columns are last.
         """
-        w = self.rates
+        w = self.angular_velocity
         products = w[..., FIRST_AXES] * w[..., SECOND_AXES]
         parts = [self.proper_acceleration, self.angular_acceleration, products, *self.wrench]
         slices = [
@@ -334,17 +334,22 @@ class BodyAxes:
             *_force_and_torque_columns(W),
         ]
         if wide:
-            parts += self.wrench_rates
+            parts += self.wrench_derivatives
             slices += [*_force_and_torque_columns(DW), *_force_and_torque_columns(DDW)]
             if "quaternion" in self.given:
                 transposed = self.rotation.swapaxes(-1, -2)
                 parts.append(transposed.reshape(*transposed.shape[:-2], 9))
                 slices.append(without_constant(RT))
-        if self.redundant:
+        if self.has_redundant_imu:
             reference = self.without_imu
-            linear = reference if self._acceleration_redundant else self
-            angular = reference if self._rotation_redundant else self
-            parts += [linear.proper_acceleration, angular.angular_acceleration, w, angular.rates]
+            linear = reference if self._has_redundant_accelerometer else self
+            angular = reference if self._has_redundant_gyro else self
+            parts += [
+                linear.proper_acceleration,
+                angular.angular_acceleration,
+                w,
+                angular.angular_velocity,
+            ]
             end = (WIDE_COLUMNS if wide else FIT_COLUMNS) - 1
             slices += [slice(start, start + 3) for start in range(end, end + REDUNDANT_COLUMNS, 3)]
         return list(zip(slices, parts, strict=True))
@@ -379,15 +384,15 @@ def static_poses_in_body(recording: Recording) -> BodyAxes:
     )
 
     def value(name: str, order: int) -> Array:
-        given = signal_of(still, still.signals, name)
+        given = require_signal(still, still.signals, name)
         if name == "quaternion":
             return rotation_from_quaternion(given)
-        return given if order == SAMPLE else zero
+        return given if order == UNSMOOTHED else zero
 
-    return BodyAxes(still, still.signals, value, ("quaternion", SAMPLE), ImuCalibration())
+    return BodyAxes(still, still.signals, value, ("quaternion", UNSMOOTHED), ImuCalibration())
 
 
-def signal_of(recording: Recording, signals: Mapping[str, Array], name: str) -> Array:
+def require_signal(recording: Recording, signals: Mapping[str, Array], name: str) -> Array:
     """Return a signal of a recording by its name.
 
     Raises:

@@ -13,7 +13,7 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Stamps, Table
-from identify.logs.units import DAY, TICKS_PER_SECOND
+from identify.logs.units import SECONDS_PER_DAY, TICKS_PER_SECOND
 
 _MAX_RATE_HZ, _MAX_DURATION_S = 1e9, 1e11
 """Upper limits of sampling rate [Hz] and duration [s] of a plausible log."""
@@ -21,10 +21,10 @@ _MAX_RATE_HZ, _MAX_DURATION_S = 1e9, 1e11
 _MAX_STAMP_DIFFERENCE = 0.1
 """Maximum difference of two stamps that count as equal, relative to the time step."""
 
-COUNTERS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
+COUNTER_PERIODS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
 """Periods of time counters [ticks], of 16 to 32 bits or of parts of a second."""
 
-_DATE_UNITS = {1: "s", 10**3: "ms", 10**6: "us", 10**9: "ns"}
+_DATETIME_UNITS = {1: "s", 10**3: "ms", 10**6: "us", 10**9: "ns"}
 """NumPy's unit of dates, by ticks per second."""
 
 _MAX_WRAP_STEPS, _MAX_WRAP_FRACTION = 5.5, 0.1
@@ -38,14 +38,15 @@ class Clock:
     Attributes:
         time: seconds since the first valid row, shape (n,).
         start: exact stamp of the first valid row [s]; None for rows at a sampling rate.
-        lead: for rows at a sampling rate, time from the first row to the first valid row [s].
+        time_before_start: for rows at a sampling rate, time from the first row to the first valid
+            row [s].
         findings: corrections of the stamps.
         ticks: ticks of the stamps per second.
     """
 
     time: Array
     start: Fraction | None = None
-    lead: float = 0.0
+    time_before_start: float = 0.0
     findings: tuple[Finding, ...] = ()
     ticks: int = 1
 
@@ -75,7 +76,7 @@ def wrap_before_start(clocks: Sequence[Clock]) -> tuple[int, list[int]] | None:
     if any((start * clock.ticks).denominator != 1 or start < 0 for _, clock, start, _ in stamped):
         return None
     latest = max(start for _, _, start, _ in stamped)
-    for count in COUNTERS:
+    for count in COUNTER_PERIODS:
         periods = [Fraction(count, clock.ticks) for _, clock, _, _ in stamped]
         behind = [
             latest - start > period / 2
@@ -111,11 +112,11 @@ def read_clock(valid_rows: Sequence[Table], layouts: Sequence[LogTable]) -> Cloc
         return None
     if layout.rate_hz is not None:
         _require_two_rows(valid_rows[0])
-        kept = valid_rows[0].numbers
+        kept = valid_rows[0].row_numbers
         with np.errstate(over="ignore"):
             time = (kept - kept[0]) / layout.rate_hz
         _require_plausible_duration(valid_rows[0], time, layout)
-        return Clock(time, lead=float(kept[0] / layout.rate_hz))
+        return Clock(time, time_before_start=float(kept[0] / layout.rate_hz))
     for valid, layout in zip(valid_rows, layouts, strict=True):
         if valid.stamps is not None:
             return _read_stamps(valid, valid.stamps, layout)
@@ -128,7 +129,7 @@ def read_clock(valid_rows: Sequence[Table], layouts: Sequence[LogTable]) -> Cloc
     )
 
 
-def same_clock(first: Table, layout: LogTable, other: Table, other_layout: LogTable) -> bool:
+def have_equal_stamps(first: Table, layout: LogTable, other: Table, other_layout: LogTable) -> bool:
     """Return whether the stamps of two tables with equally many rows are the same.
 
     Two clocks may have different zeros of time, unless their time spans overlap.
@@ -156,7 +157,7 @@ def same_clock(first: Table, layout: LogTable, other: Table, other_layout: LogTa
 def _read_stamps(valid: Table, stamps: Stamps, layout: LogTable) -> Clock:
     _require_two_rows(valid)
     stamps, findings = unwrap_counter(valid, stamps, layout)
-    require_order(valid, stamps, layout)
+    require_ordered_stamps(valid, stamps, layout)
     if stamps[0] == stamps[-1]:
         raise LogError(
             f"{valid.path}: time never advances: all {len(stamps)} rows have the stamp "
@@ -171,7 +172,7 @@ def _read_stamps(valid: Table, stamps: Stamps, layout: LogTable) -> Clock:
     return Clock(time, _exact_seconds(stamps[0], ticks), findings=findings, ticks=ticks)
 
 
-def require_order(valid: Table, stamps: Stamps, layout: LogTable) -> None:
+def require_ordered_stamps(valid: Table, stamps: Stamps, layout: LogTable) -> None:
     """Raise if the stamps of the kept rows decrease."""
     back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
     if back.size:
@@ -179,7 +180,10 @@ def require_order(valid: Table, stamps: Stamps, layout: LogTable) -> None:
         before, after = (_format_stamp(valid, stamp, layout) for stamp in stamps[i - 1 : i + 1])
         remedy = "split the log where its clock was set back, or name another column"
         time_of_day = "T" not in before and ":" in before
-        if time_of_day and stamps[i - 1] - stamps[i] > _ticks_per_second(valid, layout) * DAY // 2:
+        if (
+            time_of_day
+            and stamps[i - 1] - stamps[i] > _ticks_per_second(valid, layout) * SECONDS_PER_DAY // 2
+        ):
             remedy = (
                 "a time of day must not pass midnight: write the date before it in the same "
                 "column, or split the log there"
@@ -194,9 +198,9 @@ def require_order(valid: Table, stamps: Stamps, layout: LogTable) -> None:
 def _format_stamp(valid: Table, stamp: np.generic, layout: LogTable) -> str:
     """Format a stamp as the log has it: a number, a date, or a time of day without date."""
     ticks = valid.ticks_per_second or 0
-    unit = _DATE_UNITS.get(ticks)
+    unit = _DATETIME_UNITS.get(ticks)
     if layout.time_unit == "d" and ticks:
-        return f"{stamp.item() / ticks / DAY:.15g} d"
+        return f"{stamp.item() / ticks / SECONDS_PER_DAY:.15g} d"
     if unit is None or layout.time_fraction is not None:
         return str(stamp)
     date, _, time_of_day = str(np.datetime64(stamp.item(), unit)).partition("T")
@@ -235,7 +239,7 @@ def _exact_seconds(stamp: np.generic, ticks: int) -> Fraction:
     return Fraction(stamp.item()) / ticks
 
 
-def _counter_period(stamps: Stamps, back: Indices) -> int | None:
+def _counter_period(stamps: Stamps, decreases: Indices) -> int | None:
     """Return the period of a time counter [ticks] if its wraps explain all decreasing stamps.
 
     The stamps are then whole numbers in the range of the counter, and with the period added they
@@ -248,8 +252,8 @@ def _counter_period(stamps: Stamps, back: Indices) -> int | None:
     if not forward.size:
         return None
     usual = _MAX_WRAP_STEPS * float(np.median(forward))
-    for count in COUNTERS:
-        across = steps[back - 1] + count
+    for count in COUNTER_PERIODS:
+        across = steps[decreases - 1] + count
         within = float(stamps.max()) - float(stamps.min()) < count
         if (
             within
@@ -261,16 +265,16 @@ def _counter_period(stamps: Stamps, back: Indices) -> int | None:
 
 
 def _wrap_finding(
-    valid: Table, stamps: Stamps, back: Indices, count: int, layout: LogTable
+    valid: Table, stamps: Stamps, decreases: Indices, count: int, layout: LogTable
 ) -> Finding:
-    i = int(back[0])
+    i = int(decreases[0])
     fall = valid.error_at(i, f"time falls from {stamps[i - 1]} to {stamps[i]}", layout.time)
     return Finding(
         "counter_wrapped",
         "info",
         f"{fall} and continues: a counter of {count} ticks wrapped around "
-        f"{'once' if len(back) == 1 else f'{len(back)} times'}.",
-        evidence={"ticks": count, "times": len(back)},
+        f"{'once' if len(decreases) == 1 else f'{len(decreases)} times'}.",
+        evidence={"ticks": count, "times": len(decreases)},
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from identify.arrays import Vec3
 from identify.errors import SchemaError
 from identify.logs import Recording
-from identify.logs.patch import schema_of
+from identify.logs.patch import completed_schema
 from identify.spatial import Pose
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class LogFacts:
+class LogProperties:
     """Properties of a log that depend on how it was measured: signals, axes, gravity, schema.
 
     Attributes:
         gravity: g in W [m/s²], shape (3,).
         X_BS: pose of the sensor's axes in B, or the reference point of a wrench in world axes;
             None if the wrench is given at Bo in B.
-        still: whether each row is a static pose.
-        attitude: whether the log gives the orientation of the body.
+        static_poses: whether each row is a static pose.
+        has_attitude: whether the log gives the orientation of the body.
         gravity_added: whether a' = a − Rᵀg was computed with this gravity; False if a proper
             acceleration was measured.
         rates_from_pose: whether all rates and accelerations are derivatives of the pose.
@@ -37,46 +37,47 @@ class LogFacts:
             have the positions' scale.
         wrench_frame: axes of the wrench: "body", "world" or "sensor".
         acceleration_kind: kind of the linear acceleration: classical, spatial or proper.
-        compensated: mass and first moment of the body whose weight is added back, as in a
+        compensated_weight: mass and first moment of the body whose weight is added back, as in a
             `Recording`.
         signals: names of all signals of the log.
         schema_tables: the schema as it was written, by tables.
         schema: the schema with all its defaults; None if the recording has none.
-        fastest: largest speed and angular rate of the motion [m/s, rad/s].
+        top_speeds: largest speed and angular rate of the motion [m/s, rad/s].
         imu_scale: ratio of the accelerometer's reading to gravity, if significantly wrong; else
             one.
-        centre: mean position in this log and in other logs of its sensor, in W [m], shape (3,).
+        mean_position: mean position in this log and in other logs of its sensor, in W [m], shape
+            (3,).
     """
 
     gravity: Vec3
     X_BS: Pose | None = None
-    still: bool = False
-    attitude: bool = True
+    static_poses: bool = False
+    has_attitude: bool = True
     gravity_added: bool = True
     rates_from_pose: bool = True
     acceleration_from_position: bool = True
     wrench_frame: str = "body"
     acceleration_kind: str = "classical"
-    compensated: tuple[float, ...] = ()
+    compensated_weight: tuple[float, ...] = ()
     signals: frozenset[str] = frozenset()
     schema_tables: Mapping[str, object] = field(default_factory=dict)
     schema: Schema | None = None
-    fastest: tuple[float, float] = (1.0, 1.0)
+    top_speeds: tuple[float, float] = (1.0, 1.0)
     imu_scale: float = 1.0
-    centre: tuple[float, ...] = (0.0, 0.0, 0.0)
+    mean_position: tuple[float, ...] = (0.0, 0.0, 0.0)
 
     @classmethod
     def of(
         cls,
         recording: Recording,
-        fastest: tuple[float, float] = (1.0, 1.0),
+        top_speeds: tuple[float, float] = (1.0, 1.0),
         imu_scale: float = 1.0,
-    ) -> LogFacts:
+    ) -> LogProperties:
         """Return the facts of a recording in its current interpretation.
 
         Args:
             recording: the log.
-            fastest: largest speed and angular rate of its motion [m/s, rad/s].
+            top_speeds: largest speed and angular rate of its motion [m/s, rad/s].
             imu_scale: ratio of the accelerometer's reading to gravity.
         """
         names = set(recording.signals)
@@ -88,14 +89,14 @@ class LogFacts:
             not (recording.still or given or velocity) and "position" in names
         )
         try:
-            schema = schema_of(recording)
+            schema = completed_schema(recording)
         except SchemaError:  # made by hand, of what no schema says
             schema = None
         return cls(
             gravity=recording.gravity,
             X_BS=recording.X_BS,
-            still=recording.still,
-            attitude="quaternion" in names,
+            static_poses=recording.still,
+            has_attitude="quaternion" in names,
             gravity_added="quaternion" in names
             and bool(recording.gravity.any())
             and not (given and recording.acceleration_kind == "proper")
@@ -104,27 +105,29 @@ class LogFacts:
             acceleration_from_position=acceleration_from_position,
             wrench_frame=recording.frames["wrench"],
             acceleration_kind=recording.acceleration_kind,
-            compensated=recording.compensated,
+            compensated_weight=recording.compensated,
             signals=frozenset(names),
             schema_tables=dict(recording.schema),
             schema=schema,
-            fastest=fastest,
+            top_speeds=top_speeds,
             imu_scale=imu_scale,
         )
 
-    def alike(self, other: LogFacts) -> bool:
+    def measured_alike(self, other: LogProperties) -> bool:
         """Return whether another log was measured in the same way."""
         return all(
             _equal_values(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
         )
 
 
-def share_between_similar_logs(facts: Sequence[LogFacts], make: Callable[[LogFacts], T]) -> list[T]:
+def share_between_similar_logs(
+    properties: Sequence[LogProperties], make: Callable[[LogProperties], T]
+) -> list[T]:
     """Make an object from the facts of each log; logs measured in the same way share one object."""
-    made: list[tuple[LogFacts, T]] = []
+    made: list[tuple[LogProperties, T]] = []
     results = []
-    for of_log in facts:
-        known = [first for of_other, first in made if of_other.alike(of_log)]
+    for of_log in properties:
+        known = [first for of_other, first in made if of_other.measured_alike(of_log)]
         if not known:
             known = [make(of_log)]
             made.append((of_log, known[0]))

@@ -12,18 +12,18 @@ from identify.arrays import Array, Indices, seal
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.logs.parts import Stream
-from identify.signals.clock import sampling_period
-from identify.signals.interpolated import slower_samples
+from identify.logs.recording_parts import Stream
+from identify.signals.interpolated_rows import slower_samples
 from identify.signals.resampling import kernel_reach, resample
 from identify.signals.sample_and_hold import sampled_rows
 from identify.signals.segments import MIN_SEGMENT_ROWS, EvenSegment, even_segments_of
+from identify.signals.uniform_clock import sampling_period
 from identify.spatial.rotations import normalised_quaternion
 
 if TYPE_CHECKING:
     from identify.logs import JointRecording
 
-_GROUPS: Mapping[str, tuple[str, ...]] = {
+_SIGNALS_BY_SENSOR: Mapping[str, tuple[str, ...]] = {
     "pose": ("position", "quaternion"),
     "twist": ("linear_velocity", "angular_velocity"),
     "acceleration": ("linear_acceleration", "angular_acceleration"),
@@ -35,10 +35,10 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """Signals that one sensor may provide, in the order of a recording."""
 
-Log = TypeVar("Log", Recording, "JointRecording")
+RecordingT = TypeVar("Log", Recording, "JointRecording")
 
 
-def on_one_clock(recording: Log) -> Log:
+def on_one_clock(recording: RecordingT) -> RecordingT:
     """Resample all signals of a recording to the clock of its slowest stream.
 
     Rows that only hold the last sample of a slower sensor are dropped, and signals that were
@@ -66,7 +66,7 @@ def on_one_clock(recording: Log) -> Log:
         time, signals = streams[0].time, streams[0].signals
     else:
         time, signals = _join_streams(recording.name, streams, findings)
-    names = [name for group in _GROUPS.values() for name in group if name in signals]
+    names = [name for group in _SIGNALS_BY_SENSOR.values() for name in group if name in signals]
     joined = replace(
         recording,
         time=seal(time, "time", (None,)),
@@ -74,11 +74,11 @@ def on_one_clock(recording: Log) -> Log:
         streams=(),
         findings=(*recording.findings, *findings),
     )
-    if not isinstance(joined, Recording) or joined.rotation_numbers is None:
+    if not isinstance(joined, Recording) or joined.attitude_coordinates is None:
         return joined
     with_pose = next((stream for stream in given if "quaternion" in stream.signals), main)
-    numbers, rows = joined.rotation_numbers, np.searchsorted(with_pose.time, time)
-    return replace(joined, rotation_numbers=numbers[rows.clip(max=len(numbers) - 1)])
+    numbers, rows = joined.attitude_coordinates, np.searchsorted(with_pose.time, time)
+    return replace(joined, attitude_coordinates=numbers[rows.clip(max=len(numbers) - 1)])
 
 
 def _drop_holds(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
@@ -106,7 +106,7 @@ def _drop_holds(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
 def _drop_interpolated(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
     """Yield a stream for each sensor of a stream, reduced to the samples before interpolation."""
     rest = dict(stream.signals)
-    for name in [name for group in _GROUPS.values() for name in group]:
+    for name in [name for group in _SIGNALS_BY_SENSOR.values() for name in group]:
         samples = slower_samples(rest[name], stream.time) if name in rest else None
         if samples is None:
             continue
@@ -122,13 +122,19 @@ def _drop_interpolated(stream: Stream, findings: list[Finding]) -> Iterator[Stre
 
 def _signals_by_sensor(signals: Mapping[str, Array]) -> list[tuple[str, ...]]:
     """Return the signals by sensor: by group, or one by one if there is a single group."""
-    groups = [tuple(name for name in group if name in signals) for group in _GROUPS.values()]
+    groups = [
+        tuple(name for name in group if name in signals) for group in _SIGNALS_BY_SENSOR.values()
+    ]
     groups = [group for group in groups if group]
     return [(name,) for name in groups[0]] if len(groups) == 1 else groups
 
 
 def _describe_signals(signals: Sequence[str]) -> str:
-    groups = [group for group, names in _GROUPS.items() if any(name in signals for name in names)]
+    groups = [
+        group
+        for group, names in _SIGNALS_BY_SENSOR.items()
+        if any(name in signals for name in names)
+    ]
     return " and ".join(groups if len(signals) > 1 else [signals[0].replace("_", " ")])
 
 

@@ -10,7 +10,7 @@ from identify.arrays import Vec3, seal
 from identify.catalog.dataset_files import Dataset, dataset_path, find_dataset
 from identify.inertia import InertialParameters
 from identify.logs import SourceFile
-from identify.logs.read import digest_of_files
+from identify.logs.recording_fields import digest_of_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,9 @@ class DatasetLog:
         schema: schema of its columns.
         sha256: verified checksum of the log.
         truth: the reference body about the sensor's origin, in the sensor's axes; None if unknown.
-        sides: sides of its bounding box along the sensor's axes [m], shape (3,); None if unknown.
-        points: CSV of points that fill the body, with their volume; None if there is none.
+        box_sides: sides of its bounding box along the sensor's axes [m], shape (3,); None if
+            unknown.
+        points_file: CSV of points that fill the body, with their volume; None if there is none.
     """
 
     dataset: str
@@ -34,8 +35,8 @@ class DatasetLog:
     schema: Path
     sha256: str
     truth: InertialParameters | None = None
-    sides: Vec3 | None = None
-    points: Path | None = None
+    box_sides: Vec3 | None = None
+    points_file: Path | None = None
 
 
 def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
@@ -56,7 +57,7 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
         return (
             DatasetLog(entry.name, entry.name, folder, entry.schema_path, digest_of_files(held)),
         )
-    truth = _truth(entry, folder)
+    truth = _read_reference_bodies(entry, folder)
     points = {PurePosixPath(file.path).stem: folder / file.path for file in entry.of_role("points")}
     logs: list[DatasetLog] = []
     for file in sorted(entry.of_role("log"), key=lambda file: file.path):
@@ -67,7 +68,9 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
     return tuple(logs)
 
 
-def _truth(dataset: Dataset, folder: Path) -> dict[str, tuple[InertialParameters, Vec3]]:
+def _read_reference_bodies(
+    dataset: Dataset, folder: Path
+) -> dict[str, tuple[InertialParameters, Vec3]]:
     """Read reference bodies, and the sides of their bounding boxes, by name of the log."""
     bodies: dict[str, tuple[InertialParameters, Vec3]] = {}
     for file in dataset.of_role("truth"):

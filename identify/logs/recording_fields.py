@@ -17,28 +17,28 @@ from identify.errors import LogError, SchemaError
 from identify.files import digest
 from identify.findings import Finding
 from identify.logs.convert import (
-    axes_of,
-    imu_of,
-    kind_of,
-    noise_of,
-    signals_of,
-    with_free_flight,
+    convert_signals,
+    schema_acceleration_kind,
+    schema_axes,
+    schema_imu,
+    schema_noise,
+    with_zero_wrench,
 )
-from identify.logs.memory import as_arrays
-from identify.logs.orientation import angles_in_degrees, rotation_numbers
-from identify.logs.parts import DroppedRows, SourceFile, Stream
-from identify.logs.readers import files_of
-from identify.logs.schema import Group, Schema, SchemaLike, load_schema
-from identify.logs.sources import plan_sources, read_source
-from identify.logs.streams import StreamRows, rate_mismatches, read_streams, subtract_start
-from identify.logs.table import Arrays, Table
+from identify.logs.log_sources import plan_sources, read_source
+from identify.logs.memory import log_in_memory
+from identify.logs.orientation import angles_in_degrees, logged_rotation_angles
+from identify.logs.readers import log_files
+from identify.logs.recording_parts import DroppedRows, SourceFile, Stream
+from identify.logs.schema import Schema, SchemaLike, SignalGroup, load_schema
+from identify.logs.stream_grouping import StreamRows, rate_mismatches, read_streams, subtract_start
+from identify.logs.table import LogInMemory, Table
 from identify.logs.tool_point import wrench_point
 from identify.texts import plain_name
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-LogLike: TypeAlias = "str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame | Arrays"
+LogLike: TypeAlias = "str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame | LogInMemory"
 
 
 class LogContent(NamedTuple):
@@ -50,19 +50,19 @@ class LogContent(NamedTuple):
     times: Sequence[Array | None]
 
 
-Convert: TypeAlias = Callable[[Mapping[Group, Table]], dict[str, Array]]
+SignalConverter: TypeAlias = Callable[[Mapping[SignalGroup, Table]], dict[str, Array]]
 """Function from the rows of some groups of signals to these signals in SI."""
 
 
-def read_content(log: LogLike, schema: Schema, convert: Convert) -> LogContent:
+def read_content(log: LogLike, schema: Schema, convert: SignalConverter) -> LogContent:
     """Read the columns that a schema names, and convert them to signals in SI."""
-    log = Path(log) if isinstance(log, str | PathLike) else as_arrays(log)
+    log = Path(log) if isinstance(log, str | PathLike) else log_in_memory(log)
     sources = plan_sources(log, schema)
-    tables = [read_source(source, alone=len(sources) == 1) for source in sources]
+    tables = [read_source(source, is_only_file=len(sources) == 1) for source in sources]
     streams, findings = read_streams(sources, tables, schema)
     with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
         converted = [convert(stream.valid_rows) for stream in streams]
-    held = (part for source in sources for part in files_of(source.path))
+    held = (part for source in sources for part in log_files(source.path))
     paths = dict.fromkeys(held) if isinstance(log, Path) else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
     path = log if isinstance(log, Path) else Path(log.name)
@@ -94,15 +94,15 @@ def read_content(log: LogLike, schema: Schema, convert: Convert) -> LogContent:
 def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
     """Read a log and return the fields of its `Recording`; errors are those of `read_log`."""
     schema = load_schema(schema)
-    require_body(schema)
-    content = read_content(log, schema, lambda valid_rows: signals_of(valid_rows, schema))
+    require_body_signals(schema)
+    content = read_content(log, schema, lambda valid_rows: convert_signals(valid_rows, schema))
     path, fields, streams, times = content
-    described = describe_log(path, schema, fields["sources"])
+    described = fields_without_rows(path, schema, fields["sources"])
     return {
         **described,
         **fields,
-        "signals": with_free_flight(fields["signals"], schema),
-        "rotation_numbers": _numbers_of_streams(path, streams, schema),
+        "signals": with_zero_wrench(fields["signals"], schema),
+        "attitude_coordinates": _coordinates_of_streams(path, streams, schema),
         "findings": (
             *fields["findings"],
             *_angle_unit_findings(streams, times, schema),
@@ -111,13 +111,13 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
     }
 
 
-def require_body(schema: Schema) -> None:
+def require_body_signals(schema: Schema) -> None:
     """Raise unless a schema has signals of a body.
 
     Raises:
         SchemaError: it has those of joints alone.
     """
-    if schema.joints_alone:
+    if schema.has_joints_only:
         raise SchemaError(
             "the schema has [joints] and neither [wrench] nor [pose]: `identify fit` with --robot "
             "arm.urdf, and `identify fit-arm`, fit joint torques; in Python "
@@ -125,7 +125,7 @@ def require_body(schema: Schema) -> None:
         )
 
 
-def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict[str, Any]:
+def fields_without_rows(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict[str, Any]:
     """Return the fields of a log's `Recording` that do not depend on rows."""
     wrench, frame = schema.wrench, schema.body_frame
     point = None if wrench.point == "flange" else wrench_point(wrench.frame, frame.tcp)
@@ -133,19 +133,19 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict
         "name": plain_name(_log_name(log)),
         "time": None,
         "signals": {},
-        "frames": axes_of(schema),
+        "frames": schema_axes(schema),
         "gravity": seal(schema.world.gravity, "gravity", (3,)),
         "sources": tuple(files),
         "sha256": digest_of_files(files),
         "rows": 0,
-        "acceleration_kind": kind_of(schema),
-        "noise": noise_of(schema),
+        "acceleration_kind": schema_acceleration_kind(schema),
+        "noise": schema_noise(schema),
         "wrench_delay": wrench.delay_s,
         "delay_axes": wrench.delay_axes,
         "X_BS": wrench.mount.pose if wrench.mount else point,
         "compensated": wrench.compensated.about_origin(frame) if wrench.compensated else (),
         "body_frame": frame,
-        "imu": None if schema.imu is None else imu_of(schema),
+        "imu": None if schema.imu is None else schema_imu(schema),
         "findings": (*_free_flight_findings(schema), *_robot_findings(schema)),
         "schema": schema.model_dump(mode="json", exclude_unset=True),
     }
@@ -157,23 +157,25 @@ def sealed(log: Path, name: str, values: Array) -> Array:
     return seal(values, f"{log}: {name}", (None,) * values.ndim, partial(LogError, path=log))
 
 
-def rotation_numbers_of(
-    log: Path, valid_rows: Mapping[Group, Table], schema: Schema
+def attitude_coordinates_of(
+    log: Path, valid_rows: Mapping[SignalGroup, Table], schema: Schema
 ) -> Array | None:
     """Return the logged Euler angles, rotation vectors or joint positions of a pose of them."""
     if schema.pose is None or "pose" not in valid_rows:
         return None
     valid = valid_rows["pose"]
-    if schema.by_joints and schema.joints is not None:
+    if schema.has_pose_from_joints and schema.joints is not None:
         numbers = valid.stacked_columns(schema.joints.position)
     else:
-        numbers = rotation_numbers(valid, schema.pose)
+        numbers = logged_rotation_angles(valid, schema.pose)
     return None if numbers is None else sealed(log, "rotation", numbers)
 
 
-def _numbers_of_streams(path: Path, streams: Sequence[StreamRows], schema: Schema) -> Array | None:
+def _coordinates_of_streams(
+    path: Path, streams: Sequence[StreamRows], schema: Schema
+) -> Array | None:
     """Return the logged numbers of the rotation, of the stream with the pose."""
-    numbers = (rotation_numbers_of(path, stream.valid_rows, schema) for stream in streams)
+    numbers = (attitude_coordinates_of(path, stream.valid_rows, schema) for stream in streams)
     return next((array for array in numbers if array is not None), None)
 
 
@@ -188,7 +190,7 @@ def _angle_unit_findings(
     streams: Sequence[StreamRows], times: Sequence[Array | None], schema: Schema
 ) -> Iterator[Finding]:
     for stream, time in zip(streams, times, strict=True):
-        if schema.by_joints and "pose" in stream.valid_rows:
+        if schema.has_pose_from_joints and "pose" in stream.valid_rows:
             from identify.logs.joint_signals import joints_in_degrees  # which few logs need
 
             yield from joints_in_degrees(stream.valid_rows["pose"], schema)
@@ -207,13 +209,13 @@ def _transposed_findings(tables: Sequence[Table]) -> Iterator[Finding]:
 def _free_flight_findings(schema: Schema) -> Iterator[Finding]:
     if schema.wrench.force is None:
         acts = "but gravity and the torque" if schema.wrench.torque else "but gravity"
-        at_com = "; its origin is taken to be its centre of mass" if schema.at_com else ""
+        at_com = "; its origin is taken to be its centre of mass" if schema.origin_is_com else ""
         text = f"the schema names no force: nothing acts on the body {acts}{at_com}."
         yield Finding("free_flight", "info", text, "If a force acts, name it in [wrench].")
 
 
 def _robot_findings(schema: Schema) -> Iterator[Finding]:
-    if schema.by_joints:
+    if schema.has_pose_from_joints:
         from identify.logs.joint_signals import robot_finding  # which few logs need
 
         yield robot_finding(schema)

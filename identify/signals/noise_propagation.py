@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.signals.kinematics import BodyAxes, Samples, SignalDerivative
+from identify.signals.segment_kinematics import BodyAxes, Samples, SignalDerivative
 from identify.spatial.rotations import cross, hat
 
 _COMPLEX_STEP = 2.0**-64

@@ -22,19 +22,19 @@ from identify.errors import (
 )
 from identify.exchange import read_parameters
 from identify.inertia import InertialParameters, checked_added_mass
+from identify.logs.log_sources import read_source
 from identify.logs.schema_tables import LogTable
-from identify.logs.sources import read_source
-from identify.logs.table import Source
+from identify.logs.table import ColumnSource
 from identify.simulation.checks import require_simulable
 from identify.simulation.forward import simulate
 from identify.simulation.loads import ConstantLoad, Impulse, Load, SampledLoad
 from identify.simulation.state import State, Trajectory
 from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
 from identify.spatial.vectors import GRAVITY_W
-from identify.specification.tables import (
-    Document,
+from identify.specification.simulation_tables import (
     LoadTable,
     SimulatedBodyTable,
+    SimulationDocument,
     StateTable,
 )
 
@@ -97,7 +97,7 @@ def read_simulation(path: Path | str) -> Simulation:
             f"{path}: expected a TOML file; use simulation_of_estimate for the body of an "
             f"estimate.json"
         )
-    document = validate(Document, read_toml(path), str(path))
+    document = validate(SimulationDocument, read_toml(path), str(path))
     added = document.body.added_mass
     body = _body(document.body, path)
     with _with_location(f"{path}: [body] added_mass"):
@@ -189,7 +189,7 @@ def _load_of(table: LoadTable, path: Path, index: int) -> Load:
         return ConstantLoad(force, torque, point, frame, table.start, end)
     file = path.parent / table.file
     with _with_location(f"{path}: {table_prefix(('loads', index))}file"):
-        time, wrench = read_samples(file)
+        time, wrench = read_wrench_samples(file)
         interpolation = table.interpolation or "linear"
         return SampledLoad(
             time, wrench, point, frame, interpolation, table.start, end, name=str(file)
@@ -209,14 +209,14 @@ def _with_location(place: str, kind: type[IdentifyError] = SchemaError) -> Itera
         raise kind(f"{place}: {error}") from error
 
 
-_WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
+_WRENCH_COLUMNS = ("fx", "fy", "fz", "tx", "ty", "tz")
 """Columns of force [N] and torque [N m] in a file of samples; other columns are ignored."""
 
-_LAYOUT = LogTable(time="time", drop_bad_rows=True)
+_SAMPLES_LAYOUT = LogTable(time="time", drop_bad_rows=True)
 """Text layout of a file of wrench samples; `read_samples` rejects defective rows."""
 
 
-def read_samples(path: Path) -> tuple[Array, Vec6]:
+def read_wrench_samples(path: Path) -> tuple[Array, Vec6]:
     """Read wrench samples from Parquet, NPZ, or CSV with one line of column names.
 
     Returns:
@@ -226,10 +226,13 @@ def read_samples(path: Path) -> tuple[Array, Vec6]:
         MissingFile: the file does not exist.
         LogError: it cannot be read, lacks a column, or has rows that are not finite numbers.
     """
-    table = read_source(Source(path, _LAYOUT, (), _WRENCH, own_clock=True), alone=True)
+    table = read_source(
+        ColumnSource(path, _SAMPLES_LAYOUT, (), _WRENCH_COLUMNS, has_stamp_column=True),
+        is_only_file=True,
+    )
     if table.faults.any():
         expected = "expected time, force and torque: seven finite numbers"
         raise table.error_at(int(np.argmax(table.faults > 0)), expected)
     ticks = table.ticks_per_second or 1
     time = np.asarray(table.stamps, dtype=np.float64) / ticks
-    return time, np.stack([table.columns[name] for name in _WRENCH], axis=-1)
+    return time, np.stack([table.columns[name] for name in _WRENCH_COLUMNS], axis=-1)

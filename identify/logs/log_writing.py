@@ -20,16 +20,16 @@ import pyarrow.parquet as pq
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.files import write_stream, write_text
-from identify.logs.clock import read_clock
-from identify.logs.parts import Imu
+from identify.logs.log_sources import plan_sources, with_defects_marked
 from identify.logs.readers import format_of, read_table
-from identify.logs.recording import Recording, moved_recording
+from identify.logs.recording import Recording, recording_of_frame
+from identify.logs.recording_parts import Imu
+from identify.logs.row_times import read_clock
 from identify.logs.schema import load_schema
 from identify.logs.schema_fields import without_sign
-from identify.logs.schema_poses import imu_placement_of, placement_of, tool_point_of
+from identify.logs.schema_poses import imu_placement_keys, placement_keys, tool_point_keys
 from identify.logs.schema_tables import compensated_keys
 from identify.logs.signal_table import SIGNALS
-from identify.logs.sources import plan_sources, with_defects_marked
 from identify.logs.table import find_column
 from identify.logs.tool_point import wrench_point
 from identify.spatial import BodyFrame, Pose
@@ -61,7 +61,7 @@ def write_chunks(
     path: Path,
     schema_path: Path,
     comment: Iterable[str] = (),
-    beside: OtherColumns | None = None,
+    other_columns: ColumnsOutsideSchema | None = None,
 ) -> int:
     """Write consecutive chunks of a log, and their schema.
 
@@ -71,7 +71,8 @@ def write_chunks(
         path: a name that ends in `.csv` or `.parquet`; the file has it once all is written.
         schema_path: where the schema goes.
         comment: lines that it begins with.
-        beside: the clock and the other columns of the log that the chunks are made of, to keep.
+        other_columns: the clock and the other columns of the log that the chunks are made of, to
+            keep.
 
     Returns:
         How many rows were written.
@@ -86,7 +87,7 @@ def write_chunks(
         writer: pacsv.CSVWriter | pq.ParquetWriter | None = None
         for recording in recordings:
             logged = _with_logged_motion(recording, path)
-            table = _columns_to_write(logged, beside)
+            table = _columns_to_write(logged, other_columns)
             if writer is None:
                 first = logged
                 writer = closed_at_end.enter_context(_open_writer(path, file, table.schema))
@@ -95,7 +96,7 @@ def write_chunks(
         if first is None:
             raise LogError(f"{path}: there are no rows to write", path=path)
     lines = "".join(f"# {line}\n" for line in comment)
-    write_text(schema_path, lines + to_toml(schema_of(first)))
+    write_text(schema_path, lines + to_toml(schema_to_write(first)))
     return rows
 
 
@@ -106,19 +107,19 @@ def _with_logged_motion(recording: Recording, path: Path) -> Recording:
             "write identify.signals.on_one_clock(recording)"
         )
     tcp = recording.body_frame.tcp
-    return recording if tcp is None else moved_recording(recording, tcp)
+    return recording if tcp is None else recording_of_frame(recording, tcp)
 
 
-def _columns_to_write(recording: Recording, beside: OtherColumns | None) -> pa.Table:
+def _columns_to_write(recording: Recording, other_columns: ColumnsOutsideSchema | None) -> pa.Table:
     columns: dict[str, Array] = {} if recording.time is None else {"t": recording.time}
     for signal in SIGNALS:
         if signal.name in recording.signals:
             columns |= dict(zip(signal.columns, recording.signals[signal.name].T, strict=True))
-    if beside is not None:
-        for name, values in beside.at(recording.time).items():
+    if other_columns is not None:
+        for name, values in other_columns.at(recording.time).items():
             columns[f"log.{name}" if name in columns else name] = values
         if recording.time is not None:
-            columns["t"] = recording.time + beside.start
+            columns["t"] = recording.time + other_columns.start
     return pa.table({name: pa.array(column) for name, column in columns.items()})
 
 
@@ -130,7 +131,7 @@ def _open_writer(
     return pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
 
 
-def schema_of(recording: Recording) -> dict[str, object]:
+def schema_to_write(recording: Recording) -> dict[str, object]:
     """Return the schema that `write_log` writes beside a recording."""
     clock: dict[str, object] = {"still": True} if recording.still else {"time": "t"}
     tables: dict[str, dict[str, object]] = {}
@@ -165,9 +166,9 @@ def to_toml(tables: Mapping[str, object], path: str = "") -> str:
 def _body_table(frame: BodyFrame) -> dict[str, object]:
     body: dict[str, object] = {} if frame.name is None else {"name": frame.name}
     if frame.tcp is not None:
-        body["tcp"] = tool_point_of(frame.tcp)
+        body["tcp"] = tool_point_keys(frame.tcp)
     elif frame.flange is not None:
-        body["flange"] = placement_of(frame.flange)
+        body["flange"] = placement_keys(frame.flange)
     return body
 
 
@@ -177,7 +178,7 @@ def _signal_tables(recording: Recording, table: str) -> dict[str, object]:
     if table == "imu":  # what it read stands along B
         imu = recording.imu or Imu()
         aligned = Pose(np.eye(3), imu.X_BI.position)
-        return {"mount": imu_placement_of(replace(imu, X_BI=aligned))}
+        return {"mount": imu_placement_keys(replace(imu, X_BI=aligned))}
     meaning: dict[str, object] = {"frame": recording.frames[table]}
     if table == "acceleration":
         meaning["kind"] = recording.acceleration_kind
@@ -186,7 +187,7 @@ def _signal_tables(recording: Recording, table: str) -> dict[str, object]:
         if recording.compensated:
             meaning["compensated"] = compensated_keys(recording.compensated)
         if recording.X_BS is not None and recording.frames["wrench"] == "sensor":
-            meaning["mount"] = placement_of(recording.X_BS)
+            meaning["mount"] = placement_keys(recording.X_BS)
         at_tcp = wrench_point(recording.frames["wrench"], recording.body_frame.tcp)
         if at_tcp is not None and recording.X_BS is None:
             meaning["point"] = "flange"
@@ -202,7 +203,7 @@ def _keys_without_unit(recording: Recording, table: str) -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherColumns:
+class ColumnsOutsideSchema:
     """Clock of a log, and its numeric columns that the schema does not name.
 
     Attributes:
@@ -216,7 +217,7 @@ class OtherColumns:
     columns: Mapping[str, Array]
 
     @classmethod
-    def of(cls, recording: Recording) -> OtherColumns | None:
+    def of(cls, recording: Recording) -> ColumnsOutsideSchema | None:
         """Return the other columns of a log in one text or Parquet file; None for other logs.
 
         Args:
@@ -226,7 +227,7 @@ class OtherColumns:
         source, *more = plan_sources(recording.sources[0].path, schema)
         if more or format_of(source.path) not in ("text", "parquet"):
             return None
-        valid = with_defects_marked(read_table(source), source, alone=True).whole()
+        valid = with_defects_marked(read_table(source), source, is_only_file=True).without_defects()
         clock, names = read_clock([valid], [source.layout]), valid.names
         used = {
             find_column(source.path, names, without_sign(column)[0]) for column in source.columns
@@ -236,7 +237,7 @@ class OtherColumns:
         while columns is None:
             try:
                 table = read_table(replace(source, columns=tuple(unnamed)))
-                columns = {names[k]: table.columns[k][valid.numbers] for k in unnamed}
+                columns = {names[k]: table.columns[k][valid.row_numbers] for k in unnamed}
             except LogError as error:
                 if error.column not in unnamed:
                     raise

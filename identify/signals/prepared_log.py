@@ -17,7 +17,7 @@ from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, 
 from identify.spatial.rotations import rotate
 
 if TYPE_CHECKING:
-    from identify.signals.noise import SignalNoise
+    from identify.signals.white_noise import SignalNoise
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class FullRate:
+class FullRateSegment:
     """Uninterrupted segment on its uniform clock: its signals and its columns in body axes.
 
     Attributes:
@@ -119,9 +119,10 @@ class LogSeries:
         rate_hz: sampling rate of the log [Hz]; None for static poses.
         cutoff_hz: highest frequency of the rows [Hz]; None for static poses.
         cutoff_raised: whether the cut-off is above the default because segments are short.
-        motion_hz: cut-off required by the motion [Hz]; None if it was not estimated.
-        repeated: number of rows with the stamp of the row before; exact duplicates are not used.
-        unused: number of rows in segments too short to be differentiated, not used.
+        motion_cutoff_hz: cut-off required by the motion [Hz]; None if it was not estimated.
+        repeated_rows: number of rows with the stamp of the row before; exact duplicates are not
+            used.
+        unused_rows: number of rows in segments too short to be differentiated, not used.
         imu: calibration of its inertial measurement unit.
     """
 
@@ -135,9 +136,9 @@ class LogSeries:
     rate_hz: float | None = None
     cutoff_hz: float | None = None
     cutoff_raised: bool = False
-    motion_hz: float | None = None
-    repeated: int = 0
-    unused: int = 0
+    motion_cutoff_hz: float | None = None
+    repeated_rows: int = 0
+    unused_rows: int = 0
     imu: ImuCalibration = field(default_factory=ImuCalibration)
 
     @property
@@ -169,7 +170,7 @@ class PreparedLog(LogSeries):
     folds: tuple[BlockRows, ...] = ()
 
 
-_SOURCES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+_ACCELERATION_SOURCES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
     {
         "acceleration": (
             ("accelerometer", "accelerometer"),
@@ -193,12 +194,12 @@ class AccelerationSource(NamedTuple):
     """Signal from which an acceleration was formed, with its noise.
 
     Attributes:
-        source: in words.
+        description: in words.
         noise: one sigma, averaged over the axes, after the low-pass [m/s² or rad/s²].
         rms: RMS of its change over the log, including noise.
     """
 
-    source: str
+    description: str
     noise: float
     rms: float
 
@@ -211,7 +212,7 @@ def acceleration_sources(log: LogSeries) -> dict[str, AccelerationSource]:
     names = {*recording.signals, *(name for stream in recording.streams for name in stream.signals)}
     result = {}
     slices = PROPER_ACCELERATION, ANGULAR_ACCELERATION
-    for columns, (quantity, sources) in zip(slices, _SOURCES.items(), strict=True):
+    for columns, (quantity, sources) in zip(slices, _ACCELERATION_SOURCES.items(), strict=True):
         available = [(name, text) for name, text in sources if name in names]
         if available:
             count = 2 if available[0][0] in ("accelerometer", "gyro") else 1  # fused signals

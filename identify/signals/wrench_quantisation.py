@@ -17,8 +17,8 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.signals.differentiator import Differentiator
-from identify.signals.preparation import full_rate
-from identify.signals.prepared import FullRate
+from identify.signals.preparation import full_rate_segments
+from identify.signals.prepared_log import FullRateSegment
 from identify.spatial.columns import PSI, W
 
 COARSE_STEP_SIGMAS = 2.0
@@ -49,23 +49,23 @@ class Quantiser(NamedTuple):
     """Uniform quantiser: its output levels are whole numbers of steps from a first one.
 
     Attributes:
-        size: quantisation step; zero if values are not quantised.
-        first: one of the levels.
+        step: quantisation step; zero if values are not quantised.
+        level: one of the levels.
     """
 
-    size: float
-    first: float
+    step: float
+    level: float
 
 
-def fit_quantiser(values: Array, fewest: int = MIN_VALUES) -> Quantiser:
+def fit_quantiser(values: Array, min_distinct: int = MIN_VALUES) -> Quantiser:
     """Fit a quantiser to the values of a channel.
 
     Args:
         values: in any order, shape (n,).
-        fewest: smallest number of different values.
+        min_distinct: smallest number of different values.
     """
     values_taken = np.unique(values)
-    if len(values_taken) < fewest:
+    if len(values_taken) < min_distinct:
         return Quantiser(0.0, 0.0)
     gaps = np.diff(values_taken)
     gaps = gaps[gaps > _EQUAL_VALUES * (values_taken[-1] - values_taken[0])]
@@ -104,35 +104,35 @@ def mean_quantisation_error(true: Array, step: float, first: float, noise: float
 
 
 @dataclass(frozen=True, slots=True)
-class Rounding:
+class WrenchQuantisation:
     """Quantisation of a log's wrench, and the body whose wrench gives its mean error.
 
     Attributes:
-        steps: quantiser of each channel of the wrench as logged, [f; t] [N, N m].
+        quantisers: quantiser of each channel of the wrench as logged, [f; t] [N, N m].
         noise: standard deviation of each channel before quantisation, about the body's wrench.
-        body: maps ψ to the wrench of the body at Bo in B, by rows, (6, 12).
+        feature_wrench_map: maps ψ to the wrench of the body at Bo in B, by rows, (6, 12).
         offset: of the sensor at Bo in B.
         cutoff_hz: of the derivatives.
     """
 
-    steps: tuple[Quantiser, ...]
+    quantisers: tuple[Quantiser, ...]
     noise: tuple[float, ...]
-    body: tuple[tuple[float, ...], ...]
+    feature_wrench_map: tuple[tuple[float, ...], ...]
     offset: tuple[float, ...]
     cutoff_hz: float | None
 
     @property
-    def coarse(self) -> tuple[bool, ...]:
+    def is_coarse(self) -> tuple[bool, ...]:
         """Whether the quantisation step of each channel is large compared with the noise."""
         return tuple(
-            step.size > COARSE_STEP_SIGMAS * noise
-            for step, noise in zip(self.steps, self.noise, strict=True)
+            step.step > COARSE_STEP_SIGMAS * noise
+            for step, noise in zip(self.quantisers, self.noise, strict=True)
         )
 
     @property
     def _finding(self) -> Finding:
         """Finding that the wrench is quantised and was corrected."""
-        parts, sizes = [], np.where(self.coarse, [step.size for step in self.steps], 0.0)
+        parts, sizes = [], np.where(self.is_coarse, [step.step for step in self.quantisers], 0.0)
         for name, unit, axes in (("force", "N", sizes[:3]), ("torque", "N m", sizes[3:])):
             if axes.any():
                 parts.append(f"the {name} is logged in steps of {axes.max():.3g} {unit}")
@@ -151,7 +151,7 @@ class Rounding:
         Rows at the edges, whose motion cannot be differentiated, are unchanged.
         """
         try:
-            parts = full_rate(recording, self.cutoff_hz)
+            parts = full_rate_segments(recording, self.cutoff_hz)
         except LogError:  # too few rows to see a motion
             return recording
         still = recording.time is None or recording.still
@@ -159,14 +159,16 @@ class Rounding:
         stamps = stamps - recording.wrench_delay
         mean_error = np.zeros((len(recording), 6))
         for part in parts:
-            inner, wrench = self.wrench_of(recording, part)
+            inner, wrench = self.body_wrench(recording, part)
             if not len(wrench):
                 continue
             time = part.time[inner]
             rows = (stamps >= time[0]) & (stamps <= time[-1])
-            for k in np.flatnonzero(self.coarse).tolist():
+            for k in np.flatnonzero(self.is_coarse).tolist():
                 true = np.interp(stamps[rows], time, wrench[:, k])
-                mean_error[rows, k] = mean_quantisation_error(true, *self.steps[k], self.noise[k])
+                mean_error[rows, k] = mean_quantisation_error(
+                    true, *self.quantisers[k], self.noise[k]
+                )
         signals: Mapping[str, Array] = {
             **recording.signals,
             "force": recording.signals["force"] - mean_error[:, :3],
@@ -175,12 +177,12 @@ class Rounding:
         findings = (*recording.findings, self._finding)
         return replace(recording, signals=signals, findings=findings)
 
-    def wrench_of(self, recording: Recording, part: FullRate) -> tuple[slice, Vec6]:
+    def body_wrench(self, recording: Recording, part: FullRateSegment) -> tuple[slice, Vec6]:
         """Return a range of samples, and the wrench of body and offset there in the log's axes.
 
         Differentiated noise of the motion may exceed a step, so the wrench is low-passed.
         """
-        residual = part.columns[:, W] - part.columns[:, PSI] @ np.array(self.body).T
+        residual = part.columns[:, W] - part.columns[:, PSI] @ np.array(self.feature_wrench_map).T
         wrench = part.logged_wrench - part.at_sensor(recording, residual - np.array(self.offset))
         if part.rate_hz is None or part.cutoff_hz is None:
             return slice(None), wrench

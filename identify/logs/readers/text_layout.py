@@ -11,9 +11,9 @@ from pathlib import Path
 
 from identify.errors import LogError, MissingColumn, did_you_mean
 from identify.logs.readers.text_lines import (
-    Line,
     Row,
     Splitter,
+    TextLine,
     is_date,
     is_missing,
     is_number,
@@ -22,12 +22,12 @@ from identify.logs.readers.text_lines import (
 )
 from identify.logs.schema_fields import Column
 from identify.logs.table import (
-    Source,
+    ColumnSource,
     TableInfo,
+    column_number_error,
     find_column,
     find_stamps_column,
     match_names,
-    missing_number,
     shorten,
 )
 from identify.logs.units import TICKS_PER_SECOND
@@ -50,49 +50,50 @@ class TextLayout:
         text: content of the file, or of a part.
         header: the last line before the data, with number zero if there is none. Blank lines and
             rows of units below the names belong to the header.
-        first: the first row.
-        named: whether the schema gives columns by name.
+        first_row: the first row.
+        uses_names: whether the schema gives columns by name.
         names: names or numbers of all columns of a row.
-        numbers: field number of each requested column.
-        stamps: field number of the time stamps.
-        fields: numbers of the requested fields that hold numbers, in order.
-        dated: whether the time stamps are dates.
+        field_numbers: field number of each requested column.
+        stamp_field: field number of the time stamps.
+        numeric_fields: numbers of the requested fields that hold numbers, in order.
+        has_dates: whether the time stamps are dates.
         time_of_day: whether the time stamps are times of day without date.
-        ends: whether the text goes to the end of the file, where a row may be cut short.
+        reaches_file_end: whether the text goes to the end of the file, where a row may be cut
+            short.
     """
 
     path: Path
     text: bytes
     splitter: Splitter
-    header: Line
-    first: Row
-    named: bool
+    header: TextLine
+    first_row: Row
+    uses_names: bool
     names: tuple[str, ...]
-    numbers: Mapping[Column, int]
-    stamps: int | None
-    fields: tuple[int, ...]
-    dated: bool
+    field_numbers: Mapping[Column, int]
+    stamp_field: int | None
+    numeric_fields: tuple[int, ...]
+    has_dates: bool
     drop_bad_rows: bool
     time_of_day: bool = False
-    ends: bool = True
+    reaches_file_end: bool = True
 
     def column(self, field: int) -> Column:
         """Return the column name or number of a field, as the schema has it."""
-        columns = (column for column, number in self.numbers.items() if number == field)
+        columns = (column for column, number in self.field_numbers.items() if number == field)
         return next(columns, self.names[field])
 
     @property
     def ticks(self) -> int | None:
         """Ticks per second of the time stamps, if they are dates."""
-        return TICKS_PER_SECOND["us"] if self.dated else None
+        return TICKS_PER_SECOND["us"] if self.has_dates else None
 
 
-def inspect_text(source: Source, text: bytes) -> TextLayout:
+def inspect_text(source: ColumnSource, text: bytes) -> TextLayout:
     """Find the header and the columns of a text file."""
     path, layout = source.path, source.layout
     splitter = Splitter(layout.separator, layout.comment, layout.decimal)
     header, names = _find_header(source, text, splitter)
-    rows = list(islice(splitter.rows(text, header.end, header.number + 1), _INSPECTED_ROWS))
+    rows = list(islice(splitter.rows(text, header.next_offset, header.number + 1), _INSPECTED_ROWS))
     if not rows:
         lines = "1 line" if header.number == 1 else f"{header.number} lines"
         raise LogError(f"{path}: has no data rows after its header ({lines})", path=path)
@@ -107,7 +108,7 @@ def inspect_text(source: Source, text: bytes) -> TextLayout:
         if not isinstance(error.column, int):
             raise
         remedy = suggest_separator(first[0].content, splitter)
-        raise missing_number(path, error.column, len(names), remedy) from None
+        raise column_number_error(path, error.column, len(names), remedy) from None
     fields: list[int] = sorted({*numbers.values(), *([] if stamps is None else [stamps])})
     for _ in range(_MAX_UNIT_ROWS if named else 0):
         if len(rows) > 1 and _is_units_row(rows[0], fields):
@@ -119,13 +120,13 @@ def inspect_text(source: Source, text: bytes) -> TextLayout:
         text=text,
         splitter=splitter,
         header=_line_before_rows(text, header, splitter),
-        first=first,
-        named=named,
+        first_row=first,
+        uses_names=named,
         names=names,
-        numbers=numbers,
-        stamps=stamps,
-        fields=tuple(k for k in fields if not (dated and k == stamps)),
-        dated=dated,
+        field_numbers=numbers,
+        stamp_field=stamps,
+        numeric_fields=tuple(k for k in fields if not (dated and k == stamps)),
+        has_dates=dated,
         drop_bad_rows=layout.drop_bad_rows,
         time_of_day=dated and is_time_of_day(stamp),
     )
@@ -137,9 +138,9 @@ def _is_units_row(row: Row, fields: Sequence[int]) -> bool:
     return bool(words) and not any(is_number(word) or _NUMBER.match(word) for word in words)
 
 
-def _line_before_rows(text: bytes, header: Line, splitter: Splitter) -> Line:
+def _line_before_rows(text: bytes, header: TextLine, splitter: Splitter) -> TextLine:
     """Return the last of the blank lines and comments below a line, or the line itself."""
-    for line in read_lines(text, header.end, header.number + 1):
+    for line in read_lines(text, header.next_offset, header.number + 1):
         if splitter.fields(line.content) is not None:
             break
         header = line
@@ -151,13 +152,13 @@ def suggest_separator(line: bytes, splitter: Splitter) -> str:
     other = _likely_separator(line, splitter)
     if other is None:
         return ""
-    return f"; set separator = {other.spelled} in [log] if that is what separates them"
+    return f"; set separator = {other.toml_separator} in [log] if that is what separates them"
 
 
 def _likely_separator(line: bytes, splitter: Splitter) -> Splitter | None:
     """Return another separator by which a row has more numbers, if any."""
     here = len(splitter.fields(line) or ())
-    for other in splitter.others():
+    for other in splitter.alternatives():
         if len(other.fields(line) or ()) > max(here, 2) and _count_numbers(line, other) > 2:
             return other
     return None
@@ -169,8 +170,8 @@ def _count_numbers(line: bytes, splitter: Splitter) -> int:
 
 
 def _find_header(
-    source: Source, text: bytes, splitter: Splitter
-) -> tuple[Line, tuple[str, ...] | None]:
+    source: ColumnSource, text: bytes, splitter: Splitter
+) -> tuple[TextLine, tuple[str, ...] | None]:
     """Return the last line of the header, and its names if the schema uses names.
 
     It is where the schema says, or where comment lines that it does not count move it.
@@ -186,7 +187,7 @@ def _find_header(
             f"{path}: header_lines = {count} in [log], but it has only {len(lines)} lines",
             path=path,
         )
-    last = lines[count - 1] if count else Line(0, b"", 0)
+    last = lines[count - 1] if count else TextLine(0, b"", 0)
     wanted = [name for name in source.columns if isinstance(name, str)]
     if not wanted and not isinstance(time, str):
         return last, None
@@ -196,11 +197,11 @@ def _find_header(
         if all(match_names(names, str(name)) for name in wanted or [time]):
             return line, names
     if wanted:
-        raise _require_names(path, lines, places, splitter, wanted)
+        raise _no_names_error(path, lines, places, splitter, wanted)
     return last, splitter.names(last.content) if count else None  # another file has the stamps
 
 
-def _header_candidates(lines: Sequence[Line], count: int, splitter: Splitter) -> list[Line]:
+def _header_candidates(lines: Sequence[TextLine], count: int, splitter: Splitter) -> list[TextLine]:
     """Yield the lines that may hold the column names, first the line given by the schema.
 
     Then the one it says if comment and blank lines do not count, and the last of the comment lines
@@ -217,45 +218,49 @@ def _header_candidates(lines: Sequence[Line], count: int, splitter: Splitter) ->
     return places
 
 
-def _require_names(
+def _no_names_error(
     path: Path,
-    lines: Sequence[Line],
-    places: Sequence[Line],
+    lines: Sequence[TextLine],
+    header_candidates: Sequence[TextLine],
     splitter: Splitter,
-    wanted: Sequence[str],
+    requested: Sequence[str],
 ) -> LogError:
-    def missing(line: Line, split: Splitter = splitter) -> list[str]:
+    def missing(line: TextLine, split: Splitter = splitter) -> list[str]:
         known = split.names(line.content)
-        return [name for name in wanted if not match_names(known, name)]
+        return [name for name in requested if not match_names(known, name)]
 
     remedy = ""
     if elsewhere := next((line.number for line in lines if not missing(line)), None):
         remedy = f"; line {elsewhere} has these names: set header_lines = {elsewhere} in [log]"
-    if not places:
+    if not header_candidates:
         return LogError(
-            f"{path}: the schema names columns ({', '.join(map(repr, wanted[:3]))}, …), but "
+            f"{path}: the schema names columns ({', '.join(map(repr, requested[:3]))}, …), but "
             "header_lines = 0 means that no line has names"
             + (remedy or "; give the columns by zero-based number, or set header_lines"),
             path=path,
-            column=wanted[0],
+            column=requested[0],
         )
-    best = min(places, key=lambda line: len(missing(line)))
+    best = min(header_candidates, key=lambda line: len(missing(line)))
     known = splitter.names(best.content)
-    other = min(splitter.others(), key=lambda other: len(missing(best, other)))
+    other = min(splitter.alternatives(), key=lambda other: len(missing(best, other)))
     row = next((line.content for line in lines if line.number > best.number), b"")
     if not remedy and len(missing(best, other)) < len(missing(best)):
         if _count_numbers(row, splitter) > 2:
             remedy = (
-                f"; it has {other.spelled} between its names, and the rows have "
-                f"{splitter.spelled}: write the line as the rows are"
+                f"; it has {other.toml_separator} between its names, and the rows have "
+                f"{splitter.toml_separator}: write the line as the rows are"
             )
         elif not missing(best, other):
-            remedy = f"; with another separator it has: set separator = {other.spelled} in [log]"
+            remedy = (
+                f"; with another separator it has: set separator = {other.toml_separator} in [log]"
+            )
         else:
-            known, wanted = other.names(best.content), missing(best, other)
-            remedy = did_you_mean(wanted[0], known)
-            remedy += f"; so it is with separator = {other.spelled}, to be set in [log] first"
-            return _missing_names_error(path, best.number, wanted, known, remedy)
+            known, columns = other.names(best.content), missing(best, other)
+            remedy = did_you_mean(columns[0], known)
+            remedy += (
+                f"; so it is with separator = {other.toml_separator}, to be set in [log] first"
+            )
+            return _missing_names_error(path, best.number, columns, known, remedy)
     remedy = remedy or suggest_separator(row, splitter)
     if not remedy and all(map(is_number, filter(None, known))):
         remedy = (
@@ -277,8 +282,8 @@ def _missing_names_error(
 
 
 def _columns_of_rows(
-    source: Source,
-    header: Line,
+    source: ColumnSource,
+    header: TextLine,
     names: tuple[str, ...] | None,
     rows: Sequence[Row],
     splitter: Splitter,
@@ -306,9 +311,9 @@ def _columns_of_rows(
     remedy = "fix the header, or give the columns by zero-based number"
     if (other := _likely_separator(rows[0][0].content, splitter)) is not None:
         remedy = (
-            f"they seem to have {other.spelled} between their fields, and the header has "
-            f"{splitter.spelled}: write it as the rows are, and set separator = {other.spelled} "
-            "in [log]"
+            f"they seem to have {other.toml_separator} between their fields, and the header has "
+            f"{splitter.toml_separator}: write it as the rows are, and set "
+            f"separator = {other.toml_separator} in [log]"
         )
     raise LogError(
         f"{source.path}: line {header.number} names {len(names)} columns, but the rows have "
@@ -329,14 +334,14 @@ def _require_header(path: Path, line: Sequence[str] | None, width: int) -> None:
         )
 
 
-def likely_contents(path: Path, lines: Sequence[Line]) -> TableInfo:
+def likely_contents(path: Path, lines: Sequence[TextLine]) -> TableInfo:
     """Return the columns by the separator, comment and decimal marks that give the most numbers.
 
     Raises:
         LogError: no two columns hold numbers by any.
     """
     marks = ((comment, decimal) for decimal in ".," for comment in "#%")
-    splitters = (splitter for each in marks for splitter in Splitter(",", *each).others())
+    splitters = (splitter for each in marks for splitter in Splitter(",", *each).alternatives())
     guesses = [
         guess for splitter in splitters if (guess := _guess_layout(lines, splitter)) is not None
     ]
@@ -350,7 +355,7 @@ def likely_contents(path: Path, lines: Sequence[Line]) -> TableInfo:
 
 
 def _guess_layout(
-    lines: Sequence[Line], splitter: Splitter
+    lines: Sequence[TextLine], splitter: Splitter
 ) -> tuple[tuple[int, int, bool], TableInfo] | None:
     """Return the columns by a separator, and a score; None if fewer than two are numeric."""
     rows = [(line, f) for line in lines if (f := splitter.fields(line.content)) is not None]
@@ -384,7 +389,7 @@ def _guess_layout(
 
 
 def _names_above(
-    line: Line, splitter: Splitter, width: int, numeric: Sequence[int]
+    line: TextLine, splitter: Splitter, width: int, numeric: Sequence[int]
 ) -> tuple[str, ...]:
     """Return the column names on a header line; empty if a numeric column has no word there."""
     names = splitter.names(line.content)

@@ -10,24 +10,24 @@ import numpy as np
 from identify.errors import LogError, MissingColumn, MissingFile
 from identify.files import require_file
 from identify.logs.readers import is_bag, read_table
-from identify.logs.schema import Group, Schema
+from identify.logs.schema import Schema, SignalGroup
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
-from identify.logs.table import Arrays, RowFault, Source, Table
-from identify.logs.units import DAY, TICKS_PER_SECOND
+from identify.logs.table import ColumnSource, LogInMemory, RowFault, Table
+from identify.logs.units import SECONDS_PER_DAY, TICKS_PER_SECOND
 
 
-def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
+def plan_sources(log: Path | LogInMemory, schema: Schema) -> list[ColumnSource]:
     """Return the files of a log (file, folder or memory), each with its groups of signals.
 
     Raises:
         MissingFile: the log or one of its files does not exist.
         LogError: the log is a folder and the schema does not say which file has what.
     """
-    arrays = log if isinstance(log, Arrays) else None
+    arrays = log if isinstance(log, LogInMemory) else None
     if isinstance(log, Path) and not log.is_dir():
         _require_log(log, schema)
-    plan: dict[tuple[Path, LogTable], list[Group]] = {}
+    plan: dict[tuple[Path, LogTable], list[SignalGroup]] = {}
     for group in schema.groups:
         plan.setdefault((_file_of_group(log, schema, group), schema.layout(group)), []).append(
             group
@@ -39,27 +39,27 @@ def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
         own_clock = any(stream.time is not None for stream in streams)
         fraction = () if layout.time_fraction is None else (layout.time_fraction,)
         once = tuple(dict.fromkeys((*columns, *fraction)))
-        sources.append(Source(path, layout, tuple(groups), once, own_clock, arrays))
+        sources.append(ColumnSource(path, layout, tuple(groups), once, own_clock, arrays))
     return sources
 
 
-def read_source(source: Source, *, alone: bool) -> Table:
+def read_source(source: ColumnSource, *, is_only_file: bool) -> Table:
     """Read the columns of a file; rows with NaN or infinity are marked.
 
-    Only a file that is not `alone` may have its time stamps in another file.
+    Only a file that is not `is_only_file` may have its time stamps in another file.
     """
-    return with_defects_marked(read_table(source), source, alone=alone)
+    return with_defects_marked(read_table(source), source, is_only_file=is_only_file)
 
 
-def with_defects_marked(table: Table, source: Source, *, alone: bool) -> Table:
+def with_defects_marked(table: Table, source: ColumnSource, *, is_only_file: bool) -> Table:
     """Mark the defective rows of a table, and raise for a table without rows or needed stamps.
 
-    Only a table that is not `alone` may have its time stamps in another file.
+    Only a table that is not `is_only_file` may have its time stamps in another file.
     """
     stamps = source.layout.time
     if len(table) == 0:
         raise LogError(f"{source.path}: has columns but no rows", path=source.path)
-    if stamps is not None and table.stamps is None and (alone or source.own_clock):
+    if stamps is not None and table.stamps is None and (is_only_file or source.has_stamp_column):
         raise MissingColumn(source.path, stamps, table.names)
     for column in (*table.columns.values(), table.stamps):
         if column is not None and column.dtype == np.float64:
@@ -69,7 +69,7 @@ def with_defects_marked(table: Table, source: Source, *, alone: bool) -> Table:
     fraction = source.layout.time_fraction
     if source.layout.time_unit == "d" and table.stamps is not None and not table.ticks_per_second:
         days = np.where(np.isfinite(table.stamps), table.stamps, 0.0)
-        microseconds = np.rint(1e6 * DAY * days).astype(np.int64)
+        microseconds = np.rint(1e6 * SECONDS_PER_DAY * days).astype(np.int64)
         return replace(table, stamps=microseconds, ticks_per_second=10**6)
     return table if fraction is None else _with_fraction(table, source.layout, fraction)
 
@@ -95,9 +95,9 @@ def _with_fraction(table: Table, layout: LogTable, fraction_column: Column) -> T
     return replace(table, columns=columns, stamps=stamps, ticks_per_second=10**9)
 
 
-def _file_of_group(log: Path | Arrays, schema: Schema, group: Group) -> Path:
+def _file_of_group(log: Path | LogInMemory, schema: Schema, group: SignalGroup) -> Path:
     stream = schema.stream(group)
-    if isinstance(log, Arrays):
+    if isinstance(log, LogInMemory):
         if stream is not None and stream.file is not None:
             raise LogError(
                 f"{log.name}: [streams.{group}] names a file, {stream.file!r}, but the log is in "

@@ -13,18 +13,18 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.logs import Recording
-from identify.logs.parts import Stream
 from identify.logs.patch import Patch, patched
+from identify.logs.recording_parts import Stream
 from identify.signals.offset_steps import OffsetStep, without_offset_steps
 from identify.signals.spikes import without_spikes
 from identify.spatial.columns import WIDE_COLUMNS
 
 if TYPE_CHECKING:
-    from identify.signals.rounding import Rounding
+    from identify.signals.wrench_quantisation import WrenchQuantisation
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Interpretation:
     """Interpretation of a log: changes to its schema and corrections of its signals.
 
     Other interpretations are tested for a higher likelihood, and one of them corrects faults.
@@ -32,39 +32,42 @@ class Reading:
     Attributes:
         patch: keys of the schema and their values, such as ("pose.order", "wxyz"), in any order.
         cutoff_hz: highest frequency of the rows [Hz]; by default chosen from the motion.
-        maps: linear maps M of the log's 43 extended columns, applied in order, each by rows.
+        column_maps: linear maps M of the log's 43 extended columns, applied in order, each by rows.
         offset_steps: jumps of the sensor's offset that are subtracted from the wrench.
         without_spikes: whether spikes of the wrench are replaced by interpolation.
-        left_out: time spans that are not read [s]; for static poses row numbers, from zero.
-        most_rows: approximate number of rows read of a longer log, in evenly spread segments.
-        rounding: quantisation whose mean error is subtracted from the wrench.
+        excluded_spans: time spans that are not read [s]; for static poses row numbers, from zero.
+        max_rows: approximate number of rows read of a longer log, in evenly spread segments.
+        quantisation: quantisation whose mean error is subtracted from the wrench.
     """
 
     patch: tuple[tuple[str, Any], ...] = ()
     cutoff_hz: float | None = None
-    maps: tuple[tuple[tuple[float, ...], ...], ...] = ()
+    column_maps: tuple[tuple[tuple[float, ...], ...], ...] = ()
     offset_steps: tuple[OffsetStep, ...] = ()
     without_spikes: bool = False
-    left_out: tuple[tuple[float, float], ...] = ()
-    most_rows: int | None = None
-    rounding: Rounding | None = None
+    excluded_spans: tuple[tuple[float, float], ...] = ()
+    max_rows: int | None = None
+    quantisation: WrenchQuantisation | None = None
 
-    def with_patch(self, patch: Patch) -> Reading:
+    def with_patch(self, patch: Patch) -> Interpretation:
         """Return a copy with other values of some keys of the schema."""
-        whole = {**dict(self.patch), **{key: _hashable(value) for key, value in patch.items()}}
+        whole = {
+            **dict(self.patch),
+            **{key: _lists_to_tuples(value) for key, value in patch.items()},
+        }
         return replace(self, patch=tuple(sorted(whole.items())))
 
-    def with_map(self, M: Array) -> Reading:
+    def with_map(self, M: Array) -> Interpretation:
         """Return a copy with one more linear map, applied last."""
-        return replace(self, maps=(*self.maps, tuple(map(tuple, M.tolist()))))
+        return replace(self, column_maps=(*self.column_maps, tuple(map(tuple, M.tolist()))))
 
     @property
-    def column_map(self) -> Array:
+    def combined_column_map(self) -> Array:
         """Product of all linear maps of the columns, shape (43, 43)."""
-        return reduce(np.matmul, map(np.array, self.maps), np.eye(WIDE_COLUMNS))
+        return reduce(np.matmul, map(np.array, self.column_maps), np.eye(WIDE_COLUMNS))
 
     @property
-    def delay(self) -> float | None:
+    def patched_wrench_delay(self) -> float | None:
         """Delay of the wrench that the patch sets [s]; None if it sets none."""
         return dict(self.patch).get("wrench.delay_s")
 
@@ -80,20 +83,20 @@ class Reading:
             recording = without_offset_steps(recording, self.offset_steps)
         if self.without_spikes and not recording.still:
             recording, _ = without_spikes(recording)
-        if self.rounding is not None:
-            recording = self.rounding.dequantised(recording)
+        if self.quantisation is not None:
+            recording = self.quantisation.dequantised(recording)
         recording = patched(recording, dict(self.patch))
-        if self.left_out:
-            recording = _without_spans(recording, self.left_out)
+        if self.excluded_spans:
+            recording = _without_spans(recording, self.excluded_spans)
         return recording
 
-    def pose_of(self, recording: Recording) -> Recording:
+    def apply_to_pose(self, recording: Recording) -> Recording:
         """Apply only those changes to a recording that concern its pose.
 
         Raises:
             SchemaError, LogError: the recording cannot be read in this way.
         """
-        if recording.rotation_numbers is None:
+        if recording.attitude_coordinates is None:
             return recording
         patch = {key: value for key, value in self.patch if key.startswith("pose.")}
         streams = list(recording.streams)
@@ -120,11 +123,11 @@ class Reading:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _hashable(value: object) -> object:
+def _lists_to_tuples(value: object) -> object:
     """Convert lists and tables of a schema value to tuples."""
     if isinstance(value, dict):
-        return tuple(sorted((key, _hashable(item)) for key, item in value.items()))
-    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
+        return tuple(sorted((key, _lists_to_tuples(item)) for key, item in value.items()))
+    return tuple(map(_lists_to_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def _without_spans(recording: Recording, spans: Iterable[tuple[float, float]]) -> Recording:

@@ -13,19 +13,21 @@ from identify.simulation.checks import Interpolation
 from identify.simulation.loads import Frame
 from identify.spatial.vectors import GRAVITY_W
 
-_ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
+_INERTIA_ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
 """Names of the entries of a symmetric 3×3 matrix."""
 
 
-def _inertia(value: object) -> tuple[tuple[float, ...], ...]:
+def _validate_inertia(value: object) -> tuple[tuple[float, ...], ...]:
     """Validate three rows or six named entries; a list of six is ambiguous, and rejected."""
     if isinstance(value, Mapping):
-        if unknown := [key for key in value if key not in _ENTRIES]:
-            hint = did_you_mean(str(unknown[0]), _ENTRIES)
-            raise ValueError(f"unknown entry {unknown[0]!r}; expected {', '.join(_ENTRIES)}{hint}")
-        if missing := [key for key in _ENTRIES if key not in value]:
-            raise ValueError(f"no entry {missing[0]!r}; expected {', '.join(_ENTRIES)}")
-        xx, xy, xz, yy, yz, zz = (finite(value[key]) for key in _ENTRIES)
+        if unknown := [key for key in value if key not in _INERTIA_ENTRIES]:
+            hint = did_you_mean(str(unknown[0]), _INERTIA_ENTRIES)
+            raise ValueError(
+                f"unknown entry {unknown[0]!r}; expected {', '.join(_INERTIA_ENTRIES)}{hint}"
+            )
+        if missing := [key for key in _INERTIA_ENTRIES if key not in value]:
+            raise ValueError(f"no entry {missing[0]!r}; expected {', '.join(_INERTIA_ENTRIES)}")
+        xx, xy, xz, yy, yz, zz = (finite(value[key]) for key in _INERTIA_ENTRIES)
         return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
     if isinstance(value, list | tuple) and len(value) == 6:
         raise ValueError(
@@ -35,32 +37,32 @@ def _inertia(value: object) -> tuple[tuple[float, ...], ...]:
     return numbers(3, 3)(value)
 
 
-Rows: TypeAlias = tuple[tuple[float, ...], ...]
-Path: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
+MatrixRows: TypeAlias = tuple[tuple[float, ...], ...]
+FilePath: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
 Axes: TypeAlias = Annotated[Frame, one_of(("body", "world"))]
 """Axes in which components are given."""
 
 _ZERO = (0.0, 0.0, 0.0)
-_CENTRAL = ("mass", "com", "inertia_about_com")
+_KEYS_ABOUT_COM = ("mass", "com", "inertia_about_com")
 
 
 class SimulatedBodyTable(DocumentTable):
     """`[body]`: an estimate, ten parameters, or mass, centre of mass and inertia about it."""
 
-    estimate: Path | None = None
+    estimate: FilePath | None = None
     """Path of an estimate.json, relative to the folder of this file."""
     phi: Annotated[tuple[float, ...], BeforeValidator(numbers(10))] | None = None
     """Ten parameters m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about Bo in B, SI."""
     mass: Annotated[Number, Field(gt=0.0)] | None = None
     com: Vector | None = None
-    inertia_about_com: Annotated[Rows, BeforeValidator(_inertia)] | None = None
+    inertia_about_com: Annotated[MatrixRows, BeforeValidator(_validate_inertia)] | None = None
     """Inertia about the centre of mass: three rows, or the six entries by name [kg m²]."""
-    added_mass: Annotated[Rows, BeforeValidator(numbers(6, 6))] | None = None
+    added_mass: Annotated[MatrixRows, BeforeValidator(numbers(6, 6))] | None = None
     """Added mass of a fluid about Bo in B, linear first, 6×6 [kg, kg m, kg m²]."""
 
     @model_validator(mode="after")
     def _one_body(self) -> SimulatedBodyTable:
-        central = [key for key in _CENTRAL if getattr(self, key) is not None]
+        central = [key for key in _KEYS_ABOUT_COM if getattr(self, key) is not None]
         given = [key for key in ("estimate", "phi") if getattr(self, key) is not None]
         given += [" + ".join(central)] if central else []
         if len(given) != 1:
@@ -68,7 +70,7 @@ class SimulatedBodyTable(DocumentTable):
             raise ValueError(
                 f"give one of estimate, phi, or mass with com and inertia_about_com; got {got}"
             )
-        missing = [key for key in _CENTRAL if key not in central]
+        missing = [key for key in _KEYS_ABOUT_COM if key not in central]
         if central and missing:
             raise ValueError(f"{missing[0]} is missing beside {' and '.join(central)}")
         return self
@@ -112,7 +114,7 @@ class LoadTable(DocumentTable):
 
     force: Vector | None = None
     torque: Vector | None = None
-    file: Path | None = None
+    file: FilePath | None = None
     """File of columns time, fx, fy, fz, tx, ty, tz; relative to the folder of this file."""
     interpolation: Annotated[Interpolation, one_of(("linear", "hold"))] | None = None
     """Interpolation between the samples of a file; by default linear."""
@@ -151,7 +153,7 @@ class ImpulseTable(DocumentTable):
         return self
 
 
-class Document(DocumentTable):
+class SimulationDocument(DocumentTable):
     """Content of a simulation's TOML file."""
 
     body: SimulatedBodyTable

@@ -12,11 +12,17 @@ import numpy as np
 from identify.arrays import Array, Flags
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.logs.clock import Clock, read_clock, same_clock, unwrap_counter, wrap_before_start
-from identify.logs.parts import DroppedRows
-from identify.logs.rows import has_too_many_defects, same_length, select_rows
-from identify.logs.schema import Group, Schema
-from identify.logs.table import RowFault, Source, Table
+from identify.logs.recording_parts import DroppedRows
+from identify.logs.row_selection import cut_to_same_length, has_too_many_defects, select_rows
+from identify.logs.row_times import (
+    Clock,
+    have_equal_stamps,
+    read_clock,
+    unwrap_counter,
+    wrap_before_start,
+)
+from identify.logs.schema import Schema, SignalGroup
+from identify.logs.table import ColumnSource, RowFault, Table
 
 _MIN_STREAM_GAPS = 10
 """Minimum number of gaps in the rows of a stream whose rows alternate with other streams."""
@@ -36,7 +42,7 @@ class StreamRows:
         rows: number of rows in the file.
     """
 
-    valid_rows: dict[Group, Table]
+    valid_rows: dict[SignalGroup, Table]
     clock: Clock | None
     dropped: DroppedRows
     rows: int
@@ -48,7 +54,7 @@ class StreamRows:
 
 
 def read_streams(
-    sources: Sequence[Source], tables: Sequence[Table], schema: Schema
+    sources: Sequence[ColumnSource], tables: Sequence[Table], schema: Schema
 ) -> tuple[list[StreamRows], list[Finding]]:
     """Return the streams of a log, the wrench's first, and findings on their clocks.
 
@@ -62,7 +68,7 @@ def read_streams(
     streams = []
     for part in _group_by_rows(parts):
         valid_rows, dropped = select_rows([t for _, t in part], drop_bad_rows=drop_bad_rows)
-        by_group: dict[Group, Table] = {
+        by_group: dict[SignalGroup, Table] = {
             group: valid
             for (source, _), valid in zip(part, valid_rows, strict=True)
             for group in source.groups
@@ -84,7 +90,8 @@ def subtract_start(streams: Sequence[StreamRows]) -> list[Array | None]:
     clocks = [stream.clock or Clock(np.zeros(1)) for stream in streams]
     zero = min((clock.start for clock in clocks if clock.start is not None), default=Fraction(0))
     starts = [
-        zero + Fraction(clock.lead) if clock.start is None else clock.start for clock in clocks
+        zero + Fraction(clock.time_before_start) if clock.start is None else clock.start
+        for clock in clocks
     ]
     since = [float(start - starts[0]) for start in starts]
     late = max(since)
@@ -133,7 +140,7 @@ def rate_mismatches(
     longest = max((seconds for _, seconds in of_stamps), default=0.0)
     for stream, seconds in of_rate if longest else ():
         if abs(seconds - longest) > _MAX_DURATION_MISMATCH * longest:
-            numbers = next(iter(stream.valid_rows.values())).numbers
+            numbers = next(iter(stream.valid_rows.values())).row_numbers
             rate = float(numbers[-1] - numbers[0]) / longest
             yield Finding(
                 "clock_rate",
@@ -146,11 +153,11 @@ def rate_mismatches(
             )
 
 
-StreamTable: TypeAlias = tuple[Source, Table]
+SourceTable: TypeAlias = tuple[ColumnSource, Table]
 """A source of some groups of signals, and the table of its rows."""
 
 
-def _group_by_rows(parts: Sequence[StreamTable]) -> list[list[StreamTable]]:
+def _group_by_rows(parts: Sequence[SourceTable]) -> list[list[SourceTable]]:
     """Group tables that have the same rows.
 
     Raises:
@@ -165,27 +172,27 @@ def _group_by_rows(parts: Sequence[StreamTable]) -> list[list[StreamTable]]:
                 break
         else:
             if streams and not _has_own_rate(parts[streams[0][0]], part):
-                same_length([parts[streams[0][0]][1], part[1]])
+                cut_to_same_length([parts[streams[0][0]][1], part[1]])
             streams.append([number])
     return [[parts[number] for number in sorted(stream)] for stream in streams]
 
 
-def _has_clock(part: StreamTable) -> bool:
+def _has_clock(part: SourceTable) -> bool:
     source, table = part
     return table.stamps is not None or source.layout.rate_hz is not None
 
 
-def _has_own_rate(first: StreamTable, other: StreamTable) -> bool:
+def _has_own_rate(first: SourceTable, other: SourceTable) -> bool:
     """Return whether a table with other rows has a separate clock."""
     rate = other[0].layout.rate_hz
     return _has_clock(other) and (rate is None or rate != first[0].layout.rate_hz)
 
 
-def _same_rows(first: StreamTable, other: StreamTable) -> bool:
+def _same_rows(first: SourceTable, other: SourceTable) -> bool:
     if first[0].layout.rate_hz != other[0].layout.rate_hz:
         return False
     try:
-        (first_table, other_table), _ = same_length([first[1], other[1]])
+        (first_table, other_table), _ = cut_to_same_length([first[1], other[1]])
     except LogError:
         return False
     if (
@@ -196,20 +203,23 @@ def _same_rows(first: StreamTable, other: StreamTable) -> bool:
     if first_table.stamps is None or other_table.stamps is None:
         return True
     sound = np.flatnonzero(np.maximum(first_table.faults, other_table.faults) == RowFault.NONE)
-    return same_clock(
-        first_table.some(sound), first[0].layout, other_table.some(sound), other[0].layout
+    return have_equal_stamps(
+        first_table.select_rows(sound),
+        first[0].layout,
+        other_table.select_rows(sound),
+        other[0].layout,
     )
 
 
 def _split_by_stream(
-    parts: Sequence[StreamTable], schema: Schema, *, drop_bad_rows: bool
-) -> tuple[list[StreamTable], list[Finding]]:
+    parts: Sequence[SourceTable], schema: Schema, *, drop_bad_rows: bool
+) -> tuple[list[SourceTable], list[Finding]]:
     """Split tables whose rows belong to alternating streams.
 
     In such a log rows lack all columns of one stream and have all of another. It would be refused
     for its unusable rows; so no log is taken for one that can be read as it stands.
     """
-    stream_tables: list[StreamTable] = []
+    stream_tables: list[SourceTable] = []
     findings: list[Finding] = []
     for path, topic in dict.fromkeys((source.path, source.layout.topic) for source, _ in parts):
         of_table = [p for p in parts if (p[0].path, p[0].layout.topic) == (path, topic)]
@@ -227,8 +237,8 @@ def _split_by_stream(
 
 
 def _alternating_streams(
-    parts: Sequence[StreamTable], schema: Schema, findings: list[Finding], *, drop_bad_rows: bool
-) -> list[StreamTable]:
+    parts: Sequence[SourceTable], schema: Schema, findings: list[Finding], *, drop_bad_rows: bool
+) -> list[SourceTable]:
     """Split one file into its alternating streams; empty if it has a single stream.
 
     Arrays of several lengths, as an NPZ file may hold, have no rows that streams could share.
@@ -251,11 +261,11 @@ def _alternating_streams(
     ):
         return []
     empty = np.all(list(lacks.values()), axis=0)  # counted with the first stream
-    apart: list[StreamTable] = []
+    apart: list[SourceTable] = []
     for source, whole_table in parts:
         table, wrapped = _unwrap_table(source, whole_table, assigned)
         findings += wrapped
-        together: dict[bytes, list[Group]] = {}  # groups that come and go together
+        together: dict[bytes, list[SignalGroup]] = {}  # groups that come and go together
         for group in source.groups:
             together.setdefault(lacks[group].tobytes(), []).append(group)
         for groups in together.values():
@@ -276,14 +286,14 @@ def _alternating_streams(
 
 
 def _unwrap_table(
-    source: Source, table: Table, assigned: Flags
+    source: ColumnSource, table: Table, assigned: Flags
 ) -> tuple[Table, tuple[Finding, ...]]:
     """Unwrap the counter that all streams of a table share."""
     if table.stamps is None:
         return table, ()
     kept = np.flatnonzero(assigned & _has_stamp(table))
     stamps = table.stamps.copy()
-    stamps[kept], findings = unwrap_counter(table.some(kept), stamps[kept], source.layout)
+    stamps[kept], findings = unwrap_counter(table.select_rows(kept), stamps[kept], source.layout)
     return replace(table, stamps=stamps), findings
 
 

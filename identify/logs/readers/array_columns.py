@@ -19,19 +19,26 @@ from numpy.typing import NDArray
 from identify.arrays import Array
 from identify.errors import LogError, did_you_mean
 from identify.logs.schema_fields import Column
-from identify.logs.table import RowFault, Source, Stamps, Table, find_column, find_stamps_column
+from identify.logs.table import (
+    ColumnSource,
+    RowFault,
+    Stamps,
+    Table,
+    find_column,
+    find_stamps_column,
+)
 from identify.logs.units import TICKS_PER_SECOND
 
 _MAX_ARRAY_COLUMNS, _MAX_SIGNAL_PARTS = 10_000, 16
 """Maximum number of columns of an array, and of parts of a signal."""
 
 
-Key = TypeVar("Key", bound=Hashable)
+ArrayKey = TypeVar("Key", bound=Hashable)
 """Key by which a format loads an array."""
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnRef(Generic[Key]):
+class ColumnRef(Generic[ArrayKey]):
     """A column of a log that is, or is part of, an array not loaded yet.
 
     Attributes:
@@ -43,7 +50,7 @@ class ColumnRef(Generic[Key]):
     """
 
     name: str
-    key: Key
+    key: ArrayKey
     rows: int
     dtype: np.dtype[Any]
     index: tuple[int | slice, ...] | EllipsisType = ...
@@ -51,8 +58,8 @@ class ColumnRef(Generic[Key]):
 
 
 def column_refs(
-    arrays: Iterable[tuple[str, Key, tuple[int, ...], np.dtype[Any]]],
-) -> list[ColumnRef[Key]]:
+    arrays: Iterable[tuple[str, ArrayKey, tuple[int, ...], np.dtype[Any]]],
+) -> list[ColumnRef[ArrayKey]]:
     """Return the columns of a log's arrays, given by name, key, shape and type.
 
     None of an array that has no rows or too many dimensions.
@@ -61,7 +68,7 @@ def column_refs(
     shapes = [shape for _, _, shape, _ in arrays]
     lengths = {s[0] for s in shapes if len(s) == 1 or (len(s) == 2 and s[0] > s[1])}
     lengths |= {max(s) for s in shapes if len(s) > 1 and 1 in s and max(s) > _MAX_SIGNAL_PARTS}
-    slots: list[ColumnRef[Key]] = []
+    slots: list[ColumnRef[ArrayKey]] = []
     for name, key, shape, dtype in arrays:
         if len(shape) == 1:
             slots.append(ColumnRef(name, key, shape[0], dtype))
@@ -101,56 +108,58 @@ def all_column_refs(arrays: Mapping[str, NDArray[Any]]) -> list[ColumnRef[str]]:
     return column_refs((name, name, array.shape, array.dtype) for name, array in arrays.items())
 
 
-def read_arrays(source: Source) -> Table:
+def read_array_columns(source: ColumnSource) -> Table:
     """Read the requested columns of arrays in memory."""
     held = [] if source.arrays is None else source.arrays.columns
     slots = column_refs((name, k, array.shape, array.dtype) for k, (name, array) in enumerate(held))
-    return table_of(source, slots, lambda number: held[number][1])
+    return load_table(source, slots, lambda number: held[number][1])
 
 
-def table_of(
-    source: Source, slots: list[ColumnRef[Key]], load: Callable[[Key], NDArray[Any]]
+def load_table(
+    source: ColumnSource,
+    refs: list[ColumnRef[ArrayKey]],
+    load: Callable[[ArrayKey], NDArray[Any]],
 ) -> Table:
     """Return the requested columns as a table; datetime64 stamps have their own unit.
 
-    `load` gives the array of a slot's key and is called once for each array in use.
+    `load` gives the array of a column's key and is called once for each array in use.
     """
-    path, names = source.path, tuple(slot.name for slot in slots)
-    wanted, place = _requested_columns(source, slots)
+    path, names = source.path, tuple(ref.name for ref in refs)
+    wanted, place = _requested_columns(source, refs)
     stamps, ticks, used = None, None, list(wanted.values())
     if place is not None:
-        used.append(slots[place])
+        used.append(refs[place])
     faults = np.zeros(_common_row_count(path, used), dtype=np.uint8)
-    arrays = {key: load(key) for key in dict.fromkeys(slot.key for slot in used)}
-    columns = {column: _as_float64(arrays[slot.key][slot.index]) for column, slot in wanted.items()}
+    arrays = {key: load(key) for key in dict.fromkeys(ref.key for ref in used)}
+    columns = {column: _as_float64(arrays[ref.key][ref.index]) for column, ref in wanted.items()}
     if place is not None:
-        raw = arrays[slots[place].key][slots[place].index]
+        raw = arrays[refs[place].key][refs[place].index]
         faults[np.ma.getmaskarray(raw)] = RowFault.NOT_FINITE
         missing: Any = np.nan if raw.dtype.kind == "f" else np.zeros((), raw.dtype)
         raw = np.ma.filled(raw, missing)
         stamps, ticks = _convert_stamps(path, raw)
         if raw.dtype.kind in "mM":
             faults[np.isnat(raw)] = RowFault.NOT_FINITE
-    turned = dict.fromkeys(slot.name.partition("[")[0] for slot in used if slot.transposed)
+    turned = dict.fromkeys(ref.name.partition("[")[0] for ref in used if ref.transposed)
     return Table(path, names, columns, faults, stamps, ticks, transposed=tuple(turned))
 
 
-def rows_of(source: Source, slots: list[ColumnRef[Key]]) -> int:
+def count_requested_rows(source: ColumnSource, refs: list[ColumnRef[ArrayKey]]) -> int:
     """Return the number of rows of the requested columns; zero if arrays are transposed."""
-    wanted, place = _requested_columns(source, slots)
-    used = [*wanted.values(), *(() if place is None else (slots[place],))]
-    return 0 if any(slot.transposed for slot in used) else _common_row_count(source.path, used)
+    wanted, place = _requested_columns(source, refs)
+    used = [*wanted.values(), *(() if place is None else (refs[place],))]
+    return 0 if any(ref.transposed for ref in used) else _common_row_count(source.path, used)
 
 
 def _requested_columns(
-    source: Source, slots: list[ColumnRef[Key]]
-) -> tuple[dict[Column, ColumnRef[Key]], int | None]:
+    source: ColumnSource, refs: list[ColumnRef[ArrayKey]]
+) -> tuple[dict[Column, ColumnRef[ArrayKey]], int | None]:
     """Return the requested columns and the index of the time stamps; raise for other types."""
-    path, names, time = source.path, tuple(slot.name for slot in slots), source.layout.time
-    wanted = {column: slots[find_column(path, names, column)] for column in source.columns}
+    path, names, time = source.path, tuple(ref.name for ref in refs), source.layout.time
+    wanted = {column: refs[find_column(path, names, column)] for column in source.columns}
     place = find_stamps_column(path, names, time)
     if place is not None and time is not None:
-        _require_numeric(path, time, slots[place], "iufmM")
+        _require_numeric(path, time, refs[place], "iufmM")
     for column, slot in wanted.items():
         _require_numeric(path, column, slot, "iuf")
     return wanted, place
@@ -161,8 +170,10 @@ def _as_float64(raw: NDArray[Any]) -> Array:
     return np.ma.filled(raw.astype(np.float64), np.nan)
 
 
-def _require_numeric(path: Path, column: Column, slot: ColumnRef[Key], kinds: str) -> None:
-    dtype = slot.dtype
+def _require_numeric(
+    path: Path, column: Column, array_column: ColumnRef[ArrayKey], kinds: str
+) -> None:
+    dtype = array_column.dtype
     if dtype.kind in kinds:
         return
     got = "Python objects, and pickles are never loaded" if dtype.hasobject else f"{dtype}"
@@ -174,7 +185,7 @@ def _require_numeric(path: Path, column: Column, slot: ColumnRef[Key], kinds: st
     )
 
 
-def _common_row_count(path: Path, used: list[ColumnRef[Key]]) -> int:
+def _common_row_count(path: Path, used: list[ColumnRef[ArrayKey]]) -> int:
     first = used[0]
     for slot in used:
         if slot.rows != first.rows:
@@ -207,37 +218,39 @@ _MAX_LISTED_TOPICS = 30
 """Maximum number of topics listed in a message."""
 
 
-def topic_of(source: Source, known: Mapping[str, str], word: str = "topic") -> str:
+def requested_topic(
+    source: ColumnSource, topic_types: Mapping[str, str], table_word: str = "topic"
+) -> str:
     """Return the topic named by the schema, or the only one of the file.
 
     Args:
         source: what is asked for.
-        known: what each topic of the file holds, such as the type of its messages.
-        word: what the format calls one.
+        topic_types: what each topic of the file holds, such as the type of its messages.
+        table_word: what the format calls one.
 
     Raises:
         LogError: there is none of that name, or several and none is named.
     """
     wanted, path = source.layout.topic, source.path
-    shown = ", ".join(f"{name} ({kind})" if kind else name for name, kind in known.items())
-    if len(known) > _MAX_LISTED_TOPICS:
-        named = ", ".join(list(known)[:_MAX_LISTED_TOPICS])
-        shown = f"{named} and {len(known) - _MAX_LISTED_TOPICS} more"
-    if not known:
-        raise LogError(f"{path}: has no {word} with numbers", path=path)
+    shown = ", ".join(f"{name} ({kind})" if kind else name for name, kind in topic_types.items())
+    if len(topic_types) > _MAX_LISTED_TOPICS:
+        named = ", ".join(list(topic_types)[:_MAX_LISTED_TOPICS])
+        shown = f"{named} and {len(topic_types) - _MAX_LISTED_TOPICS} more"
+    if not topic_types:
+        raise LogError(f"{path}: has no {table_word} with numbers", path=path)
     if wanted is None:
-        if len(known) == 1:
-            return next(iter(known))
+        if len(topic_types) == 1:
+            return next(iter(topic_types))
         groups = " and ".join(source.groups)
         raise LogError(
-            f"{path}: holds {len(known)} {word}s, and the schema does not say which has the "
-            f"{groups}; give topic = … in [log], or in [streams.{source.groups[0]}]. There are: "
-            f"{shown}",
+            f"{path}: holds {len(topic_types)} {table_word}s, and the schema does not say which "
+            f"has {groups}; give topic = … in [log], or in [streams.{source.groups[0]}]. There "
+            f"are: {shown}",
             path=path,
         )
     stripped = wanted.strip("/")
-    matches = [name for name in known if name.strip("/") == stripped]
+    matches = [name for name in topic_types if name.strip("/") == stripped]
     if not matches:
-        hint = did_you_mean(wanted, known)
-        raise LogError(f"{path}: no {word} {wanted!r}{hint}. There are: {shown}", path=path)
+        hint = did_you_mean(wanted, topic_types)
+        raise LogError(f"{path}: no {table_word} {wanted!r}{hint}. There are: {shown}", path=path)
     return matches[0]

@@ -106,7 +106,7 @@ def gap_starts(time: Array) -> Indices:
     return np.flatnonzero(np.diff(time) > _GAP_PERIODS * max(period, sampling_period(time))) + 1
 
 
-def uniform_rows(time: Array, columns: Array, probe: Indices) -> UniformRows:
+def uniform_rows(time: Array, columns: Array, judged_columns: Indices) -> UniformRows:
     """Put rows without gaps on a uniform clock.
 
     Two hypotheses explain jittering stamps: uniform sampling with randomly late stamps, or
@@ -115,22 +115,22 @@ def uniform_rows(time: Array, columns: Array, probe: Indices) -> UniformRows:
     Args:
         time: non-decreasing stamps, not all equal [s], shape (n,), n ≥ 4.
         columns: shape (n, k).
-        probe: columns whose smoothness decides: those to be differentiated, if any.
+        judged_columns: columns whose smoothness decides: those to be differentiated, if any.
     """
     repeated = np.diff(time) == 0.0
     duplicate = repeated & (columns[1:] == columns[:-1]).all(axis=1)
     keep = np.concatenate(([True], ~duplicate))
     time, columns = time[keep], columns[keep]
-    clocks = candidate_clocks(time)
-    candidates = [_interpolate_empty_slots(clock, columns) for clock in clocks]
+    clocks = candidate_uniform_clocks(time)
+    candidates = [_interpolate_missing_ticks(clock, columns) for clock in clocks]
     exact = any(clock.max_jitter <= _UNIFORM_JITTER for clock in clocks)
     # Different rows with the same stamp were not sampled at their stamps.
     if not exact and (not candidates or not (repeated & ~duplicate).any()):
         candidates.append(_resample_uniformly(time, columns))
     best = candidates[0]
     for rows in candidates[1:]:
-        limit = _ROUGHNESS_RATIO * _roughness(best.columns[:, probe])
-        if _roughness(rows.columns[:, probe]) < limit:
+        limit = _ROUGHNESS_RATIO * _roughness(best.columns[:, judged_columns])
+        if _roughness(rows.columns[:, judged_columns]) < limit:
             best = rows
     return best
 
@@ -142,19 +142,19 @@ class _UniformClock:
     Attributes:
         start: time of slot 0 [s].
         period: [s].
-        slots: slot number of each row.
+        ticks: slot number of each row.
         rms_jitter: of the stamps [periods].
         max_jitter: of the stamps [periods].
     """
 
     start: float
     period: float
-    slots: Indices
+    ticks: Indices
     rms_jitter: float
     max_jitter: float
 
 
-def candidate_clocks(time: Array) -> list[_UniformClock]:
+def candidate_uniform_clocks(time: Array) -> list[_UniformClock]:
     """Return uniform clocks that may explain the stamps, without and with missing rows."""
     contiguous = _fit_clock(time, np.arange(len(time)))
     clocks = [contiguous]
@@ -165,7 +165,7 @@ def candidate_clocks(time: Array) -> list[_UniformClock]:
     # Number the slots by the steps if these are uniform, or by the stamps if these increase.
     steps = np.maximum(np.rint(np.diff(time) / period), 1.0).astype(np.intp)
     with_gaps = _fit_clock(time, np.concatenate(([0], np.cumsum(steps))))
-    if with_gaps.max_jitter <= _UNIFORM_JITTER and with_gaps.slots[-1] > len(time) - 1:
+    if with_gaps.max_jitter <= _UNIFORM_JITTER and with_gaps.ticks[-1] > len(time) - 1:
         clocks = [with_gaps, contiguous]
     for _ in range(0 if len(clocks) > 1 else 2):
         slots = np.rint((time - time[0]) / period).astype(np.intp)
@@ -178,28 +178,28 @@ def candidate_clocks(time: Array) -> list[_UniformClock]:
     return [clock for clock in clocks if clock.rms_jitter <= _MAX_RMS_JITTER]
 
 
-def _fit_clock(time: Array, slots: Indices) -> _UniformClock:
-    centred = slots - slots.mean()
+def _fit_clock(time: Array, ticks: Indices) -> _UniformClock:
+    centred = ticks - ticks.mean()
     period = float(centred @ time / (centred @ centred))
-    start = float(time.mean() - period * slots.mean())
-    jitter = np.abs(time - (start + period * slots)) / period
+    start = float(time.mean() - period * ticks.mean())
+    jitter = np.abs(time - (start + period * ticks)) / period
     return _UniformClock(
-        start, period, slots, float(np.sqrt(np.mean(jitter**2))), float(jitter.max())
+        start, period, ticks, float(np.sqrt(np.mean(jitter**2))), float(jitter.max())
     )
 
 
-def _interpolate_empty_slots(clock: _UniformClock, columns: Array) -> UniformRows:
+def _interpolate_missing_ticks(clock: _UniformClock, columns: Array) -> UniformRows:
     """Place rows in the slots of a clock and interpolate the rows of empty slots."""
-    first, last = int(clock.slots[0]), int(clock.slots[-1])
+    first, last = int(clock.ticks[0]), int(clock.ticks[-1])
     every = np.arange(first, last + 1)
     time = clock.start + clock.period * every
     rate = 1.0 / clock.period
     if len(every) == len(columns):
         return UniformRows(time, rate, columns)
     filled = np.empty((len(every), columns.shape[1]))
-    filled[clock.slots - first] = columns
-    holes = np.setdiff1d(every, clock.slots)
-    filled[holes - first] = cubic_spline(clock.slots.astype(float), columns, holes.astype(float))
+    filled[clock.ticks - first] = columns
+    holes = np.setdiff1d(every, clock.ticks)
+    filled[holes - first] = cubic_spline(clock.ticks.astype(float), columns, holes.astype(float))
     return UniformRows(time, rate, filled)
 
 

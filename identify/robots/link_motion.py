@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, as_array
-from identify.robots.model import BASE, MovingLink, RobotModel
+from identify.robots.robot_model import BASE, MovingLink, RobotModel
 from identify.spatial import BodyMotion, Pose
 
 

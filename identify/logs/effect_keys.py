@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, create_model
 
 from identify.documents import DocumentTable, finite, short_repr
-from identify.logs.units import ANGLE
+from identify.logs.units import ANGLE_UNITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,40 +23,40 @@ class EffectKey:
 
     Attributes:
         name: of the key, with the unit that its value is in.
-        size: prior size of the fault where a schema has no other, in `unit`.
-        cap: largest size that a schema may have, and that a fit finds, in `unit`.
+        prior_size: prior size of the fault where a schema has no other, in `unit`.
+        max_size: largest size that a schema may have, and that a fit finds, in `unit`.
         unit: of the size: "deg", "m" or "s", or what it is relative to.
         description: what the fault is, in one sentence.
     """
 
     name: str
-    size: float
-    cap: float
+    prior_size: float
+    max_size: float
     unit: str
     description: str
 
     @property
     def si_factor(self) -> float:
         """Factor from the key's unit to SI: one, except for angles in degrees."""
-        return ANGLE.get(self.unit, 1.0)
+        return ANGLE_UNITS.get(self.unit, 1.0)
 
     @property
-    def size_in_si(self) -> float:
+    def prior_size_in_si(self) -> float:
         """Prior size of the effect in SI."""
-        return self.si_factor * self.size
+        return self.si_factor * self.prior_size
 
 
 @dataclass(frozen=True, slots=True)
-class GroupSetting:
+class FaultSizeSetting:
     """Prior size and cap of a group of effects in the fit of a log, in SI or relative.
 
     Attributes:
-        size: prior size.
-        cap: largest size.
+        prior_size: prior size.
+        max_size: largest size.
     """
 
-    size: float
-    cap: float
+    prior_size: float
+    max_size: float
 
 
 EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
@@ -65,15 +65,15 @@ EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
         for key in (
             EffectKey(
                 "gain",
-                size=0.005,
-                cap=0.05,
+                prior_size=0.005,
+                max_size=0.05,
                 unit="relative",
                 description="The gain of each channel, and of all forces or all torques, is off.",
             ),
             EffectKey(
                 "crosstalk",
-                size=0.005,
-                cap=0.05,
+                prior_size=0.005,
+                max_size=0.05,
                 unit="relative",
                 description=(
                     "Each channel also reads a share of every other one; force and torque are "
@@ -82,50 +82,50 @@ EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
             ),
             EffectKey(
                 "misalignment_deg",
-                size=0.5,
-                cap=3.0,
+                prior_size=0.5,
+                max_size=3.0,
                 unit="deg",
                 description="The sensor is turned against the axes that the schema gives it.",
             ),
             EffectKey(
                 "tilt_deg",
-                size=0.3,
-                cap=2.0,
+                prior_size=0.3,
+                max_size=2.0,
                 unit="deg",
                 description="The vertical of the world's frame is tilted against gravity.",
             ),
             EffectKey(
                 "point_m",
-                size=0.003,
-                cap=0.15,
+                prior_size=0.003,
+                max_size=0.15,
                 unit="m",
                 description="The pose is that of another point than the one of the wrench.",
             ),
             EffectKey(
                 "delay_s",
-                size=0.005,
-                cap=0.06,
+                prior_size=0.005,
+                max_size=0.06,
                 unit="s",
                 description="The wrench of a row is older than its pose, or newer.",
             ),
             EffectKey(
                 "filter_s",
-                size=0.004,
-                cap=0.04,
+                prior_size=0.004,
+                max_size=0.04,
                 unit="s",
                 description="A low-pass filter of this time constant smooths the wrench.",
             ),
             EffectKey(
                 "clock",
-                size=0.001,
-                cap=0.1,
+                prior_size=0.001,
+                max_size=0.1,
                 unit="relative",
                 description="The clock of the log is fast or slow, where rates come of the pose.",
             ),
             EffectKey(
                 "cable",
-                size=0.02,
-                cap=1.0,
+                prior_size=0.02,
+                max_size=1.0,
                 unit="relative to the weight, a metre",
                 description=(
                     "A cable or a hose pulls at the body, the more the farther it is from where "
@@ -134,15 +134,15 @@ EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
             ),
             EffectKey(
                 "force_drift",
-                size=0.01,
-                cap=0.15,
+                prior_size=0.01,
+                max_size=0.15,
                 unit="relative to the weight",
                 description="The offset of the force drifts during a log.",
             ),
             EffectKey(
                 "torque_drift",
-                size=0.01,
-                cap=0.15,
+                prior_size=0.01,
+                max_size=0.15,
                 unit="relative to the weight times its lever",
                 description="The offset of the torque drifts during a log.",
             ),
@@ -152,7 +152,7 @@ EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
 """Keys of `[effects]` by name."""
 
 
-def _size_of(key: EffectKey) -> BeforeValidator:
+def _prior_size_validator(key: EffectKey) -> BeforeValidator:
     """Return the validator of a key's value: false, or a size up to the cap of the key."""
 
     def check(value: object) -> float | bool:
@@ -162,19 +162,20 @@ def _size_of(key: EffectKey) -> BeforeValidator:
             size = finite(value)
         except ValueError:
             size = 0.0
-        if not 0.0 < size <= key.cap:
+        if not 0.0 < size <= key.max_size:
             raise ValueError(
-                f"expected 0 < size <= {key.cap:g} [{key.unit}], or false, got {short_repr(value)}"
+                f"expected 0 < size <= {key.max_size:g} [{key.unit}], or false, "
+                f"got {short_repr(value)}"
             )
         return size
 
     return BeforeValidator(check)
 
 
-_FIELDS: dict[str, Any] = {
-    key.name: (Annotated[Any, _size_of(key)], None) for key in EFFECT_KEYS.values()
+_PRIOR_SIZE_FIELDS: dict[str, Any] = {
+    key.name: (Annotated[Any, _prior_size_validator(key)], None) for key in EFFECT_KEYS.values()
 }
-_EffectSizes: Any = create_model("_EffectSizes", __base__=DocumentTable, **_FIELDS)
+_EffectSizes: Any = create_model("_EffectSizes", __base__=DocumentTable, **_PRIOR_SIZE_FIELDS)
 
 
 class EffectsTable(_EffectSizes):
