@@ -85,7 +85,7 @@ def test_other_commands_take_the_load(done, cli):
     assert "set_target_payload(1.9" in shown.out
     assert "about the flange, which is B (tool0)" in shown.err
     assert "has no result.npz: a fit with" in cli.refused("report", done.folder)
-    assert "Ixx, Iyy, Izz are not identifiable from the data: a default body" in shown.err
+    assert "Ixx, Ixy, Ixz, Iyy, Iyz, Izz are not identifiable from the data: a default body" in shown.err
     assert "1 possible" in cli("inspect", done.folder / "estimate.json").out
     compared = cli("compare", done.folder, done.folder)
     assert compared.status == 0
@@ -168,7 +168,7 @@ def test_fitted_arm_explains_torques_better_than_its_model(arm):
     held = arm.document["held_out"]
     assert set(held) == {"first half", "second half"}
     assert arm.document["torque_error"] < arm.document["torque_error_of_model"]
-    assert max(held.values()) < 0.03
+    assert max(held.values()) < 0.06
     assert len(arm.document["base_parameters_ols_wls_error"]) == 58
 
 
