@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from identify.documents import lookup
@@ -122,7 +123,11 @@ def _lacks_public_log() -> str:
     return f"{FOREIGN[0]} (IDENTIFY_DATA: see docs/datasets.md)" if foreign_log() is None else ""
 
 
-def _lacks_arms() -> str:
+def _lacks_mujoco() -> str:
+    return "" if find_spec("mujoco") else "MuJoCo"
+
+
+def _lacks_tx40() -> str:
     from identify.catalog import dataset_logs
     from identify.errors import DatasetError
 
@@ -138,10 +143,10 @@ def _lacks_robots() -> str:
     return "" if any(models_in(robots())) else "the robot models (see experiments/models.py)"
 
 
-def _of_study_file(name: str, minutes: float) -> Report:
+def _of_study_file(name: str, minutes: float, lacks: Callable[[], str] = lacks_stars) -> Report:
     file, folder = f"experiments/{name}.toml", f"reports/{name}"
     command = ("-m", "identify", "study", "run", file, "-o", folder)
-    return Report(f"{folder}/summary.md", (file,), STUDY_PACKAGES, minutes, command, lacks_stars)
+    return Report(f"{folder}/summary.md", (file,), STUDY_PACKAGES, minutes, command, lacks)
 
 
 REPORTS: Mapping[str, Report] = {
@@ -160,14 +165,8 @@ REPORTS: Mapping[str, Report] = {
         command=("experiments/models.py",),
         lacks=_lacks_robots,
     ),
-    "arms": Report(
-        file="reports/arms.md",
-        study=("experiments/arms.py", "datasets/arms/generate.py"),
-        packages=(*FIT, "robots", "arms"),
-        minutes=5,
-        command=("experiments/arms.py",),
-        lacks=_lacks_arms,
-    ),
+    "arms": _of_study_file("arms", 8, _lacks_mujoco),
+    "arms_measured": _of_study_file("arms_measured", 1, _lacks_tx40),
     "design": Report(
         file="reports/design.md",
         study=("experiments/design.py", "datasets/arms/generate.py"),

@@ -6,12 +6,17 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from identify.arrays import Phi
+from identify.errors import ProblemError
+from identify.estimation.estimate import Estimate
+from identify.findings import NOT_IDENTIFIED
 from identify.inertia.shapes import Mesh, Points
 from identify.logs import Recording
 from identify.regressors import Statistics, block_statistics
 from identify.signals import PreparedLog, prepare
+from identify.studies.arm_runs import ArmRuns, StudyLog
 from identify.studies.options import Options
 
 
@@ -20,17 +25,44 @@ class TrialData:
     """Data of one perturbed log, shared by all estimators of a study.
 
     Attributes:
-        recording: the perturbed log.
+        log: the perturbed log.
         mass: of the body as if weighed [kg], for options that use it; None if it is not known.
         cutoff_hz: of the low-pass [Hz]; None chooses it from the log.
         shape: of the body in B, a mesh or points with their volumes, for estimators that use it;
             None if it is not known.
     """
 
-    recording: Recording
+    log: StudyLog
     mass: float | None = None
     cutoff_hz: float | None = None
     shape: Points | Mesh | None = None
+
+    @property
+    def recording(self) -> Recording:
+        """The perturbed log of a body's motion and wrench.
+
+        Raises:
+            ProblemError: the log is of the joints of an arm.
+        """
+        if isinstance(self.log, ArmRuns):
+            raise ProblemError(
+                f"{self.log.name} is a log of an arm's joints, which this estimator does not take; "
+                "use arm_ols, arm_wls, arm_psd or payload"
+            )
+        return self.log
+
+    @property
+    def arm(self) -> ArmRuns:
+        """The perturbed logs of the joints of an arm.
+
+        Raises:
+            ProblemError: the log is of a body's motion and wrench.
+        """
+        if not isinstance(self.log, ArmRuns):
+            raise ProblemError(
+                f"{self.log.name} is a log of a wrench, which this estimator of arms does not take"
+            )
+        return self.log
 
     @cached_property
     def prepared(self) -> PreparedLog:
@@ -43,24 +75,43 @@ class TrialData:
         return block_statistics(self.prepared)
 
 
-@dataclass(frozen=True, slots=True)
-class EstimatorOutput:
-    """Estimate of the body from one log.
+class TorqueScores(NamedTuple):
+    """Joint torque that an estimate of an arm leaves, relative to the measured torque.
 
     Attributes:
-        phi: the ten parameters about Bo in B, shape (10,).
+        fitted: on the log of the fit.
+        held_out: on the half of a log that was not used, root mean square of both halves; None if
+            not known.
+        held_out_ratio: ratio of this to that of the links of the URDF with friction fitted.
+    """
+
+    fitted: float
+    held_out: float | None = None
+    held_out_ratio: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatorOutput:
+    """Estimate of the body from one log, or of an arm.
+
+    Attributes:
+        phi: the ten parameters about Bo in B, shape (10,); None if only an arm is estimated.
         n_identifiable: number of identifiable parameters; a default body completes the others.
         intervals: 95 % bounds by name (the ten, cx … cz, Icxx … Iczz, I1 … I3), None if not
             measured.
         solver: name of the solver; "none" for a closed form.
         status: of the solver.
+        links: ten parameters of each link of an arm, shape (L, 10); None if not estimated.
+        torques: errors of joint torques; None for a log of a wrench.
     """
 
-    phi: Phi
+    phi: Phi | None
     n_identifiable: int = 10
     intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
     solver: str = "none"
     status: str = "solved"
+    links: Phi | None = None
+    torques: TorqueScores | None = None
 
 
 class Estimator(Options):
@@ -73,3 +124,20 @@ class Estimator(Options):
         Raises:
             IdentifyError: there is no estimate; the row of the trial has the reason.
         """
+
+
+def output_of(
+    estimate: Estimate, links: Phi | None = None, torques: TorqueScores | None = None
+) -> EstimatorOutput:
+    """Return the output of an estimate with intervals; other fields as of `EstimatorOutput`."""
+    return EstimatorOutput(
+        phi=estimate.parameters.phi,
+        n_identifiable=sum(
+            source not in (*NOT_IDENTIFIED, "prior") for source in estimate.decided_by.values()
+        ),
+        intervals=dict(estimate.intervals),
+        solver=estimate.certificate.solver,
+        status=estimate.certificate.status or "solved",
+        links=links,
+        torques=torques,
+    )

@@ -28,12 +28,17 @@ from identify.estimation import (
 from identify.estimation.intervals import intervals_of
 from identify.estimation.priors import Prior, ShapePrior
 from identify.estimation.priors.prior import BALL
-from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI
 from identify.inertia.shapes import Points
 from identify.regressors import Offsets
 from identify.spatial import Pose
-from identify.studies.estimator import Estimator, EstimatorOutput, TrialData
+from identify.studies.arm_estimators import (
+    ArmOrdinaryLeastSquares,
+    ArmPayload,
+    ArmWeightedLeastSquares,
+    ConsistentArm,
+)
+from identify.studies.estimator import Estimator, EstimatorOutput, TrialData, output_of
 from identify.studies.options import Positive, Scalar, canonical_json, format_call
 
 
@@ -96,16 +101,7 @@ class ConsistentLeastSquares(WeightedLeastSquares):
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """Return the constrained estimate, its intervals and the status of the solver."""
         settings = EstimatorSettings(self.bias, self._mass(data), prior=self._prior(data))
-        estimate = estimate_body([data.blocks], settings)
-        return EstimatorOutput(
-            phi=estimate.parameters.phi,
-            n_identifiable=sum(
-                source not in (*NOT_IDENTIFIED, "prior") for source in estimate.decided_by.values()
-            ),
-            intervals=dict(estimate.intervals),
-            solver=estimate.certificate.solver,
-            status=estimate.certificate.status or "solved",
-        )
+        return output_of(estimate_body([data.blocks], settings))
 
 
 class KnownShape(ConsistentLeastSquares):
@@ -181,6 +177,10 @@ ESTIMATORS: Mapping[str, type[Estimator]] = {
         ConsistentLeastSquares,
         KnownShape,
         Entropic,
+        ArmOrdinaryLeastSquares,
+        ArmWeightedLeastSquares,
+        ConsistentArm,
+        ArmPayload,
     )
 }
 """Estimators by the `kind` of an `[[estimators]]` table."""

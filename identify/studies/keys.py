@@ -30,6 +30,11 @@ def result_key(*parts: object) -> str:
     return hashlib.sha256(canonical_json(to_plain(parts)).encode("ascii")).hexdigest()[:32]
 
 
+def join_digests(parts: Sequence[str]) -> str:
+    """Return the sha256 of several digests or texts (hexadecimal)."""
+    return hashlib.sha256(" ".join(parts).encode("utf-8")).hexdigest()
+
+
 def fields_except(value: DataclassInstance, *excluded: str) -> dict[str, object]:
     """Return the fields of a dataclass by name, except excluded ones that affect no result."""
     names = [field.name for field in fields(value)]

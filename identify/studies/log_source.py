@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,11 +17,6 @@ from identify.studies.options import Options
 from identify.studies.study import LogItem
 
 ValueT = TypeVar("ValueT")
-
-
-def join_digests(parts: Sequence[str]) -> str:
-    """Return the sha256 of several digests or texts (hexadecimal)."""
-    return hashlib.sha256(" ".join(parts).encode("utf-8")).hexdigest()
 
 
 class LogSource(Options):

@@ -89,6 +89,11 @@ def com_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
     return float(100.0 * np.mean(np.abs(offset) / sides))
 
 
+def com_distance(phi: Phi, truth: Phi) -> float:
+    """Return the distance of the centre of mass from the true one [mm]."""
+    return float(1e3 * np.linalg.norm(phi[1:4] / phi[0] - truth[1:4] / truth[0]))
+
+
 def central_inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
     """Return `inertia_error` with each inertia about its own centre of mass [%]."""
     change = inertia_about_com(phi) - inertia_about_com(truth)
@@ -115,9 +120,10 @@ def _relative_to_box_inertia(change: Mat33, mass: float, sides: Vec3) -> float:
     return float(100.0 * np.mean(np.abs(change / box)[np.triu_indices(3)]))
 
 
-def consistency_score(output: EstimatorOutput) -> float:
-    """Return 1 if the body is physically consistent (`is_consistent`), else 0."""
-    return float(is_consistent(output.phi))
+def consistency_score(output: EstimatorOutput) -> float | None:
+    """Return 1 if the body and all links are physically consistent (`is_consistent`), else 0."""
+    bodies = [phi for phi in (output.phi, output.links) if phi is not None]
+    return float(all(is_consistent(phi).all() for phi in bodies)) if bodies else None
 
 
 def riemannian_distance(phi: Phi, truth: Phi) -> float:
@@ -163,7 +169,7 @@ def signed_errors(output: EstimatorOutput, truth: Phi | None) -> MetricValues:
 
 def estimated_parameters(output: EstimatorOutput, truth: Phi | None) -> MetricValues:
     """Return the ten estimated parameters by name."""
-    return dict(zip(PHI, map(float, output.phi), strict=True))
+    return dict(zip(PHI, map(float, _values(output.phi)[:10]), strict=True))
 
 
 def _values(phi: Phi | None) -> Array:
@@ -173,7 +179,7 @@ def _values(phi: Phi | None) -> Array:
 
 
 def output_metric(
-    name: str, compute: Callable[[EstimatorOutput], float], heading: Heading
+    name: str, compute: Callable[[EstimatorOutput], float | None], heading: Heading
 ) -> Metric:
     """Return a metric with one column that does not need the true body."""
     return Metric(name, {name: heading}, lambda output, truth: {name: compute(output)})
@@ -193,7 +199,7 @@ def truth_metric(
 
     def values(output: EstimatorOutput, truth: Truth | None) -> MetricValues:
         known = [getattr(truth, attribute, None) for attribute in needed]
-        if any(value is None for value in known):
+        if output.phi is None or any(value is None for value in known):
             return {name: None}
         return {name: compute(output.phi, *known)}
 
@@ -220,7 +226,8 @@ def parameter_metric(
 
     def values(output: EstimatorOutput, truth: Truth | None) -> MetricValues:
         phi = None if truth is None else truth.phi
-        scored = {} if phi is None and needs_truth else compute(output, phi)
+        unknown = output.phi is None or (phi is None and needs_truth)
+        scored = {} if unknown else compute(output, phi)
         return {f"{name}_{each}": scored.get(each) for each in names}
 
     headings = {
@@ -250,6 +257,7 @@ METRICS: dict[str, Metric] = {
             "phi",
             heading=Heading("‖ΔI‖/‖I‖ %", "I %", has_panel=True),
         ),
+        truth_metric("com_distance", com_distance, "phi", heading=Heading("CoM mm", "CoM mm")),
         truth_metric(
             "com_error", com_error, "phi", "sides", heading=Heading("CoM % of box", "CoM %b")
         ),
@@ -278,8 +286,23 @@ METRICS: dict[str, Metric] = {
         ),
         output_metric(
             "n_identifiable",
-            lambda output: float(output.n_identifiable),
+            lambda output: None if output.phi is None else float(output.n_identifiable),
             Heading("identifiable of 10", "ident.", has_percentiles=False),
+        ),
+        output_metric(
+            "torque_error",
+            lambda output: output.torques and output.torques.fitted,
+            Heading("torque error %", "torque %", 100.0, has_panel=True),
+        ),
+        output_metric(
+            "held_out_error",
+            lambda output: output.torques and output.torques.held_out,
+            Heading("held-out torque error %", "held %", 100.0, has_panel=True),
+        ),
+        output_metric(
+            "held_out_ratio",
+            lambda output: output.torques and output.torques.held_out_ratio,
+            Heading("held-out error / URDF's", "/ URDF", has_panel=True),
         ),
         parameter_metric("covered", interval_coverage, is_fraction=True),
         parameter_metric("half_width", interval_half_widths, needs_truth=False),

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from identify.arrays import Vec3
 from identify.catalog import DatasetLog, dataset_logs
+from identify.catalog.dataset_files import find_dataset
 from identify.errors import StudyError, did_you_mean
 from identify.exchange import read_parameters
 from identify.files import digest
@@ -25,11 +26,11 @@ from identify.logs.recording_fields import digest_of_files
 from identify.logs.synthetic import MAX_ROWS, random_motion, synthetic_recording
 from identify.signals import on_one_clock
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
-from identify.studies.keys import derive_seed
+from identify.studies.arm_sources import ArmLogs, SimulatedArms, dataset_arm
+from identify.studies.keys import derive_seed, join_digests
 from identify.studies.log_source import (
     LogSource,
     is_folder_log,
-    join_digests,
     require_existing,
     source_files,
     wrap_errors,
@@ -140,10 +141,10 @@ class NamedDataset(LogSource):
             if not any(fnmatchcase(name, pattern) for name in names):
                 hint = did_you_mean(pattern, names)
                 raise StudyError(f"only: {self.name} has no log {pattern!r}{hint}")
+        of_joints = find_dataset(self.name).kind == "joint torque"
+        item = dataset_arm if of_joints else _dataset_log
         return [
-            _dataset_log(log)
-            for log in logs
-            if any(fnmatchcase(log.name, pattern) for pattern in patterns)
+            item(log) for log in logs if any(fnmatchcase(log.name, pattern) for pattern in patterns)
         ]
 
 
@@ -290,6 +291,8 @@ SOURCES: Mapping[str, type[LogSource]] = {
         LogFiles,
         NamedDataset,
         Synthetic,
+        ArmLogs,
+        SimulatedArms,
     )
 }
 """Sources of logs by the `kind` of a `[[logs]]` table."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from identify.arrays import Phi, Vec3
 from identify.errors import StudyError, did_you_mean
 from identify.inertia.shapes import Mesh, Points
-from identify.logs import Recording
+from identify.studies.arm_runs import StudyLog
 from identify.studies.estimator import Estimator
 from identify.studies.keys import code_fingerprint, fields_except, noise_seed, result_key
 from identify.studies.options import Scalar
@@ -51,7 +51,7 @@ class LogItem:
     name: str
     data: str
     identity: str
-    load: Callable[[], tuple[Recording, Truth | None]]
+    load: Callable[[], tuple[StudyLog, Truth | None]]
     options: Mapping[str, Scalar] = field(default_factory=dict)
 
 

@@ -14,9 +14,9 @@ from itertools import groupby
 import numpy as np
 
 from identify.errors import LogError, StudyError
-from identify.logs import Recording
 from identify.regressors import Statistics, block_statistics, join_logs
 from identify.signals import prepare
+from identify.studies.arm_runs import StudyLog
 from identify.studies.estimator import EstimatorOutput, TrialData
 from identify.studies.executor import limit_blas_threads
 from identify.studies.keys import code_fingerprint
@@ -135,9 +135,9 @@ def _run_on_noisy_log(trials: Sequence[Trial], metrics: tuple[str, ...]) -> Iter
     try:
         with warnings.catch_warnings(record=True):  # estimators record the warnings that matter
             warnings.simplefilter("always")
-            recording, truth = _load_cached(noisy.log)
+            log, truth = _load_cached(noisy.log)
             mass = None if truth is None else float(truth.phi[0])
-            perturbed = noisy.perturbation.apply(recording, noisy.noise_seed)
+            perturbed = noisy.perturbation.apply(log, noisy.noise_seed)
             shape = None if truth is None else truth.shape
             data = TrialData(perturbed, mass, noisy.cutoff_hz, shape)
             with suppress(Exception):  # an estimator that needs them raises the error again
@@ -199,7 +199,7 @@ def raise_if_interrupted(error: BaseException) -> None:
 
 
 def _output_columns(output: EstimatorOutput, truth: Truth | None, metrics: tuple[str, ...]) -> Row:
-    if not np.isfinite(output.phi).all():
+    if output.phi is not None and not np.isfinite(output.phi).all():
         raise StudyError(f"the estimator gave {np.asarray(output.phi).tolist()}: not a number")
     values: Row = {"solver": output.solver, "status": output.status}
     for name in metrics:
@@ -208,11 +208,11 @@ def _output_columns(output: EstimatorOutput, truth: Truth | None, metrics: tuple
     return values
 
 
-_LOG_CACHE: OrderedDict[str, tuple[Recording, Truth | None]] = OrderedDict()
+_LOG_CACHE: OrderedDict[str, tuple[StudyLog, Truth | None]] = OrderedDict()
 """Cache of loaded logs by their identity; the most recently used log is last."""
 
 
-def _load_cached(log: LogItem) -> tuple[Recording, Truth | None]:
+def _load_cached(log: LogItem) -> tuple[StudyLog, Truth | None]:
     """Load a log, from memory if this process used it recently.
 
     Raises:
@@ -233,8 +233,7 @@ def log_statistics(log: LogItem) -> Statistics:
     Raises:
         LogError: the log cannot be read or prepared.
     """
-    recording, _ = log.load()
-    return block_statistics(prepare(recording)).merged()
+    return block_statistics(prepare(TrialData(log.load()[0]).recording)).merged()
 
 
 def merge_two_logs(first: Statistics, second: Statistics) -> Statistics:

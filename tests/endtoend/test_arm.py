@@ -85,7 +85,10 @@ def test_other_commands_take_the_load(done, cli):
     assert "set_target_payload(1.9" in shown.out
     assert "about the flange, which is B (tool0)" in shown.err
     assert "has no result.npz: a fit with" in cli.refused("report", done.folder)
-    assert "Ixx, Ixy, Ixz, Iyy, Iyz, Izz are not identifiable from the data: a default body" in shown.err
+    assert (
+        "Ixx, Ixy, Ixz, Iyy, Iyz, Izz are not identifiable from the data: a default body"
+        in shown.err
+    )
     assert "1 possible" in cli("inspect", done.folder / "estimate.json").out
     compared = cli("compare", done.folder, done.folder)
     assert compared.status == 0

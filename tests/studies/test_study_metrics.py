@@ -19,6 +19,7 @@ SIDES = np.array([0.12, 0.15, 0.2])
 TRUTH = Truth(TRUE.phi, SIDES)
 _EVEN = sample_interior(Box(0.0548, 0.0837, 0.1049), 1000)  # of the same inertia
 BOX = Points(_EVEN.points + TRUE.com, _EVEN.volumes)
+OF_ARMS = ("arm_ols", "arm_wls", "arm_psd", "payload")
 OFF = TRUE.phi * np.linspace(0.95, 1.05, 10)
 
 
@@ -93,7 +94,7 @@ def data() -> TrialData:
     return TrialData(recording, TRUE.mass, shape=BOX)
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if kind not in OF_ARMS])
 def test_every_estimator_finds_the_body(kind: str, data: TrialData) -> None:
     output = ESTIMATORS[kind]().estimate(data)
     assert score("mass_error", output)["mass_error"] < 0.5

@@ -16,7 +16,6 @@ from identify.reporting.study.rows import (
     code,
     counted,
     failed,
-    is_log_option,
     number,
     partial_metrics,
     percent,
@@ -174,10 +173,12 @@ def _cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) 
 
 def by_setting(rows: StudyRows) -> Section | None:
     """Return the section with one table for each option of the logs."""
-    names = [find_heading(name).text for name in rows.metrics]
-    partial = partial_metrics(rows.frame, rows.metrics)
+    covered = [f"covered_{name}" for name in ("m", "cx", "cy", "cz") if name in rows.interval_names]
+    metrics = [*rows.metrics, *covered]
+    names = [find_heading(name).text for name in metrics]
+    partial = partial_metrics(rows.frame, metrics)
     blocks: list[Text | ReportTable] = []
-    for column in filter(is_log_option, rows.varied):
+    for column in rows.log_options:
         parts = dict(iter(rows.frame.groupby([column, "perturbation", "estimator"])))
         cells = product(
             sorted(rows.frame[column].dropna().unique()),
@@ -185,13 +186,17 @@ def by_setting(rows: StudyRows) -> Section | None:
             rows.labels("estimator"),
         )
         lines = [
-            [f"{cell[0]:g}", *map(code, cell[1:]), *_cells(parts[cell], rows.metrics, partial)]
+            [_option(cell[0]), *map(code, cell[1:]), *_cells(parts[cell], metrics, partial)]
             for cell in cells
             if cell in parts
         ]
         heads = (setting(column), "perturbation", "estimator", *names, "failed")
         blocks += [Text(f"By {setting(column).split(' [')[0]}:"), make_table(heads, lines, words=3)]
     return Section("by-option", "By option of the logs", tuple(blocks)) if blocks else None
+
+
+def _option(value: str | float) -> str:
+    return code(value) if isinstance(value, str) else f"{value:g}"
 
 
 def by_log(rows: StudyRows) -> Section | None:

@@ -80,6 +80,17 @@ class StudyRows:
                 columns.append(name)
         return tuple(columns)
 
+    @property
+    def log_options(self) -> tuple[str, ...]:
+        """Columns of options of the logs that vary, with those whose values are texts."""
+        frame: pd.DataFrame = self.results.frame
+        texts = (
+            name
+            for name in filter(is_setting, frame.columns)
+            if frame[name].dtype.kind not in "fiub" and frame[name].nunique() > 1
+        )
+        return tuple(filter(is_log_option, (*self.varied, *texts)))
+
     @cached_property
     def interval_names(self) -> tuple[str, ...]:
         """Parameters with an interval and a true value in at least one row."""

@@ -177,7 +177,7 @@ STUDY_PACKAGES = (
         "regressors",
         "estimation",
     ),
-    "studies",
+    *("robots", "arms", "studies"),
 )
 """Subpackages of `identify` that compute the trials of a study file."""
 

@@ -12,6 +12,7 @@ from identify.studies.perturbations.defects import (
     SignalSubset,
     Unperturbed,
 )
+from identify.studies.perturbations.joint_torques import TorqueGains
 from identify.studies.perturbations.noise import GaussianNoise, Quantisation, StarsNoise
 from identify.studies.perturbations.perturbation import Perturbation
 
@@ -27,6 +28,7 @@ PERTURBATIONS: Mapping[str, type[Perturbation]] = {
         RowDropout,
         Decimation,
         SignalSubset,
+        TorqueGains,
     )
 }
 """Perturbations by the `kind` of a `[[perturbations]]` table or of one of its steps."""

@@ -11,6 +11,7 @@ import numpy as np
 from identify.arrays import Array, Flags, seal
 from identify.errors import LogError
 from identify.logs import Recording
+from identify.studies.arm_runs import ArmRuns, StudyLog
 from identify.studies.options import Options, Scalar, canonical_json
 
 
@@ -33,6 +34,10 @@ class Perturbation(Options):
         Raises:
             LogError: the log lacks what the perturbation needs.
         """
+
+    def apply_to_arm(self, runs: ArmRuns, rng: np.random.Generator) -> ArmRuns:
+        """Return perturbed logs of an arm's joints; arguments as of `apply`."""
+        raise LogError(f"{runs.name}: {self.kind} is a perturbation of a wrench, not of an arm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class PerturbationSequence:
             columns |= step.columns(step.kind if times == 1 else f"{step.kind}{times}")
         return columns
 
-    def apply(self, recording: Recording, seed: int) -> Recording:
+    def apply(self, log: StudyLog, seed: int) -> StudyLog:
         """Apply all steps, each with independent random numbers.
 
         Raises:
@@ -74,8 +79,9 @@ class PerturbationSequence:
         """
         seeds = np.random.SeedSequence(seed).spawn(len(self.steps))
         for step, step_seed in zip(self.steps, seeds, strict=True):
-            recording = step.apply(recording, np.random.default_rng(step_seed))
-        return recording
+            rng = np.random.default_rng(step_seed)
+            log = step.apply_to_arm(log, rng) if isinstance(log, ArmRuns) else step.apply(log, rng)
+        return log
 
 
 def with_signals(recording: Recording, signals: Mapping[str, Array]) -> Recording:
