@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -178,7 +179,7 @@ class Design(Command):
             design = self._motion()
         return self._outcome(design, invocation)
 
-    def _programs(self) -> list[tuple[str, Callable[[MotionPlan], str]]]:
+    def _programs(self) -> list[tuple[str, Callable[[MotionPlan, str], str]]]:
         from identify.design.programs import PROGRAMS
         from identify.documents import lookup
 
@@ -310,10 +311,11 @@ class Design(Command):
         """Write the files of a design, and describe it."""
         from identify.reporting.motion_design import motion_design_html
 
-        plan = design.plan
+        plan, stem = design.plan, re.sub(r"\W", "_", self.output.stem, flags=re.ASCII)
+        name = stem[:24] if stem[0].isalpha() else f"motion_{stem}"[:24]  # KRL has 24 characters
         files = {self.output: plan.csv()}
         for suffix, write in self._programs():
-            files[self.output.with_suffix(suffix)] = write(plan)
+            files[self.output.with_suffix(suffix)] = write(plan, name)
         page = self.output.with_suffix(".html")
         files[page] = motion_design_html(design, invocation)
         for path, text in files.items():

@@ -40,85 +40,87 @@ def _comments(plan: MotionPlan, mark: str) -> str:
     return "".join(f"{mark} {remark}\n" for remark in plan.remarks)
 
 
-def _degrees(plan: MotionPlan) -> Array:
-    """Return positions in degrees, and in mm for axes that translate, as KRL and RAPID do."""
-    return np.where(plan.prismatic, 1e3 * plan.values[0], np.degrees(plan.values[0]))
-
-
-def urscript(plan: MotionPlan) -> str:
-    """Return a URScript program: a start move, `servoj` through the points, a stop."""
-    _require_revolute(plan, 6, "URScript")
+def urscript(plan: MotionPlan, name: str) -> str:
+    """Return a URScript program: a start move, `servoj` to each point, a stop."""
+    _require_revolute(plan, "URScript")
     samples = _every(plan, _UR_RATE_HZ)
     spacing = plan.times[samples][1]
-    points = plan.values[0][samples] if plan.robot else log_rotation(plan.quaternions[samples])
-    listed = ",\n    ".join(f"[{_numbers(point)}]" for point in points)
     if plan.robot:
-        begin, target = "  movej(points[0], a=0.5, v=0.3)\n", "points[i]"
+        targets = [f"[{_numbers(point)}]" for point in plan.values[0][samples]]
+        begin = f"movej({targets[0]}, a=0.5, v=0.3)"
     else:
-        begin = "  start = get_actual_tcp_pose()\n"
-        target = "get_inverse_kin(pose_trans(start, p[0, 0, 0, r[0], r[1], r[2]]))"
-    row = "" if plan.robot else "    r = points[i]\n"
+        targets = [
+            f"get_inverse_kin(pose_trans(start, p[0, 0, 0, {_numbers(turn)}]))"
+            for turn in log_rotation(plan.quaternions[samples])
+        ]
+        begin = "start = get_actual_tcp_pose()"
+    moves = "".join(
+        f"  servoj({target}, t={spacing:g}, lookahead_time=0.05, gain=500)\n" for target in targets
+    )
     return (
-        f"{_comments(plan, '#')}def identify_motion():\n  points = [\n    {listed}\n  ]\n{begin}"
-        f"  sleep(2.0)\n  i = 0\n  while i < {len(points)}:\n{row}"
-        f"    servoj({target}, t={spacing:g}, lookahead_time=0.05, gain=500)\n"
-        "    i = i + 1\n  end\n  stopj(1.0)\nend\nidentify_motion()\n"
+        f"{_comments(plan, '#')}def {name}():\n  {begin}\n  sleep(2.0)\n{moves}  stopj(1.0)\n"
+        f"end\n{name}()\n"
     )
 
 
-def krl(plan: MotionPlan) -> str:
+def krl(plan: MotionPlan, name: str) -> str:
     """Return a KRL program: a spline through the points, timed by TIME_BLOCK."""
-    _require_revolute(plan, 6, "KRL")
-    samples = _every(plan, _POINT_RATE_HZ)
-    points = _degrees(plan)[samples]
+    _require_revolute(plan, "KRL")
+    points = np.degrees(plan.values[0])[_every(plan, _POINT_RATE_HZ)]
     names = [f"A{k}" for k in range(1, points.shape[1] + 1)] if plan.robot else ["A", "B", "C"]
     fixed = "" if plan.robot else "X 0, Y 0, Z 0, "
     move, spline = ("SPTP", "PTP_SPLINE") if plan.robot else ("SPL", "SPLINE")
 
     def target(point: Array) -> str:
         values = ", ".join(f"{n} {v:.4f}" for n, v in zip(names, point, strict=True))
-        return f"{{{fixed}{values}}}" if plan.robot else f"start : {{{fixed}{values}}}"
+        return f"{'' if plan.robot else 'first_pose : '}{{{fixed}{values}}}"
 
-    head = "  PTP " + target(points[0]) + "\n" if plan.robot else "  start = $POS_ACT\n"
+    head = f"  PTP {target(points[0])}\n" if plan.robot else "  first_pose = $POS_ACT\n"
     parts = "".join(
         f"    {move} {target(point)}\n    TIME_BLOCK PART = 1\n" for point in points[1:]
     )
+    declared = "" if plan.robot else "  DECL FRAME first_pose\n"
     return (
-        f"{_comments(plan, ';')}DEF identify_motion()\n"
-        f"{'' if plan.robot else '  DECL FRAME start' + chr(10)}  BAS(#INITMOV, 0)\n"
+        f"{_comments(plan, ';')}DEF {name}()\n{declared}  BAS(#INITMOV, 0)\n"
         f"  BAS(#VEL_PTP, 10)\n{head}  WAIT SEC 2\n  {spline}\n    TIME_BLOCK START\n{parts}"
         f"    TIME_BLOCK END = {plan.times[-1]:.3f}\n  ENDSPLINE\nEND\n"
     )
 
 
-def rapid(plan: MotionPlan) -> str:
+_RAPID_TOOL = """  ! Enter the origin of the sensor in tool0 [mm], and the load of the tool.
+  PERS tooldata sensor := [TRUE, [[0, 0, 0], [1, 0, 0, 0]],
+    [0.001, [0, 0, 0.001], [1, 0, 0, 0], 0, 0, 0]];
+  FUNC robtarget turned(robtarget pose, num rz, num ry, num rx)
+    RETURN RelTool(RelTool(RelTool(pose, 0, 0, 0 \\Rz:=rz), 0, 0, 0 \\Ry:=ry), 0, 0, 0 \\Rx:=rx);
+  ENDFUNC
+"""
+"""Tool and rotations of a RAPID module: RelTool alone would turn about x first."""
+
+
+def rapid(plan: MotionPlan, name: str) -> str:
     """Return a RAPID module: moves to the points with their times, passed without a stop."""
-    _require_revolute(plan, 6, "RAPID")
+    _require_revolute(plan, "RAPID")
     samples = _every(plan, _POINT_RATE_HZ)
     spacing = plan.times[samples][1]
+    points = np.degrees(plan.values[0])[samples]
     if plan.robot:
-        targets = [
-            f"MoveAbsJ [[{_numbers(np.resize(np.append(point, np.zeros(6)), 6), 4)}], "
-            "[9E9, 9E9, 9E9, 9E9, 9E9, 9E9]]"
-            for point in _degrees(plan)[samples]
-        ]
+        padded = np.pad(points, ((0, 0), (0, 6 - points.shape[1])))
+        free = "[9E9, 9E9, 9E9, 9E9, 9E9, 9E9]"
+        targets = [f"MoveAbsJ [[{_numbers(point, 4)}], {free}]" for point in padded]
+        declared, tool = "", "tool0"
         begin = f"    {targets[0]}, v50, fine, tool0;\n"
     else:
-        targets = [
-            f"MoveL [start.trans, start.rot * [{_numbers(np.roll(quaternion, 1))}], "
-            "start.robconf, start.extax]"
-            for quaternion in plan.quaternions[samples]
-        ]
-        begin = "    start := CRobT();\n"
-    moves = "".join(f"    {target}, v1000 \\T:={spacing:g}, z1, tool0;\n" for target in targets[1:])
-    declared = "" if plan.robot else "    VAR robtarget start;\n"
+        targets = [f"MoveL turned(start, {_numbers(point, 4)})" for point in points]
+        declared, tool = "    VAR robtarget start;\n", "sensor"
+        begin = "    start := CRobT(\\Tool:=sensor \\WObj:=wobj0);\n"
+    moves = "".join(f"    {each}, v1000 \\T:={spacing:g}, z1, {tool};\n" for each in targets[1:])
     return (
-        f"{_comments(plan, '!')}MODULE IdentifyMotion\n  PROC main()\n{declared}"
-        f"{begin}    WaitTime 2;\n{moves}  ENDPROC\nENDMODULE\n"
+        f"{_comments(plan, '!')}MODULE IdentifyMotion\n{'' if plan.robot else _RAPID_TOOL}"
+        f"  PROC {name}()\n{declared}{begin}    WaitTime 2;\n{moves}  ENDPROC\nENDMODULE\n"
     )
 
 
-def joint_trajectory(plan: MotionPlan) -> str:
+def joint_trajectory(plan: MotionPlan, name: str) -> str:
     """Return a `trajectory_msgs/JointTrajectory` as YAML, with velocities and accelerations."""
     if not plan.robot:
         raise ProblemError(
@@ -135,15 +137,15 @@ def joint_trajectory(plan: MotionPlan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _require_revolute(plan: MotionPlan, most: int, language: str) -> None:
-    if plan.robot and (plan.prismatic.any() or len(plan.axes) > most):
+def _require_revolute(plan: MotionPlan, language: str) -> None:
+    if plan.robot and (plan.prismatic.any() or len(plan.axes) > 6):
         raise ProblemError(
-            f"{language}: expected up to {most} revolute joints, got {len(plan.axes)}"
+            f"{language}: expected up to 6 revolute joints, got {len(plan.axes)}"
             f"{' with prismatic ones' if plan.prismatic.any() else ''}; use the CSV or ROS"
         )
 
 
-PROGRAMS: Mapping[str, tuple[str, Callable[[MotionPlan], str]]] = MappingProxyType(
+PROGRAMS: Mapping[str, tuple[str, Callable[[MotionPlan, str], str]]] = MappingProxyType(
     {
         "ur": (".script", urscript),
         "kuka": (".src", krl),
@@ -151,4 +153,5 @@ PROGRAMS: Mapping[str, tuple[str, Callable[[MotionPlan], str]]] = MappingProxyTy
         "ros": (".yaml", joint_trajectory),
     }
 )
-"""Suffix and writer of each kind of program, by the name that --program takes."""
+"""Suffix and writer of each program by the name that --program takes; a writer takes the plan and
+the name of the program, which in KRL is that of its file."""

@@ -34,7 +34,7 @@ def numbers_in(text: str) -> list[float]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_program_says_in_its_head_what_holds_and_that_a_person_stays(name):
     _, write = PROGRAMS[name]
-    head = write(JOINTS).splitlines()[:2]
+    head = write(JOINTS, "motion").splitlines()[:2]
     marks = {"ur": "#", "kuka": ";", "abb": "!", "ros": "#"}
     assert head == [f"{marks[name]} {remark}" for remark in (SUPERVISION, REMARK)]
 
@@ -51,48 +51,44 @@ def test_table_has_the_motion_with_its_derivatives(tmp_path):
 
 
 class Urscript:
-    """A small grammar of URScript: one function with a list of points and statements."""
+    """A small grammar of URScript: one function with a statement a line."""
 
     def __init__(self, text: str) -> None:
         code = "\n".join(line.partition("#")[0].rstrip() for line in text.splitlines())
-        head, listed, body = re.fullmatch(
-            r"\s*def (\w+)\(\):\n  points = \[\n((?:.*\],?\n)+)  \]\n((?:  .*\n)+)end\n\1\(\)",
-            code,
-        ).groups()
-        assert head.isidentifier()
-        self.points = np.array([numbers_in(line) for line in listed.splitlines()])
-        assert all(re.fullmatch(r" {4}\[.*\],?", line) for line in listed.splitlines())
+        name, body = re.fullmatch(r"\s*def (\w+)\(\):\n((?:  .*\n)+)end\n\1\(\)", code).groups()
+        assert name == "motion"
         self.body = [line.strip() for line in body.splitlines()]
-        opened = sum(line.startswith("while ") and line.endswith(":") for line in self.body)
-        assert opened == self.body.count("end") == 1
-        call = r"(?:\w+ = .+|(?:movej|sleep|servoj|stopj)\(.*\)|while .+:|end)"
+        call = r"(?:\w+ = \w+\(\)|(?:movej|sleep|servoj|stopj)\(.*\))"
         assert all(re.fullmatch(call, line) for line in self.body), self.body
-        assert all(line.count("(") == line.count(")") for line in self.body)
-        (servo,) = (line for line in self.body if line.startswith("servoj("))
-        self.servo = servo
-        self.spacing = float(re.search(rf"\bt=({NUMBER})", servo)[1])
+        assert all(line.count(b) == line.count(e) for line in self.body for b, e in ("()", "[]"))
+        moves = [line for line in self.body if line.startswith("servoj(")]
+        self.points = np.array([numbers_in(re.findall(r"\[(.*?)\]", move)[0]) for move in moves])
+        self.spacing = float(re.search(rf"\bt=({NUMBER})", moves[0])[1])
 
 
 def test_urscript_moves_joints_to_their_start_and_through_the_motion():
-    program = Urscript(urscript(JOINTS))
+    program = Urscript(urscript(JOINTS, "motion"))
     times = program.spacing * np.arange(len(program.points))
     assert_close(program.points, MOTION.at(times)[0] + [0.1, -0.2, 0.3], 1e-5)
     assert times[-1] == pytest.approx(8.0)
-    assert program.body[0].startswith("movej(points[0], ")
+    assert program.body[0].startswith("movej([")
+    assert_close(numbers_in(program.body[0])[:3], program.points[0])
     assert program.body[-1] == "stopj(1.0)"
-    assert program.servo.startswith("servoj(points[i], ")
 
 
 def test_urscript_turns_the_tool_by_the_rotation_vectors_of_the_motion():
-    program = Urscript(urscript(WRIST))
+    program = Urscript(urscript(WRIST, "motion"))
     times = program.spacing * np.arange(len(program.points))
     expected = Rotation.from_euler("ZYX", MOTION.at(times)[0])
-    assert_close(Rotation.from_rotvec(program.points).as_matrix(), expected.as_matrix(), 1e-5)
+    assert not program.points[:, :3].any()
+    assert_close(
+        Rotation.from_rotvec(program.points[:, 3:]).as_matrix(), expected.as_matrix(), 1e-5
+    )
     assert program.body[0] == "start = get_actual_tcp_pose()"
 
 
 def test_krl_has_the_angles_of_the_axes_and_the_time_of_the_spline():
-    text = krl(JOINTS)
+    text = krl(JOINTS, "motion")
     points = np.array(
         [numbers_in(re.sub(r"A\d ", "", line)) for line in re.findall(r"SPTP \{(.*)\}", text)]
     )
@@ -106,14 +102,16 @@ def test_krl_has_the_angles_of_the_axes_and_the_time_of_the_spline():
 
 
 def test_krl_turns_the_tool_by_angles_about_z_y_and_x():
-    lines = re.findall(r"SPL start : \{X 0, Y 0, Z 0, (.*)\}", krl(WRIST))
+    lines = re.findall(r"SPL first_pose : \{X 0, Y 0, Z 0, (.*)\}", krl(WRIST, "motion"))
     points = np.array([numbers_in(line) for line in lines])
     times = 8.0 / len(points) * np.arange(1, len(points) + 1)
     assert_close(points, np.degrees(MOTION.at(times)[0]), 1e-5)
 
 
 def test_rapid_has_the_angles_of_the_joints_and_the_time_of_each_move():
-    moves = re.findall(r"MoveAbsJ \[\[(.*?)\], \[(?:9E9(?:, )?){6}\]\], (.*);", rapid(JOINTS))
+    moves = re.findall(
+        r"MoveAbsJ \[\[(.*?)\], \[(?:9E9(?:, )?){6}\]\], (.*);", rapid(JOINTS, "motion")
+    )
     points = np.array([numbers_in(point) for point, _ in moves])
     spacing = float(re.search(rf"\\T:=({NUMBER})", moves[-1][1])[1])
     assert spacing * (len(points) - 1) == pytest.approx(8.0)
@@ -123,17 +121,18 @@ def test_rapid_has_the_angles_of_the_joints_and_the_time_of_each_move():
     assert_close(points, expected, 1e-5)
 
 
-def test_rapid_turns_the_tool_by_quaternions():
-    moves = re.findall(r"MoveL \[start\.trans, start\.rot \* \[(.*?)\]", rapid(WRIST))
-    w, x, y, z = np.array([numbers_in(move) for move in moves]).T
+def test_rapid_turns_the_tool_by_angles_about_z_y_and_x():
+    text = rapid(WRIST, "motion")
+    moves = re.findall(r"MoveL turned\(start, (.*?)\), .*, sensor;", text)
+    points = np.array([numbers_in(move) for move in moves])
     times = 8.0 / len(moves) * np.arange(1, len(moves) + 1)
-    expected = Rotation.from_euler("ZYX", MOTION.at(times)[0])
-    turned = Rotation.from_quat(np.column_stack((x, y, z, w)))
-    assert_close(turned.as_matrix(), expected.as_matrix(), 1e-5)
+    assert_close(points, np.degrees(MOTION.at(times)[0]), 1e-5)
+    assert re.findall(r"\\R(.):=r\1", text) == ["z", "y", "x"]  # innermost first
+    assert text.count("PROC motion()") == text.count("ENDPROC") == text.count("ENDMODULE") == 1
 
 
 def test_joint_trajectory_is_yaml_with_the_fields_of_the_message():
-    message = yaml.safe_load(joint_trajectory(JOINTS))
+    message = yaml.safe_load(joint_trajectory(JOINTS, "motion"))
     assert set(message) == {"joint_names", "points"}
     assert message["joint_names"] == ["pan", "lift", "roll"]
     stamps = [point["time_from_start"] for point in message["points"]]
@@ -146,6 +145,6 @@ def test_joint_trajectory_is_yaml_with_the_fields_of_the_message():
 
 def test_programs_that_cannot_have_the_axes_are_errors():
     with pytest.raises(ProblemError, match="KRL: expected up to 6 revolute joints, got 3 with"):
-        krl(plan_of(robot=True, prismatic=(False, True, False)))
+        krl(plan_of(robot=True, prismatic=(False, True, False)), "motion")
     with pytest.raises(ProblemError, match="a JointTrajectory needs the joints of a robot"):
-        joint_trajectory(WRIST)
+        joint_trajectory(WRIST, "motion")
