@@ -51,8 +51,10 @@ def _need_lines(design: MotionDesign, prediction: PredictedPrecision) -> Iterato
         yield f"Need {need.text}: {met}, {has}."
     if unmet:
         needed = prediction.seconds_for(design.needs, design.period)
+        calibrate = "calibrate the sensor, " if prediction.earlier.calibration.any() else ""
         yield (
-            "No such motion within an hour meets all needs: widen the limits, or relax the needs."
+            "No such motion within an hour meets all needs: widen the limits, "
+            f"{calibrate}or relax the needs."
             if needed is None
             else f"All needs are met after {needed:g} s of this motion (--time {needed:g})."
         )
