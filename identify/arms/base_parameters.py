@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import stdtrit
 
 from identify.arms.columns import JointMotion, joint_columns
@@ -20,7 +19,6 @@ from identify.errors import ProblemError
 from identify.estimation.fit_data import MIN_RELATIVE_RESIDUAL
 from identify.inertia import BaseColumns, base_columns
 from identify.regressors import System
-from identify.regressors.triangular import qr_factor
 from identify.robots import parameter_names, random_motion, torque_regressor
 from identify.significance import CONFIDENCE_QUANTILE
 
@@ -110,7 +108,8 @@ def fit_base_parameters(
     Raises:
         ProblemError: the motion does not excite some of the base parameters.
     """
-    names = _names(system, base)
+    scalars = (scalar.name for scalar in system.space.scalars)
+    names = base.combinations((*parameter_names(equations_of(system).columns.robot), *scalars))
     weights = np.ones(len(system.arrays.samples))
     fit = _at_weights(system, base, names, weights)
     for _ in range(_ITERATIONS if weighted else 0):
@@ -149,42 +148,26 @@ class _WeightedFit(NamedTuple):
 def _at_weights(
     system: System, base: BaseColumns, names: tuple[str, ...], weights: Array
 ) -> _WeightedFit:
-    arrays, kept = system.arrays, base.kept
-    moments = system.moments(np.ones((len(weights), 1, 1)))[:, kept][:, :, kept]
-    R, values = _solve(system, weights, base, names)
-    root = solve_triangular(R, np.eye(len(R)))
-    inverse = root @ root.T
-    x = np.zeros(len(system.space))
-    x[kept] = values
-    leverage = weights * (moments * inverse).sum(axis=(1, 2))
-    residual = system.residual_moments(x)[:, 0, 0]
-    variance = residual / np.maximum(arrays.effective_samples - leverage, 1.0)
-    variance = np.maximum(variance, MIN_RELATIVE_RESIDUAL**2 * system.measured_power()[:, 0])
-    return _WeightedFit(values, inverse, moments, variance)
-
-
-def _solve(
-    system: System, weights: Array, base: BaseColumns, names: tuple[str, ...]
-) -> tuple[Array, Array]:
-    """Solve for the base parameters at given weights; return R of A = Q R, and the solution."""
-    problem = system.problem(weights[:, None, None])
-    A = problem.A[:, base.kept]
-    norms = np.linalg.norm(A, axis=0)
+    numbers = [*base.kept, len(system.space)]  # the torque is last
+    every = system.moments(np.ones((len(weights), 1, 1)))[:, numbers][:, :, numbers]
+    moments, total = every[:, :-1, :-1], np.tensordot(weights, every, 1)
+    norms = np.sqrt(np.diag(total)[:-1])
     silent = [name for name, norm in zip(names, norms.tolist(), strict=True) if not norm > 0.0]
-    scaled = A / np.where(norms > 0.0, norms, 1.0)
-    values, vectors = np.linalg.eigh(scaled.T @ scaled)
+    norms = np.where(norms > 0.0, norms, 1.0)
+    values, vectors = np.linalg.eigh(total[:-1, :-1] / np.outer(norms, norms))
     if not silent and values[0] * _MAX_CONDITION < values[-1]:
-        weakest = np.argsort(-np.abs(vectors[:, 0]))[:3]
-        silent = [names[k] for k in weakest.tolist()]
+        silent = [names[k] for k in np.argsort(-np.abs(vectors[:, 0]))[:3].tolist()]
     if silent:
         raise ProblemError(
             f"the motion does not excite {', '.join(silent)}: move all joints at once, at "
             "different speeds and with accelerations"
         )
-    R = qr_factor(np.concatenate((A, problem.b[:, None]), axis=1))
-    return R[:-1, :-1], solve_triangular(R[:-1, :-1], R[:-1, -1])
-
-
-def _names(system: System, base: BaseColumns) -> tuple[str, ...]:
-    scalars = (scalar.name for scalar in system.space.scalars)
-    return base.combinations((*parameter_names(equations_of(system).columns.robot), *scalars))
+    root = vectors / np.sqrt(values) / norms[:, None]
+    inverse = root @ root.T
+    x = np.zeros(len(system.space))
+    x[base.kept] = inverse @ total[:-1, -1]
+    leverage = weights * (moments * inverse).sum(axis=(1, 2))
+    residual = system.residual_moments(x)[:, 0, 0]
+    variance = residual / np.maximum(system.arrays.effective_samples - leverage, 1.0)
+    variance = np.maximum(variance, MIN_RELATIVE_RESIDUAL**2 * system.measured_power()[:, 0])
+    return _WeightedFit(x[base.kept], inverse, moments, variance)
