@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,10 +15,12 @@ from identify.arrays import Array, Flags, Indices
 from identify.errors import LogError
 from identify.logs import JointRecording
 from identify.regressors import Statistics
+from identify.regressors.accumulation import statistics_of_blocks
 from identify.regressors.statistics import MAX_FACTOR_BYTES
 from identify.robots import torque_regressor
 from identify.signals.cutoff import choose_cutoff_hz
 from identify.signals.differentiator import Differentiator
+from identify.signals.prepared import BlockRows
 from identify.signals.segments import EvenSegment, even_segments_of
 from identify.signals.stream_resampling import on_one_clock
 from identify.signals.transform import BAND_EDGES_HZ, CONSTANT_GROUP, block_transform
@@ -78,15 +80,6 @@ class _Span(NamedTuple):
     step: int
 
 
-class _BandRows(NamedTuple):
-    """Rows of a band of a block, shape (n, r, K), with samples and effective samples by joint."""
-
-    band: int
-    rows: Array
-    samples: Array
-    effective: Array
-
-
 def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None = None) -> ArmLog:
     """Summarise a log of joints in one pass.
 
@@ -109,7 +102,8 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
     bands = int(np.searchsorted(BAND_EDGES_HZ, cutoff))
     most = max(1.0, MAX_FACTOR_BYTES / (8 * len(columns.joints) * bands * len(columns) ** 2))
     seconds = max(ARM_BLOCK_SECONDS, total / rate / most)
-    blocks: list[list[_BandRows]] = []
+    blocks: list[BlockRows] = []
+    shares: list[Array] = []
     points: list[tuple[Array, Array]] = []
     samples, moving, fastest = 0, np.zeros(len(columns.joints)), 0.0
     for segment in segments:
@@ -118,7 +112,8 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
             moves = np.abs(motion.v) > log.still_below
             fastest = max(fastest, float(np.abs(motion.v).max()))
             sums = _masked_sums(columns, motion, moves, span.step)
-            blocks += _transformed(columns, sums, moves, span, segment.rate_hz, cutoff)
+            blocks += _block_rows(columns, sums, span, segment.rate_hz, cutoff)
+            shares += [moves[a:b].mean(axis=0) for a, b in pairwise(span.step * span.edges)]
             points.append(_points(columns, motion, max(1, total // _SERIES_POINTS)))
             samples, moving = samples + len(moves), moving + moves.sum(axis=0)
     if not moving.any():
@@ -127,11 +122,17 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
             f"the fastest moves at {fastest:.2g} rad/s: move the arm, check `unit` of [joints] and "
             "`time_unit` of [log], or lower `still_below` of [joints]"
         )
+    statistics = statistics_of_blocks(blocks, columns.layout, log.sha256, most=len(blocks))
+    share = np.array(shares)[statistics.block, statistics.group // (len(BAND_EDGES_HZ) - 1)]
     return ArmLog(
         name=log.name,
         sha256=log.sha256,
         columns=columns,
-        statistics=_statistics(columns, blocks, log.sha256),
+        statistics=replace(
+            statistics,
+            samples=share * statistics.samples,
+            effective_samples=share * statistics.effective_samples,
+        ),
         cutoff_hz=cutoff,
         rate_hz=rate,
         samples=samples,
@@ -217,47 +218,23 @@ def _points(columns: ArmColumns, motion: JointMotion, stride: int) -> tuple[Arra
     return part.time, z
 
 
-def _transformed(
-    columns: ArmColumns, sums: Array, moves: Flags, span: _Span, rate: float, cutoff: float
-) -> Iterator[list[_BandRows]]:
-    """Transform the sums of each block of a span to rows by frequency, reduced by band."""
+def _block_rows(
+    columns: ArmColumns, sums: Array, span: _Span, rate: float, cutoff: float
+) -> Iterator[BlockRows]:
+    """Transform the sums of each block of a span to rows by joint and frequency."""
     n, K = len(columns.joints), len(columns)
     joint = np.repeat(np.arange(n), [len(numbers) for numbers in columns.nonzero])
     column = np.concatenate(columns.nonzero)
+    first_group = (len(BAND_EDGES_HZ) - 1) * np.arange(n)[:, None]
     for start, stop in pairwise(span.edges.tolist()):
         transform = block_transform(stop - start, rate / span.step, cutoff, tapered=True)
         rows = np.zeros((n, transform.rows, K))
         rows[joint, :, column] = transform.apply(sums[:, start:stop].T, constant=False).T
         bands = np.maximum(transform.groups, CONSTANT_GROUP + 1) - CONSTANT_GROUP - 1
-        moving = moves[span.step * start : span.step * stop].mean(axis=0)
-        of_block = []
-        for band in np.unique(bands).tolist():
-            of_band = rows[:, bands == band]
-            count = of_band.shape[1]
-            if count > K:
-                of_band = np.asarray(np.linalg.qr(of_band, mode="r"))
-            samples = moving * (span.step * (stop - start) * count / transform.rows)
-            effective = moving * (count * transform.effective_fraction)
-            of_block.append(_BandRows(band, of_band, samples, effective))
-        yield of_block
-
-
-def _statistics(columns: ArmColumns, blocks: Sequence[Sequence[_BandRows]], log: str) -> Statistics:
-    """Form the statistics of a log from the rows of its blocks."""
-    n, K = len(columns.joints), len(columns)
-    cells = [(number, part) for number, parts in enumerate(blocks) for part in parts]
-    k = max(part.rows.shape[1] for _, part in cells)
-    layout, bands = columns.layout, len(BAND_EDGES_HZ) - 1
-    return Statistics(
-        layout=layout,
-        factors=np.concatenate(
-            [np.pad(part.rows, ((0, 0), (0, k - part.rows.shape[1]), (0, 0))) for _, part in cells]
-        ),
-        log=np.zeros(n * len(cells), dtype=np.intp),
-        block=np.repeat([number for number, _ in cells], n),
-        group=np.concatenate([bands * np.arange(n) + part.band for _, part in cells]),
-        samples=np.concatenate([part.samples for _, part in cells]),
-        effective_samples=np.concatenate([part.effective for _, part in cells]),
-        noise=np.zeros((1, len(layout.groups), K, K)),
-        logs=(log,),
-    )
+        yield BlockRows(
+            rows=rows.reshape(-1, K),
+            groups=(first_group + bands).ravel(),
+            noise={},
+            samples=n * span.step * (stop - start),
+            effective_fraction=transform.effective_fraction,
+        )
