@@ -12,7 +12,7 @@ import numpy as np
 from experiments.benchmarks.measure import Effort, Line, Spread, race
 from identify.arms import ArmColumns, TorqueScale, scan_arm
 from identify.arms.fitting import solve_arm
-from identify.arms.model import arm_system, fit_statistics
+from identify.arms.model import arm_system
 from identify.logs import JointRecording, read_joint_log
 from identify.robots import RobotModel, read_robot
 
@@ -32,7 +32,7 @@ def run(effort: Effort) -> list[Line]:
     long_log = _moving(log, count)
     seven, empty = _read("seven_axes")
     seven_columns = ArmColumns.of(seven)
-    statistics = fit_statistics([scan_arm(empty, seven_columns)])
+    statistics = scan_arm(empty, seven_columns).statistics
     scale = TorqueScale.assumed(7)
     seconds = race(
         {

@@ -13,7 +13,7 @@ from identify.arms.base_parameters import BaseParameters, arm_base_columns, fit_
 from identify.arms.columns import ArmColumns
 from identify.arms.equations import equations_of
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
-from identify.arms.model import Friction, arm_system, fit_statistics, runs_of
+from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors, with_fitted_friction
 from identify.arms.rows import ArmLog, scan_arm
 from identify.arms.saved_arm import SavedArm, with_saved_blocks
@@ -23,7 +23,7 @@ from identify.errors import LogError, ProblemError
 from identify.estimation.estimate import Estimate
 from identify.estimation.settings import IntervalRoute
 from identify.logs import JointRecording
-from identify.regressors import Statistics, System
+from identify.regressors import Statistics, System, join_logs
 from identify.robots import RobotModel
 
 _MIN_HALVED_BLOCKS = 4
@@ -92,7 +92,7 @@ class ArmFit:
             links=dict(zip(self.robot.links, self.links, strict=True)),
             scalars={name: value for name, (value, _) in estimate.scalars.items()},
             covariance=estimate.covariance if joint is None else joint,
-            statistics=with_saved_blocks(fit_statistics(self.logs)),
+            statistics=with_saved_blocks(join_logs([log.statistics for log in self.logs])),
             dependence=equations_of(self.solution.system).columns.base.dependence,
             report={
                 "model": str(self.robot.path),
@@ -143,7 +143,8 @@ def fit_arm(
     """
     used = [logs] if isinstance(logs, JointRecording) else list(logs)
     columns, scans = scan_logs([*used, *held_out], robot, cutoff_hz)
-    statistics, runs = fit_statistics(scans[: len(used)]), runs_of(len(used), friction)
+    statistics = join_logs([scan.statistics for scan in scans[: len(used)]])
+    runs = runs_of(len(used), friction)
     scale = scale or TorqueScale.assumed(len(robot.joints))
     form = partial(arm_system, columns=columns, runs=runs, gains=scale.gains)
     solution = solve_arm(lambda scatter: form(statistics, scatter=scatter), scale, interval)
@@ -217,7 +218,7 @@ def split_logs(
     Halves of the logs are none if a joint rests for a half of a log, as they cannot predict it.
     """
     if others:
-        return [(log.name, statistics, fit_statistics([log])) for log in others]
+        return [(log.name, statistics, log.statistics) for log in others]
     logs = range(len(statistics.logs))
     last = np.array([statistics.block[statistics.log == log].max() for log in logs])
     if last.min() + 1 < _MIN_HALVED_BLOCKS:

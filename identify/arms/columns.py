@@ -8,10 +8,8 @@ coupled wrist) adds its own inertia and friction to each of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +19,6 @@ from identify.inertia import BaseColumns
 from identify.regressors import Group, Layout
 from identify.robots import RobotModel, parameter_names, robot_base_columns
 from identify.robots.robot_model import BASE
-from identify.signals.transform import BAND_EDGES_HZ
 
 FRICTION = ("viscous", "coulomb", "offset")
 """Friction of a joint: coefficient of the velocity, of its sign, and a constant."""
@@ -104,24 +101,17 @@ class ArmColumns:
 
     @property
     def layout(self) -> Layout:
-        """Layout of the statistics of a log: a group for each joint and frequency band."""
-        bands = [f" {low:g}-{high:g} Hz" for low, high in pairwise(BAND_EDGES_HZ)]
-        return self._layout(bands)
+        """Layout of the statistics: a group, and so one weight over all frequencies, by joint.
 
-    @property
-    def fit_layout(self) -> Layout:
-        """Layout of the statistics of a fit: a group, and so a weight, for each joint."""
-        return self._layout([""])
-
-    def _layout(self, bands: Sequence[str]) -> Layout:
+        Torques may be low-passed, so that weights by frequency would rest on the fast ones alone.
+        """
         links = parameter_names(self.robot)
         names = [*(links[k] for k in self.base.kept), "acceleration", "velocity", "sign", "one"]
         for motor, _ in self.motors:
             names += [f"{motor} acceleration", f"{motor} velocity", f"{motor} sign"]
         groups = tuple(
-            Group(joint + band, (joint,), ("force" if prismatic else "torque",))
+            Group(joint, (joint,), ("force" if prismatic else "torque",))
             for joint, prismatic in zip(self.joints, self.robot.prismatic, strict=True)
-            for band in bands
         )
         return Layout(columns=(*names, "torque"), groups=groups, fit=len(self))
 

@@ -9,15 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arms.columns import ArmColumns
-from identify.arms.readings import (
-    ArmPoints,
-    ArmReading,
-    JointFit,
-    arm_points,
-    fit_friction,
-    readings,
-    some_points,
-)
+from identify.arms.joint_fits import ArmPoints, JointFit, arm_points, fit_friction
+from identify.arms.readings import readings
 from identify.arms.rows import ARM_CUTOFF_HZ, joint_segments
 from identify.arms.torque_timing import torque_timing
 from identify.findings import Finding
@@ -84,8 +77,8 @@ def arm_findings(
     """Search logs of an arm for faults that a fit would not show, the likeliest first.
 
     Each joint's torque is explained with free links by least squares, and with the links of the
-    model, with friction fitted and at least zero. Readings are tried on the log that the model's
-    links explain worst.
+    model, with friction fitted and at least zero. Other interpretations are tried on the log that
+    the model's links explain worst.
 
     Args:
         logs: those with a load first.
@@ -99,7 +92,7 @@ def arm_findings(
     """
     findings = [*_same_run(logs, loaded), *(f for log in logs for f in _constant_efforts(log))]
     if not findings:
-        findings = [*_read_otherwise(logs, robot, frame if loaded else None, loaded, cutoff_hz)]
+        findings = [*_model_findings(logs, robot, frame if loaded else None, loaded, cutoff_hz)]
     return (*findings, *_impossible_links(robot))
 
 
@@ -148,126 +141,120 @@ def _constant_efforts(log: JointRecording) -> Iterator[Finding]:
         )
 
 
-class _Search(NamedTuple):
-    """Log that the model's links explain worst, with what they and free links leave of it."""
+class _JudgedLog(NamedTuple):
+    """Points of a log, with what the model's links and free links leave of its torques."""
 
-    log: JointRecording
     points: ArmPoints
     model: JointFit
     free: JointFit
 
     @property
     def excess(self) -> float:
-        """Largest error of a joint beyond what right logs leave; none up to one."""
+        """Largest error of a joint relative to that of right logs; up to one for right logs."""
         of_model = np.minimum(
             self.model.errors / _LARGE_ERROR,
             self.model.errors / (_EXCESS * self.free.errors + 1e-9),
         )
-        of_free = self.free.errors / (2.0 * _LARGE_ERROR)
-        return float(np.maximum(of_model, of_free).max())
+        return float(np.maximum(of_model, self.free.errors / (2.0 * _LARGE_ERROR)).max())
 
 
-def _read_otherwise(
+def _model_findings(
     logs: Sequence[JointRecording],
     robot: RobotModel,
     frame: str | None,
     loaded: int,
     cutoff_hz: float | None,
 ) -> Iterator[Finding]:
-    """Yield findings on readings, scale and timing of the log that the model explains worst."""
-    columns, searches = ArmColumns.of(robot, logs[0].motor_per_joint), []
+    """Yield findings on the log that the model's links explain worst: misread, scaled or late."""
+    columns, judged = ArmColumns.of(robot, logs[0].motor_per_joint), []
     for number, log in enumerate(logs):
-        points = arm_points(
-            log, columns, cutoff_hz or ARM_CUTOFF_HZ, frame if number < loaded else None
-        )
-        few = some_points(points)
-        searches.append(_Search(log, points, fit_friction(few), fit_friction(few, links=True)))
-    search = max(searches, key=lambda each: each.excess)
-    readings_found = list(_readings_of(search)) if search.excess > 1.0 else []
-    yield from readings_found
-    if not readings_found:
-        timing = list(_timing(search.log, search.points))
-        yield from timing
-        if not timing and search.model.total > _UNLIKE_MODEL:
-            yield _unexplained(search)
+        load = frame if number < loaded else None
+        points = arm_points(log, columns, cutoff_hz or ARM_CUTOFF_HZ, load)
+        few = points.few
+        judged.append(_JudgedLog(points, fit_friction(few), fit_friction(few, links=True)))
+    worst = max(judged, key=lambda each: each.excess)
+    findings = [*_misread(worst.points)] if worst.excess > 1.0 else []
+    findings = findings or [*_timing(worst.points)]
+    yield from findings
+    if not findings and worst.model.total > _UNLIKE_MODEL:
+        yield _unexplained(worst)
 
 
-def _readings_of(search: _Search) -> Iterator[Finding]:
-    """Yield findings on readings and the scale, the best at each step, the others read so."""
-    few, known = some_points(search.points), set[str]()
+def _misread(points: ArmPoints) -> Iterator[Finding]:
+    """Yield findings on interpretations, the best at each step, with the points corrected by it."""
+    few, remedies = points.few, set[str]()
     for _ in range(_MAX_READINGS):
         plain = fit_friction(few)
-        scale = _scale(few, plain)
-        if scale is not None:
+        best, scale = _best_reading(few, plain, links=False), _scale(few, plain)
+        if scale is not None and (
+            best is None or best[0].evidence["gain"] < scale.evidence["gain"]
+        ):
             yield scale
             return
-        best = _best_reading(few, plain, links=False)
         if best is None and plain.total > _UNLIKE_MODEL:
             best = _best_reading(few, fit_friction(few, links=True), links=True)
-        if best is None or best[0].text in known:
+        if best is None or best[0].remedy in remedies:
             return
-        reading, evidence = best
-        known.add(reading.text)
-        few = reading.apply(few)
-        worst = few.robot.joints[int(plain.errors.argmax())]
-        text = (
-            f"{reading.text}: read so, {100.0 * evidence['after']:.2g} % of the torque of {worst} "
-            f"is left, not {100.0 * evidence['before']:.2g} %."
-        )
-        finding = Finding(reading.code, "error", text, reading.remedy, evidence, search.log.name)
+        finding, few = best
+        remedies.add(finding.remedy)
         yield finding
 
 
 def _best_reading(
     points: ArmPoints, plain: JointFit, *, links: bool
-) -> tuple[ArmReading, dict[str, float]] | None:
-    """Return the reading that leaves least, with evidence; None if none leaves clearly less."""
-    tried = [
-        (reading, fit_friction(reading.apply(points), links=links)) for reading in readings(points)
-    ]
-    costs = np.array([fit.errors @ fit.errors for _, fit in tried])
-    likely = np.flatnonzero(costs <= _AS_LIKELY * costs.min())
-    reading, fit = tried[likely[0]]
-    ratio = float(costs[likely[0]] / (plain.errors @ plain.errors))
+) -> tuple[Finding, ArmPoints] | None:
+    """Return the interpretation that leaves least, with its points; None if none is clearly better.
+
+    Args:
+        points: as read.
+        plain: fit to them.
+        links: whether the links are free.
+    """
+    tried = [(reading, reading.apply(points)) for reading in readings(points)]
+    fits = [fit_friction(each, links=links) for _, each in tried]
+    costs = np.array([fit.errors @ fit.errors for fit in fits])
+    first = int(np.argmax(costs <= _AS_LIKELY * costs.min()))
+    ratio = float(costs[first] / (plain.errors @ plain.errors))
     if ratio > (_FREE_READ_OTHERWISE if links else _READ_OTHERWISE):
         return None
-    worst = int(plain.errors.argmax())
-    return reading, {
-        "gain": 1.0 / max(ratio, 1e-12),
-        "before": float(plain.errors[worst]),
-        "after": float(fit.errors[worst]),
-        "as_likely": float(len(likely) - 1),
-    }
+    reading, corrected = tried[first]
+    joint = int(plain.errors.argmax())
+    before, after = float(plain.errors[joint]), float(fits[first].errors[joint])
+    text = (
+        f"{reading.text}: read so, {100.0 * after:.2g} % of the torque of "
+        f"{points.robot.joints[joint]} is left, not {100.0 * before:.2g} %."
+    )
+    evidence = {"gain": 1.0 / max(ratio, 1e-12), "before": before, "after": after}
+    return Finding(reading.code, "error", text, reading.remedy, evidence, points.name), corrected
 
 
 def _scale(points: ArmPoints, plain: JointFit) -> Finding | None:
     """Return a finding if gravity torques in the log differ from the model's by a scale factor."""
     fit = fit_friction(points, gains=True)
     loaded = np.flatnonzero(fit.shares > _MIN_SHARE * fit.errors**2)
-    gains, names = fit.gains[loaded], [points.robot.joints[j] for j in loaded.tolist()]
+    gains = {points.robot.joints[j]: float(fit.gains[j]) for j in loaded.tolist()}
     ratio = float(fit.errors @ fit.errors / (plain.errors @ plain.errors))
-    other = np.abs(np.log(gains)) > np.log(_OTHER_SCALE)
-    if not len(loaded) or ratio > _READ_OTHERWISE or fit.total > _UNLIKE_MODEL or not other.all():
+    other = all(abs(np.log(gain)) > np.log(_OTHER_SCALE) for gain in gains.values())
+    if not gains or ratio > _READ_OTHERWISE or fit.total > _UNLIKE_MODEL or not other:
         return None
-    listed = ", ".join(f"{g:.3g} on {name}" for g, name in zip(gains.tolist(), names, strict=True))
+    listed = ", ".join(f"{gain:.3g} on {name}" for name, gain in gains.items())
+    inverse = ", ".join(f"{1.0 / gain:.3g} for {name}" for name, gain in gains.items())
     return Finding(
         "effort_scale",
         "error",
         f"the efforts are no torques in N m: they are {listed} of what the links of the robot's "
         "model need.",
         'If they are currents, set `effort_unit = "A"` and `gains` [N m/A] in [joints], with the '
-        "motors' gears in [joints.motor]; the model suggests, gears included, "
-        + ", ".join(
-            f"{1.0 / g:.3g} for {name}" for g, name in zip(gains.tolist(), names, strict=True)
-        )
-        + ". Wrists carry too little for such a value: take theirs from the maker.",
-        {"gain": 1.0 / max(ratio, 1e-12), "scale": float(np.median(gains))},
+        f"motors' gears in [joints.motor]; the model suggests, gears included, {inverse}. Wrists "
+        "carry too little for such a value: take theirs from the maker.",
+        {"gain": 1.0 / max(ratio, 1e-12), "scale": float(np.median(list(gains.values())))},
+        points.name,
     )
 
 
-def _unexplained(search: _Search) -> Finding:
-    """Return the finding for torques that the model's links do not explain with any reading."""
-    model, free = search.model.total, search.free.total
+def _unexplained(log: _JudgedLog) -> Finding:
+    """Return the finding for torques that no interpretation explains with the model's links."""
+    model, free = log.model.total, log.free.total
     if free < 0.5 * model:
         text = (
             f"the links of the robot's model leave {100.0 * model:.2g} % of the torques, others of "
@@ -282,34 +269,29 @@ def _unexplained(search: _Search) -> Finding:
         )
         remedy = "Check the columns of [joints], and that no joint is in contact or held."
     evidence = {"model": model, "free_links": free}
-    return Finding("torque_unexplained", "warning", text, remedy, evidence, search.log.name)
+    return Finding("torque_unexplained", "warning", text, remedy, evidence, log.points.name)
 
 
-def _timing(log: JointRecording, points: ArmPoints) -> Iterator[Finding]:
+def _timing(points: ArmPoints) -> Iterator[Finding]:
     """Yield a finding if torques are later or earlier than the motion, or low-passed."""
     timing = torque_timing(points)
-    if timing is None:
+    if timing is None or min(timing.lagged, timing.delayed) > _TIMED_OTHERWISE:
         return
-    evidence = {"delay": timing.delay, "delayed": timing.delayed}
-    evidence |= {"lag": timing.lag, "lagged": timing.lagged}
-    lags = timing.lagged < timing.delayed
-    if min(timing.lagged, timing.delayed) > _TIMED_OTHERWISE:
-        return
-    if lags and timing.lag > _MIN_TIMING:
+    evidence, low_passed = timing._asdict(), timing.lagged < timing.delayed
+    if low_passed and timing.lag > _MIN_TIMING:
         corner = 1.0 / (2.0 * np.pi * timing.lag)
-        gains = {
-            f"gain_at_{f:g}_hz": float(1.0 / np.hypot(1.0, f / corner)) for f in (0.5, 1, 2, 4, 8)
-        }
+        for f in (0.5, 1, 2, 4, 8):
+            evidence[f"gain_at_{f:g}_hz"] = float(1.0 / np.hypot(1.0, f / corner))
         yield Finding(
             "effort_low_passed",
             "warning",
             f"the torques are low-passed: by {1e3 * timing.lag:.0f} ms, a corner of "
             f"{corner:.2g} Hz, as seen against the motion.",
             "Log unfiltered torques or currents, or fit with a cut-off below the corner.",
-            evidence | gains,
-            log.name,
+            evidence,
+            points.name,
         )
-    elif not lags and abs(timing.delay) > _MIN_TIMING:
+    elif not low_passed and abs(timing.delay) > _MIN_TIMING:
         late = "later" if timing.delay > 0.0 else "earlier"
         yield Finding(
             "effort_delay",
@@ -318,7 +300,7 @@ def _timing(log: JointRecording, points: ArmPoints) -> Iterator[Finding]:
             "Log both with the clock of the controller, or give the effort a file and time of its "
             f"own, with `delay = {timing.delay:.3f}`.",
             evidence,
-            log.name,
+            points.name,
         )
 
 

@@ -10,12 +10,9 @@ import numpy as np
 
 from identify.arms.columns import FRICTION, ROTOR_INERTIA, ArmColumns
 from identify.arms.equations import PAYLOAD, ArmEquations, of_run
-from identify.arms.rows import ArmLog
 from identify.arrays import Array, Phi
 from identify.inertia.matrices import phi_from_pseudo_inertia, pseudo_inertia
-from identify.regressors import ParameterSpace, Scalar, Statistics, System, join_logs
-from identify.regressors.statistics import sum_statistics
-from identify.signals.transform import BAND_EDGES_HZ
+from identify.regressors import ParameterSpace, Scalar, Statistics, System
 
 Friction: TypeAlias = Literal["own", "shared"]
 """Whether each log has friction of its own, or all logs share it; rotor inertia is shared."""
@@ -32,21 +29,6 @@ def runs_of(logs: int, friction: Friction) -> tuple[int, ...]:
     return tuple(range(logs)) if friction == "own" else (0,) * logs
 
 
-def fit_statistics(logs: Sequence[ArmLog]) -> Statistics:
-    """Join the statistics of logs, with all bands of a joint in one group: one weight for each.
-
-    Torques may be low-passed, so that weights by band would rest on the fast ones alone.
-    """
-    layout, bands = logs[0].columns.fit_layout, len(BAND_EDGES_HZ) - 1
-    K = len(layout.columns)
-    noise = np.zeros((1, len(layout.groups), K, K))
-    by_joint = (
-        replace(s, layout=layout, group=s.group // bands, noise=noise)
-        for s in (log.statistics for log in logs)
-    )
-    return join_logs([sum_statistics([statistics]) for statistics in by_joint])
-
-
 def arm_system(
     statistics: Statistics,
     columns: ArmColumns,
@@ -61,7 +43,7 @@ def arm_system(
     """Form the system of logs of one arm.
 
     Args:
-        statistics: by joint, of `fit_statistics`.
+        statistics: of the logs, by joint.
         columns: columns of the arm.
         scatter: factor by which the number of independent samples is divided.
         runs: number of the run of each log; each run has friction of its own.

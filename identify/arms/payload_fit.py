@@ -11,7 +11,7 @@ import numpy as np
 from identify.arms.arm_fit import require_distinct, scan_logs, split_logs
 from identify.arms.contradicted_terms import contradicted_terms
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
-from identify.arms.model import Friction, arm_system, fit_statistics, runs_of
+from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors
 from identify.arms.rows import ArmLog
 from identify.arms.saved_arm import SavedArm
@@ -123,7 +123,7 @@ def fit_payload(
     _require_runs(with_load, without, arm)
     _require_moving(robot, frame)
     columns, logs = scan_logs([*with_load, *without], robot, cutoff_hz)
-    statistics = fit_statistics(logs)
+    statistics = join_logs([log.statistics for log in logs])
     if arm is not None:
         arm.require_same_robot(columns)
         require_distinct(logs, arm.statistics.logs)

@@ -23,7 +23,7 @@ from identify.signals.differentiator import Differentiator
 from identify.signals.prepared import BlockRows
 from identify.signals.segments import EvenSegment, even_segments_of
 from identify.signals.stream_resampling import on_one_clock
-from identify.signals.transform import BAND_EDGES_HZ, CONSTANT_GROUP, block_transform
+from identify.signals.transform import block_transform
 
 ARM_CUTOFF_HZ = 8.0
 """Default cut-off of a log of joints [Hz]; the motions of arms are slower, their modes faster."""
@@ -52,7 +52,7 @@ class ArmLog:
     Attributes:
         name, sha256: of the log.
         columns: meaning of the K columns.
-        statistics: factors by block of time, and by joint and frequency band.
+        statistics: factors by block of time and joint.
         cutoff_hz, rate_hz: cut-off and sampling rate [Hz].
         samples: number of samples used.
         moving: share of them in which each joint moves, shape (n,).
@@ -99,8 +99,7 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
     rate = longest.rate_hz
     default = min(ARM_CUTOFF_HZ, rate / 10.0)
     cutoff = choose_cutoff_hz(rate, len(longest), cutoff_hz, default)[0]
-    bands = int(np.searchsorted(BAND_EDGES_HZ, cutoff))
-    most = max(1.0, MAX_FACTOR_BYTES / (8 * len(columns.joints) * bands * len(columns) ** 2))
+    most = max(1.0, MAX_FACTOR_BYTES / (8 * len(columns.joints) * len(columns) ** 2))
     seconds = max(ARM_BLOCK_SECONDS, total / rate / most)
     blocks: list[BlockRows] = []
     shares: list[Array] = []
@@ -108,7 +107,7 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
     samples, moving, fastest = 0, np.zeros(len(columns.joints)), 0.0
     for segment in segments:
         for span in _spans(segment, cutoff, seconds):
-            motion = _motion(segment, span.samples, cutoff)
+            motion = smooth_motion(segment, span.samples, cutoff)
             moves = np.abs(motion.v) > log.still_below
             fastest = max(fastest, float(np.abs(motion.v).max()))
             sums = _masked_sums(columns, motion, moves, span.step)
@@ -123,7 +122,7 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
             "`time_unit` of [log], or lower `still_below` of [joints]"
         )
     statistics = statistics_of_blocks(blocks, columns.layout, log.sha256, most=len(blocks))
-    share = np.array(shares)[statistics.block, statistics.group // (len(BAND_EDGES_HZ) - 1)]
+    share = np.array(shares)[statistics.block, statistics.group]
     return ArmLog(
         name=log.name,
         sha256=log.sha256,
@@ -169,8 +168,8 @@ def _spans(segment: EvenSegment, cutoff: float, seconds: float) -> Iterator[_Spa
         yield _Span(slice(start, stop), inside - inside[0], step)
 
 
-def _motion(segment: EvenSegment, samples: slice, cutoff: float) -> JointMotion:
-    """Smooth and differentiate some samples of a segment."""
+def smooth_motion(segment: EvenSegment, samples: slice, cutoff: float) -> JointMotion:
+    """Smooth and differentiate the positions of some samples of a segment; torques stay raw."""
     differentiator = Differentiator.design(segment.rate_hz, cutoff)
     half = differentiator.half_window
     window = slice(samples.start - half, samples.stop + half)
@@ -225,15 +224,13 @@ def _block_rows(
     n, K = len(columns.joints), len(columns)
     joint = np.repeat(np.arange(n), [len(numbers) for numbers in columns.nonzero])
     column = np.concatenate(columns.nonzero)
-    first_group = (len(BAND_EDGES_HZ) - 1) * np.arange(n)[:, None]
     for start, stop in pairwise(span.edges.tolist()):
         transform = block_transform(stop - start, rate / span.step, cutoff, tapered=True)
         rows = np.zeros((n, transform.rows, K))
         rows[joint, :, column] = transform.apply(sums[:, start:stop].T, constant=False).T
-        bands = np.maximum(transform.groups, CONSTANT_GROUP + 1) - CONSTANT_GROUP - 1
         yield BlockRows(
             rows=rows.reshape(-1, K),
-            groups=(first_group + bands).ravel(),
+            groups=np.repeat(np.arange(n), transform.rows),
             noise={},
             samples=n * span.step * (stop - start),
             effective_fraction=transform.effective_fraction,

@@ -59,7 +59,7 @@ class SavedArm:
                 f"{', '.join(self.links)}; the robot {', '.join(columns.joints)} and "
                 f"{', '.join(columns.robot.links)}"
             )
-        same_motors = self.statistics.layout == columns.fit_layout
+        same_motors = self.statistics.layout == columns.layout
         if not same_motors or np.abs(self.dependence - D).max() > _SAME_KINEMATICS:
             raise ProblemError(
                 "the fitted arm has other kinematics than the robot: give the model and the "

@@ -1,4 +1,4 @@
-"""Delay and low-pass of logged torques against the motion, by least squares of free links."""
+"""Delay and low-pass of logged torques against the motion, by what free links leave of them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arms.columns import JointMotion, joint_columns
-from identify.arms.readings import ArmPoints
+from identify.arms.joint_fits import ArmPoints, fit_friction
 from identify.arrays import Array
-from identify.robots import torque_regressor
 
-MAX_DELAY = 0.2
-"""Longest delay of the search [s]."""
+_DELAYS = np.linspace(-0.2, 0.2, 21)
+"""Delays of the search [s], finer than which a fit changes little."""
 
-_STEP = 0.01
-"""Step of the delays of the search [s]."""
-
-_LAGS = np.geomspace(0.005, 0.32, 19)
+_LAGS = np.geomspace(0.005, 0.32, 10)
 """Time constants of each pole of a low-pass in the search [s]."""
 
-_POINTS = 800
-"""Approximate number of points that are used."""
-
-_RIDGE = 1e-9
-"""Share of a column's power that is added to it, as columns of a motion may depend."""
+_MIN_POINTS = 400
+"""Smallest number of samples of a log that is searched."""
 
 
 class TorqueTiming(NamedTuple):
@@ -55,57 +47,26 @@ def torque_timing(points: ArmPoints) -> TorqueTiming | None:
     """
     m = points.motion
     dt = float(np.median(np.diff(m.time)))
-    step = max(1, round(_STEP / dt))
-    most = step * int(MAX_DELAY / (step * dt))
-    shifts = np.arange(-most, most + 1, step)
-    indices = np.arange(most, len(m.time) - most, max(1, (len(m.time) - 2 * most) // _POINTS))
-    if len(indices) < _POINTS // 2:
+    most = round(_DELAYS[-1] / dt)
+    if len(m.time) - 2 * most < _MIN_POINTS:
         return None
     rates = np.gradient(m.effort, dt, axis=0)
-    delayed = m.effort[indices + shifts[:, None]]  # (shifts, s, n)
-    T = _LAGS[:, None, None]
-    undone = m.effort[indices] + T * rates[indices]
-    twice = undone + T * (rates[indices] + T * np.gradient(rates, dt, axis=0)[indices])
-    motion = JointMotion(*(values[indices] for values in m))
-    power = _left(replace(points, motion=motion), np.concatenate((delayed, undone, twice)))
-    plain = power[len(shifts) // 2]
-    of_delays, of_lags = power[: len(shifts)] / plain, power[len(shifts) :] / plain
-    best, lag = int(of_delays.argmin()), int(of_lags.argmin())
-    return TorqueTiming(
-        float(shifts[best] * dt),
-        float(of_delays[best]),
-        float(np.concatenate((_LAGS, 2.0 * _LAGS))[lag]),
-        float(of_lags[lag]),
-    )
+    curvature = np.gradient(rates, dt, axis=0)
+    inside, effort = points.at(slice(most, -most)), m.effort
 
+    def cost(torque: Array) -> float:
+        motion = inside.motion._replace(effort=torque[most:-most])
+        fit = fit_friction(replace(inside, motion=motion).few, links=True)
+        return float(fit.errors**2 @ (fit.power / power))
 
-def _left(points: ArmPoints, torques: Array) -> Array:
-    """Compute the residual power of some torques, joints weighted by the power of theirs.
-
-    Args:
-        points: motion and torque of s points.
-        torques: other torques at the same points, shape (k, s, n).
-
-    Returns:
-        Shape (k,).
-    """
-    m, columns = points.motion, points.columns
-    Y = np.moveaxis(torque_regressor(points.robot, m.q, m.v, m.a), 0, -1)
-    links, scalars = columns.links.stop, columns.torque - columns.links.stop
-    p = links + len(columns.joints) * scalars
-    gram, cross, total = np.zeros((p, p)), np.zeros((p, len(torques))), np.zeros(len(torques))
-    for j in range(len(columns.joints)):
-        moves = np.abs(m.v[:, j]) > points.still_below[j]
-        norm = float(np.linalg.norm(m.effort[moves, j]))
-        if not norm > 0.0:
-            continue
-        numbers, z = joint_columns(columns, Y, m, j)
-        A, B = z[:-1, moves] / norm, torques[:, moves, j] / norm
-        numbers = np.where(numbers < links, numbers, numbers + j * scalars)[:-1]
-        gram[np.ix_(numbers, numbers)] += A @ A.T
-        cross[numbers] += A @ B.T
-        total += (B**2).sum(axis=1)
-    scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
-    scaled = gram / np.outer(scale, scale) + _RIDGE * np.eye(p)
-    explained = cross / scale[:, None]
-    return total - (explained * np.linalg.solve(scaled, explained)).sum(axis=0)
+    power = fit_friction(inside.few, links=True).power
+    delays = {d: cost(np.roll(effort, -round(d / dt), axis=0)) for d in _DELAYS.tolist()}
+    coarse = min(delays, key=lambda d: delays[d])
+    for d in (coarse - 0.01, coarse + 0.01):
+        if abs(d) < _DELAYS[-1]:
+            delays[d] = cost(np.roll(effort, -round(d / dt), axis=0))
+    lags = {T: cost(effort + T * rates) for T in _LAGS.tolist()}
+    lags |= {2.0 * T: cost(effort + T * (2.0 * rates + T * curvature)) for T in _LAGS.tolist()}
+    plain = cost(effort)
+    delay, lag = (min(costs, key=lambda each: costs[each]) for costs in (delays, lags))
+    return TorqueTiming(delay, delays[delay] / plain, lag, lags[lag] / plain)

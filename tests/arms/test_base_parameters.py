@@ -4,7 +4,7 @@ import pytest
 from identify.arms import ArmColumns, BaseParameters, scan_arm
 from identify.arms.base_parameters import arm_base_columns, fit_base_parameters
 from identify.arms.equations import equations_of
-from identify.arms.model import arm_system, fit_statistics
+from identify.arms.model import arm_system
 from identify.errors import ProblemError
 from tests.arms.simulated import Motion, recording, simulate, torques, true_links
 from tests.arms.test_rows import true_unknowns
@@ -13,7 +13,7 @@ from tests.close import assert_close
 
 def fitted(robot, log, *, weighted=True) -> BaseParameters:
     columns = ArmColumns.of(robot)
-    system = arm_system(fit_statistics([scan_arm(log, columns)]), columns, runs=(0,))
+    system = arm_system(scan_arm(log, columns).statistics, columns, runs=(0,))
     return fit_base_parameters(system, arm_base_columns(equations_of(system)), weighted=weighted)
 
 
@@ -45,7 +45,7 @@ def test_motor_of_two_joints_has_friction_of_its_own(robot):
     torque = 0.7 * velocity + 0.9 * np.sign(velocity) + 0.1 * acceleration
     effort = torques(robot, motion, true_links(robot)) + torque[:, None] * wrist
     log = recording(motion.time, motion.q, effort, "coupled")
-    system = arm_system(fit_statistics([scan_arm(log, columns)]), columns, runs=(0,))
+    system = arm_system(scan_arm(log, columns).statistics, columns, runs=(0,))
     base = fit_base_parameters(system, arm_base_columns(equations_of(system)))
     values = dict(zip(base.names, base.values.tolist(), strict=True))
     assert values["motor of joint_2 coulomb"] == pytest.approx(0.9, rel=1e-3)

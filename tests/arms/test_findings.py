@@ -59,7 +59,7 @@ def test_a_fault_is_named_first_with_its_remedy(robot, log, change, code, word):
     assert first.code == code
     assert word in first.text
     assert first.remedy
-    assert first.where == log.name or code == "effort_scale"
+    assert first.where == log.name
 
 
 @pytest.mark.parametrize("axis", ["+x", "-y", "+z"])

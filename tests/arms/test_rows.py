@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from identify.arms import ArmColumns, scan_arm, torque_errors
-from identify.arms.model import arm_system, fit_statistics
+from identify.arms.model import arm_system
 from identify.errors import LogError
 from identify.logs.recording_parts import Stream
 from tests.arms.simulated import (
@@ -26,7 +26,7 @@ def true_unknowns(robot):
 
 def test_true_unknowns_leave_nothing_of_a_log_without_noise(robot):
     log = scan_arm(simulate(robot, 1), ArmColumns.of(robot))
-    system = arm_system(fit_statistics([log]), log.columns, runs=(0,))
+    system = arm_system(log.statistics, log.columns, runs=(0,))
     errors = torque_errors(system, true_unknowns(robot))
     assert errors.total < 1e-6
     assert (errors.joints < 1e-6).all()
@@ -34,9 +34,9 @@ def test_true_unknowns_leave_nothing_of_a_log_without_noise(robot):
 
 def test_factors_are_those_of_the_masked_samples_at_any_size_of_chunks(robot, monkeypatch):
     log, columns = simulate(robot, 2, seconds=20.0), ArmColumns.of(robot)
-    expected = fit_statistics([scan_arm(log, columns)]).totals[0]
+    expected = scan_arm(log, columns).statistics.totals[0]
     monkeypatch.setattr("identify.arms.rows._CHUNK_SAMPLES", 64)
-    totals = fit_statistics([scan_arm(log, columns)]).totals[0]
+    totals = scan_arm(log, columns).statistics.totals[0]
     products = totals.swapaxes(1, 2) @ totals
     assert_close(products, expected.swapaxes(1, 2) @ expected, 1e-12)
 
@@ -51,7 +51,7 @@ def test_time_at_rest_does_not_count(robot):
     rest = slow == 0.0
     assert rest.sum() > 400
     logs = [recording(warped.time, warped.q, effort + 9.0 * rest[:, None] * k, "") for k in (0, 1)]
-    free, held = (fit_statistics([scan_arm(log, columns)]) for log in logs)
+    free, held = (scan_arm(log, columns).statistics for log in logs)
     assert_close(held.totals, free.totals, 1e-12)
 
 
@@ -75,5 +75,5 @@ def test_effort_with_a_clock_of_its_own_gets_the_positions_at_its_times(robot):
     apart = replace(log, signals={"joint_position": log.position}, streams=(stream,))
     scanned = scan_arm(apart, columns)
     assert_close(scanned.rate_hz, 50.0, 1e-6)
-    system = arm_system(fit_statistics([scanned]), columns, runs=(0,))
+    system = arm_system(scanned.statistics, columns, runs=(0,))
     assert torque_errors(system, true_unknowns(robot)).total < 2e-5  # that of the resampling

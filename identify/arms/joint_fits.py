@@ -1,0 +1,171 @@
+"""Fits of friction to points of a log, with the links of the model or with free ones.
+
+An interpretation of a log is judged by the torque that the links of the robot's model leave, with
+friction of each joint at least zero. Least squares of free links cannot judge it: an arm on a
+ceiling is one of negative masses to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
+
+from identify.arms.columns import ArmColumns, JointMotion, joint_columns
+from identify.arms.equations import ArmEquations
+from identify.arms.model import arm_space
+from identify.arms.rows import joint_segments, smooth_motion
+from identify.arrays import Array, Flags
+from identify.logs import JointRecording
+from identify.robots import RobotModel, torque_regressor
+from identify.signals.differentiator import Differentiator
+
+_SAMPLES = 100_000
+"""Largest number of samples of a log that are smoothed: a fault is that of the whole log."""
+
+_POINTS = 300
+"""Approximate number of points of a log; each joint has some ten unknowns."""
+
+_MIN_MOVING_SHARE = 0.05
+"""Smallest share of points at which a joint moves; below it, an interpretation explains none of its
+torque, as degrees that are converted twice."""
+
+_TINY = 1e-12
+"""Smallest mean square of a torque [N² m²], for joints without one."""
+
+_RIDGE = 1e-10
+"""Share of a column's power that is added to it, as columns of a short motion may depend."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArmPoints:
+    """Points of a log of an arm.
+
+    Attributes:
+        name: of the log.
+        columns: columns of the arm, with its model.
+        motion: smoothed motion and torque.
+        still_below: speed of each joint below which its rows do not count, shape (n,).
+        judged: whether each joint moves; torques of others are not explained, shape (n,).
+        load: frame of a load, or None.
+    """
+
+    name: str
+    columns: ArmColumns
+    motion: JointMotion
+    still_below: Array
+    judged: Flags
+    load: str | None = None
+
+    @property
+    def robot(self) -> RobotModel:
+        """Model of the arm."""
+        return self.columns.robot
+
+    def at(self, samples: slice) -> ArmPoints:
+        """Return some of the points."""
+        return replace(self, motion=JointMotion(*(values[samples] for values in self.motion)))
+
+    @property
+    def few(self) -> ArmPoints:
+        """About 300 of the points, at even steps."""
+        return self.at(slice(None, None, max(1, len(self.motion.time) // _POINTS)))
+
+
+def arm_points(
+    log: JointRecording, columns: ArmColumns, cutoff_hz: float, load: str | None = None
+) -> ArmPoints:
+    """Smooth the longest segment of a log, at most its first samples.
+
+    Raises:
+        LogError: the log has no effort, or is too short.
+    """
+    segment = max(joint_segments(log), key=len)
+    smooth = Differentiator.design(segment.rate_hz, cutoff_hz)
+    count, half = min(len(segment), _SAMPLES), smooth.half_window
+    effort = smooth.apply(segment.signals["effort"][:count], 0)
+    motion = smooth_motion(segment, slice(half, count - half), cutoff_hz)._replace(effort=effort)
+    judged = (np.abs(motion.v) > log.still_below).mean(axis=0) >= _MIN_MOVING_SHARE
+    return ArmPoints(log.name, columns, motion, log.still_below, judged, load)
+
+
+class JointFit(NamedTuple):
+    """Fit of friction, and of what else is free, to the points of a log.
+
+    Attributes:
+        errors: torque that is left of each joint, relative to that measured, shape (n,).
+        power: mean square of the measured torque of each joint while it moves, shape (n,).
+        gains: of the torque of the model's links of each joint, shape (n,).
+        shares: power of that torque, by that of the measured one, shape (n,).
+    """
+
+    errors: Array
+    power: Array
+    gains: Array
+    shares: Array
+
+    @property
+    def total(self) -> float:
+        """Relative error of all joints together."""
+        return float(np.sqrt(self.errors**2 @ self.power / self.power.sum()))
+
+
+def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False) -> JointFit:
+    """Fit friction and rotor inertias that are at least zero, with the links of the model.
+
+    Args:
+        points: of one log.
+        links: whether the links are free, not those of the model.
+        gains: whether the torque of the model's links has a gain for each joint.
+    """
+    columns, robot, m = points.columns, points.robot, points.motion
+    loaded = points.load is not None
+    space = arm_space(columns, payload=loaded)
+    ones = np.ones(len(robot.joints))
+    equations = ArmEquations(columns, space, (0,), (loaded,), ones, points.load)
+    scalars, first_link = space.scalar_slice, space.body_slice(robot.links[0]).start
+    low = np.array([scalar.low for scalar in space.scalars])
+    # offsets first, then links or a load, then unknowns that are at least zero
+    free = [*(scalars.start + np.flatnonzero(low < 0.0))]
+    free += [*(first_link + columns.base.kept if links else np.arange(first_link))]
+    numbers = np.array([*free, *(scalars.start + np.flatnonzero(low == 0.0))])
+    model = np.zeros(len(space))
+    model[first_link : scalars.start] = 0.0 if links else robot.phi.ravel()
+    Y = np.moveaxis(torque_regressor(robot, m.q, m.v, m.a), 0, -1)
+    n, p = len(robot.joints), len(numbers) + len(robot.joints) * gains
+    grams, power, rigid_power = np.zeros((n, p + 1, p + 1)), np.full(n, _TINY), np.zeros(n)
+    for j in np.flatnonzero(points.judged).tolist():
+        moves = np.abs(m.v[:, j]) > points.still_below[j]
+        if moves.mean() < _MIN_MOVING_SHARE:
+            grams[j, p, p] = 1.0
+            continue
+        nonzero, z = joint_columns(columns, Y, m, j)
+        rows = z[:, moves].T @ equations.residual(0, j)[nonzero, 0]
+        torque, rigid, A = rows[:, 0], rows[:, 1:] @ model, np.zeros((len(rows), p + 1))
+        power[j], rigid_power[j] = max(float(torque @ torque) / len(rows), _TINY), rigid.var()
+        A[:, : len(numbers)] = rows[:, 1 + numbers]
+        A[:, p] = torque if gains else torque - rigid
+        if gains:
+            A[:, len(numbers) + j] = rigid
+        grams[j] = A.T @ A / (power[j] * len(rows))
+    x = _bounded_solution(grams.sum(axis=0), len(free))
+    z = np.append(-x, 1.0)
+    residual = np.maximum(np.einsum("a,jab,b->j", z, grams, z), 0.0)
+    factors = x[len(numbers) :] if gains else np.ones(n)
+    return JointFit(np.sqrt(residual), power, factors, factors**2 * rigid_power / power)
+
+
+def _bounded_solution(gram: Array, free: int) -> Array:
+    """Solve least squares by the moments [A b]ᵀ[A b]; all but the first `free` are at least 0."""
+    scale = np.sqrt(np.diag(gram))
+    scale[scale == 0.0] = 1.0
+    scaled = gram / np.outer(scale, scale)
+    np.fill_diagonal(scaled, np.diag(scaled) + _RIDGE)
+    R = np.linalg.cholesky(scaled + 1e-14 * np.eye(len(scaled))).T
+    bounded, _ = nnls(R[free:, free:-1], R[free:, -1])
+    rest = R[:free, -1] - R[:free, free:-1] @ bounded
+    x = np.concatenate((solve_triangular(R[:free, :free], rest), bounded))
+    return x * scale[-1] / scale[:-1]
