@@ -20,7 +20,7 @@ from identify.regressors.statistics import MAX_FACTOR_BYTES
 from identify.robots import torque_regressor
 from identify.signals.cutoff import choose_cutoff_hz
 from identify.signals.differentiator import Differentiator
-from identify.signals.prepared import BlockRows
+from identify.signals.prepared_log import BlockRows
 from identify.signals.segments import EvenSegment, even_segments_of
 from identify.signals.stream_resampling import on_one_clock
 from identify.signals.transform import block_transform
