@@ -64,18 +64,15 @@ def frame_pose(robot: RobotModel, frame: str, q: ArrayLike) -> Pose:
     Raises:
         ModelError: the model has no such frame (names the nearest), or another shape of q.
     """
-    (q,) = joint_arrays(robot, q)
     index, X_LF = robot.frame(frame)
-    rotation = np.broadcast_to(X_LF.rotation, (q.shape[1], 3, 3))
-    position = X_LF.position[:, None]
-    while index != BASE:  # from the frame to the base
-        link = robot.tree[index]
-        R, p = _joint_transform(link, q[link.joint])
-        R = np.moveaxis(R, -1, 0)
-        position = p + np.einsum("nij,jn->in", R, np.broadcast_to(position, (3, q.shape[1])))
-        rotation = R @ rotation
-        index = link.parent
-    return Pose(rotation, np.broadcast_to(position, (3, q.shape[1])).T)
+    if index == BASE:
+        (q,) = joint_arrays(robot, q)
+        shape = (q.shape[1], 3)
+        return Pose(
+            np.broadcast_to(X_LF.rotation, (*shape, 3)), np.broadcast_to(X_LF.position, shape)
+        )
+    X_0L = link_poses(robot, q)[index]
+    return Pose(X_0L.rotation @ X_LF.rotation, X_0L.position + X_0L.rotation @ X_LF.position)
 
 
 def link_poses(robot: RobotModel, q: ArrayLike) -> tuple[Pose, ...]:

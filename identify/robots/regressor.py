@@ -31,7 +31,7 @@ _CHUNK_SAMPLES = 4096
 cache."""
 
 
-class _Screws(NamedTuple):
+class _UnitTwists(NamedTuple):
     """Twists of a link per unit rate of the joints that move it, at the link's origin in its axes.
 
     Attributes:
@@ -104,40 +104,40 @@ def inverse_dynamics(
 
 def _write_regressor(robot: RobotModel, q: Array, v: Array, a: Array, out: Array) -> None:
     """Write the regressor of a chunk of N samples into `out`, shape (n, 10 L, N)."""
-    screws: list[_Screws] = []
+    twists: list[_UnitTwists] = []
     for index, motion in enumerate(link_motions(robot, q, v, a)):
         link = robot.tree[index]
-        parent = None if link.parent == BASE else screws[link.parent]
-        screws.append(_next_screws(link, motion, parent))
-        _write_link_columns(motion, screws[-1], out[:, 10 * index : 10 * index + 10])
+        parent = None if link.parent == BASE else twists[link.parent]
+        twists.append(_next_unit_twists(link, motion, parent))
+        _write_link_columns(motion, twists[-1], out[:, 10 * index : 10 * index + 10])
 
 
-def _next_screws(link: MovingLink, motion: LinkMotion, parent: _Screws | None) -> _Screws:
-    """Return the screws of a link from the screws of its parent and of the link's joint."""
+def _next_unit_twists(
+    link: MovingLink, motion: LinkMotion, parent: _UnitTwists | None
+) -> _UnitTwists:
+    """Return the unit twists of a link from those of its parent and of the link's joint."""
     samples = motion.w.shape[-1]
     count = 0 if parent is None else len(parent.joints)
-    row = count
-    if parent is not None and link.joint in parent.joints:  # moves it already, as a mimic's leader
-        row = int(np.flatnonzero(parent.joints == link.joint)[0])
-    v, u = np.zeros((2, 3, max(count, row + 1), samples))
-    if parent is None:
-        joints = np.array([link.joint])
-    else:
-        joints = parent.joints if row < count else np.append(parent.joints, link.joint)
+    joints = [] if parent is None else parent.joints.tolist()
+    if link.joint not in joints:  # else it moves the parent already, as a mimic's leader
+        joints.append(link.joint)
+    row = joints.index(link.joint)
+    v, u = np.zeros((2, 3, len(joints), samples))
+    if parent is not None:
         v[:, :count] = rotate_back(
             motion.R_PL, parent.linear + cross(parent.angular, motion.p_PL[:, None])
         )
         u[:, :count] = rotate_back(motion.R_PL, parent.angular)
     moved = v if link.prismatic else u
     moved[:, row] += link.multiplier * link.axis[:, None]
-    return _Screws(joints, v, u)
+    return _UnitTwists(np.array(joints), v, u)
 
 
-def _write_link_columns(motion: LinkMotion, screws: _Screws, out: Array) -> None:
+def _write_link_columns(motion: LinkMotion, twists: _UnitTwists, out: Array) -> None:
     """Write the columns of a link into `out`, (n, 10, N), in the rows of joints that move it."""
     (ax, ay, az), (wx, wy, wz), (lx, ly, lz) = motion.a, motion.w, motion.alpha
     xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
-    (v0, v1, v2), (u0, u1, u2) = screws.linear, screws.angular
+    (v0, v1, v2), (u0, u1, u2) = twists.linear, twists.angular
     columns = (
         v0 * ax + v1 * ay + v2 * az,
         v0 * -(yy + zz) + v1 * (xy + lz) + v2 * (xz - ly) + u2 * ay - u1 * az,
@@ -151,4 +151,4 @@ def _write_link_columns(motion: LinkMotion, screws: _Screws, out: Array) -> None
         u0 * yz - u1 * xz + u2 * lz,
     )
     for column, values in enumerate(columns):
-        out[screws.joints, column] = values
+        out[twists.joints, column] = values

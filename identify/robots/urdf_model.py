@@ -8,7 +8,6 @@ that errors have a line.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,13 +29,12 @@ _MOVABLE_TYPES = ("revolute", "continuous", "prismatic")
 """Types of URDF joints with one degree of freedom."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mimic:
+class _Mimic(NamedTuple):
     """Mimic joint of a URDF: position `multiplier` q + `offset`, q that of the joint `leader`."""
 
     leader: str
-    multiplier: float = 1.0
-    offset: float = 0.0
+    multiplier: float
+    offset: float
 
 
 class _Limits(NamedTuple):
@@ -84,7 +82,10 @@ def read_robot(
         for name, mimic in mimics.items()
         if mimic.leader not in names
     }
-    pinocchio = _import_pinocchio()
+    try:
+        pinocchio = import_module("pinocchio")
+    except ImportError as error:
+        raise MissingExtra("a robot from a URDF", "robots", "pin") from error
     model = _lock_joints(pinocchio, _build_model(pinocchio, document), locked)
     tree = _link_tree(pinocchio, model, elements, mimics, names)
     return RobotModel(
@@ -163,7 +164,14 @@ def _joints_of_log(
     """Return the joints of the log, or by default all joints that mimic no other."""
     if joints is None:
         return tuple(name for name in elements if mimics[name].leader == name)
-    _require_known(document, elements, joints)
+    unknown = [name for name in joints if name not in elements]
+    if unknown:
+        hint = did_you_mean(unknown[0], elements) if len(unknown) == 1 else ""
+        raise ModelError(
+            f"{document.path}: no moving joint {', '.join(map(repr, unknown))}; those of the URDF "
+            f"are {', '.join(elements)}{hint}; write them in `names` of [joints], in the order of "
+            "the columns"
+        )
     for name in joints:
         if mimics[name].leader != name:
             raise document.error(
@@ -173,21 +181,6 @@ def _joints_of_log(
     if not joints or len(set(joints)) < len(joints):
         raise ModelError(f"joints: expected different names, got {list(joints)}")
     return tuple(joints)
-
-
-def _require_known(
-    document: XmlDocument, elements: Mapping[str, XmlElement], joints: Sequence[str]
-) -> None:
-    """Raise unless all joints of the log are moving joints of the URDF."""
-    unknown = [name for name in joints if name not in elements]
-    if not unknown:
-        return
-    hint = did_you_mean(unknown[0], elements) if len(unknown) == 1 else ""
-    raise ModelError(
-        f"{document.path}: no moving joint {', '.join(map(repr, unknown))}; those of the URDF are "
-        f"{', '.join(elements)}{hint}; write them in `names` of [joints], in the order of the "
-        "columns"
-    )
 
 
 def _limits_of_joint(document: XmlDocument, joint: XmlElement) -> _Limits:
@@ -208,13 +201,6 @@ def _limits_of_joint(document: XmlDocument, joint: XmlElement) -> _Limits:
     if continuous:
         lower, upper = -np.inf, np.inf
     return _Limits(lower, upper, velocity or np.inf, effort or np.inf)
-
-
-def _import_pinocchio() -> Any:
-    try:
-        return import_module("pinocchio")
-    except ImportError as error:
-        raise MissingExtra("a robot from a URDF", "robots", "pin") from error
 
 
 def _build_model(pinocchio: Any, document: XmlDocument) -> Any:
@@ -248,47 +234,34 @@ def _link_tree(
     mimics: Mapping[str, _Mimic],
     names: tuple[str, ...],
 ) -> tuple[MovingLink, ...]:
+    """Return the moving links behind the joints of Pinocchio's model, whose index 0 is the base."""
     data = model.createData()
     pinocchio.forwardKinematics(model, data, pinocchio.neutral(model))
-    return tuple(
-        _moving_link(model, data, index, elements, mimics, names)
-        for index in range(1, model.njoints)
-    )
-
-
-def _moving_link(
-    model: Any,
-    data: Any,
-    index: int,
-    elements: Mapping[str, XmlElement],
-    mimics: Mapping[str, _Mimic],
-    names: tuple[str, ...],
-) -> MovingLink:
-    """Return the moving link behind a joint of Pinocchio's model, whose index 0 is the base."""
-    name = model.names[index]
-    mimic, screw = mimics[name], np.array(data.joints[index].S, dtype=np.float64).ravel()
-    child = elements[name].find("child")
-    return MovingLink(
-        child.attributes["link"] if child is not None else name,
-        model.parents[index] - 1,
-        names.index(mimic.leader),
-        _pose_of_placement(model.jointPlacements[index]),
-        screw[:3] + screw[3:],
-        bool(screw[:3].any()),
-        mimic.multiplier,
-        mimic.offset,
-    )
+    links: list[MovingLink] = []
+    for index, name in enumerate(model.names[1:], start=1):
+        mimic, screw = mimics[name], np.array(data.joints[index].S, dtype=np.float64).ravel()
+        child, placement = elements[name].find("child"), model.jointPlacements[index]
+        link = MovingLink(
+            child.attributes["link"] if child is not None else name,
+            model.parents[index] - 1,
+            names.index(mimic.leader),
+            Pose(placement.rotation, placement.translation),
+            screw[:3] + screw[3:],
+            bool(screw[:3].any()),
+            mimic.multiplier,
+            mimic.offset,
+        )
+        links.append(link)
+    return tuple(links)
 
 
 def _frames(model: Any) -> dict[str, FramePlacement]:
     """Return the frames of a model by name; a link takes precedence over a joint of its name."""
     frames = sorted(model.frames, key=lambda frame: str(frame.type) == "BODY")
     return {
-        frame.name: FramePlacement(frame.parentJoint - 1, _pose_of_placement(frame.placement))
+        frame.name: FramePlacement(
+            frame.parentJoint - 1, Pose(frame.placement.rotation, frame.placement.translation)
+        )
         for frame in frames
         if frame.name != "universe"
     }
-
-
-def _pose_of_placement(placement: Any) -> Pose:
-    return Pose(placement.rotation, placement.translation)
