@@ -75,7 +75,7 @@ class Arm:
 
 
 def parse_scale(text: str, command: str) -> tuple[float, ...]:
-    """Return the errors of the torque scale in the value of `--torque-scale`, none if empty.
+    """Return the relative errors that `--torque-scale` gives; none if the option is empty.
 
     Raises:
         UsageError: not shares from 0 to 1.

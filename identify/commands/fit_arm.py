@@ -64,7 +64,7 @@ class FitArm(Command):
     """Result folder, created if it does not exist; results of an earlier fit are replaced."""
 
     held_out: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
-    """Log on which the fit is scored (repeatable); without, halves of the logs are."""
+    """Log that scores the fit (repeatable); default: halves of the logs, by fits to the others."""
 
     export: Annotated[Path | None, option("FIXED.urdf")] = None
     """Write the URDF with the fitted links, and all else as it is."""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-_ALLOWED = frozenset(
+_APPLICABLE_OPTIONS = frozenset(
     (
         *("mass", "mass_between", "com", "com_box", "bounding_box"),
         *("cutoff", "gravity", "need", "interval"),
@@ -51,7 +51,7 @@ _ALLOWED = frozenset(
 def fit_payload_to_folder(
     options: FitArguments, truth: InertialParameters | None, invocation: str
 ) -> Outcome:
-    """Fit the load, and write estimate.json and report.html.
+    """Fit the load of an arm, and write estimate.json and report.html.
 
     Raises:
         UsageError: options are missing, or do not apply to an arm.
@@ -83,7 +83,7 @@ def _require_compatible(options: FitArguments) -> None:
     if not options.input.logs:
         raise UsageError(MISSING_LOG)
     groups = (options.known_body, options.signals, options.intervals, options.many_logs)
-    require_unused(groups, _ALLOWED, "--robot")
+    require_unused(groups, _APPLICABLE_OPTIONS, "--robot")
     if options.arm.known_load is not None:
         weighed = frozenset(("com", "com_box", "bounding_box"))
         require_unused((options.known_body,), weighed, "--known-load")

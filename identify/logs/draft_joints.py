@@ -36,13 +36,13 @@ _USUAL_ARRAY_NAMES: Mapping[str, tuple[str, ...]] = {
 """Usual names of joint arrays by signal, likeliest first: measured efforts, motor currents, then
 torques of a controller's model."""
 
-_TARGETS = {"target_current": "target_current", "target_effort": "target_moment"}
+_TARGET_ARRAYS = {"target_current": "target_current", "target_effort": "target_moment"}
 """Names of the arrays of target currents and torques in logs of Universal Robots, by key."""
 
 _ARRAYS_IN_DEGREES = frozenset({"aipos", "axis_act_meas", "axis_act", "rax"})
 """Names of arrays that controllers of KUKA and ABB write in degrees."""
 
-_NAMES_OF_VECTORS_TOO = frozenset({"position", "positions", "velocity", "torque", "torques"})
+_AMBIGUOUS_ARRAY_NAMES = frozenset({"position", "positions", "velocity", "torque", "torques"})
 """Names of arrays that may also be three-dimensional vectors in logs of a body."""
 
 _ENTRY_BY_JOINT = re.compile(r"(?P<array>.+)\[(?P<joint>[^\[\]]*[^\d\[\]][^\[\]]*)\]")
@@ -136,7 +136,7 @@ def find_joints(
             if (word := _array_name(path)) in words
             and len(keys) >= _MIN_JOINTS
             and not (
-                len(keys) == 3 and word in _NAMES_OF_VECTORS_TOO and next(iter(keys)).isdecimal()
+                len(keys) == 3 and word in _AMBIGUOUS_ARRAY_NAMES and next(iter(keys)).isdecimal()
             )
             and ("position" not in chosen or keys.keys() == arrays[chosen["position"][1]].keys())
         ]
@@ -171,11 +171,11 @@ def _target_lines(
     values = {
         key: _schema_value(names, path, list(entries.values()))
         for path, entries in arrays.items()
-        for key, name in _TARGETS.items()
+        for key, name in _TARGET_ARRAYS.items()
         if _array_name(path) == name and len(entries) == count
     }
     why = "gains of the currents are found from the targets"
-    return tuple((key, values[key], why) for key in _TARGETS) if len(values) == 2 else ()
+    return tuple((key, values[key], why) for key in _TARGET_ARRAYS) if len(values) == 2 else ()
 
 
 def _names_of_model(robot: RobotModel, logged: Sequence[str], count: int) -> tuple[str, ...]:

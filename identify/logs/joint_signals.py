@@ -53,8 +53,10 @@ def joint_positions(logged: Array, joints: JointsTable) -> Array:
         logged: columns `position` of `[joints]` in their unit, shape (rows, n).
         joints: the schema's table.
     """
-    q = _of_joints(logged, joints) + joints.per_joint(joints.offset) * joints.unit_factors
-    q[:, joints.angular] = np.unwrap(q[:, joints.angular], axis=0)
+    q = _of_joints(logged, joints)
+    q += joints.per_joint(joints.offset) * joints.unit_factors
+    for joint in np.flatnonzero(joints.angular):  # one at a time, as logs may be long
+        q[:, joint] = np.unwrap(q[:, joint])
     return q
 
 

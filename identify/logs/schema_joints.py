@@ -179,7 +179,7 @@ class JointsTable(DocumentTable):
 
     @property
     def parts(self) -> Mapping[Literal["joints", "effort"], JointsTable]:
-        """Table of the motion and table of the effort, by group of signals."""
+        """Tables of the motion alone and of the effort alone, by group of signals."""
         without = {"effort": None, "target_current": None, "target_effort": None}
         motion = self.model_copy(update=without)
         if self.effort is None:

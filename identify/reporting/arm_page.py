@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from identify.inertia import InertialParameters
 
 _SHOWN_SHARE = 1e-6
-"""Smallest entry of a link that is shown, as a share of the largest of its kind."""
+"""Smallest displayed parameter of a link, relative to the largest of the same unit."""
 
 
 def arm_report_html(result: ArmResult, *, written: datetime | None = None) -> str:

@@ -34,11 +34,11 @@ from identify.reporting.rounding import significant
 _FRICTION_POINTS = 400
 """Largest number of points of a joint and log in a figure of friction."""
 
-_SLOWEST_AXIS = 0.1
+_MIN_VELOCITY_RANGE = 0.1
 """Smallest range of velocities of a figure, for a joint that does not move [rad/s, m/s]."""
 
 _RUN_LOOKS = ((ESTIMATE, "-"), (OTHER, (0, DASHES)))
-"""Colour and dashes of the friction curve of the first and of each other run."""
+"""Colour and dashes of the friction curve of the first run, and of every other run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +175,9 @@ def _friction_panel(torques: JointTorques, joint: int) -> Panel:
     runs = torques.equations.runs[: len(torques.logs)]
     curves = [torques.friction(joint, run) for run in dict.fromkeys(runs)]
     points = [_friction_points(torques, number, joint) for number in range(len(runs))]
-    fastest = max(float(np.abs(velocity).max(initial=_SLOWEST_AXIS)) for velocity, _ in points)
+    fastest = max(
+        float(np.abs(velocity).max(initial=_MIN_VELOCITY_RANGE)) for velocity, _ in points
+    )
 
     def draw(axes: PanelAxes) -> None:
         for velocity, torque in points:
