@@ -20,6 +20,7 @@ from identify.commands.arm_options import (
 from identify.commands.bodies import UNUSABLE_STATUS
 from identify.commands.command import Command, Flag, Number, Outcome, UsageError, Vector, option
 from identify.commands.output import (
+    ARM,
     REPORT,
     require_writable,
     require_writable_file,
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from identify.pipeline.arm_results import ArmResult
 
 _LOG = logging.getLogger(__name__)
-
-ARM = "arm.json"
 
 _PRECISE_SHARE = 0.1
 """Half-width of the interval of a base parameter, as a share of it, that counts as precise."""

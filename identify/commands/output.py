@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 ESTIMATE, CARRIER, REPORT = "estimate.json", "carrier.json", "report.html"
-RESULT = "result.npz"
+RESULT, ARM = "result.npz", "arm.json"
 
 _HEAD_BYTES = 4096
 """Number of bytes at the start of a report that contain the digests of estimates."""

@@ -10,7 +10,14 @@ from tyro.conf import Positional
 
 from identify.commands.bodies import exit_status, verdict_messages
 from identify.commands.command import Command, Outcome, UsageError, option
-from identify.commands.output import ESTIMATE, REPORT, RESULT, require_writable_file, write_file
+from identify.commands.output import (
+    ARM,
+    ESTIMATE,
+    REPORT,
+    RESULT,
+    require_writable_file,
+    write_file,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +42,11 @@ class Report(Command):
         if self.output is not None and output.suffix.lower() not in (".html", ".htm"):
             raise UsageError(f"report: -o {output}: expected the suffix .html")
         require_writable_file(output)
-        if (self.folder / ESTIMATE).is_file() and not (self.folder / RESULT).is_file():
+        fitted = any((self.folder / name).is_file() for name in (ESTIMATE, ARM))
+        if fitted and not (self.folder / RESULT).is_file():
             raise UsageError(
-                f"report: {self.folder} has no {RESULT}: a fit with --no-report or --robot writes "
-                "none; fit the logs again"
+                f"report: {self.folder} has no {RESULT}: fits with --no-report or --robot, and "
+                "fits of an arm, write none; fit the logs again"
             )
         from identify.pipeline.saved_result import load_result
         from identify.reporting.page import report_html

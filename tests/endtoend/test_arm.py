@@ -84,7 +84,7 @@ def test_other_commands_take_the_load(done, cli):
     assert shown.status == 0
     assert "set_target_payload(1.9" in shown.out
     assert "about the flange, which is B (tool0)" in shown.err
-    assert "has no result.npz: a fit with" in cli.refused("report", done.folder)
+    assert "has no result.npz: fits with" in cli.refused("report", done.folder)
     assert (
         "Ixx, Ixy, Ixz, Iyy, Iyz, Izz are not identifiable from the data: a default body"
         in shown.err
@@ -186,6 +186,10 @@ def test_exported_model_is_that_of_the_fitted_links(arm, mujoco, pinocchio):
     masses = [saved.links[name][0] for name in robot.links]
     assert_close(simulated.body_mass[1:], masses, 1e-7)
     assert_close([body.mass for body in built.inertias[1:]], masses, 1e-7)
+
+
+def test_report_of_an_arm_cannot_be_rebuilt(arm, cli):
+    assert "fits of an arm, write none; fit the logs again" in cli.refused("report", arm.folder)
 
 
 def test_report_of_the_arm_has_base_parameters_and_links(arm):
