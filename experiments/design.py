@@ -38,7 +38,7 @@ from identify.design.prediction import PREDICTED, information_rate
 from identify.estimation import Estimate
 from identify.inertia import InertialParameters
 from identify.logs import Noise, read_joint_log, synthetic_recording
-from identify.logs.effects import EFFECT_KEYS
+from identify.logs.effect_keys import EFFECT_KEYS
 from identify.logs.synthetic import Harmonics, SyntheticMotion
 from identify.reporting.content import make_table, markdown_table
 from identify.robots import read_robot

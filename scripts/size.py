@@ -25,7 +25,7 @@ Modules: TypeAlias = dict[str, ast.Module]
 
 
 def main(folder: str = "identify") -> None:
-    """Print a line a package and one for all, then the cycles."""
+    """Print the size of each package and of all together, then the import cycles."""
     root = Path(folder).resolve()
     files = {_module(path, root): path for path in sorted(root.rglob("*.py"))}
     trees = {name: ast.parse(path.read_text("utf-8")) for name, path in files.items()}

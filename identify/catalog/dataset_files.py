@@ -30,7 +30,7 @@ class DatasetFile(DocumentTable):
     Attributes:
         path: path in the folder of the data set, with slashes.
         role: purpose of the file.
-        size: its length [bytes].
+        size: length of the file [bytes].
         sha256: checksum of its content, hexadecimal.
         url: address for the download; None if it has to be placed by hand.
     """
@@ -53,14 +53,14 @@ class Dataset(DocumentTable):
         folder: its folder in a mirror and in the cache.
         layout: description of the files: columns, frames, units.
         schema_file: schema of the logs; relative to this package.
-        home: a page about it.
+        home: web page of the data set.
         licence: SPDX identifier.
         licence_note: remark on the licence.
         citation: reference to cite.
         doi: DOI of the publication, if it has one.
         evidence: source of addresses and checksums.
         not_downloaded: reason why it is not downloaded; None if it is.
-        files: all of them.
+        files: all files of the data set.
     """
 
     name: str
@@ -162,7 +162,7 @@ def cache_folder() -> Path:
 
 
 def find_copy(dataset: str | Dataset) -> tuple[DatasetCopy, ...]:
-    """Verify all files of a data set by sha256, in the mirror, if one is set, and in the cache.
+    """Find a data set in the mirror, if set, and in the cache, and verify its files by sha256.
 
     Raises:
         DatasetError: there is no such data set.

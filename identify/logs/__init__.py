@@ -1,4 +1,4 @@
-"""Logs: a file and the schema that says what its columns mean become a `Recording` in SI."""
+"""Log files, schemas of their columns, and recordings in SI units."""
 
 from identify.lazy import attach
 

@@ -19,14 +19,14 @@ from identify.logs.units import ANGLE_UNITS
 
 @dataclass(frozen=True, slots=True)
 class EffectKey:
-    """A key of `[effects]`, which sets the prior size of a small sensor fault.
+    """Schema key of `[effects]` for the prior size of one small sensor fault, with its limits.
 
     Attributes:
-        name: of the key, with the unit that its value is in.
-        prior_size: prior size of the fault where a schema has no other, in `unit`.
-        max_size: largest size that a schema may have, and that a fit finds, in `unit`.
-        unit: of the size: "deg", "m" or "s", or what it is relative to.
-        description: what the fault is, in one sentence.
+        name: name of the key, which ends with its unit.
+        prior_size: default prior size of the fault, in `unit`.
+        max_size: largest size allowed in a schema and in a fit, in `unit`.
+        unit: unit of the size, "deg", "m" or "s", or the quantity to which it is relative.
+        description: the fault in one sentence.
     """
 
     name: str
@@ -42,13 +42,13 @@ class EffectKey:
 
     @property
     def prior_size_in_si(self) -> float:
-        """Prior size of the effect in SI."""
+        """Prior size of the sensor fault in SI."""
         return self.si_factor * self.prior_size
 
 
 @dataclass(frozen=True, slots=True)
 class FaultSizeSetting:
-    """Prior size and cap of a group of effects in the fit of a log, in SI or relative.
+    """Prior size and maximum size of a small sensor fault in a fit, in SI or relative.
 
     Attributes:
         prior_size: prior size.
@@ -153,7 +153,7 @@ EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
 
 
 def _prior_size_validator(key: EffectKey) -> BeforeValidator:
-    """Return the validator of a key's value: false, or a size up to the cap of the key."""
+    """Return the validator of an `[effects]` key: false, or a size up to the key's maximum."""
 
     def check(value: object) -> float | bool:
         if value is False:
@@ -179,4 +179,4 @@ _EffectSizes: Any = create_model("_EffectSizes", __base__=DocumentTable, **_PRIO
 
 
 class EffectsTable(_EffectSizes):
-    """Schema table `[effects]`: prior sizes of small sensor faults; False excludes one."""
+    """Schema table `[effects]`: prior sizes of small sensor faults; false excludes a fault."""

@@ -73,7 +73,7 @@ class LogProperties:
         top_speeds: tuple[float, float] = (1.0, 1.0),
         imu_scale: float = 1.0,
     ) -> LogProperties:
-        """Return the facts of a recording in its current interpretation.
+        """Return the properties of a recording as it is currently interpreted.
 
         Args:
             recording: the log.
@@ -123,7 +123,7 @@ class LogProperties:
 def share_between_similar_logs(
     properties: Sequence[LogProperties], make: Callable[[LogProperties], T]
 ) -> list[T]:
-    """Make an object from the facts of each log; logs measured in the same way share one object."""
+    """Make one object per set of log properties; logs that were measured alike share it."""
     made: list[tuple[LogProperties, T]] = []
     results = []
     for of_log in properties:

@@ -204,7 +204,7 @@ def _keys_without_unit(recording: Recording, table: str) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class ColumnsOutsideSchema:
-    """Clock of a log, and its numeric columns that the schema does not name.
+    """Numeric columns of a log that its schema does not name, with their times.
 
     Attributes:
         start: stamp of the first row kept [s]; zero where the log has no stamps.
@@ -218,7 +218,7 @@ class ColumnsOutsideSchema:
 
     @classmethod
     def of(cls, recording: Recording) -> ColumnsOutsideSchema | None:
-        """Return the other columns of a log in one text or Parquet file; None for other logs.
+        """Return the columns outside the schema of one text or Parquet file; None for other logs.
 
         Args:
             recording: of the log; its rows are not looked at.

@@ -68,7 +68,7 @@ _REQUIRED_ARRAYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def log_in_memory(table: Mapping[str, ArrayLike] | DataFrame | LogInMemory) -> LogInMemory:
-    """Return the columns of a table in memory, in order.
+    """Return a table of columns in memory as a log.
 
     Raises:
         LogError: the argument is no table, or a column is no array.

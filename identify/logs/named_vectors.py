@@ -75,11 +75,11 @@ class NamedVectors:
     vectors: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def likeliest(self, role: str) -> list[str] | None:
-        """Return the likeliest columns of a signal, such as "force"; None without any."""
+        """Return the likeliest column names of a signal, such as "force"; None if none fit."""
         return next(iter(self.vectors.get(role, ())), None)
 
     def unit_of(self, columns: Sequence[str]) -> str:
-        """Return the schema unit in the names of columns (of rates the angle's), or an empty text.
+        """Return the unit in column names (for rates, of the angle); empty if they have none.
 
         The first column's name has it, or a row of units below the names.
         """

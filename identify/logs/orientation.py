@@ -25,7 +25,7 @@ _MIN_PATH_RATIO = 1.5
 
 
 def read_rotation(valid: Table, pose: PoseTable) -> Vec4:
-    """Convert the logged rotation, not inverted, to unit quaternions [x, y, z, w], shape (n, 4).
+    """Convert rotations, in their logged direction, to unit quaternions [x, y, z, w], shape (n, 4).
 
     Raises:
         LogError: a row that is no rotation.
@@ -47,7 +47,7 @@ def logged_rotation_angles(valid: Table, pose: PoseTable) -> Array | None:
 
 
 def rotation_from_columns(numbers: Array, pose: PoseTable) -> Vec4:
-    """Convert the columns of a rotation that is not a matrix to unit quaternions.
+    """Convert quaternions, Euler angles or rotation vectors as logged to unit quaternions.
 
     Euler angles are as SciPy means them: "xyz" turns about fixed axes, "XYZ" about moving ones.
 

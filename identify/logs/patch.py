@@ -45,7 +45,7 @@ _ROTATION_KEYS = ("quaternion", "matrix", "rotation_vector", "euler")
 
 
 def completed_schema(recording: Recording) -> Schema:
-    """Return the schema of a recording, completed by other properties of the recording.
+    """Return the schema of a recording, with missing keys filled in from its other fields.
 
     Raises:
         SchemaError: no schema describes the recording.
@@ -225,7 +225,7 @@ def selection_matrix(old: Sequence[Column], new: Sequence[Column]) -> Array:
 def _reinterpreted_pose(
     signals: Mapping[str, Array], numbers: Array | None, old: PoseTable, new: PoseTable
 ) -> dict[str, Array]:
-    """Convert the pose back to its logged form, and interpret it by another `[pose]`."""
+    """Convert a pose to its logged form, and read that by another schema table `[pose]`."""
     if "quaternion" not in signals:
         return {}
     attitude = signals["quaternion"]
@@ -249,7 +249,7 @@ def _reinterpreted_pose(
 def _reinterpreted_rotation(
     logged: Vec4, numbers: Array | None, old: PoseTable, new: PoseTable
 ) -> Vec4:
-    """Convert the rotation back to its logged form, and interpret it by another `[pose]`."""
+    """Convert a rotation to its logged form, and read that by another schema table `[pose]`."""
     tables = [
         (each.rotation_kind, each.rotation_columns, each.rotation_order, each.angle_unit)
         for each in (old, new)
@@ -269,7 +269,7 @@ def _reinterpreted_rotation(
 
 
 def reinterpret_rotation(numbers: Array, old: PoseTable, new: PoseTable) -> Vec4:
-    """Interpret the rotation numbers of one `[pose]` by another, as unit quaternions, not inverted.
+    """Convert rotation columns read by one `[pose]` to unit quaternions by another `[pose]`.
 
     Raises:
         SchemaError: the new table has columns that the old one lacks.

@@ -20,8 +20,8 @@ class Preset:
 
     Attributes:
         name: of the preset.
-        title: what it is of.
-        columns: that such a log has.
+        title: robot or sensor, in words.
+        columns: columns by which such a log is recognised.
         template: the schema, with fields in braces; empty where it is guessed from the names.
         topic_choices: of what may be in one topic or another, each with its columns, likeliest
             first.

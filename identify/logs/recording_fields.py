@@ -51,7 +51,7 @@ class LogContent(NamedTuple):
 
 
 SignalConverter: TypeAlias = Callable[[Mapping[SignalGroup, Table]], dict[str, Array]]
-"""Function from the rows of some groups of signals to these signals in SI."""
+"""Function that converts logged rows, by group of signals, to signals in SI."""
 
 
 def read_content(log: LogLike, schema: Schema, convert: SignalConverter) -> LogContent:
@@ -126,7 +126,7 @@ def require_body_signals(schema: Schema) -> None:
 
 
 def fields_without_rows(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict[str, Any]:
-    """Return the fields of a log's `Recording` that do not depend on rows."""
+    """Return the fields of a `Recording` that follow from the schema and the files alone."""
     wrench, frame = schema.wrench, schema.body_frame
     point = None if wrench.point == "flange" else wrench_point(wrench.frame, frame.tcp)
     return {
@@ -160,7 +160,7 @@ def sealed(log: Path, name: str, values: Array) -> Array:
 def attitude_coordinates_of(
     log: Path, valid_rows: Mapping[SignalGroup, Table], schema: Schema
 ) -> Array | None:
-    """Return the logged Euler angles, rotation vectors or joint positions of a pose of them."""
+    """Return the logged Euler angles, rotation vectors or joint positions that give the pose."""
     if schema.pose is None or "pose" not in valid_rows:
         return None
     valid = valid_rows["pose"]
@@ -174,7 +174,7 @@ def attitude_coordinates_of(
 def _coordinates_of_streams(
     path: Path, streams: Sequence[StreamRows], schema: Schema
 ) -> Array | None:
-    """Return the logged numbers of the rotation, of the stream with the pose."""
+    """Return the attitude coordinates as logged, from the stream that has the pose."""
     numbers = (attitude_coordinates_of(path, stream.valid_rows, schema) for stream in streams)
     return next((array for array in numbers if array is not None), None)
 

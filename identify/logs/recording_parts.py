@@ -1,4 +1,4 @@
-"""Components of a `Recording`: files, streams, and counts of dropped rows."""
+"""Parts of a `Recording`: source files, streams, IMU pose, and counts of dropped rows."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ COUNTER_PERIODS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
 """Periods of time counters [ticks], of 16 to 32 bits or of parts of a second."""
 
 _DATETIME_UNITS = {1: "s", 10**3: "ms", 10**6: "us", 10**9: "ns"}
-"""NumPy's unit of dates, by ticks per second."""
+"""NumPy's unit of datetime values, by ticks per second."""
 
 _MAX_WRAP_STEPS, _MAX_WRAP_FRACTION = 5.5, 0.1
 """Maximum step of a counter across a wrap, in median steps and relative to its period."""
@@ -210,7 +210,7 @@ def _format_stamp(valid: Table, stamp: np.generic, layout: LogTable) -> str:
 def unwrap_counter(
     valid: Table, stamps: Stamps, layout: LogTable
 ) -> tuple[Stamps, tuple[Finding, ...]]:
-    """Unwrap the stamps of a counter that wrapped, with a finding; return others unchanged."""
+    """Unwrap the stamps of a counter, with a finding if it wrapped; other stamps are unchanged."""
     back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
     count = _counter_period(stamps, back) if back.size else None
     if count is None:

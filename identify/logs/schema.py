@@ -77,7 +77,7 @@ class Schema(DocumentTable):
 
     @property
     def groups(self) -> dict[SignalGroup, Any]:
-        """Schema table of each group of signals of the body, or else of the joints."""
+        """Schema tables of logged signals by group: those of the body, or of joints alone."""
         sensors = {} if self.imu is None else self.imu.sensor_columns
         names = (name for name in get_args(SignalGroup) if name not in ("joints", "effort"))
         tables = {name: sensors.get(name) or getattr(self, name, None) for name in names}
@@ -142,7 +142,7 @@ class Schema(DocumentTable):
         return _determines_angular_velocity(self) and not _determines_linear_acceleration(self)
 
     def stream(self, group: SignalGroup) -> StreamTable | None:
-        """Return the separate stream of a group of signals, if any; a pose by joints has theirs."""
+        """Return the separate stream of a group of signals; None if in the log's own rows."""
         if group == "pose" and self.has_pose_from_joints:
             return self.streams.pose or self.streams.joints
         return getattr(self.streams, group)

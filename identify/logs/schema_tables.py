@@ -108,7 +108,7 @@ class StreamTable(LogTable):
     file: Annotated[StrictStr, Field(min_length=1)] | None = None
 
     def overriding(self, log: LogTable) -> LogTable:
-        """Return the clock and layout of the stream: `[log]` overridden by the stream's keys."""
+        """Return the clock and layout of a stream: `[log]` with the stream's own keys in place."""
         given_keys = {key: getattr(self, key) for key in self.model_fields_set - {"file"}}
         clock = dict.fromkeys(_CLOCK_KEYS, None) | {"still": False} if self.clock_keys else {}
         return log.model_copy(update={**clock, **given_keys})
@@ -138,7 +138,7 @@ _ROTATION_ORDERS = {
 
 
 class World(DocumentTable):
-    """Schema table `[world]`: the axes that the log calls world."""
+    """Schema table `[world]`: gravity in the world axes of the log."""
 
     gravity: Vector = GRAVITY_W
     """Gravitational acceleration g in W [m/s²], pointing downwards."""

@@ -1,4 +1,4 @@
-"""Identity of sensors across logs, and prior sizes of their shared small faults."""
+"""Identification of sensors across logs, and prior sizes of the faults that their logs share."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def effect_table(recording: Recording) -> Mapping[str, Any]:
 
 
 def effect_sizes(recording: Recording) -> Mapping[str, FaultSizeSetting]:
-    """Return prior sizes and caps of the effects in the fit of a recording.
+    """Return prior and maximum size of each small sensor fault in the fit of a recording.
 
     Args:
         recording: a log, whose schema may have a table `[effects]`.

@@ -1,4 +1,4 @@
-"""Grouping of a log's tables into streams that share rows, and streams with their own clock."""
+"""Grouping of the tables of a log into streams: tables with common rows share one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from identify.logs.schema import Schema, SignalGroup
 from identify.logs.table import ColumnSource, RowFault, Table
 
 _MIN_STREAM_GAPS = 10
-"""Minimum number of gaps in the rows of a stream whose rows alternate with other streams."""
+"""Minimum number of gaps that show that rows of several streams alternate in one file."""
 
 _MAX_DURATION_MISMATCH = 0.05
 """Maximum relative difference in duration of a stream (by its rate) and its log without finding."""
@@ -154,7 +154,7 @@ def rate_mismatches(
 
 
 SourceTable: TypeAlias = tuple[ColumnSource, Table]
-"""A source of some groups of signals, and the table of its rows."""
+"""File or log in memory, with the table of rows read from it."""
 
 
 def _group_by_rows(parts: Sequence[SourceTable]) -> list[list[SourceTable]]:

@@ -20,7 +20,7 @@ from identify.logs.schema_tables import LogTable
 
 
 def column_number_error(path: Path, column: int, count: int, remedy: str = "") -> MissingColumn:
-    """Return the error of a column number past the last column."""
+    """Return the error for a column number beyond the last column of a file."""
     message = f"{path}: no column {column}: it has {count} columns, numbered from 0{remedy}"
     return MissingColumn(path, column, map(str, range(count)), message=message)
 
@@ -48,7 +48,7 @@ class RowFault(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogInMemory:
-    """A log in memory instead of a file.
+    """Log in memory: named arrays in place of a file.
 
     Attributes:
         name: for the recording and for messages.
@@ -62,7 +62,7 @@ class LogInMemory:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSource:
-    """A file of the log, or the log in memory, with the requested columns.
+    """File or log in memory with the columns requested from it.
 
     Attributes:
         path: the file, or the name of a log in memory.

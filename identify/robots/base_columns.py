@@ -38,7 +38,7 @@ def robot_base_columns(robot: RobotModel) -> BaseColumns:
 
 
 def random_motion(robot: RobotModel) -> tuple[Array, Array, Array]:
-    """Draw 200 samples of motion within the limits of the joints, the same in each call.
+    """Draw 200 random samples of joint motion within the limits, with a fixed seed.
 
     Returns:
         Positions, velocities and accelerations, independent of each other, shape (200, n) each.

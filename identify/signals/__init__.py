@@ -1,4 +1,4 @@
-"""From a recording to rows ready for regression: clock, derivatives, body axes, low-pass."""
+"""Preparation of recordings for regression: clock, derivatives, body axes, low-pass."""
 
 from identify.lazy import attach
 

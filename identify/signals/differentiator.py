@@ -59,7 +59,7 @@ class Differentiator:
 
     @staticmethod
     def designed_half_window(rate_hz: float, cutoff_hz: float) -> float:
-        """Return the half window of `design` [samples], maybe infinite, without any allocation."""
+        """Return the half window that `design` would use [samples]; infinite at cut-off zero."""
         band = min(2.0 * _PASS_BAND_PER_CUTOFF * cutoff_hz / rate_hz, 0.9)
         if band == 0.0:
             return np.inf

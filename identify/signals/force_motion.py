@@ -304,7 +304,7 @@ def _force_to_acceleration(recording: Recording, imu: ImuCalibration) -> tuple[V
 
 
 def _torque_regressor(moments: FrequencyBandMoments) -> tuple[Array, Array]:
-    """Return torque and regressor of c and I_c as maps of columns: (3, K) and (3, K, 9)."""
+    """Return maps from columns to the torque and to its regressor for CoM and inertia."""
     of_force, of_torque = (within(axes, without_constant(W)) for axes in (FORCE_AXES, TORQUE_AXES))
     force, alpha = moments.selector(of_force.start), moments.selector(ANGULAR_ACCELERATION.start)
     T = np.concatenate([(hat(e) @ force)[..., None] for e in np.eye(3)], axis=2)

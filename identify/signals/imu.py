@@ -190,7 +190,7 @@ class FrequencyBandMoments:
         return self.solve(self.acceleration_selector - reference, self.lever_arm_map, np.zeros(3))
 
     def solve(self, y: Array, T: Array, x: Array) -> tuple[Array, Array] | None:
-        """Solve z y = z T x over all bands by noise-corrected weighted least squares.
+        """Estimate x of z y = z T x, with rows z of all bands, by noise-corrected least squares.
 
         Args:
             y: map of the columns to the left side.
@@ -234,7 +234,7 @@ class FrequencyBandMoments:
         return np.eye(3, self._width, start)
 
     def _gain_map(self, start: int) -> Array:
-        """Return T with z T vec(G) = G v, v the three columns from a start, shape (3, K, 9)."""
+        """Return T such that rows z give z T vec(G) = G v, v their three columns from `start`."""
         return np.einsum("ij,mk->ikjm", np.eye(3), self.selector(start)).reshape(3, self._width, 9)
 
 

@@ -56,7 +56,7 @@ _MIN_STRAIGHT_FRACTION = 0.15
 """Smallest share of rows in a tested run with less than a tenth of its largest slope changes."""
 
 _MIN_BENDS_PER_PROBE = 4
-"""Fewest rows with a change of slope in a tested run, those of the longest sampling period."""
+"""Fewest slope changes in a tested run of rows."""
 
 _MAX_CLOCK_RMS = 0.1
 """Largest RMS jitter [rows] of a slower sensor's samples that are put on a uniform clock."""

@@ -63,12 +63,12 @@ class Interpretation:
 
     @property
     def combined_column_map(self) -> Array:
-        """Product of all linear maps of the columns, shape (43, 43)."""
+        """Product of all linear maps of the interpretation's columns, shape (43, 43)."""
         return reduce(np.matmul, map(np.array, self.column_maps), np.eye(WIDE_COLUMNS))
 
     @property
     def patched_wrench_delay(self) -> float | None:
-        """Delay of the wrench that the patch sets [s]; None if it sets none."""
+        """Wrench delay set by the schema patch [s]; None if the patch sets none."""
         return dict(self.patch).get("wrench.delay_s")
 
     def apply(self, recording: Recording) -> Recording:

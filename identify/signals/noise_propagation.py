@@ -1,4 +1,4 @@
-"""First-order propagation of noise from the signals of a log to the columns [ψ, w].
+"""First-order propagation of signal noise to the columns of motion features and wrench.
 
 The columns are functions of the signals and their derivatives at the same instant (`BodyAxes`); a
 complex step in each gives its Jacobian to rounding. Noise of the attitude is a rotation vector θ in
@@ -27,7 +27,7 @@ _ROTATION_STEPS: Any = 1j * _COMPLEX_STEP * hat(np.eye(3))[:, None]
 def noise_jacobian(
     samples: Samples, sample_indices: Indices
 ) -> tuple[tuple[SignalDerivative, ...], Array]:
-    """Return the Jacobian of the columns at some samples, δ[ψ, w](t) = J(t) n.
+    """Return the Jacobian of features and wrench with respect to signal noise, at some samples.
 
     Args:
         samples: of a segment, whose columns were formed, so that the derivatives used are known.

@@ -66,7 +66,7 @@ def prepare(
     rate_hz: float | None = None,
     imu: ImuCalibration | None = None,
 ) -> PreparedLog:
-    """Resample a log to a uniform clock, differentiate missing signals, and form its slow rows.
+    """Resample a log to a uniform clock, differentiate missing signals, and form low-pass rows.
 
     Features and wrench are formed in body axes first and then low-passed by one linear transform,
     so the rows obey the same equation as the samples (products of filtered rates, or a wrench
@@ -105,7 +105,7 @@ def full_rate_segments(
     rate_hz: float | None = None,
     imu: ImuCalibration | None = None,
 ) -> list[FullRateSegment]:
-    """Return the columns of a log at their full rate, before the low-pass filter.
+    """Return the segments of a log with signals and columns at full rate, without a low-pass.
 
     Args:
         recording: the log.
@@ -369,7 +369,7 @@ def _differentiate(
 
 
 def _differentiate_whole(log: _UniformLog, imu: ImuCalibration) -> list[PreparedSegment]:
-    """Form the columns [1, ψ, w] of all samples of a log."""
+    """Form the columns [1, motion features, wrench] of all samples of a log."""
     return _differentiate(log, imu, span=(-np.inf, np.inf), wide=False)
 
 

@@ -47,7 +47,7 @@ class FullRateSegment:
     """Uninterrupted segment on its uniform clock: its signals and its columns in body axes.
 
     Attributes:
-        time: [s], shape (n,); for static poses their number.
+        time: time [s], shape (n,); for static poses their number.
         signals: by name, as in the recording; the delay of the wrench is compensated.
         columns: z = [1, ψ, w], shape (n, 19).
         rotation: R_WB used for the columns, shape (n, 3, 3); None without an attitude.
@@ -83,7 +83,7 @@ class FullRateSegment:
 
 @dataclass(frozen=True, slots=True)
 class BlockRows:
-    """Rows z of a block of time, one for each frequency, or several for different channels.
+    """Regression rows of a block of time: one for each frequency, and for joints each channel.
 
     Attributes:
         rows: shape (k, K). For a wrench z = [constant, ψ, w], K = 19, or 43 where Rᵀ, ẇ, ẅ and Rᵀp
@@ -105,7 +105,7 @@ class BlockRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSeries:
-    """Log, or chunk of a log, as a series over time and full-rate states.
+    """Log, or chunk of a log, as series over time and as states at full rate.
 
     Attributes:
         recording: the log before preparation.
@@ -153,7 +153,7 @@ class LogSeries:
 
     @property
     def features(self) -> Array:
-        """Features ψ of the series, shape (n, 12)."""
+        """Motion features of the rigid-body equations over time, shape (n, 12)."""
         return self.rows[:, PSI]
 
 
@@ -194,7 +194,7 @@ class AccelerationSource(NamedTuple):
     """Signal from which an acceleration was formed, with its noise.
 
     Attributes:
-        description: in words.
+        description: the signal in words.
         noise: one sigma, averaged over the axes, after the low-pass [m/s² or rad/s²].
         rms: RMS of its change over the log, including noise.
     """

@@ -59,7 +59,7 @@ class PreparedSegment:
         )
 
     def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
-        """Return rows of the blocks between edges (core samples), the IMU fused with others."""
+        """Return rows of the blocks between edges [samples], the IMU fused with other signals."""
         blocks = self.block_rows(edges)
         if not self.samples.in_body.has_redundant_imu:
             return blocks
@@ -68,7 +68,7 @@ class PreparedSegment:
         return [fuse_imu(block) for block in blocks]
 
     def block_rows(self, edges: Sequence[int]) -> list[BlockRows]:
-        """Return rows of the blocks between edges, redundant IMU columns behind those of a fit."""
+        """Return rows of the blocks between edges, with redundant IMU columns appended."""
         first, tapered = self.core.start, self.samples.half_window > 0
         parts = [
             (
@@ -151,7 +151,7 @@ def differentiate_segment(
 
 
 def form_columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bool) -> Array:
-    """Form the columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], (n, 43).
+    """Form the columns [1, features ψ, wrench w], shape (n, 19), or with Rᵀ, ẇ, ẅ, Rᵀp, (n, 43).
 
     Args:
         axes: quantities of the samples in body axes.
@@ -169,7 +169,7 @@ def form_columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bo
 
 
 def all_blocks(parts: Sequence[PreparedSegment]) -> list[BlockRows]:
-    """Return rows of all blocks of segments, redundant IMU columns behind those of a fit."""
+    """Return rows of all blocks of segments, with redundant IMU columns appended."""
     blocks: list[BlockRows] = []
     for part in parts:
         full = replace(part, core=slice(0, len(part.columns)))

@@ -50,7 +50,7 @@ SignalDerivative: TypeAlias = tuple[str, int]
 """Name of a signal and order of its derivative (`SAMPLE`: not smoothed)."""
 
 REDUNDANT_COLUMNS = 12
-"""Number of columns behind [ψ, w, …] if an IMU measures what other signals give too: a' and α of
+"""Number of extra columns if an IMU measures a motion that other signals give too: a' and α of
 the other signals, ω of the IMU, ω of the other signals."""
 
 
@@ -319,7 +319,7 @@ class BodyAxes:
         return columns + (REDUNDANT_COLUMNS if self.has_redundant_imu else 0)
 
     def column_blocks(self, *, wide: bool) -> list[tuple[slice, Array]]:
-        """Return the blocks of [ψ, w], or of [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], with their column slices.
+        """Return features ψ and wrench w in blocks (if wide, Rᵀ, ẇ, ẅ, Rᵀp too), with slices.
 
         Rᵀ by rows, omitted without an attitude. Rᵀp is omitted: `preparation` adds it, as its
         noise is not needed. Redundant columns are last.
@@ -393,7 +393,7 @@ def static_poses_in_body(recording: Recording) -> BodyAxes:
 
 
 def require_signal(recording: Recording, signals: Mapping[str, Array], name: str) -> Array:
-    """Return a signal of a recording by its name.
+    """Return a signal by its name; raise if the recording does not have it.
 
     Raises:
         LogError: the recording has no signal of that name.

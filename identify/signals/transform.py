@@ -29,7 +29,7 @@ _BAND_EDGE_FACTOR = 1.0 + 1e-6
 blocks of whole seconds have rows on every edge."""
 
 CONSTANT_GROUP = 0
-"""Group number of the constant's row; band j is group 1 + j."""
+"""Group number of the row that carries the constant column; frequency band j has 1 + j."""
 
 BLOCK_SECONDS = 10.0
 """Approximate length of a block of time [s]."""
@@ -41,7 +41,7 @@ TAPER_SHARE = 0.05
 """Share of a block at each end over which the taper rises."""
 
 UNSMOOTHED = 3
-"""Derivative order of an unsmoothed signal; 0 to 2 are those of its smoothed derivatives."""
+"""Order that denotes an unsmoothed signal; orders 0 to 2 are smoothed derivatives."""
 
 _MAX_DIRECT_TERMS = 2**21
 """Largest number of cosines (samples times rows) of a direct transform."""
@@ -194,7 +194,7 @@ class BlockTransform:
         return adjoint
 
     def gains(self, kernels: Array) -> dict[int, Array]:
-        """Return the covariance of rows of kernel-filtered unit white noise, by group.
+        """Return the covariance of rows of kernel-filtered unit white noise, by frequency band.
 
         Unit white noise filtered by kernels κ_c and κ_d has in row k the covariance
         Σ_s (κ_cᵀ u_k)(s) (κ_dᵀ u_k)(s), including the edges.
@@ -241,7 +241,7 @@ def band_middle(group: int) -> float:
 def derivative_gains(
     transform: BlockTransform, differentiator: Differentiator, orders: tuple[int, ...]
 ) -> dict[int, Array]:
-    """Return the covariance of rows of the derivatives of unit white noise, by group.
+    """Return the covariance of rows of derivatives of unit white noise, by frequency band.
 
     Args:
         transform: of the block.

@@ -137,12 +137,12 @@ def uniform_rows(time: Array, columns: Array, judged_columns: Indices) -> Unifor
 
 @dataclass(frozen=True, slots=True)
 class _UniformClock:
-    """Uniform clock fitted to time stamps: start + period · slot.
+    """Uniform clock fitted to time stamps: start + period · tick.
 
     Attributes:
-        start: time of slot 0 [s].
+        start: time of tick 0 [s].
         period: [s].
-        ticks: slot number of each row.
+        ticks: tick number of each row.
         rms_jitter: of the stamps [periods].
         max_jitter: of the stamps [periods].
     """
@@ -189,7 +189,7 @@ def _fit_clock(time: Array, ticks: Indices) -> _UniformClock:
 
 
 def _interpolate_missing_ticks(clock: _UniformClock, columns: Array) -> UniformRows:
-    """Place rows in the slots of a clock and interpolate the rows of empty slots."""
+    """Place rows at the ticks of a uniform clock and interpolate missing ticks."""
     first, last = int(clock.ticks[0]), int(clock.ticks[-1])
     every = np.arange(first, last + 1)
     time = clock.start + clock.period * every

@@ -117,7 +117,7 @@ def rate_product_bias(noise: SignalNoise, differentiator: Differentiator) -> Arr
 def noise_moments(
     samples: Samples, noise: SignalNoise, blocks: Sequence[tuple[BlockTransform, slice]]
 ) -> Iterator[dict[int, Array]]:
-    """Yield the covariance of the noise of [ψ, w] in the rows of each block, by group of rows.
+    """Yield the noise covariance of features and wrench in each block's rows, by frequency band.
 
     Averaged over the time of the block and the rows of the group.
 
@@ -196,7 +196,7 @@ def _angular_velocity_signal(noise: SignalNoise) -> SignalDerivative:
 
 @dataclass(frozen=True, slots=True)
 class _RateProductNoise:
-    """Covariance that products of two noises of ω cause in a row, (power − factor · gain) · shape.
+    """Covariance of a row due to products of noise in ω: (power − factor · gain) · shape.
 
     For Gaussian noise of autocovariance c(τ), that of η_i η_j and η_k η_l sums to
     Σ c_ik c_jl + c_il c_jk over τ. Subtracted is the noise contained in the first-order part, which

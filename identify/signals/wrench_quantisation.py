@@ -105,7 +105,7 @@ def mean_quantisation_error(true: Array, step: float, first: float, noise: float
 
 @dataclass(frozen=True, slots=True)
 class WrenchQuantisation:
-    """Quantisation of a log's wrench, and the body whose wrench gives its mean error.
+    """Quantisation of the wrench of a log, with the body whose wrench predicts its mean error.
 
     Attributes:
         quantisers: quantiser of each channel of the wrench as logged, [f; t] [N, N m].

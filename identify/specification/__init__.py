@@ -1,1 +1,1 @@
-"""TOML files that specify a simulation: their tables, and a reader."""
+"""Specification of a simulation in a TOML file: tables and reader."""

@@ -65,7 +65,7 @@ class Simulation:
     def run(
         self, *, duration: float, step: float, integrator: str = "rkmk4", every: int = 1
     ) -> Trajectory:
-        """Simulate from time 0 to `duration`; same arguments and errors as `simulate`."""
+        """Simulate from time 0 to `duration`, by `identify.simulation.simulate`."""
         return simulate(
             self.body,
             self.start,
@@ -198,7 +198,7 @@ def _load_of(table: LoadTable, path: Path, index: int) -> Load:
 
 @contextmanager
 def _with_location(place: str, kind: type[IdentifyError] = SchemaError) -> Iterator[None]:
-    """Prefix errors in this context with their location in a file; `kind` replaces other errors."""
+    """Prefix the messages of errors in this context with their place in a file."""
     try:
         yield
     except MissingFile as error:

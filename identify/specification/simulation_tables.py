@@ -91,7 +91,7 @@ class StateTable(DocumentTable):
         Vector, Field(validation_alias=AliasChoices("angular", "angular_velocity"))
     ] = _ZERO
     frame: Axes | None = None
-    """Axes of linear and angular; required if one of them is given."""
+    """Axes of `linear` and `angular` velocity; required if one of them is given."""
 
     @model_validator(mode="after")
     def _has_axes(self) -> StateTable:
@@ -119,7 +119,7 @@ class LoadTable(DocumentTable):
     interpolation: Annotated[Interpolation, one_of(("linear", "hold"))] | None = None
     """Interpolation between the samples of a file; by default linear."""
     point: Vector = _ZERO
-    """Point of application of the force, from Bo in axes of B, in either frame [m]."""
+    """Point of application of the force from Bo, in body axes whatever `frame` is [m]."""
     frame: Axes
     start: Annotated[Number, Field(alias="from")] = 0.0
     end: Annotated[Number | None, Field(alias="to")] = None
@@ -143,7 +143,7 @@ class ImpulseTable(DocumentTable):
     linear: Vector | None = None
     angular: Vector | None = None
     point: Vector = _ZERO
-    """Point of application of the linear impulse, from Bo in axes of B, in either frame [m]."""
+    """Point of application of the linear impulse from Bo, in body axes whatever `frame` is [m]."""
     frame: Axes
 
     @model_validator(mode="after")

@@ -34,7 +34,7 @@ _MAX_ARRAY_COLUMNS, _MAX_SIGNAL_PARTS = 10_000, 16
 
 
 ArrayKey = TypeVar("Key", bound=Hashable)
-"""Key by which a format loads an array."""
+"""Key with which a file format loads an array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class ColumnRef(Generic[ArrayKey]):
 def column_refs(
     arrays: Iterable[tuple[str, ArrayKey, tuple[int, ...], np.dtype[Any]]],
 ) -> list[ColumnRef[ArrayKey]]:
-    """Return the columns of a log's arrays, given by name, key, shape and type.
+    """Return a reference to each column of arrays given by name, key, shape and type.
 
     None of an array that has no rows or too many dimensions.
     """
@@ -104,7 +104,7 @@ def _axis_of_samples(shape: tuple[int, ...], lengths: Container[int]) -> int | N
 
 
 def all_column_refs(arrays: Mapping[str, NDArray[Any]]) -> list[ColumnRef[str]]:
-    """Return the columns of arrays by name, each with its name as key."""
+    """Return a reference to each column of named arrays, with the name as key."""
     return column_refs((name, name, array.shape, array.dtype) for name, array in arrays.items())
 
 

@@ -52,7 +52,7 @@ _INSPECTED_STATES = 20
 """Number of joint-state messages inspected; the joints of the longest are listed."""
 
 ReceivedMessages: TypeAlias = Iterator[tuple[int, Any]]
-"""Messages in order, with receive time [ns]; their class is created when the bag is read."""
+"""Messages of a bag in order, each with its receive time [ns]."""
 
 Getter: TypeAlias = Callable[[Any], Any]
 """Function that returns the value of a field of a message."""
@@ -87,7 +87,7 @@ def read_bag(source: ColumnSource) -> Table:
 
 
 def list_contents(path: Path) -> tuple[TableInfo, ...]:
-    """Return the topics; for transforms, the chains from the root to each moving frame."""
+    """List the topics of a bag; for transforms, the chain from the root to each frame."""
     tables: list[TableInfo] = []
     refused: list[LogError] = []
     up: dict[str, str] = {}
@@ -276,7 +276,7 @@ def _columns(
 
 
 def field_getters(message: object) -> dict[str, Getter]:
-    """Return the numeric fields of a message by name, with their getters."""
+    """Return, by name, functions that get each numeric field of a message."""
     getters: dict[str, Getter] = {}
     _flatten("", message, lambda whole: whole, getters)
     return getters
@@ -315,7 +315,7 @@ class _JointMissing(LookupError):
 
 
 def _joint_getter(get_message: Getter, get_values: Getter, joint: str, usual_index: int) -> Getter:
-    """Return the getter of a joint's value, by name as its index may differ between messages."""
+    """Return a function that gets a joint's value from a message, by the joint's name."""
 
     def value(whole: object) -> object:
         message = get_message(whole)

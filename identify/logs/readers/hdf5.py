@@ -41,7 +41,7 @@ def read_hdf5(source: ColumnSource) -> Table:
 
 
 def list_contents(path: Path) -> tuple[TableInfo, ...]:
-    """Return the data sets by group."""
+    """List the data sets of an HDF5 file by group."""
     with open_hdf5(path) as file, wrap_decode_errors(path, "HDF5 file"):
         names = [slot.name for slot in _columns(path, file)]
     groups: dict[str, list[str]] = {}
@@ -60,7 +60,7 @@ def count_rows(source: ColumnSource) -> int:
 
 
 def hdf5_row_reader(source: ColumnSource) -> RowsReader:
-    """Return a reader of row ranges of a file."""
+    """Return a reader of row ranges of an HDF5 file."""
     return lambda start, stop: replace(_read(source, slice(start, stop)), first_row=start)
 
 

@@ -28,7 +28,7 @@ _MAX_BLANK_LINE = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineIndex:
-    """Line offsets of a regular text file: no comments, no blank lines, one kind of line end.
+    """Byte offsets of the rows of a text file without comments, blank lines or mixed line ends.
 
     Attributes:
         first_line: the one-based line of the first row.
@@ -43,7 +43,7 @@ class LineIndex:
     sha256: str
 
     def lines(self, path: Path, start: int, stop: int) -> bytes:
-        """Return the lines of a range of rows as bytes."""
+        """Return the text lines of a range of rows as bytes."""
         first, last = (
             start // _LINES_BETWEEN_OFFSETS,
             min(stop // _LINES_BETWEEN_OFFSETS, len(self.offsets) - 1),

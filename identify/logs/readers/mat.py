@@ -37,7 +37,7 @@ def read_mat(source: ColumnSource) -> Table:
 
 
 def list_contents(path: Path) -> tuple[TableInfo, ...]:
-    """Return the numeric arrays."""
+    """List the numeric arrays of a MATLAB file."""
     slots, _ = _open_columns(path)
     return (TableInfo(tuple(slot.name for slot in slots)),)
 

@@ -40,7 +40,7 @@ class _TolerantFolderReader(DirectoryReader):
 
 
 def allow_any_encoding(bag: Reader) -> Reader:
-    """Return a bag of ROS 2 that opens whatever its topics are encoded in."""
+    """Let a ROS 2 bag open although some topics have encodings that rosbags rejects."""
     kinds = {McapReader: _TolerantMcapReader, DirectoryReader: _TolerantFolderReader}
     bag.storage = kinds.get(type(bag.storage), type(bag.storage))(bag.path)
     return bag

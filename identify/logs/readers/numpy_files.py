@@ -62,7 +62,7 @@ def read_numpy_files(source: ColumnSource) -> Table:
 
 
 def list_contents(path: Path) -> tuple[TableInfo, ...]:
-    """Return the arrays."""
+    """List the arrays of an NPZ or NPY file."""
     if path.suffix.lower() == ".npy":
         return (TableInfo(tuple(slot.name for slot in all_column_refs(_arrays_of_npy(path)))),)
     try:

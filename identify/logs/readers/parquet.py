@@ -50,7 +50,7 @@ def read_parquet(source: ColumnSource) -> Table:
 
 
 def list_contents(path: Path) -> tuple[TableInfo, ...]:
-    """Return the columns."""
+    """List the columns of a Parquet file."""
     return (TableInfo(tuple(_open(path).schema_arrow.names)),)
 
 
@@ -60,7 +60,7 @@ def count_rows(path: Path) -> int:
 
 
 def parquet_row_reader(source: ColumnSource) -> RowsReader:
-    """Return a reader of row ranges of a file; ranges in order are decoded once."""
+    """Return a reader of row ranges of a Parquet file; ranges in order are decoded once."""
     columns = _ParquetColumns.of(
         source, _open(source.path, buffer_size=_BUFFER_BYTES, pre_buffer=False)
     )

@@ -74,7 +74,7 @@ def read_text(source: ColumnSource) -> Table:
 
 
 def list_contents(path: Path) -> tuple[TableInfo, ...]:
-    """Return the columns that the first lines of a text file suggest."""
+    """List the columns of a text file, as its first lines suggest."""
     text = (
         _text_content(path)
         if path.suffix.lower() == ".gz"

@@ -44,7 +44,7 @@ _MAX_HEADER_LINES = 50
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
-    """Layout of a text file, known before its rows are read.
+    """Header, separators and columns of a text file, found before its rows are read.
 
     Attributes:
         text: content of the file, or of a part.

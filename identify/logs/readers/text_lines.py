@@ -62,7 +62,7 @@ class Splitter:
         return '"\\t"' if self.separator == "\t" else f'"{self.separator}"'
 
     def alternatives(self) -> Iterator[Splitter]:
-        """Return splitters with the other common separators."""
+        """Return splitters with each other common separator, for suggestions in messages."""
         marks = (",", ";", "\t", "whitespace")
         return (replace(self, separator=mark) for mark in marks)
 

@@ -47,7 +47,7 @@ class FramePoses(NamedTuple):
 
 
 class _TransformSeries(NamedTuple):
-    """Transform between two neighbouring frames over time; a static transform has a single row."""
+    """Transform between two adjacent frames over time; a static transform has a single row."""
 
     stamps: NDArray[np.int64]
     values: Array

@@ -30,7 +30,7 @@ def read_ulog(source: ColumnSource) -> Table:
 
 
 def list_contents(path: Path) -> tuple[TableInfo, ...]:
-    """Return the messages."""
+    """List the messages of a ULog file and their fields."""
     return tuple(
         TableInfo(tuple(slot.name for slot in all_column_refs(arrays)), name)
         for name, arrays in _fields_by_message(path).items()
