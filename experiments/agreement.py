@@ -24,10 +24,10 @@ from identify.validation import PooledEstimates, pool_estimates
 
 BODY = InertialParameters.from_com(1.2, [0.01, -0.02, 0.05], np.diag([3e-3, 2e-3, 4e-3]))
 NOISE = Noise(force=0.1, torque=0.01, position=1e-4, orientation=1e-3)
-LEVELS = (0.5, 0.1, 0.05, 0.01)
-SETS = (2, 4, 10, 40)
+SIGNIFICANCE_LEVELS = (0.5, 0.1, 0.05, 0.01)
+SET_SIZES = (2, 4, 10, 40)
 SETS_DRAWN = 200
-HEAVIER = (1.002, 1.005, 1.01)
+MASS_FACTORS = (1.002, 1.005, 1.01)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,14 +36,14 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     line = numerics_line("agreement", parser, options, "logs", "seed")
     rng = np.random.default_rng(options.seed)
-    same = [fitted(rng, 1.0) for _ in range(options.logs)]
-    false_alarms = [_false_alarms(rng, same, count) for count in SETS if count <= len(same)]
-    detections = [_detections(rng, same, factor) for factor in HEAVIER]
+    same = [fit_simulated_log(rng, 1.0) for _ in range(options.logs)]
+    false_alarms = [_false_alarms(rng, same, count) for count in SET_SIZES if count <= len(same)]
+    detections = [_detections(rng, same, factor) for factor in MASS_FACTORS]
     write_report(options.output, report(options.logs, false_alarms, detections), line)
     return 0
 
 
-def fitted(rng: np.random.Generator, factor: float) -> SavedEstimate:
+def fit_simulated_log(rng: np.random.Generator, factor: float) -> SavedEstimate:
     """Fit a simulated log of 4, 8 or 12 s of the body with its mass and inertia scaled."""
     log = synthetic_recording(
         factor * BODY.phi,
@@ -60,7 +60,12 @@ def report(
     logs: int, false_alarms: Sequence[Sequence[str]], detections: Sequence[Sequence[str]]
 ) -> str:
     """Return the report as Markdown."""
-    heads = ["logs in a set", "sets", *(f"p < {level:g}" for level in LEVELS), "verdict differ"]
+    heads = [
+        "logs in a set",
+        "sets",
+        *(f"p < {level:g}" for level in SIGNIFICANCE_LEVELS),
+        "verdict differ",
+    ]
     headings = ["heavier by", "sets", "named, and no other", "verdict agree"]
     return "\n\n".join(
         [
@@ -79,7 +84,7 @@ def report(
 def _false_alarms(rng: np.random.Generator, same: Sequence[SavedEstimate], count: int) -> list[str]:
     pooled = [_pooled([same[k] for k in members]) for members in _sets(rng, len(same), count)]
     p = np.array([result.p for result in pooled], dtype=np.float64)
-    shares = [f"{100.0 * np.mean(p < level):.1f} %" for level in LEVELS]
+    shares = [f"{100.0 * np.mean(p < level):.1f} %" for level in SIGNIFICANCE_LEVELS]
     alarms = sum(result.verdict == "differ" for result in pooled)
     return [str(count), str(len(pooled)), *shares, str(alarms)]
 
@@ -88,7 +93,7 @@ def _detections(
     rng: np.random.Generator, same: Sequence[SavedEstimate], factor: float
 ) -> list[str]:
     pooled = [
-        _pooled([fitted(rng, factor), *(same[k] for k in members)])
+        _pooled([fit_simulated_log(rng, factor), *(same[k] for k in members)])
         for members in _sets(rng, len(same), 9)[:50]
     ]
     named = sum(result.differing == ("0",) for result in pooled)

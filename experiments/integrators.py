@@ -12,8 +12,8 @@ from pathlib import Path
 from experiments.integrators_study.cases import DRIFTING, FLUID, FREE, LOADED
 from experiments.integrators_study.measure import (
     CASES_OF,
-    FREE_NAMES,
-    NAMES,
+    FREE_INTEGRATOR_NAMES,
+    INTEGRATOR_NAMES,
     measure_costs,
     measure_drift,
     measure_order,
@@ -29,15 +29,15 @@ def main(arguments: list[str] | None = None) -> int:
     line = numerics_line("integrators", parser, options, "duration")
     orders = [
         measure_order(name, case)
-        for name in FREE_NAMES
+        for name in FREE_INTEGRATOR_NAMES
         for case in CASES_OF.get(name, (FREE, LOADED, FLUID))
     ]
     drifts = [
         measure_drift(name, case, options.duration)
-        for name in FREE_NAMES
+        for name in FREE_INTEGRATOR_NAMES
         for case in CASES_OF.get(name, (FREE, DRIFTING))
     ]
-    body = tables(orders, drifts, measure_costs(NAMES), options.duration)
+    body = tables(orders, drifts, measure_costs(INTEGRATOR_NAMES), options.duration)
     if options.docs is not None:
         put_into(options.docs, body)
     write_report(options.output, report(body), line)

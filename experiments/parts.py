@@ -32,7 +32,7 @@ from identify.reporting.content import make_table, markdown_table
 from identify.signals import prepare
 
 SHIPPED = Path(__file__).resolve().parents[1] / "datasets/payload_arm"
-FOREIGN = (
+PUBLIC_LOG = (
     "panda_optoforce",
     "panda_optoforce/run_11-32-28.txt",
     "schemas/panda_optoforce_corrected.toml",
@@ -43,19 +43,19 @@ PARTS = (2, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class PairDifferences:
     """Differences between parts of a log: |x1 - x2| / √(h1² + h2²) per parameter and pair.
 
     Attributes:
         log: name of the log and the range used.
         parts: number of parts.
-        refused: number of parts without an estimate.
+        failed_parts: number of parts without an estimate.
         ratios: by parameter name, for pairs in which both parts identify it, shape (pairs,).
     """
 
     log: str
     parts: int
-    refused: int
+    failed_parts: int
     ratios: dict[str, Array]
 
     def of(self, names: Sequence[str]) -> Array:
@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
     pairs = [
         compare_parts(name, log, parts)
         for recording in logs()
-        for name, log in (("whole", recording), *untouched(recording))
+        for name, log in (("whole", recording), *contact_free_part(recording))
         for parts in PARTS
     ]
     write_report(options.output, report(pairs), line)
@@ -81,20 +81,20 @@ def main(arguments: list[str] | None = None) -> int:
 def logs() -> Iterator[Recording]:
     """Yield the shipped log, and the public one if it is available."""
     yield read_log(SHIPPED / "payload_arm.parquet", SHIPPED / "schema.toml")
-    if (files := foreign_log()) is not None:
-        yield replace(read_log(*files), name=FOREIGN[0])
+    if (files := public_log()) is not None:
+        yield replace(read_log(*files), name=PUBLIC_LOG[0])
 
 
-def foreign_log() -> tuple[Path, Path] | None:
+def public_log() -> tuple[Path, Path] | None:
     """Return the public log and its schema, or None if they are not available."""
-    _, file, schema = FOREIGN
+    _, file, schema = PUBLIC_LOG
     folder = Path(os.environ.get(MIRROR_VARIABLE) or os.devnull)
     if (folder / file).is_file() and (folder / schema).is_file():
         return folder / file, folder / schema
     return None
 
 
-def untouched(recording: Recording) -> Iterator[tuple[str, Recording]]:
+def contact_free_part(recording: Recording) -> Iterator[tuple[str, Recording]]:
     """Yield the longest contact-free part of a log; nothing for a log without contact."""
     result = check_logs(recording).result
     spans = [] if result is None else [s for s in result.checks.spans[0] if s.code == "contact"]
@@ -107,7 +107,7 @@ def untouched(recording: Recording) -> Iterator[tuple[str, Recording]]:
     yield f"{start:.1f} to {stop:.1f} s, untouched", recording_rows(recording, first, last)
 
 
-def compare_parts(label: str, recording: Recording, parts: int) -> Pairs:
+def compare_parts(label: str, recording: Recording, parts: int) -> PairDifferences:
     """Fit equal parts of a log separately and compare all pairs."""
     edges = np.linspace(0, len(recording), parts + 1).astype(int).tolist()
     estimates = []
@@ -125,7 +125,7 @@ def compare_parts(label: str, recording: Recording, parts: int) -> Pairs:
                 distance = 0.5 * abs((a[0] + a[1]) - (b[0] + b[1]))
                 half = 0.5 * np.hypot(a[1] - a[0], b[1] - b[0])
                 ratios.setdefault(name, []).append(float(distance / half))
-    return Pairs(
+    return PairDifferences(
         f"{recording.name}, {label}",
         parts,
         parts - len(estimates),
@@ -133,7 +133,7 @@ def compare_parts(label: str, recording: Recording, parts: int) -> Pairs:
     )
 
 
-def report(pairs: Sequence[Pairs]) -> str:
+def report(pairs: Sequence[PairDifferences]) -> str:
     """Return the report as Markdown."""
     heads = [
         "log",
@@ -164,7 +164,7 @@ def report(pairs: Sequence[Pairs]) -> str:
     )
 
 
-def _row(log: str, parts: str, pairs: Sequence[Pairs]) -> list[str]:
+def _row(log: str, parts: str, pairs: Sequence[PairDifferences]) -> list[str]:
     ten = np.concatenate([entry.of(PHI) for entry in pairs])
     all_ratios = np.concatenate([entry.of(ESTIMATED_QUANTITIES) for entry in pairs])
     beyond = {
@@ -175,7 +175,7 @@ def _row(log: str, parts: str, pairs: Sequence[Pairs]) -> list[str]:
     return [
         log,
         parts,
-        str(sum(entry.refused for entry in pairs)),
+        str(sum(entry.failed_parts for entry in pairs)),
         str(len(ten)),
         _percent(ten),
         f"{np.median(ten):.2f}" if len(ten) else "–",

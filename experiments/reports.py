@@ -34,7 +34,7 @@ class Report:
         packages: packages of `identify` whose numbers it shows.
         minutes: time to write it, on two cores.
         command: arguments of `python`.
-        lacks: describes a missing requirement; empty if nothing is missing.
+        missing_requirement: describes a missing requirement; empty if nothing is missing.
     """
 
     file: str
@@ -42,18 +42,18 @@ class Report:
     packages: tuple[str, ...]
     minutes: float
     command: tuple[str, ...]
-    lacks: Callable[[], str] = lambda: ""
+    missing_requirement: Callable[[], str] = lambda: ""
 
     @property
-    def mark(self) -> str:
+    def fingerprint_line(self) -> str:
         """Fingerprint line of the current code."""
         return numerics_mark(self.packages, list(self.files()))
 
     @property
-    def old(self) -> bool:
+    def is_outdated(self) -> bool:
         """Whether the report is missing, or was written by other code."""
         path = ROOT / self.file
-        return not path.is_file() or self.mark not in path.read_text(encoding="utf-8")
+        return not path.is_file() or self.fingerprint_line not in path.read_text(encoding="utf-8")
 
     def files(self) -> Iterator[Path]:
         """Yield the files that define the measurement."""
@@ -80,9 +80,9 @@ def numerics_line(
         missing: description of missing requirements; by default, from `Report.lacks`.
     """
     changed = [key for key in deciding if getattr(options, key) != parser.get_default(key)]
-    missing = REPORTS[name].lacks() if missing is None else missing
+    missing = REPORTS[name].missing_requirement() if missing is None else missing
     if not changed and not missing:
-        return f"Numerics: {REPORTS[name].mark}."
+        return f"Numerics: {REPORTS[name].fingerprint_line}."
     why = f"with other {', '.join(changed)}" if changed else f"without {missing}"
     return f"Not the whole study: {why}. `make reports` writes that."
 
@@ -95,14 +95,14 @@ def write_report(path: Path, text: str, line: str) -> None:
     print(text)
 
 
-def old_reports(names: Sequence[str] = ()) -> dict[str, Report]:
+def outdated_reports(names: Sequence[str] = ()) -> dict[str, Report]:
     """Return the outdated reports, all or only those named, the quickest first.
 
     Raises:
         SchemaError: no report has one of the names.
     """
     chosen = {name: lookup(REPORTS, name, "report") for name in names or REPORTS}
-    old = {name: report for name, report in chosen.items() if report.old}
+    old = {name: report for name, report in chosen.items() if report.is_outdated}
     return dict(sorted(old.items(), key=lambda item: item[1].minutes))
 
 
@@ -118,9 +118,9 @@ def lacks_stars() -> str:
 
 
 def _lacks_public_log() -> str:
-    from experiments.parts import FOREIGN, foreign_log
+    from experiments.parts import PUBLIC_LOG, public_log
 
-    return f"{FOREIGN[0]} (IDENTIFY_DATA: see docs/datasets.md)" if foreign_log() is None else ""
+    return f"{PUBLIC_LOG[0]} (IDENTIFY_DATA: see docs/datasets.md)" if public_log() is None else ""
 
 
 def _lacks_mujoco() -> str:
@@ -163,7 +163,7 @@ REPORTS: Mapping[str, Report] = {
         packages=(*LEVELS, "spatial", "inertia", "exchange"),
         minutes=3,
         command=("experiments/models.py",),
-        lacks=_lacks_robots,
+        missing_requirement=_lacks_robots,
     ),
     "arms": _of_study_file("arms", 8, _lacks_mujoco),
     "arms_measured": _of_study_file("arms_measured", 1, _lacks_tx40),
@@ -201,7 +201,7 @@ REPORTS: Mapping[str, Report] = {
         packages=PIPELINE,
         minutes=1,
         command=("experiments/parts.py",),
-        lacks=_lacks_public_log,
+        missing_requirement=_lacks_public_log,
     ),
     "stars": _of_study_file("stars", 2),
     "stars_shape": _of_study_file("stars_shape", 5),
@@ -226,7 +226,7 @@ REPORTS: Mapping[str, Report] = {
         packages=PIPELINE,
         minutes=50,
         command=("experiments/silent.py",),
-        lacks=lacks_stars,
+        missing_requirement=lacks_stars,
     ),
 }
 """Reports by the name for `make study NAME=…`; `benchmarks` is written by `make bench`."""

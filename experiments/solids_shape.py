@@ -110,7 +110,7 @@ def log_of(name: str, known: str, seed: int) -> tuple[Recording, Truth]:
     return log, Truth(phi, np.ptp(union.corners, axis=0), shape)
 
 
-WAYS: Mapping[str, Estimator] = {
+PRIOR_OPTIONS: Mapping[str, Estimator] = {
     "log": ConsistentLeastSquares(),
     "uniform density": KnownShape(alone=True),
     "shape": KnownShape(),
@@ -120,7 +120,7 @@ WAYS: Mapping[str, Estimator] = {
 
 def scores_of(name: str, known: str, options: argparse.Namespace) -> Mapping[str, Array]:
     """Return inertia errors about Bo and the centre of mass, and coverage, one row per fit [%]."""
-    rows_by_way: dict[str, list[list[float]]] = {way: [] for way in WAYS}
+    rows_by_way: dict[str, list[list[float]]] = {way: [] for way in PRIOR_OPTIONS}
     for motion in range(options.motions):
         log, truth = log_of(name, known, options.seed + motion)
         for level in LEVELS:
@@ -128,7 +128,7 @@ def scores_of(name: str, known: str, options: argparse.Namespace) -> Mapping[str
                 noise = np.random.default_rng([options.seed, motion, number])
                 noisy = StarsNoise(level=level).apply(log, noise)
                 data = TrialData(noisy, shape=truth.shape)
-                for way, estimator in WAYS.items():
+                for way, estimator in PRIOR_OPTIONS.items():
                     try:
                         output = estimator.estimate(data)
                     except IdentifyError:
@@ -153,7 +153,7 @@ def _shown(scores: Mapping[str, Array]) -> list[str]:
 def report(lines: Sequence[Sequence[str]], options: argparse.Namespace) -> str:
     """Return the report as Markdown."""
     coverages = (f"coverage, {way}" for way in ("log", "shape", "box"))
-    heads = ("solid", "known by", *WAYS, "shape : log", *coverages)
+    heads = ("solid", "known by", *PRIOR_OPTIONS, "shape : log", *coverages)
     fits = options.motions * options.seeds * len(LEVELS)
     about = " ".join((__doc__ or "").split(".md")[1].split())
     return (

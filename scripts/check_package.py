@@ -40,7 +40,7 @@ acts_on = "body"
 """
 
 
-def turning(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def oscillating_attitude(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return quaternions [x, y, z, w] of oscillating yaw, pitch and roll, and w_WB_B."""
     frequency = 2 * np.pi * np.array([0.31, 0.53, 0.79])
     swing = np.array([1.2, 0.8, 1.0])
@@ -78,9 +78,9 @@ def into_body(q: np.ndarray, v_W: np.ndarray) -> np.ndarray:
 def write_log(path: Path) -> None:
     """Write twenty seconds of motion at 200 Hz and its wrench, with a little noise."""
     t = np.arange(0, 20, 0.005)
-    q, w = turning(t)
+    q, w = oscillating_attitude(t)
     step = 1e-5
-    alpha = (turning(t + step)[1] - turning(t - step)[1]) / (2 * step)
+    alpha = (oscillating_attitude(t + step)[1] - oscillating_attitude(t - step)[1]) / (2 * step)
     frequency = 2 * np.pi * np.array([0.43, 0.61, 0.37])
     position = 0.25 * np.sin(np.outer(t, frequency))
     a = into_body(q, -(frequency**2) * position - GRAVITY)

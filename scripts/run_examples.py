@@ -22,7 +22,7 @@ from pathlib import Path
 from identify.logs.schema import load_schema
 
 ROOT = Path(__file__).resolve().parent.parent
-FENCE = re.compile(
+CODE_FENCE = re.compile(
     r"^(`{3,})(python|toml|console run)[ \t]*([^\n`]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL
 )
 PROGRAMS = {"identify": [sys.executable, "-m", "identify"], "python": [sys.executable]}
@@ -53,7 +53,7 @@ def run_file(path: Path) -> bool:
     """Run the blocks of one file until one fails."""
     text = path.read_text(encoding="utf-8")
     names: dict[str, object] = {"__name__": "__main__"}
-    for fence in FENCE.finditer(text):
+    for fence in CODE_FENCE.finditer(text):
         line = text.count("\n", 0, fence.start(4)) + 1
         start = time.perf_counter()
         try:

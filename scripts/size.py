@@ -29,16 +29,16 @@ def main(folder: str = "identify") -> None:
     root = Path(folder).resolve()
     files = {_module(path, root): path for path in sorted(root.rglob("*.py"))}
     trees = {name: ast.parse(path.read_text("utf-8")) for name, path in files.items()}
-    circles = cycles({name: imports(name, trees, root) for name in trees})
+    circles = import_cycles({name: imported_modules(name, trees, root) for name in trees})
     rows: list[tuple[str | int, ...]] = [HEADER]
     packages = [(key, list(names)) for key, names in groupby(sorted(files, key=_package), _package)]
     for package, names in [*packages, ("all", list(files))]:
         lines = sum(len(files[name].read_text("utf-8").splitlines()) for name in names)
         nodes = [node for name in names for node in ast.walk(trees[name])]
         classes = sum(isinstance(node, ast.ClassDef) for node in nodes)
-        numbers = sum(constants(trees[name]) for name in names)
+        numbers = sum(count_constants(trees[name]) for name in names)
         cyclic = sum(name in circle for circle in circles for name in names)
-        deepest = max(nesting(trees[name]) for name in names)
+        deepest = max(nesting_depth(trees[name]) for name in names)
         rows.append((package, lines, len(names), classes, numbers, cyclic, deepest))
     for first, *rest in rows:
         print(f"{first:<14}" + "".join(f"{cell:>11}" for cell in rest))
@@ -56,7 +56,7 @@ def _package(module: str) -> str:
     return [*module.split("."), "__init__"][1]
 
 
-def constants(tree: ast.Module) -> int:
+def count_constants(tree: ast.Module) -> int:
     """Count the constants of a module, names in capitals with numbers."""
     count = 0
     for node in tree.body:
@@ -71,16 +71,16 @@ def constants(tree: ast.Module) -> int:
     return count
 
 
-def nesting(node: ast.AST) -> int:
+def nesting_depth(node: ast.AST) -> int:
     """Return the largest nesting depth of blocks; `elif` is as deep as its `if`."""
     deepest = 0
     for child in ast.iter_child_nodes(node):
         chained = isinstance(node, ast.If) and isinstance(child, ast.If) and node.orelse == [child]
-        deepest = max(deepest, nesting(child) - chained)
+        deepest = max(deepest, nesting_depth(child) - chained)
     return deepest + isinstance(node, BLOCKS)
 
 
-def imports(module: str, known: Modules, root: Path) -> set[str]:
+def imported_modules(module: str, known: Modules, root: Path) -> set[str]:
     """Return the known modules that a module imports."""
     imported: set[str] = set()
     for node in ast.walk(known[module]):
@@ -102,7 +102,7 @@ def _stub(path: Path) -> dict[str, str]:
     return {alias.name: str(node.module) for node in froms for alias in node.names}
 
 
-def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+def import_cycles(graph: dict[str, set[str]]) -> list[list[str]]:
     """Return the groups of modules that import each other, directly or indirectly."""
     reached = {name: set(graph[name]) for name in graph}
     for middle in graph:

@@ -11,10 +11,10 @@ import sys
 import time
 from collections.abc import Mapping
 
-from experiments.reports import REPORTS, ROOT, Report, old_reports
+from experiments.reports import REPORTS, ROOT, Report, outdated_reports
 
 
-def listed(old: Mapping[str, Report]) -> str:
+def describe_outdated(old: Mapping[str, Report]) -> str:
     """Describe the outdated reports and the time to write them."""
     if not old:
         return "All reports are up to date."
@@ -26,7 +26,7 @@ def listed(old: Mapping[str, Report]) -> str:
 
 def write(name: str, report: Report) -> str:
     """Write a report; return a description of a failure, else an empty text."""
-    if missing := report.lacks():
+    if missing := report.missing_requirement():
         return f"needs {missing}"
     print(f"{name}: {report.file}, about {report.minutes:g} min", flush=True)
     began = time.monotonic()
@@ -34,7 +34,7 @@ def write(name: str, report: Report) -> str:
     print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
     if status:
         return f"ended with status {status}"
-    return "is still outdated: files changed while it was written" if report.old else ""
+    return "is still outdated: files changed while it was written" if report.is_outdated else ""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,8 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="reports to write; all by default")
     parser.add_argument("--list", action="store_true", help="only list the outdated reports")
     options = parser.parse_args(arguments)
-    old = old_reports(options.names)
-    print(listed(old))
+    old = outdated_reports(options.names)
+    print(describe_outdated(old))
     if options.list:
         return 0
     failed = {}

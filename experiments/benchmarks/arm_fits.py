@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.benchmarks.measure import Effort, Line, Spread, race
+from experiments.benchmarks.measure import Effort, ReportLine, Spread, race
 from identify.arms import ArmColumns, TorqueScale, scan_arm
 from identify.arms.fitting import solve_arm
 from identify.arms.model import arm_system
@@ -22,15 +22,17 @@ TARGET, MOST_MEGABYTES, MOST_SECONDS = 150_000.0, 200.0, 0.3
 _ARMS = Path(__file__).parents[2] / "datasets" / "arms"
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure the scan of a long log of six axes, and a fit of seven links by formula."""
     if find_spec("pinocchio") is None:
         missing = "not measured: Pinocchio is not installed"
-        return [Line("log of six joints to statistics", missing, f"≥ {TARGET:g} samples/s", None)]
-    robot, log = _read("six_axes")
-    columns, count = ArmColumns.of(robot), effort.scaled(SAMPLES, least=3000)
-    long_log = _moving(log, count)
-    seven, empty = _read("seven_axes")
+        return [
+            ReportLine("log of six joints to statistics", missing, f"≥ {TARGET:g} samples/s", None)
+        ]
+    robot, log = _read_arm("six_axes")
+    columns, count = ArmColumns.of(robot), effort.scaled(SAMPLES, minimum=3000)
+    long_log = _with_random_motion(log, count)
+    seven, empty = _read_arm("seven_axes")
     seven_columns = ArmColumns.of(seven)
     statistics = scan_arm(empty, seven_columns).statistics
     scale = TorqueScale.assumed(7)
@@ -53,19 +55,19 @@ def run(effort: Effort) -> list[Line]:
     megabytes = 1e-6 * tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return [
-        Line(
+        ReportLine(
             f"log of six joints to statistics, {count} samples at 1 kHz",
             rate.text("samples/s"),
             f"≥ {TARGET:g} samples/s",
             rate.median >= TARGET,
         ),
-        Line(
+        ReportLine(
             "memory of that beside the log",
             f"{megabytes:.0f} MB",
             f"≤ {MOST_MEGABYTES:g} MB",
             megabytes <= MOST_MEGABYTES,
         ),
-        Line(
+        ReportLine(
             "seven consistent links with intervals by formula",
             fit.text("s"),
             f"≤ {MOST_SECONDS:g} s",
@@ -74,12 +76,12 @@ def run(effort: Effort) -> list[Line]:
     ]
 
 
-def _read(arm: str) -> tuple[RobotModel, JointRecording]:
+def _read_arm(arm: str) -> tuple[RobotModel, JointRecording]:
     log = read_joint_log(_ARMS / arm / "empty.parquet", _ARMS / arm / "schema.toml")
     return read_robot(_ARMS / arm / "arm.urdf", log.names, gravity=log.gravity), log
 
 
-def _moving(log: JointRecording, count: int) -> JointRecording:
+def _with_random_motion(log: JointRecording, count: int) -> JointRecording:
     """Replace the rows of a log by a random Fourier series of `count` samples at 1 kHz."""
     rng, n, time = np.random.default_rng(0), len(log.names), np.arange(count) / RATE_HZ
     frequencies, sizes = rng.uniform(0.05, 0.6, (5, n)), 0.3 * rng.normal(size=(5, n))

@@ -15,7 +15,7 @@ from importlib import import_module
 
 import numpy as np
 
-from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
+from experiments.benchmarks.measure import Contender, Effort, ReportLine, Spread, race
 from identify.arrays import Array, Phi
 from identify.inertia import in_frame, spatial_inertia, spatial_inertia_in_frame
 from identify.inertia.conventions import find_convention
@@ -29,22 +29,22 @@ OPERATIONS = 120
 """Minimum number of products and sums per body with a separate pose."""
 
 _CHUNK = 8192
-_LOOPED = 20_000
+_LOOPED_BODIES = 20_000
 """Number of bodies in the Python loop over Pinocchio."""
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure one common pose, separate poses, and Pinocchio's `SE3.act` in a loop."""
-    count = effort.scaled(BODIES, least=100)
+    count = effort.scaled(BODIES, minimum=100)
     rng = np.random.default_rng(0)
     phi = bodies(rng, count)
     rotations = rotation_from_quaternion(rng.normal(size=(count, 4)))
     poses = Pose(rotations, rng.normal(size=(count, 3)))
     common_pose = Pose(poses.rotation[0], poses.position[0])
     return [
-        *_against_the_product(phi, common_pose, "one pose for all", effort),
-        *_against_the_product(phi, poses, "a pose each", effort),
-        *_against_pinocchio(phi[:_LOOPED], common_pose, effort),
+        *_compare_with_product(phi, common_pose, "one pose for all", effort),
+        *_compare_with_product(phi, poses, "a pose each", effort),
+        *_compare_with_pinocchio(phi[:_LOOPED_BODIES], common_pose, effort),
     ]
 
 
@@ -67,7 +67,7 @@ def in_frame_by_coadjoint(phi: Phi, X_AB: Pose) -> Phi:
     return np.concatenate((mass, h, six_from_symmetric(M[..., 3:, 3:])), axis=-1)
 
 
-def _against_the_product(phi: Phi, X: Pose, which: str, effort: Effort) -> list[Line]:
+def _compare_with_product(phi: Phi, X: Pose, which: str, effort: Effort) -> list[ReportLine]:
     M, C = spatial_inertia(phi), coadjoint(X)
     np.testing.assert_allclose(in_frame(phi, X), in_frame_by_coadjoint(phi, X), atol=1e-10)
     contenders: dict[str, Contender] = {
@@ -84,32 +84,32 @@ def _against_the_product(phi: Phi, X: Pose, which: str, effort: Effort) -> list[
     rate = Spread.of(1e-6 * len(phi) / ours)
     label = f"change of frame of {len(phi)} bodies, {which}"
     lines = [
-        Line(label, rate.text("M bodies/s")),
-        Line(
+        ReportLine(label, rate.text("M bodies/s")),
+        ReportLine(
             f"{label}: faster than the bare 6×6 product C M Cᵀ by",
             product.text("×"),
             f"≥ {TARGET:g} ×",
             product.median >= TARGET,
         ),
-        Line(f"{label}: faster than phi → 6×6 → phi by", dense.text("×")),
+        ReportLine(f"{label}: faster than phi → 6×6 → phi by", dense.text("×")),
     ]
     return lines + (_bound_of_numpy(seconds, len(phi)) if "moves" in seconds else [])
 
 
-def _bound_of_numpy(seconds: dict[str, Array], bodies: int) -> list[Line]:
+def _bound_of_numpy(seconds: dict[str, Array], bodies: int) -> list[ReportLine]:
     """Return NumPy's times for the memory moves only and for the operations only."""
     moves, operations = seconds["moves"], seconds["operations"]
     a_body = "ns a body"
     return [
-        Line(
+        ReportLine(
             "… transposing the numbers to component arrays and back, alone",
             Spread.of(1e9 * moves / bodies).text(a_body),
         ),
-        Line(
+        ReportLine(
             f"… {OPERATIONS} operations on arrays in the cache, alone",
             Spread.of(1e9 * operations / bodies).text(a_body),
         ),
-        Line(
+        ReportLine(
             "… both together are faster than the product by",
             Spread.of(seconds["product"] / (moves + operations)).text("×"),
         ),
@@ -141,7 +141,7 @@ def operations_in_cache(bodies: int) -> Array:
     return c[:, 0]
 
 
-def _against_pinocchio(phi: Phi, X: Pose, effort: Effort) -> list[Line]:
+def _compare_with_pinocchio(phi: Phi, X: Pose, effort: Effort) -> list[ReportLine]:
     pinocchio = import_module("pinocchio")
     numbers = find_convention("pinocchio").from_phi(phi)
     theirs = [pinocchio.Inertia.FromDynamicParameters(ten) for ten in numbers]
@@ -153,4 +153,4 @@ def _against_pinocchio(phi: Phi, X: Pose, effort: Effort) -> list[Line]:
     seconds = race(contenders, effort)
     ratio = Spread.of(seconds["theirs"] / seconds["ours"])
     label = f"change of frame of {len(phi)} bodies: faster than a Python loop over Pinocchio's by"
-    return [Line(label, ratio.text("×"))]
+    return [ReportLine(label, ratio.text("×"))]

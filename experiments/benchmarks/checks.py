@@ -9,7 +9,7 @@ import numpy as np
 
 from experiments.benchmarks.fit_command import write_log_of
 from experiments.benchmarks.long_logs import write_parquet
-from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
+from experiments.benchmarks.measure import Contender, Effort, ReportLine, Spread, race
 from experiments.benchmarks.processes import run_identify
 from identify.diagnosis import SignalMonitor
 from identify.estimation import EstimatorSettings
@@ -22,33 +22,33 @@ from identify.signals import Interpretation
 ROWS, RATE_HZ = 30_000, 500.0
 LONG_ROWS, LONG_RATE_HZ = 1_000_000, 1000.0
 TARGET_SECONDS = 0.1
-TARGET_SHORT = 3.0
+TARGET_SECONDS_SHORT = 3.0
 TARGET_LONG, TARGET_MB = 15.0, 800.0
 
 _FEWEST = 4000
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure the time that checks add to a fit, and `identify check` on two logs."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rows = effort.scaled(ROWS, least=_FEWEST)
+        rows = effort.scaled(ROWS, minimum=_FEWEST)
         schema = write_log_of(folder / "short.parquet", rows, RATE_HZ)
         seconds = seconds_of_checks(read_log(folder / "short.parquet", schema), effort)
         spread = Spread.of(seconds)
         lines = [
-            Line(
+            ReportLine(
                 f"time added by the checks within `identify fit` of {rows} clean rows",
                 spread.text("s"),
                 f"≤ {TARGET_SECONDS:g} s",
                 spread.median <= TARGET_SECONDS,
             ),
-            _check(folder / "short.parquet", schema, rows, TARGET_SHORT),
+            measure_check(folder / "short.parquet", schema, rows, TARGET_SECONDS_SHORT),
         ]
-        rows = max(_FEWEST, round(effort.size**2 * LONG_ROWS))
+        rows = max(_FEWEST, round(effort.scale**2 * LONG_ROWS))
         schema = write_log_of(folder / "part.parquet", min(rows, 500_000), LONG_RATE_HZ)
         write_parquet(folder, rows)
-        return [*lines, _check(folder / "log.parquet", schema, rows, TARGET_LONG)]
+        return [*lines, measure_check(folder / "log.parquet", schema, rows, TARGET_LONG)]
 
 
 def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
@@ -77,7 +77,7 @@ def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
     return seconds["wide"] - seconds["narrow"] + seconds["signals"] + seconds["diagnosis"]
 
 
-def _check(log: Path, schema: Path, rows: int, most: float) -> Line:
+def measure_check(log: Path, schema: Path, rows: int, max_seconds: float) -> ReportLine:
     """Measure `identify check` of a clean log.
 
     Raises:
@@ -86,4 +86,4 @@ def _check(log: Path, schema: Path, rows: int, most: float) -> Line:
     taken = run_identify("check", log, "--schema", schema)
     if taken.status != 0:
         raise RuntimeError(f"identify check ended with status {taken.status}: {taken.last_line}")
-    return taken.line(f"`identify check` of {rows} rows", most, TARGET_MB)
+    return taken.report_line(f"`identify check` of {rows} rows", max_seconds, TARGET_MB)

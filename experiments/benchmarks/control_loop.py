@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from experiments.benchmarks.measure import Effort, Line, Spread, race
+from experiments.benchmarks.measure import Effort, ReportLine, Spread, race
 from identify.arrays import Array
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
@@ -22,14 +22,14 @@ COMPENSATED, FITTED = 20.0, 50.0
 _RATES_HZ = (100.0, 500.0)
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure a compensated sample, and the average and the slowest sample of an online fit."""
     compensator = Compensator(SavedEstimate(InertialParameters(PHI)), offset=np.zeros(6))
     samples = np.random.default_rng(0).standard_normal((effort.scaled(SAMPLES, 10), 3, 6))
-    seconds = race({"compensate": lambda: compensated(compensator, samples)}, effort)
+    seconds = race({"compensate": lambda: contact_wrenches(compensator, samples)}, effort)
     per_sample = Spread.of(1e6 * seconds["compensate"] / len(samples))
     return [
-        Line(
+        ReportLine(
             "`Compensator.update`, a sample",
             per_sample.text("µs"),
             f"≤ {COMPENSATED:g} µs",
@@ -39,13 +39,13 @@ def run(effort: Effort) -> list[Line]:
     ]
 
 
-def compensated(compensator: Compensator, samples: Array) -> Array:
+def contact_wrenches(compensator: Compensator, samples: Array) -> Array:
     """Return contact wrenches of samples [twist, acceleration, wrench] in one attitude."""
     pose = np.eye(4)
     return np.array([compensator.update(pose, *sample) for sample in samples])
 
 
-def _online(effort: Effort, rate_hz: float) -> list[Line]:
+def _online(effort: Effort, rate_hz: float) -> list[ReportLine]:
     log = synthetic_recording(
         PHI,
         rng=np.random.default_rng(0),
@@ -53,21 +53,23 @@ def _online(effort: Effort, rate_hz: float) -> list[Line]:
         rate_hz=rate_hz,
         noise=Noise(position=1e-5, orientation=1e-4, force=0.05, torque=0.005),
     )
-    fitted(log)  # warm-up: imports and caches are not part of a sample
-    turns = np.array([fitted(log) for _ in range(effort.repetitions)])
+    time_online_fit(log)  # warm-up: imports and caches are not part of a sample
+    turns = np.array([time_online_fit(log) for _ in range(effort.repetitions)])
     average, longest = Spread.of(1e6 * turns[:, 0]), Spread.of(1e3 * turns[:, 1])
     return [
-        Line(
+        ReportLine(
             f"`OnlineFit.update` at {rate_hz:g} Hz, a sample on average",
             average.text("µs"),
             f"≤ {FITTED:g} µs",
             average.median <= FITTED,
         ),
-        Line(f"the slowest sample at {rate_hz:g} Hz, which completes a block", longest.text("ms")),
+        ReportLine(
+            f"the slowest sample at {rate_hz:g} Hz, which completes a block", longest.text("ms")
+        ),
     ]
 
 
-def fitted(log: Recording) -> tuple[float, float]:
+def time_online_fit(log: Recording) -> tuple[float, float]:
     """Return the average and the longest time per sample of a log [s]."""
     fit, total, longest = OnlineFit(wrench_frame="body", acts_on="body"), 0.0, 0.0
     assert log.time is not None

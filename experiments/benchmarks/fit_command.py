@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.benchmarks.measure import Effort, Line, Spread
+from experiments.benchmarks.measure import Effort, ReportLine, Spread
 from experiments.benchmarks.processes import run_identify
 from identify.inertia import InertialParameters
 from identify.logs.log_writing import write_log
@@ -20,23 +20,25 @@ TARGET_MB = 500.0
 _RATE_HZ = 500.0
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure time and memory of the command; the CSV is written before."""
     with tempfile.TemporaryDirectory() as folder:
-        log, schema = write_csv(Path(folder), effort.scaled(SAMPLES, least=2000))
+        log, schema = write_csv(Path(folder), effort.scaled(SAMPLES, minimum=2000))
         megabytes = 1e-6 * log.stat().st_size
         taken = [fit_once(log, schema, Path(folder) / "out") for _ in range(_turns(effort))]
     seconds, processor, peak = (Spread.of(column) for column in np.transpose(taken))
-    count = effort.scaled(SAMPLES, least=2000)
+    count = effort.scaled(SAMPLES, minimum=2000)
     return [
-        Line(
+        ReportLine(
             f"identify fit with report, CSV of {count} samples ({megabytes:.0f} MB): wall time",
             seconds.text("s"),
             f"≤ {TARGET_SECONDS:g} s",
             seconds.median <= TARGET_SECONDS,
         ),
-        Line("… processor time", processor.text("s")),
-        Line("… peak memory", peak.text("MB"), f"≤ {TARGET_MB:g} MB", peak.highest <= TARGET_MB),
+        ReportLine("… processor time", processor.text("s")),
+        ReportLine(
+            "… peak memory", peak.text("MB"), f"≤ {TARGET_MB:g} MB", peak.highest <= TARGET_MB
+        ),
     ]
 
 

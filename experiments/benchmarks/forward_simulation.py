@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
+from experiments.benchmarks.measure import Contender, Effort, ReportLine, Spread, race
 from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_many, mujoco_rollout
 from identify.arrays import Array, Phi, Vec6
 from identify.inertia import phi_from_inertia
@@ -53,24 +53,24 @@ class Swarm:
         return self.phi[0], start, self.wrench[0]
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure body-steps per second and ratios to MuJoCo."""
-    steps = effort.scaled(STEPS, least=50)
+    steps = effort.scaled(STEPS, minimum=50)
     many, few = swarm(BODIES, steps), swarm(FEW_BODIES, steps)
     crowd = swarm(CROWD, max(1, steps * BODIES // CROWD))
     phi, start, wrench = many.first()
     fewer = max(2, steps // _MUJOCO_SHARE)
     contenders = {
-        "all": fast(many),
-        "linear": fast(many, interpolation="linear"),
-        "last": fast(many, every=steps),
-        "free all": fast(many, free=True),
-        "free last": fast(many, free=True, every=steps),
-        "memory": memory_alone(many),
-        "crowd all": fast(crowd),
-        "crowd last": fast(crowd, every=crowd.wrench.shape[1] - 1),
-        "few": fast(few),
-        "plain few": plain(few),
+        "all": fast_contender(many),
+        "linear": fast_contender(many, interpolation="linear"),
+        "last": fast_contender(many, every=steps),
+        "free all": fast_contender(many, free=True),
+        "free last": fast_contender(many, free=True, every=steps),
+        "memory": copy_of_states(many),
+        "crowd all": fast_contender(crowd),
+        "crowd last": fast_contender(crowd, every=crowd.wrench.shape[1] - 1),
+        "few": fast_contender(few),
+        "plain few": reference_contender(few),
         "mujoco": mujoco_rollout(phi, start, wrench[:-1], STEP),
         "mujoco free": mujoco_rollout(phi, start, steps, STEP),
         "one model": mujoco_many(many.phi, many.start, many.wrench[:, :fewer], STEP),
@@ -87,12 +87,12 @@ def run(effort: Effort) -> list[Line]:
         "one model free": BODIES * fewer,
     }
     seconds = race(contenders, effort)
-    return lines(
+    return report_lines(
         {name: times / body_steps.get(name, many.body_steps) for name, times in seconds.items()}
     )
 
 
-def lines(each: dict[str, Array]) -> list[Line]:
+def report_lines(each: dict[str, Array]) -> list[ReportLine]:
     """Return the lines of the report, from seconds per body-step."""
     description = f"forward simulation, {BODIES} bodies, RK4 order, "
     return [
@@ -146,7 +146,7 @@ def swarm(bodies: int, steps: int) -> Swarm:
     return Swarm(phi, State(position, unit, velocity, 3.0 * spin), wrench)
 
 
-def fast(
+def fast_contender(
     swarm: Swarm, *, interpolation: str = "hold", every: int = 1, free: bool = False
 ) -> Contender:
     """Return the fast rollout of a swarm."""
@@ -169,7 +169,7 @@ def fast(
     return run
 
 
-def memory_alone(swarm: Swarm) -> Contender:
+def copy_of_states(swarm: Swarm) -> Contender:
     """Return the cost of copying the states of a swarm, without any computation."""
 
     def run() -> Array:
@@ -185,7 +185,7 @@ def memory_alone(swarm: Swarm) -> Contender:
     return run
 
 
-def plain(swarm: Swarm) -> Contender:
+def reference_contender(swarm: Swarm) -> Contender:
     """Return the reference rollout of a swarm, which the tests use."""
 
     def run() -> Array:
@@ -206,24 +206,24 @@ def _body(rng: np.random.Generator) -> Phi:
     return phi_from_inertia(mass, rng.normal(0.0, 0.1, 3), inertia)
 
 
-def _rate(description: str, seconds: Array, target: float | None = None) -> Line:
+def _rate(description: str, seconds: Array, target: float | None = None) -> ReportLine:
     spread = Spread.of(1e-6 / seconds)
     if target is None:
-        return Line(description, spread.text("M body-steps/s"))
-    return Line(
+        return ReportLine(description, spread.text("M body-steps/s"))
+    return ReportLine(
         description, spread.text("M body-steps/s"), f"≥ {target:g} M body-steps/s",
         spread.median >= target,
     )  # fmt: skip
 
 
-def _share(description: str, each: dict[str, Array]) -> Line:
-    return Line(description, Spread.of(100.0 * each["memory"] / each["all"]).text("%"))
+def _share(description: str, each: dict[str, Array]) -> ReportLine:
+    return ReportLine(description, Spread.of(100.0 * each["memory"] / each["all"]).text("%"))
 
 
 def _ratio(
     description: str, each: dict[str, Array], slow: str, quick: str, target: float | None = None
-) -> Line:
+) -> ReportLine:
     spread = Spread.of(each[slow] / each[quick])
     if target is None:
-        return Line(description, spread.text("×"))
-    return Line(description, spread.text("×"), f"≥ {target:g} ×", spread.median >= target)
+        return ReportLine(description, spread.text("×"))
+    return ReportLine(description, spread.text("×"), f"≥ {target:g} ×", spread.median >= target)

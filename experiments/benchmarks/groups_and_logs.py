@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import identify
-from experiments.benchmarks.measure import Effort, Line, Spread, race
+from experiments.benchmarks.measure import Effort, ReportLine, Spread, race
 from experiments.benchmarks.processes import run_python
 from experiments.benchmarks.psd_fit import clarabel_alone, noisy_log
 from identify.estimation import estimate_body
@@ -40,9 +40,9 @@ print(time.process_time() - start, file=sys.stderr)
 """
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure times relative to Clarabel, and seconds of a fit of many logs."""
-    log = noisy_log(effort.scaled(1000, least=300))
+    log = noisy_log(effort.scaled(1000, minimum=300))
     shipped = identify.read_log(LOG / "payload_arm.parquet", LOG / "schema.toml")
     whole = block_statistics(prepare(shipped))
     split = _split(whole)
@@ -61,7 +61,7 @@ def run(effort: Effort) -> list[Line]:
         ratio = Spread.of(seconds[name] / seconds["clarabel"])
         milliseconds = Spread.of(1e3 * seconds[name]).text("ms")
         lines.append(
-            Line(
+            ReportLine(
                 f"estimate_body of {name}, {groups[name]} groups: {milliseconds}, times Clarabel",
                 ratio.text("×"),
                 f"≤ {_TARGET[name]:g} ×",
@@ -71,9 +71,9 @@ def run(effort: Effort) -> list[Line]:
     return [*lines, *_many_logs(effort)]
 
 
-def _many_logs(effort: Effort) -> list[Line]:
+def _many_logs(effort: Effort) -> list[ReportLine]:
     """Measure a fit of many short logs with all checks in a new process, and its scaling."""
-    counts = [effort.scaled(count, least=4) for count in (LOGS // 4, LOGS)]
+    counts = [effort.scaled(count, minimum=4) for count in (LOGS // 4, LOGS)]
     taken = [run_python(_FIT, ROOT, count) for count in counts]
     for usage in taken:
         if usage.status != 0:
@@ -82,13 +82,13 @@ def _many_logs(effort: Effort) -> list[Line]:
     exponent = float(np.log(spent[1] / spent[0]) / np.log(max(counts[1] / counts[0], 1.0001)))
     peak = taken[1].megabytes
     return [
-        Line(
+        ReportLine(
             f"fit of {counts[1]} logs of {SECONDS:g} s, {ROWS} rows each, with checks",
             f"{spent[1]:.3g} s of processor time, {peak:.0f} MB",
             f"≤ {_TARGET_SECONDS:g} s, ≤ {_TARGET_MB:g} MB",
             spent[1] <= _TARGET_SECONDS and peak <= _TARGET_MB,
         ),
-        Line(
+        ReportLine(
             f"exponent of its time in the number of logs, from {counts[0]}",
             f"{exponent:.2f}",
             "≤ 1.1",

@@ -8,10 +8,10 @@ import time
 
 import numpy as np
 
-from experiments.benchmarks.measure import Effort, Line, Spread
+from experiments.benchmarks.measure import Effort, ReportLine, Spread
 from identify.arrays import Array
 
-TARGET = 0.3
+TARGET_SECONDS = 0.3
 """Target time above a bare interpreter [s]."""
 
 STATEMENTS = {
@@ -21,7 +21,7 @@ STATEMENTS = {
 }
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure the time to import the package, best of several new interpreters."""
     seconds = {name: np.empty(effort.repetitions) for name in STATEMENTS}
     for statement in STATEMENTS.values():
@@ -30,18 +30,20 @@ def run(effort: Effort) -> list[Line]:
         for name, statement in STATEMENTS.items():
             seconds[name][turn] = interpreter_seconds(statement)
     bare = Spread.of(seconds["bare"])
-    more = {name: _above(seconds[name], bare.lowest) for name in ("import", "first use")}
+    more = {
+        name: _seconds_above_bare(seconds[name], bare.lowest) for name in ("import", "first use")
+    }
     best = more["import"].lowest
     return [
-        Line(
+        ReportLine(
             "import identify, above a bare interpreter: best of "
             f"{effort.repetitions} (median … slowest)",
-            _written(more["import"]),
-            f"≤ {TARGET:g} s",
-            best <= TARGET,
+            _format_spread(more["import"]),
+            f"≤ {TARGET_SECONDS:g} s",
+            best <= TARGET_SECONDS,
         ),
-        Line("… with read_log and fit loaded too", _written(more["first use"])),
-        Line("bare interpreter", _written(bare)),
+        ReportLine("… with read_log and fit loaded too", _format_spread(more["first use"])),
+        ReportLine("bare interpreter", _format_spread(bare)),
     ]
 
 
@@ -52,9 +54,9 @@ def interpreter_seconds(statement: str) -> float:
     return time.perf_counter() - started
 
 
-def _above(seconds: Array, bare: float) -> Spread:
+def _seconds_above_bare(seconds: Array, bare: float) -> Spread:
     return Spread.of(np.maximum(seconds - bare, 0.0))
 
 
-def _written(spread: Spread) -> str:
+def _format_spread(spread: Spread) -> str:
     return f"{spread.lowest:.3f} s ({spread.median:.3f} … {spread.highest:.3f})"

@@ -11,24 +11,28 @@ from pathlib import Path
 import numpy as np
 
 from experiments.benchmarks.change_of_frame import bodies
-from experiments.benchmarks.measure import Effort, Line, Spread, race
+from experiments.benchmarks.measure import Effort, ReportLine, Spread, race
 from identify.exchange import inertial_snippet, read_model
 
 LINKS = 500
 _PROCESSES = 5
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure reading and checking the links, and the command including Python's start."""
-    count = effort.scaled(LINKS, least=3)
+    count = effort.scaled(LINKS, minimum=3)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "robot.urdf"
         path.write_text(urdf(count), encoding="utf-8")
         inside = race({"inspect": lambda: _count_impossible(path)}, effort)["inspect"]
-        whole = np.array([_timed(path) for _ in range(min(effort.repetitions, _PROCESSES))])
+        whole = np.array(
+            [_time_inspection(path) for _ in range(min(effort.repetitions, _PROCESSES))]
+        )
     return [
-        Line(f"reading and checking a URDF of {count} links", Spread.of(inside).text("s")),
-        Line("`identify inspect` of it, including the start of Python", Spread.of(whole).text("s")),
+        ReportLine(f"reading and checking a URDF of {count} links", Spread.of(inside).text("s")),
+        ReportLine(
+            "`identify inspect` of it, including the start of Python", Spread.of(whole).text("s")
+        ),
     ]
 
 
@@ -51,7 +55,7 @@ def _count_impossible(path: Path) -> int:
     return sum(verdict is None or verdict.impossible for verdict in verdicts)
 
 
-def _timed(path: Path) -> float:
+def _time_inspection(path: Path) -> float:
     started = time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", "identify", "inspect", str(path)], check=True, capture_output=True

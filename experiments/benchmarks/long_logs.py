@@ -15,7 +15,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from experiments.benchmarks.fit_command import write_log_of
-from experiments.benchmarks.measure import Effort, Line
+from experiments.benchmarks.measure import Effort, ReportLine
 from experiments.benchmarks.processes import ResourceUsage, run_identify, run_python
 
 ROWS = 10_000_000
@@ -44,9 +44,9 @@ for _ in range(repeats):
 """Program that reads all columns, and prepares as many rows in chunks already in memory."""
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure `identify fit` on Parquet and CSV, and on smaller logs."""
-    rows = max(_FEWEST, round(effort.size**2 * ROWS))
+    rows = max(_FEWEST, round(effort.scale**2 * ROWS))
     lines = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -69,7 +69,7 @@ def run(effort: Effort) -> list[Line]:
         reference = run_python(_REFERENCE, *words)
         ratio = fits[-1].processor_seconds / reference.processor_seconds
         lines.append(
-            Line(
+            ReportLine(
                 "… relative to reading and preparing the columns once, in chunks (processor time)",
                 f"{ratio:.2f} ×",
                 f"≤ {TARGET_RATIO:g} ×",
@@ -79,7 +79,9 @@ def run(effort: Effort) -> list[Line]:
         write_csv(folder, rows)
         taken = _fit(folder / "log.csv", schema, folder / "out")
         lines.append(
-            taken.line(f"identify fit with report, CSV of {rows} rows", TARGET_SECONDS, TARGET_MB)
+            taken.report_line(
+                f"identify fit with report, CSV of {rows} rows", TARGET_SECONDS, TARGET_MB
+            )
         )
     return lines
 

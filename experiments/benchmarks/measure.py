@@ -20,17 +20,17 @@ class Effort:
 
     Attributes:
         repetitions: number of turns of each contender.
-        size: fraction of the full problem size, for a quick run; the report uses 1.
+        scale: fraction of the full problem size, for a quick run; the report uses 1.
         seconds: minimum time of a turn; faster contenders run several times in it.
     """
 
     repetitions: int = 9
-    size: float = 1.0
+    scale: float = 1.0
     seconds: float = 0.05
 
-    def scaled(self, count: int, least: int = 1) -> int:
-        """Return a scaled problem size, at least `least`."""
-        return max(least, round(self.size * count))
+    def scaled(self, count: int, minimum: int = 1) -> int:
+        """Return a scaled problem size, at least `minimum`."""
+        return max(minimum, round(self.scale * count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReportLine:
     """One line of the report.
 
     Attributes:

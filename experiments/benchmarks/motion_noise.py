@@ -11,7 +11,7 @@ from unittest import mock
 
 import numpy as np
 
-from experiments.benchmarks.measure import Effort, Line, Spread, race
+from experiments.benchmarks.measure import Effort, ReportLine, Spread, race
 from identify.arrays import Array, Phi
 from identify.estimation import estimate_body
 from identify.logs import Recording, read_log
@@ -27,11 +27,11 @@ TARGET_MS = 20.0
 
 _ROWS, _FEWEST = 30_000, 6_000
 _SHIPPED = Path(__file__).resolve().parents[2] / "datasets/payload_arm"
-_MOTION = slice(1, 1 + len(FEATURES))
+_MOTION_COLUMNS = slice(1, 1 + len(FEATURES))
 """Columns of the motion in a row [1, ψ, w]."""
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure the time added to the rows and to the estimate by the noise of the motion."""
     log = read_log(_SHIPPED / "payload_arm.parquet", _SHIPPED / "schema.toml")
     log = recording_rows(log, 0, effort.scaled(_ROWS, _FEWEST))
@@ -50,19 +50,19 @@ def run(effort: Effort) -> list[Line]:
     estimate = milliseconds["estimate with"] - milliseconds["estimate without"]
     more = Spread.of(rows + estimate)
     return [
-        Line(
+        ReportLine(
             f"time added to a fit of {len(log)} rows by the noise in the motion",
             more.text("ms"),
             f"≤ {TARGET_MS:g} ms",
             more.median <= TARGET_MS,
         ),
-        Line(
+        ReportLine(
             "… of it estimating the noise, and its rows",
             Spread.of(rows).text("ms"),
         ),
-        Line("… of it the corrected estimate", Spread.of(estimate).text("ms")),
+        ReportLine("… of it the corrected estimate", Spread.of(estimate).text("ms")),
         *(
-            Line(f"{part}, {mode} noise in the motion", Spread.of(values).text("ms"))
+            ReportLine(f"{part}, {mode} noise in the motion", Spread.of(values).text("ms"))
             for name, values in milliseconds.items()
             for part, _, mode in [name.partition(" ")]
         ),
@@ -72,7 +72,7 @@ def run(effort: Effort) -> list[Line]:
 def without_motion_noise(statistics: Statistics) -> Statistics:
     """Return the statistics for exact motion, with the noise of the wrench unchanged."""
     noise = statistics.noise.copy()
-    noise[..., _MOTION] = 0.0
+    noise[..., _MOTION_COLUMNS] = 0.0
     return replace(statistics, noise=noise)
 
 

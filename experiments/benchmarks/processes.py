@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.benchmarks.measure import Line
+from experiments.benchmarks.measure import ReportLine
 
 PEAK_MEMORY = Path(__file__).with_name("peak_memory.py")
 
@@ -31,14 +31,14 @@ class ResourceUsage:
     processor_seconds: float
     megabytes: float
 
-    def line(self, description: str, most_seconds: float, most_megabytes: float) -> Line:
+    def report_line(self, description: str, max_seconds: float, max_megabytes: float) -> ReportLine:
         """Return the line of the report with time, memory and their limits."""
-        return Line(
+        return ReportLine(
             f"{description}: seconds, peak memory",
             f"{self.seconds:.1f} s ({self.processor_seconds:.1f} s of the processor), "
             f"{self.megabytes:.0f} MB",
-            f"≤ {most_seconds:g} s, ≤ {most_megabytes:g} MB",
-            self.seconds <= most_seconds and self.megabytes <= most_megabytes,
+            f"≤ {max_seconds:g} s, ≤ {max_megabytes:g} MB",
+            self.seconds <= max_seconds and self.megabytes <= max_megabytes,
         )
 
 

@@ -10,7 +10,7 @@ import clarabel
 import cvxpy as cp
 import numpy as np
 
-from experiments.benchmarks.measure import Effort, Line, Spread, race
+from experiments.benchmarks.measure import Effort, ReportLine, Spread, race
 from identify.arrays import Array, Phi, Vec6
 from identify.estimation import (
     Estimate,
@@ -50,7 +50,7 @@ TARGET_TWO_MS = 6.0
 
 _GRAVITY = np.array([0.0, 0.0, -9.80665])
 _SIGMA = np.array([0.05] * 3 + [0.0025] * 3)
-_MOST_SEEDS = 50
+_MAX_SEEDS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class NoisyLog:
         return weighted_least_squares(body_system([self.blocks], EstimatorSettings()))
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure milliseconds of fits and ratios to Clarabel and cvxpy."""
-    log = noisy_log(effort.scaled(SAMPLES, least=300))
+    log = noisy_log(effort.scaled(SAMPLES, minimum=300))
     posterior, two = posterior_of(log.fit, Ball()), two_bodies(log)
     seconds = race(
         {
@@ -86,45 +86,45 @@ def run(effort: Effort) -> list[Line]:
     milliseconds = {name: Spread.of(1e3 * values) for name, values in seconds.items()}
     public = milliseconds["public"]
     return [
-        Line(
+        ReportLine(
             "PSD fit from statistics, warm, certified: estimate_body",
             public.text("ms"),
             f"≤ {TARGET_MS:g} ms",
             public.median <= TARGET_MS,
         ),
-        Line(
+        ReportLine(
             "… of it the semidefinite program and its certificate: solve_constrained",
             milliseconds["solve"].text("ms"),
         ),
-        Line(
+        ReportLine(
             "all 29 certified bounds of the fit, with their certificates: Estimate.bounds",
             milliseconds["bounds"].text("ms"),
             f"≤ {TARGET_BOUNDS_MS:g} ms",
             milliseconds["bounds"].median <= TARGET_BOUNDS_MS,
         ),
-        Line(
+        ReportLine(
             "the rod on a tool, and the tool alone, in one fit of both: estimate_unknowns",
             milliseconds["two"].text("ms"),
             f"≤ {TARGET_TWO_MS:g} ms",
             milliseconds["two"].median <= TARGET_TWO_MS,
         ),
-        Line(
+        ReportLine(
             f"fresh cvxpy on all {6 * len(log.wrench)} rows, with Clarabel",
             milliseconds["rows"].text("ms"),
         ),
-        Line(
+        ReportLine(
             "Clarabel alone, called on the same reduced cone problem",
             milliseconds["clarabel"].text("ms"),
         ),
-        Line(
+        ReportLine(
             "estimate_body is faster than fresh cvxpy on all rows by",
             Spread.of(seconds["rows"] / seconds["public"]).text("×"),
         ),
-        Line(
+        ReportLine(
             "estimate_body takes as long as Clarabel alone, times",
             Spread.of(seconds["public"] / seconds["clarabel"]).text("×"),
         ),
-        Line(
+        ReportLine(
             "solve_constrained takes as long as Clarabel alone, times",
             Spread.of(seconds["solve"] / seconds["clarabel"]).text("×"),
         ),
@@ -137,7 +137,7 @@ def noisy_log(count: int) -> NoisyLog:
     Raises:
         RuntimeError: no seed gives a log for which the solver has to run.
     """
-    for seed in range(_MOST_SEEDS):
+    for seed in range(_MAX_SEEDS):
         rng = np.random.default_rng(seed)
         motion = _motion(count, rng)
         wrench = newton_euler_wrench(_rod(), motion) + _SIGMA * rng.standard_normal((count, 6))

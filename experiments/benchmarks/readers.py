@@ -20,14 +20,14 @@ from pyulog import ULog
 from rosbags.highlevel import AnyReader
 from scipy.io import loadmat, savemat
 
-from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
+from experiments.benchmarks.measure import Contender, Effort, ReportLine, Spread, race
 from experiments.benchmarks.processes import run_python
 from identify.arrays import Array
 from identify.logs import read_log
 from tests.logs import containers
 
 ROWS, MESSAGES = 200_000, 4000
-RATIO = 6.0
+MAX_TIME_RATIO = 6.0
 """Maximum ratio of the time of a reader to that of its library."""
 
 GIGABYTES = (0.1, 0.5, 2.0)
@@ -77,13 +77,13 @@ assert read_log(sys.argv[1], {schema!r}).rows > 0
 """
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure ratios of readers to libraries, rows per second, and peak memory by size."""
     with tempfile.TemporaryDirectory() as folder:
         return [*_against_libraries(effort, Path(folder)), *_memory(effort, Path(folder))]
 
 
-def _against_libraries(effort: Effort, folder: Path) -> list[Line]:
+def _against_libraries(effort: Effort, folder: Path) -> list[ReportLine]:
     lines = []
     rows, messages = effort.scaled(ROWS, 2000), effort.scaled(MESSAGES, 200)
     for name, bare in _files(folder, columns_of(rows)).items():
@@ -102,7 +102,7 @@ def _against_libraries(effort: Effort, folder: Path) -> list[Line]:
 
 def _compare_with_library(
     name: str, folder: Path, schema: Mapping[str, Any], bare: Contender, rows: int, effort: Effort
-) -> list[Line]:
+) -> list[ReportLine]:
     """Return the lines of the report for one format."""
 
     def ours() -> Array:
@@ -111,15 +111,15 @@ def _compare_with_library(
     seconds = race({"ours": ours, "bare": bare}, effort)
     ratio = Spread.of(seconds["ours"] / seconds["bare"])
     return [
-        Line(
+        ReportLine(
             f"read_log of {name}, {rows} rows",
             Spread.of(1e-3 * rows / seconds["ours"]).text("thousand rows/s"),
         ),
-        Line(
+        ReportLine(
             "… time relative to the bare library",
             ratio.text(),
-            f"≤ {RATIO:g}",
-            ratio.median <= RATIO,
+            f"≤ {MAX_TIME_RATIO:g}",
+            ratio.median <= MAX_TIME_RATIO,
         ),
     ]
 
@@ -202,11 +202,11 @@ def _bag(path: Path) -> Array:
     return np.concatenate([np.array(values).ravel() for values in rows.values()])
 
 
-def _memory(effort: Effort, folder: Path) -> list[Line]:
+def _memory(effort: Effort, folder: Path) -> list[ReportLine]:
     """Measure the peak memory of reading files of several sizes, each in a new process."""
     lines = []
     for share in GIGABYTES:
-        size = effort.size**2 * share * 1e9
+        size = effort.scale**2 * share * 1e9
         size_text = f"{1e-9 * size:.2g} GB" if size >= 1e7 else f"{1e-6 * size:.2g} MB"
         last = share == GIGABYTES[-1]
         for kind, (path, program) in {
@@ -220,7 +220,7 @@ def _memory(effort: Effort, folder: Path) -> list[Line]:
             if taken.status != 0:
                 raise RuntimeError(f"reading {path.name} failed: {taken.last_line}")
             lines.append(
-                Line(
+                ReportLine(
                     f"memory by size: {kind}, {size_text}",
                     f"{taken.megabytes:.0f} MB, {taken.seconds:.1f} s",
                     f"≤ {TARGET_MB:g} MB" if last else "",

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.benchmarks.fit_command import write_csv
-from experiments.benchmarks.measure import Effort, Line, Spread
+from experiments.benchmarks.measure import Effort, ReportLine, Spread
 from experiments.benchmarks.processes import ResourceUsage, run_identify
 
 ROWS = 800
@@ -18,13 +18,13 @@ TARGET_SECONDS, TARGET_MB = 3.0, 500.0
 _TURNS = 3
 _CLOCK = 'time = "t"'
 
-CUTOFFS = ("1e-6", "1e-300")
+ABSURD_CUTOFFS_HZ = ("1e-6", "1e-300")
 """Values of `--cutoff` [Hz] whose filters would exceed the memory, for a log of 1.6 s."""
 
-CLOCKS = (f'{_CLOCK}\ntime_unit = "ns"', "rate_hz = 1e300", "rate_hz = 1e-300")
+ABSURD_CLOCKS = (f'{_CLOCK}\ntime_unit = "ns"', "rate_hz = 1e300", "rate_hz = 1e-300")
 """Clocks in place of the schema's time, of rows that would last almost no time or for ever."""
 
-MOTIONS = (("1e12", "1e-3"), ("1", "1e-12"))
+ABSURD_MOTIONS = (("1e12", "1e-3"), ("1", "1e-12"))
 """Duration and step [s] of simulations with more steps than memory can hold."""
 
 
@@ -43,12 +43,12 @@ class AbsurdCommand:
     reason: str
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure seconds and peak memory of every rejection, each in a new process."""
     turns = max(1, min(effort.repetitions // 3, _TURNS))
     with tempfile.TemporaryDirectory() as folder:
         cases = absurd_commands(Path(folder))
-        taken = effort.scaled(len(cases), least=2)
+        taken = effort.scaled(len(cases), minimum=2)
         return [
             _line(case, [measure_rejection(case) for _ in range(turns)]) for case in cases[:taken]
         ]
@@ -66,14 +66,14 @@ def absurd_commands(folder: Path) -> list[AbsurdCommand]:
             ("simulate", body, "--duration", duration, "--dt", step, *output),
             "increase --dt",
         )
-        for duration, step in MOTIONS
+        for duration, step in ABSURD_MOTIONS
     ]
     fit = ("fit", log, *output, "--schema")
-    for cutoff in CUTOFFS:
+    for cutoff in ABSURD_CUTOFFS_HZ:
         arguments = (*fit, schema, "--cutoff", cutoff)
         reason = f"long enough for a cut-off of {float(cutoff):g} Hz"
         cases.append(AbsurdCommand(f"fit --cutoff {cutoff}", arguments, reason))
-    for number, clock in enumerate(CLOCKS):
+    for number, clock in enumerate(ABSURD_CLOCKS):
         other = folder / f"clock{number}.toml"
         other.write_text(schema.read_text("utf-8").replace(_CLOCK, clock), encoding="utf-8")
         reason = f"{ROWS} rows would be"
@@ -94,10 +94,10 @@ def measure_rejection(case: AbsurdCommand) -> ResourceUsage:
     return usage
 
 
-def _line(case: AbsurdCommand, runs: list[ResourceUsage]) -> Line:
+def _line(case: AbsurdCommand, runs: list[ResourceUsage]) -> ReportLine:
     seconds = Spread.of(np.array([run.seconds for run in runs]))
     peak = Spread.of(np.array([run.megabytes for run in runs]))
-    return Line(
+    return ReportLine(
         f"`identify {case.label}` rejected",
         f"{seconds.text('s')}, {peak.text('MB')}",
         f"≤ {TARGET_SECONDS:g} s and ≤ {TARGET_MB:g} MB",

@@ -25,9 +25,9 @@ from experiments.benchmarks import (
     single_shot_replay,
     statistics_throughput,
 )
-from experiments.benchmarks.measure import Effort, Line
+from experiments.benchmarks.measure import Effort, ReportLine
 
-BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
+BENCHMARKS: Mapping[str, Callable[[Effort], list[ReportLine]]] = {
     "statistics": statistics_throughput.run,
     "rows": rows_throughput.run,
     "psd-fit": psd_fit.run,

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from experiments.benchmarks.fit_command import write_csv
-from experiments.benchmarks.measure import Effort, Line, Spread
+from experiments.benchmarks.measure import Effort, ReportLine, Spread
 
 SAMPLES = 100_000
-TARGET = 1.0
+TARGET_SECONDS = 1.0
 """Target time, with matplotlib loaded before [s]."""
 
 _CODE = """
@@ -31,12 +31,12 @@ print(time.process_time() - started)
 """
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure the processor time of a report, each in a new process.
 
     Modules are compiled before, as those of an installed package are.
     """
-    count = effort.scaled(SAMPLES, least=2000)
+    count = effort.scaled(SAMPLES, minimum=2000)
     with tempfile.TemporaryDirectory() as folder:
         log, schema = write_csv(Path(folder), count)
         command = [sys.executable, "-c", _CODE, str(log), str(schema), f"{folder}/report.html"]
@@ -44,11 +44,11 @@ def run(effort: Effort) -> list[Line]:
         _, *seconds = (_seconds(command, Path(folder)) for _ in range(turns + 1))
     spread = Spread.of(np.array(seconds))
     return [
-        Line(
+        ReportLine(
             f"report of a fit of {count} samples, with matplotlib loaded before: processor time",
             spread.text("s"),
-            f"≤ {TARGET:g} s",
-            spread.median <= TARGET,
+            f"≤ {TARGET_SECONDS:g} s",
+            spread.median <= TARGET_SECONDS,
         )
     ]
 

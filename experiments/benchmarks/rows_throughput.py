@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from experiments.benchmarks.measure import Effort, Line, Spread, race
+from experiments.benchmarks.measure import Effort, ReportLine, Spread, race
 from identify.arrays import Array
 from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT, Statistics, scan_statistics
 from identify.signals.prepared_log import BlockRows
@@ -15,7 +15,7 @@ from identify.signals.transform import CONSTANT_GROUP, block_transform
 SAMPLES = 500_000
 """Number of samples in memory; a log repeats them ten times."""
 
-TARGET = {len(SCAN_LAYOUT.columns): 10.0, len(WIDE_LAYOUT.columns): 3.0}
+TARGET_RATES = {len(SCAN_LAYOUT.columns): 10.0, len(WIDE_LAYOUT.columns): 3.0}
 """Target rate on one core, by the number of columns [million samples/s]."""
 
 _REPEATS = 10
@@ -24,26 +24,26 @@ _CUTOFF_HZ = 5.0
 _LENGTHS = {2000: "blocks of 10 s at 200 Hz", 2003: "a prime number of samples in a block"}
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure the throughput of transform and QR for both layouts and two block lengths."""
     least = 2 * max(_LENGTHS)
     count = effort.scaled(SAMPLES, least)
-    ready = {width: columns(count, width) for width in TARGET}
+    ready = {width: columns(count, width) for width in TARGET_RATES}
     seconds = race(
         {
             f"{width} {length}": partial(factors_of_columns, ready[width], length)
-            for width in TARGET
+            for width in TARGET_RATES
             for length in _LENGTHS
         },
         effort,
     )
     lines = []
-    for width, target in TARGET.items():
+    for width, target in TARGET_RATES.items():
         for length, label in _LENGTHS.items():
             done = _REPEATS * (count // length * length)
             rate = Spread.of(1e-6 * done / seconds[f"{width} {length}"])
             lines.append(
-                Line(
+                ReportLine(
                     f"{width} columns of samples by cosine transform to statistics, {label}",
                     rate.text("M samples/s"),
                     f"≥ {target:g} M samples/s a core",

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from experiments.benchmarks.measure import Effort, Line
+from experiments.benchmarks.measure import Effort, ReportLine
 from experiments.benchmarks.registry import BENCHMARKS
 from experiments.reports import numerics_line, write_report
 
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     line = numerics_line("benchmarks", parser, options, "only", "repetitions", "size")
-    effort = Effort(repetitions=options.repetitions, size=options.size)
+    effort = Effort(repetitions=options.repetitions, scale=options.size)
     facts = machine()
     lines, failed = [], False
     for name in options.only or BENCHMARKS:
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             lines += BENCHMARKS[name](effort)
         except Exception as error:  # noqa: BLE001 - any failure is a line, and the others run
-            lines.append(Line(name, f"failed: {type(error).__name__}: {error}", "", False))
+            lines.append(ReportLine(name, f"failed: {type(error).__name__}: {error}", "", False))
             failed = True
     line = "Incomplete: some benchmarks failed." if failed else line
     write_report(options.output, report(lines, effort, facts), line)
@@ -45,8 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
     return int(failed)
 
 
-def report(lines: Sequence[Line], effort: Effort, facts: str) -> str:
-    """Return the report as Markdown; `facts` describes the machine."""
+def report(lines: Sequence[ReportLine], effort: Effort, machine_description: str) -> str:
+    """Return the report as Markdown; `machine_description` describes the machine."""
     return "\n".join(
         [
             "# Benchmarks",
@@ -63,7 +63,7 @@ def report(lines: Sequence[Line], effort: Effort, facts: str) -> str:
                 for line in lines
             ),
             "",
-            facts,
+            machine_description,
             "",
         ]
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.benchmarks.measure import Effort, Line, Spread, race
+from experiments.benchmarks.measure import Effort, ReportLine, Spread, race
 from experiments.benchmarks.psd_fit import SAMPLES, noisy_log
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import ShapePrior
@@ -13,9 +13,9 @@ POINTS = 600
 TARGET_MADE_MS, TARGET_MS = 200.0, 4.0
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure milliseconds of a prior and of the posterior with it."""
-    fit = noisy_log(effort.scaled(SAMPLES, least=300)).fit
+    fit = noisy_log(effort.scaled(SAMPLES, minimum=300)).fit
     rng = np.random.default_rng(0)
     points = fit.x[1:4] / fit.x[0] + rng.uniform(-0.5, 0.5, (POINTS, 3)) * [0.3, 0.05, 0.05]
     volumes = np.full(POINTS, 1e-3)  # more than the box holds
@@ -30,13 +30,13 @@ def run(effort: Effort) -> list[Line]:
     made, weighed = (Spread.of(1e3 * seconds[name]) for name in ("made", "weighed"))
     count = len(prior.mixture(float(fit.x[0])).means)
     return [
-        Line(
+        ReportLine(
             f"prior of a shape from {POINTS} points, once per shape: ShapePrior.of_points",
             made.text("ms"),
             f"≤ {TARGET_MADE_MS:g} ms",
             made.median <= TARGET_MADE_MS,
         ),
-        Line(
+        ReportLine(
             f"posterior of a fit with a mixture of {count} such priors: posterior_of",
             weighed.text("ms"),
             f"≤ {TARGET_MS:g} ms",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.benchmarks.forward_simulation import STEP
-from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
+from experiments.benchmarks.measure import Contender, Effort, ReportLine, Spread, race
 from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_rollout
 from identify.arrays import Array, Phi, Vec6
 from identify.inertia import phi_from_inertia
@@ -13,13 +13,13 @@ from identify.simulation import State, fast_rollout
 
 SAMPLES = 100_000
 
-TARGET = 0.3
+TARGET_RATIO = 0.3
 """Target time relative to MuJoCo."""
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure the time of a replay, and its ratio to MuJoCo."""
-    steps = effort.scaled(SAMPLES, least=2000) - 1
+    steps = effort.scaled(SAMPLES, minimum=2000) - 1
     phi, start, wrench = tumbling(steps)
     seconds = race(
         {
@@ -30,17 +30,17 @@ def run(effort: Effort) -> list[Line]:
     )
     ratio = Spread.of(seconds["ours"] / seconds["mujoco"])
     return [
-        Line(
+        ReportLine(
             f"replay of {steps + 1} samples in one shot",
             Spread.of(1e3 * seconds["ours"]).text("ms"),
         ),
-        Line(
+        ReportLine(
             "… time relative to MuJoCo's rollout",
             ratio.text("×"),
-            f"≤ {TARGET:g} ×",
-            ratio.median <= TARGET,
+            f"≤ {TARGET_RATIO:g} ×",
+            ratio.median <= TARGET_RATIO,
         ),
-        Line(
+        ReportLine(
             "MuJoCo's rollout of it, RK4, six motors",
             Spread.of(1e3 * seconds["mujoco"]).text("ms"),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.benchmarks.measure import Effort, Line, Spread, race
+from experiments.benchmarks.measure import Effort, ReportLine, Spread, race
 from identify.arrays import Array, Phi, Vec6
 from identify.regressors import (
     BodyWrench,
@@ -17,16 +17,16 @@ from identify.regressors import (
 from identify.spatial import BodyMotion
 
 SAMPLES = 1_000_000
-TARGET = 10.0
+TARGET_RATE = 10.0
 """Target rate on one core [million samples/s]."""
 
 _CHUNK = 2048
 _PHI = np.array([1.3, 0.03, -0.02, 0.08, 0.021, 0.001, -0.002, 0.019, 0.0015, 0.009])
 
 
-def run(effort: Effort) -> list[Line]:
+def run(effort: Effort) -> list[ReportLine]:
     """Measure the throughput of `wrench_statistics`, and its ratio to rows with QR."""
-    count = effort.scaled(SAMPLES, least=100)
+    count = effort.scaled(SAMPLES, minimum=100)
     motion, wrench = samples(count)
     _require_same_answer(motion, wrench)
     seconds = race(
@@ -40,14 +40,14 @@ def run(effort: Effort) -> list[Line]:
     rows = Spread.of(1e-6 * count / seconds["rows"])
     ratio = Spread.of(seconds["rows"] / seconds["statistics"])
     return [
-        Line(
+        ReportLine(
             f"one-pass statistics of {count} samples in memory",
             rate.text("M samples/s"),
-            f"≥ {TARGET:g} M samples/s a core",
-            rate.median >= TARGET,
+            f"≥ {TARGET_RATE:g} M samples/s a core",
+            rate.median >= TARGET_RATE,
         ),
-        Line("rows of the 6×10 regressor stacked, QR in chunks", rows.text("M samples/s")),
-        Line("statistics are faster than such rows by", ratio.text("×")),
+        ReportLine("rows of the 6×10 regressor stacked, QR in chunks", rows.text("M samples/s")),
+        ReportLine("statistics are faster than such rows by", ratio.text("×")),
     ]
 
 

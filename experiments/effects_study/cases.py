@@ -10,7 +10,13 @@ from zlib import crc32
 import numpy as np
 
 import identify
-from experiments.effects_study.faults import ONLY_MOVING, OTHER, SEVERAL, SMALL, changed
+from experiments.effects_study.faults import (
+    DISTURBANCES,
+    ONLY_MOVING,
+    SEVERAL,
+    SMALL_FAULTS,
+    apply_changes,
+)
 from experiments.effects_study.subjects import BODIES, MOTIONS, STILL, clean_log
 from identify import Estimate, FitResult, Recording
 from identify.arrays import Array, Phi
@@ -20,17 +26,17 @@ from identify.logs import load_schema
 from identify.logs.effect_keys import EFFECT_KEYS
 
 CLEAN = "clean"
-SMALL_KINDS = (*SMALL, *SEVERAL)
-KINDS = {
+SMALL_KINDS = (*SMALL_FAULTS, *SEVERAL)
+CASES_BY_KIND = {
     CLEAN: 81,
-    **dict.fromkeys(SMALL, 12),
+    **dict.fromkeys(SMALL_FAULTS, 12),
     "pairs": 40,
     "threes": 30,
-    **dict.fromkeys(OTHER, 15),
+    **dict.fromkeys(DISTURBANCES, 15),
 }
 """Number of cases per kind in the complete study."""
 
-COUNTED = ("data", "constraint", "prior")
+COUNTED_DECIDED_BY = ("data", "constraint", "prior")
 """Values of `decided_by` for which an interval is counted: all but the default body."""
 
 
@@ -44,10 +50,10 @@ class Score:
         codes: codes of its findings, or the name of the error.
         covered, counted, defaults: number of the ten parameters within their intervals, number
             counted, and number that the default body decided.
-        off: largest error of a counted parameter in half-widths of its interval.
-        mass, com: relative error of the mass, and error of the centre of mass [m].
-        width: ratio of interval widths with and without effects, median over the parameters.
-        repeatability: ratio of standard deviations without the sensor's scale, likewise.
+        largest_error: largest error of a counted parameter in half-widths of its interval.
+        mass_error, com_error: relative error of the mass, and error of the centre of mass [m].
+        width_ratio: ratio of interval widths with and without effects, median over the parameters.
+        repeatability_ratio: ratio of standard deviations without the sensor's scale, likewise.
         seconds: time of the fit [s].
     """
 
@@ -57,11 +63,11 @@ class Score:
     covered: int = 0
     counted: int = 0
     defaults: int = 0
-    off: float = np.nan
-    mass: float = np.nan
-    com: float = np.nan
-    width: float = np.nan
-    repeatability: float = np.nan
+    largest_error: float = np.nan
+    mass_error: float = np.nan
+    com_error: float = np.nan
+    width_ratio: float = np.nan
+    repeatability_ratio: float = np.nan
     seconds: float = np.nan
 
 
@@ -78,7 +84,9 @@ class Case:
     def make_log(self) -> tuple[Recording, Phi, str]:
         """Make the log; return it with the true body and a description of the change."""
         rng = np.random.default_rng([self.seed, crc32(self.kind.encode()), self.number])
-        log, change = changed(clean_log(self.body, self.motion, rng), self.kind, self.motion, rng)
+        log, change = apply_changes(
+            clean_log(self.body, self.motion, rng), self.kind, self.motion, rng
+        )
         return replace(log.recording(rng), name=f"{self.kind} {self.number}"), log.phi, change
 
     def score(self) -> Score:
@@ -104,7 +112,7 @@ def all_cases(count: int | None, only: str, seed: int) -> Iterator[Case]:
         only: text that names of kinds must contain.
         seed: seed of all cases.
     """
-    kinds = {kind: total for kind, total in KINDS.items() if only in kind}
+    kinds = {kind: total for kind, total in CASES_BY_KIND.items() if only in kind}
     share = 1.0 if count is None else count / max(sum(kinds.values()), 1)
     for kind, total in kinds.items():
         motions = [*MOTIONS] if kind in ONLY_MOVING else [*MOTIONS, STILL]
@@ -139,9 +147,9 @@ def _score(result: FitResult, phi: Phi, change: str) -> Score:
         covered=int(inside.sum()),
         counted=int(counted.sum()),
         defaults=list(estimate.decided_by.values()).count("default"),
-        off=max(off[counted], default=np.nan),
-        mass=abs(estimate.mass / phi[0] - 1.0),
-        com=float(np.linalg.norm(estimate.com - phi[1:4] / phi[0])),
+        largest_error=max(off[counted], default=np.nan),
+        mass_error=abs(estimate.mass / phi[0] - 1.0),
+        com_error=float(np.linalg.norm(estimate.com - phi[1:4] / phi[0])),
     )
 
 
@@ -154,13 +162,13 @@ def _with_comparison(score: Score, estimate: Estimate, without: Estimate) -> Sco
     width, repeatability = (
         float(np.median(fitted[both] / plain[both])) for fitted, plain in (widths, deviations)
     )
-    return replace(score, width=width, repeatability=repeatability)
+    return replace(score, width_ratio=width, repeatability_ratio=repeatability)
 
 
 def _intervals(estimate: Estimate) -> Array:
     """Return lower and upper bounds of the ten parameters, NaN if not counted, shape (2, 10)."""
     intervals = [
-        estimate.intervals.get(name) if estimate.decided_by[name] in COUNTED else None
+        estimate.intervals.get(name) if estimate.decided_by[name] in COUNTED_DECIDED_BY else None
         for name in PHI
     ]
     return np.array([interval or (np.nan, np.nan) for interval in intervals]).T

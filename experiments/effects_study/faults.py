@@ -23,19 +23,19 @@ SENSOR_LENGTH = 0.05
 """Ratio of a sensor's torque range to its force range, to scale crosstalk [m]."""
 
 
-def _mapped(log: Log, G: Array) -> Log:
+def _map_wrench(log: Log, G: Array) -> Log:
     return replace(log, wrench=log.wrench @ G.T)
 
 
-def _with(log: Log, wrench: Array) -> Log:
+def _with_wrench(log: Log, wrench: Array) -> Log:
     return replace(log, wrench=log.wrench + wrench)
 
 
-def _pulled(log: Log, force: Array, at: Array) -> Log:
-    return _with(log, np.concatenate((force, np.cross(at, force)), axis=1))
+def _add_force_at(log: Log, force: Array, at: Array) -> Log:
+    return _with_wrench(log, np.concatenate((force, np.cross(at, force)), axis=1))
 
 
-def _turn(rng: np.random.Generator, axis: Array) -> Array:
+def _random_rotation(rng: np.random.Generator, axis: Array) -> Array:
     return exp_rotation(np.radians(log_uniform(rng, 0.5, 3.0)) * axis)
 
 
@@ -48,36 +48,36 @@ def displaced_point(log: Log, rng: np.random.Generator) -> Log:
 def tilted_gravity(log: Log, rng: np.random.Generator) -> Log:
     """Tilt the world frame of the pose by 0.5 to 3 degrees from the vertical."""
     angle = rng.uniform(0.0, 2.0 * np.pi)
-    q = _turn(rng, np.array([np.cos(angle), np.sin(angle), 0.0]))
+    q = _random_rotation(rng, np.array([np.cos(angle), np.sin(angle), 0.0]))
     position = log.position @ rotation_from_quaternion(q).T
     return replace(log, position=position, quaternion=quaternion_product(q, log.quaternion))
 
 
 def misalignment(log: Log, rng: np.random.Generator) -> Log:
     """Rotate the sensor axes by 0.5 to 3 degrees."""
-    R = rotation_from_quaternion(_turn(rng, direction(rng)))
-    return _mapped(log, np.kron(np.eye(2), R))
+    R = rotation_from_quaternion(_random_rotation(rng, direction(rng)))
+    return _map_wrench(log, np.kron(np.eye(2), R))
 
 
 def crosstalk(log: Log, rng: np.random.Generator) -> Log:
     """Add crosstalk between all channels, of up to 0.2 to 5 %."""
     units = np.repeat([1.0, SENSOR_LENGTH], 3)
     E = log_uniform(rng, 2e-3, 5e-2) * rng.uniform(-1.0, 1.0, (6, 6)) * (1.0 - np.eye(6))
-    return _mapped(log, np.eye(6) + units[:, None] * E / units)
+    return _map_wrench(log, np.eye(6) + units[:, None] * E / units)
 
 
 def one_axis(log: Log, rng: np.random.Generator) -> Log:
     """Change the gain of one channel by 0.5 to 5 %."""
     gains, size = np.ones(6), log_uniform(rng, 5e-3, 5e-2)
     gains[rng.integers(6)] += rng.choice([-size, size])
-    return _mapped(log, np.diag(gains))
+    return _map_wrench(log, np.diag(gains))
 
 
 def stated_gain(log: Log, rng: np.random.Generator) -> Log:
     """Scale force and torque by gains whose standard deviation the schema states."""
     sigma = log_uniform(rng, 3e-3, 3e-2)
     gains = np.diag(np.repeat(1.0 + sigma * rng.normal(size=2), 3))
-    return replace(_mapped(log, gains), gain_accuracy=(sigma, sigma))
+    return replace(_map_wrench(log, gains), gain_accuracy=(sigma, sigma))
 
 
 def low_pass(log: Log, rng: np.random.Generator) -> Log:
@@ -106,14 +106,16 @@ def drift(shape: str, log: Log, rng: np.random.Generator) -> Log:
         "step": s > rng.uniform(0.2, 0.8),
         "walk": np.cumsum(rng.normal(size=log.wrench.shape), axis=0) / len(s) ** 0.5,
     }[shape]
-    return _with(log, log_uniform(rng, 3e-3, 5e-2) * log.scale * rng.uniform(-1, 1, 6) * profile)
+    return _with_wrench(
+        log, log_uniform(rng, 3e-3, 5e-2) * log.scale * rng.uniform(-1, 1, 6) * profile
+    )
 
 
 def cable(log: Log, rng: np.random.Generator) -> Log:
     """Add a hose that pulls to a fixed point, by 0.05 to 0.3 of the weight per metre."""
     anchor = rng.uniform(0.05, 0.2) * direction(rng)
     pull = log_uniform(rng, 0.05, 0.3) * log.scale[0] * (anchor - log.samples.position)
-    return _pulled(log, -log.in_body(pull), rng.uniform(0.03, 0.1) * direction(rng))
+    return _add_force_at(log, -log.in_body(pull), rng.uniform(0.03, 0.1) * direction(rng))
 
 
 def swing(log: Log, rng: np.random.Generator) -> Log:
@@ -123,7 +125,7 @@ def swing(log: Log, rng: np.random.Generator) -> Log:
     acceleration = log.in_body(log.samples.acceleration - GRAVITY_W)
     swung = lfilter(b, a, acceleration - acceleration[0], axis=0)
     at = log.phi[1:4] / log.phi[0] + 0.05 * direction(rng)
-    return _pulled(log, log_uniform(rng, 0.02, 0.1) * log.phi[0] * swung, at)
+    return _add_force_at(log, log_uniform(rng, 0.02, 0.1) * log.phi[0] * swung, at)
 
 
 def hysteresis(log: Log, rng: np.random.Generator) -> Log:
@@ -138,7 +140,7 @@ def friction(log: Log, rng: np.random.Generator) -> Log:
     """Add friction of 0.2 to 2 % of the weight with the sign of the velocity."""
     v = log.in_body(log.samples.velocity)
     signs = np.tanh(np.concatenate((v / 5e-3, log.samples.angular_velocity / 2e-2), axis=1))
-    return _with(log, log_uniform(rng, 2e-3, 2e-2) * log.scale * signs)
+    return _with_wrench(log, log_uniform(rng, 2e-3, 2e-2) * log.scale * signs)
 
 
 def coloured_noise(log: Log, rng: np.random.Generator) -> Log:
@@ -146,7 +148,7 @@ def coloured_noise(log: Log, rng: np.random.Generator) -> Log:
     keep = float(np.exp(-1.0 / (log_uniform(rng, 0.05, 1.0) * log.rate_hz)))
     steps = (1.0 - keep**2) ** 0.5 * rng.normal(size=log.wrench.shape)
     noise = lfilter([1.0], [1.0, -keep], steps, axis=0, zi=keep * rng.normal(size=(1, 6)))[0]
-    return _with(log, log_uniform(rng, 1.0, 5.0) * log.noise * noise)
+    return _with_wrench(log, log_uniform(rng, 1.0, 5.0) * log.noise * noise)
 
 
 def hum(log: Log, rng: np.random.Generator) -> Log:
@@ -154,7 +156,7 @@ def hum(log: Log, rng: np.random.Generator) -> Log:
     tones = rng.choice([[31.0, 0.0], [50.0, 100.0]]) * (1.0 + 1e-3 * rng.normal())
     waves = np.sin(2.0 * np.pi * log.samples.time[:, None] * tones)
     size = log_uniform(rng, 2e-3, 2e-2) * log.scale * rng.uniform(-1.0, 1.0, 6)
-    return _with(log, size * waves.sum(axis=1, keepdims=True))
+    return _with_wrench(log, size * waves.sum(axis=1, keepdims=True))
 
 
 def still_vibration(log: Log, rng: np.random.Generator) -> Log:
@@ -169,32 +171,34 @@ def _by_name(*changes: Change) -> dict[str, Change]:
     return {change.__name__.replace("_", " "): change for change in changes}
 
 
-SMALL: Mapping[str, Change] = {
+SMALL_FAULTS: Mapping[str, Change] = {
     **_by_name(displaced_point, tilted_gravity, misalignment, crosstalk, one_axis, stated_gain),
     **_by_name(low_pass, delay),
     **{f"drift, {shape}": partial(drift, shape) for shape in _SHAPES},
 }
 """Small faults, in the order in which they are applied."""
 
-OTHER = _by_name(cable, swing, hysteresis, friction, coloured_noise, hum, still_vibration)
+DISTURBANCES = _by_name(cable, swing, hysteresis, friction, coloured_noise, hum, still_vibration)
 """Disturbances outside the fault model of a sensor."""
 
 SEVERAL = {"pairs": 2, "threes": 3}
 ONLY_MOVING = ("displaced point", "low pass", "delay", "swing", "friction", "coloured noise", "hum")
 
 
-def changed(log: Log, kind: str, motion: str, rng: np.random.Generator) -> tuple[Log, str]:
+def apply_changes(log: Log, kind: str, motion: str, rng: np.random.Generator) -> tuple[Log, str]:
     """Apply the changes of a kind to a log; return it with their names."""
-    names = _drawn(SEVERAL[kind], motion, rng) if kind in SEVERAL else [kind]
+    names = _draw_small_faults(SEVERAL[kind], motion, rng) if kind in SEVERAL else [kind]
     for name in names:
-        change = {**SMALL, **OTHER}.get(name)
+        change = {**SMALL_FAULTS, **DISTURBANCES}.get(name)
         log = log if change is None else change(log, rng)
     return log, ", ".join(names)
 
 
-def _drawn(count: int, motion: str, rng: np.random.Generator) -> list[str]:
+def _draw_small_faults(count: int, motion: str, rng: np.random.Generator) -> list[str]:
     """Draw small faults, in the order in which they are applied, with at most one drift."""
     excluded = {"stated gain", *(ONLY_MOVING if motion == STILL else ())}
-    excluded |= set(rng.permutation([name for name in SMALL if name.startswith("drift")])[1:])
-    names = [name for name in SMALL if name not in excluded]
+    excluded |= set(
+        rng.permutation([name for name in SMALL_FAULTS if name.startswith("drift")])[1:]
+    )
+    names = [name for name in SMALL_FAULTS if name not in excluded]
     return [names[k] for k in sorted(rng.choice(len(names), size=count, replace=False))]

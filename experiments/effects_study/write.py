@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from experiments.effects_study.cases import CLEAN, KINDS, SMALL_KINDS, Case, Score
-from experiments.effects_study.faults import OTHER
+from experiments.effects_study.cases import CASES_BY_KIND, CLEAN, SMALL_KINDS, Case, Score
+from experiments.effects_study.faults import DISTURBANCES
 from experiments.effects_study.subjects import SLOW, STILL
 from identify.reporting.content import make_table, markdown_table
 
@@ -21,7 +21,7 @@ EFFECT_CODES = (
 )
 """Codes of findings that report a sensor effect."""
 
-LISTED = 40
+MAX_LISTED_CASES = 40
 """Maximum number of listed cases, those without an estimate first."""
 
 _HOW = """\
@@ -47,7 +47,9 @@ _CASE_HEADS = (
 
 def report(scores: Sequence[Scored], seed: int) -> str:
     """Return the report as Markdown."""
-    worst = sorted((pair for pair in scores if not pair[1].off <= 1.0), key=_off)[:LISTED]
+    worst = sorted((pair for pair in scores if not pair[1].largest_error <= 1.0), key=_count_wrong)[
+        :MAX_LISTED_CASES
+    ]
     seconds = _median(score.seconds for _, score in scores)
     parts = (
         "# Small faults as random effects",
@@ -56,9 +58,13 @@ def report(scores: Sequence[Scored], seed: int) -> str:
         _HOW,
         markdown_table(make_table(("criterion", "target", "result"), _criteria(scores))),
         "## Logs in motion",
-        markdown_table(make_table(_HEADS, _rows(_of(scores, lambda case: case.motion != STILL)))),
+        markdown_table(
+            make_table(_HEADS, _rows(_scores_of_kinds(scores, lambda case: case.motion != STILL)))
+        ),
         "## Static poses",
-        markdown_table(make_table(_HEADS, _rows(_of(scores, lambda case: case.motion == STILL)))),
+        markdown_table(
+            make_table(_HEADS, _rows(_scores_of_kinds(scores, lambda case: case.motion == STILL)))
+        ),
         "## Cases without an estimate, or with the largest errors relative to their intervals",
         markdown_table(make_table(_CASE_HEADS, [_line(*pair) for pair in worst], words=6)),
     )
@@ -66,18 +72,21 @@ def report(scores: Sequence[Scored], seed: int) -> str:
 
 
 def _criteria(scores: Sequence[Scored]) -> Iterator[list[str]]:
-    clean = _of(scores, lambda case: case.kind == CLEAN)
-    small = _of(scores, lambda case: case.kind in SMALL_KINDS)
-    kinds = [(_coverage(_of(scores, lambda c, k=kind: c.kind == k)), kind) for kind in KINDS]
+    clean = _scores_of_kinds(scores, lambda case: case.kind == CLEAN)
+    small = _scores_of_kinds(scores, lambda case: case.kind in SMALL_KINDS)
+    kinds = [
+        (_coverage(_scores_of_kinds(scores, lambda c, k=kind: c.kind == k)), kind)
+        for kind in CASES_BY_KIND
+    ]
     lowest, kind = min((pair for pair in kinds if pair[0] >= 0.0), default=(np.nan, ""))
     yield ["coverage, all", "94 to 98.5 %", _percent(_coverage(scores))]
     yield ["coverage, clean and small faults", "–", _percent(_coverage([*clean, *small]))]
     yield ["lowest coverage of a kind", "≥ 90 %", f"{_percent(lowest)} ({kind})"]
     for label, slow, limit in (("except slow ones", False, 1.35), ("slow ones", True, 1.6)):
         logs = [score for case, score in clean if (case.motion == SLOW) == slow]
-        width = _median(score.width for score in logs)
+        width = _median(score.width_ratio for score in logs)
         yield [f"width of clean logs, {label}", f"≤ {limit:g}", width]
-        width = _median(score.repeatability for score in logs)
+        width = _median(score.repeatability_ratio for score in logs)
         yield [f"repeatability of clean logs, {label}", "–", width]
     noted = _share(clean, lambda score: bool(set(score.codes) & set(EFFECT_CODES)))
     yield ["clean logs with a false note", "≤ 1 %", noted]
@@ -87,10 +96,14 @@ def _criteria(scores: Sequence[Scored]) -> Iterator[list[str]]:
 
 def _rows(scores: Sequence[Scored]) -> Iterator[list[str]]:
     """Yield a row for each kind, then for groups of kinds."""
-    groups = {kind: (kind,) for kind in KINDS}
-    groups |= {"all small faults": SMALL_KINDS, "all disturbances": tuple(OTHER), "all": (*KINDS,)}
+    groups = {kind: (kind,) for kind in CASES_BY_KIND}
+    groups |= {
+        "all small faults": SMALL_KINDS,
+        "all disturbances": tuple(DISTURBANCES),
+        "all": (*CASES_BY_KIND,),
+    }
     for name, kinds in groups.items():
-        if chosen := _of(scores, lambda case, kinds=kinds: case.kind in kinds):
+        if chosen := _scores_of_kinds(scores, lambda case, kinds=kinds: case.kind in kinds):
             yield _row(name, chosen)
 
 
@@ -98,31 +111,34 @@ def _row(name: str, scored: Sequence[Scored]) -> list[str]:
     scores = [score for _, score in scored]
     verdicts = Counter(score.usable for score in scores)
     notes = Counter(code for score in scores for code in score.codes if code in EFFECT_CODES)
-    mass = [100.0 * score.mass for score in scores]
-    com = [1e3 * score.com for score in scores]
+    mass = [100.0 * score.mass_error for score in scores]
+    com = [1e3 * score.com_error for score in scores]
     return [
         name,
         str(len(scores)),
         *(str(verdicts[word] or "") for word in ("yes", "with care", "no", "raised")),
         _percent(_coverage(scored)),
         str(sum(score.defaults for score in scores) or ""),
-        _median(score.width for score in scores),
+        _median(score.width_ratio for score in scores),
         *(_median(mass), _median(mass, 90.0), _median(com), _median(com, 90.0)),
         ", ".join(f"{code} {count}" for code, count in notes.most_common()),
     ]
 
 
-def _off(scored: Scored) -> float:
-    return -np.nan_to_num(scored[1].off, nan=np.inf)
+def _count_wrong(scored: Scored) -> float:
+    return -np.nan_to_num(scored[1].largest_error, nan=np.inf)
 
 
 def _line(case: Case, score: Score) -> list[str]:
-    name, numbers = f"{case.kind} {case.number}", (score.off, 100 * score.mass, 1e3 * score.com)
+    name, numbers = (
+        f"{case.kind} {case.number}",
+        (score.largest_error, 100 * score.mass_error, 1e3 * score.com_error),
+    )
     words = [name, case.motion, case.body, score.change, score.usable, ", ".join(score.codes)]
     return words + ["" if np.isnan(number) else f"{number:.2g}" for number in numbers]
 
 
-def _of(scores: Sequence[Scored], chosen: Callable[[Case], bool]) -> list[Scored]:
+def _scores_of_kinds(scores: Sequence[Scored], chosen: Callable[[Case], bool]) -> list[Scored]:
     return [pair for pair in scores if chosen(pair[0])]
 
 

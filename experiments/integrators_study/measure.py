@@ -65,8 +65,8 @@ class Cost:
     """Time per step under gravity and loads [µs]: for a single body, and per body in a batch."""
 
     integrator: str
-    alone: float
-    in_batch: float
+    single_body: float
+    body_in_batch: float
 
 
 def measure_order(name: str, case: Case) -> Order:
@@ -156,6 +156,6 @@ def _largest(vectors: Array) -> float:
     return float(change / np.linalg.norm(vectors[0]))
 
 
-NAMES = tuple(INTEGRATORS)
-FREE_NAMES = (PRINTED, *NAMES)
+INTEGRATOR_NAMES = tuple(INTEGRATORS)
+FREE_INTEGRATOR_NAMES = (PRINTED, *INTEGRATOR_NAMES)
 CASES_OF = {PRINTED: (FREE,)}

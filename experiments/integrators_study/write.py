@@ -103,5 +103,5 @@ def _drifts(drifts: Sequence[Drift]) -> str:
 
 def _costs(costs: Sequence[Cost]) -> str:
     heads = ("integrator", "one body [µs]", "each of 1000 bodies [µs]")
-    rows = [(c.integrator, f"{c.alone:.0f}", f"{c.in_batch:.2f}") for c in costs]
+    rows = [(c.integrator, f"{c.single_body:.0f}", f"{c.body_in_batch:.2f}") for c in costs]
     return markdown_table(make_table(heads, rows, words=len(heads)))

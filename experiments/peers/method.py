@@ -14,7 +14,7 @@ class NotInstalled(ImportError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BodyEstimate:
     """Result of a method for one log.
 
     Attributes:
@@ -33,10 +33,10 @@ class Method:
 
     Attributes:
         name: name in the tables.
-        about: description of the method.
+        description: description of the method.
         estimate: function that estimates the body from rows.
     """
 
     name: str
-    about: str
-    estimate: Callable[[Rows], Answer]
+    description: str
+    estimate: Callable[[Rows], BodyEstimate]

@@ -5,12 +5,12 @@ from contextlib import redirect_stdout
 
 import numpy as np
 
-from experiments.peers.method import Answer, Method, NotInstalled
+from experiments.peers.method import BodyEstimate, Method, NotInstalled
 from experiments.peers.rows import Rows
 from identify.inertia import default_body, pseudo_inertia
 
 
-def estimate(rows: Rows) -> Answer:
+def estimate(rows: Rows) -> BodyEstimate:
     """Estimate by nonlinear least squares in MuJoCo's parameters of the pseudo-inertia."""
     try:
         from mujoco.sysid import Parameter, ParameterDict, optimize
@@ -34,7 +34,7 @@ def estimate(rows: Rows) -> Answer:
     parameters = ParameterDict({"body": Parameter("body", start, start - 5.0, start + 5.0)})
     with redirect_stdout(io.StringIO()):  # it prints its result even if not verbose
         solution, _ = optimize(parameters, residual, verbose=False)
-    return Answer(phi_of(solution.as_vector()))
+    return BodyEstimate(phi_of(solution.as_vector()))
 
 
 METHOD = Method("MuJoCo sysid", "`optimize` in its pseudo-inertia parameters, by channel", estimate)

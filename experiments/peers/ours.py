@@ -2,25 +2,25 @@
 
 import numpy as np
 
-from experiments.peers.method import Answer, Method
+from experiments.peers.method import BodyEstimate, Method
 from experiments.peers.rows import Rows
 from identify.estimation import Estimate, estimate_body, solve
 from identify.inertia import PHI
 
 
-def from_rows(rows: Rows) -> Answer:
+def from_rows(rows: Rows) -> BodyEstimate:
     """Estimate by `identify.solve` with the channels of the rows."""
     return _answer(solve(rows.A, rows.b, groups=rows.channels))
 
 
-def from_log(rows: Rows) -> Answer:
+def from_log(rows: Rows) -> BodyEstimate:
     """Estimate as `identify.fit`, with the noise of the motion."""
     return _answer(estimate_body([rows.statistics]))
 
 
-def _answer(estimate: Estimate) -> Answer:
+def _answer(estimate: Estimate) -> BodyEstimate:
     missing = np.nan, np.nan
-    return Answer(
+    return BodyEstimate(
         estimate.parameters.phi, np.array([estimate.intervals[name] or missing for name in PHI])
     )
 

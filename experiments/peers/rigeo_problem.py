@@ -6,11 +6,11 @@ The original problem is in `rigeo.unused`, which cannot be imported in version 0
 import sys
 import types
 
-from experiments.peers.method import Answer, Method, NotInstalled
+from experiments.peers.method import BodyEstimate, Method, NotInstalled
 from experiments.peers.rows import Rows
 
 
-def estimate(rows: Rows) -> Answer:
+def estimate(rows: Rows) -> BodyEstimate:
     """Minimise rigeo's mean of squares over positive semidefinite pseudo-inertias."""
     # rigeo imports a library of polyhedra (pycddlib), which this problem does not need.
     sys.modules.setdefault("cdd", types.ModuleType("cdd"))
@@ -27,7 +27,7 @@ def estimate(rows: Rows) -> Answer:
     problem.solve(solver="CLARABEL")
     if phi.value is None:
         raise cp.SolverError(f"Clarabel: {problem.status}")
-    return Answer(phi.value)
+    return BodyEstimate(phi.value)
 
 
 METHOD = Method("rigeo", "cost and constraints of rigeo, weighted by channel, no shape", estimate)

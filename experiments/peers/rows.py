@@ -62,13 +62,13 @@ class Case:
 
     Attributes:
         name: heading of its table.
-        about: description of body and noise.
+        description: description of body and noise.
         truth: ten parameters, shape (10,).
         noise: noise of simulated logs; None for the shipped log.
     """
 
     name: str
-    about: str
+    description: str
     truth: Phi
     noise: Noise | None = None
 

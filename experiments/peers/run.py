@@ -124,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
             for name, result in scores.items()
         ]
         tables.append((case, len(logs), rows))
-    memory = [(method.name, method.about, _memory(method, first)) for method in METHODS]
+    memory = [(method.name, method.description, _memory(method, first)) for method in METHODS]
     write_report(options.output, report(tables, memory), line)
     return 0
 
@@ -192,7 +192,7 @@ def report(
     ]
     for case, count, rows in tables:
         logs = "One log" if count == 1 else f"{count} logs"
-        parts += [f"## {case.name.capitalize()}", f"{case.about} {logs}."]
+        parts += [f"## {case.name.capitalize()}", f"{case.description} {logs}."]
         parts.append(markdown_table(make_table(_COLUMNS, rows)))
     parts.append(_LEGEND)
     parts.append(", ".join(f"{name} {_version(name)}" for name in _VERSIONS) + ".")

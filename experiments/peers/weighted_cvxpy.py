@@ -1,11 +1,11 @@
 """Weighted least squares subject to Pi ⪰ 0, as commonly written in cvxpy."""
 
-from experiments.peers.method import Answer, Method
+from experiments.peers.method import BodyEstimate, Method
 from experiments.peers.rows import Rows
 from identify.inertia import PSEUDO_INERTIA_BASIS
 
 
-def estimate(rows: Rows) -> Answer:
+def estimate(rows: Rows) -> BodyEstimate:
     """Minimise the weighted sum of squares over physically consistent bodies."""
     import cvxpy as cp  # imported here, so that its memory is counted for this method
 
@@ -16,7 +16,7 @@ def estimate(rows: Rows) -> Answer:
     problem.solve(solver="CLARABEL")
     if phi.value is None:
         raise cp.SolverError(f"Clarabel: {problem.status}")
-    return Answer(phi.value)
+    return BodyEstimate(phi.value)
 
 
 METHOD = Method(

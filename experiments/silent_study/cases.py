@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.reports import PIPELINE, ROOT, SHIPPED_LOG
-from experiments.silent_study.clean import CleanScore, clean_scored
+from experiments.silent_study.clean import CleanScore, score_clean_log
 from experiments.silent_study.faults import faults
-from experiments.silent_study.scoring import Score, scored
+from experiments.silent_study.scoring import Score, score_perturbation
 from experiments.silent_study.several import PREFIX
 from identify.reporting.study.summary import numerics_mark
 from identify.studies.executor import limit_blas_threads
@@ -47,8 +47,8 @@ class Case:
     def score(self) -> Score | CleanScore:
         """Make the log and score its findings and estimate."""
         if self.log == _CLEAN:
-            return clean_scored(int(self.fault), self.seed)
-        return scored(self.log, self.fault, self.seed)
+            return score_clean_log(int(self.fault), self.seed)
+        return score_perturbation(self.log, self.fault, self.seed)
 
 
 def all_cases(

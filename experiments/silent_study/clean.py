@@ -37,14 +37,15 @@ class CleanScore:
         name: name of the log, with its rate and length.
         alarms: codes of warnings and errors other than those on excitation.
         excitation: codes of findings on missing excitation.
-        off: largest error of a reported parameter, in half-widths; NaN without an estimate.
+        largest_error: largest error of a reported parameter, in half-widths; NaN without an
+            estimate.
         usable: verdict of the fit; "none" without an estimate.
     """
 
     name: str
     alarms: tuple[str, ...]
     excitation: tuple[str, ...]
-    off: float
+    largest_error: float
     usable: str = "none"
 
 
@@ -103,7 +104,7 @@ def _coloured(rng: np.random.Generator, rows: int, rate_hz: float) -> Array:
     return np.asarray(lfilter(gain, [1.0, -keep], steps, axis=0, zi=first)[0])
 
 
-def clean_scored(number: int, seed: int) -> CleanScore:
+def score_clean_log(number: int, seed: int) -> CleanScore:
     """Make and check a clean log, and score the findings."""
     log, phi = clean_recording(number, seed)
     try:

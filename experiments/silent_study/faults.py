@@ -22,7 +22,7 @@ from identify.spatial.rotations import (
 
 Kind = Literal["observable", "exempt", "harmless", "several"]
 
-Make = Callable[[Subject, np.random.Generator], Sequence[Subject]]
+Perturbation = Callable[[Subject, np.random.Generator], Sequence[Subject]]
 """Function that perturbs a clean log, into one log or several."""
 
 
@@ -41,47 +41,49 @@ class Fault:
 
     name: str
     codes: tuple[str, ...]
-    make: Make
+    make: Perturbation
     log_power: Callable[[float], float] = lambda omega: 0.0
     kind: Kind = "observable"
 
 
-def single(change: Callable[[Subject], Subject]) -> Make:
+def single(change: Callable[[Subject], Subject]) -> Perturbation:
     """Make a perturbation from a deterministic change of one log."""
     return lambda subject, rng: (change(subject),)
 
 
 def faults() -> Iterator[Fault]:
     """Yield all perturbations, some at several sizes."""
-    yield from _of_time()
-    yield from _of_wrench()
-    yield from _of_schema()
-    yield from _of_motion()
-    yield from _of_rows()
-    yield from _of_bodies()
-    yield from _harmless()
+    yield from _time_faults()
+    yield from _wrench_faults()
+    yield from _schema_faults()
+    yield from _motion_faults()
+    yield from _row_faults()
+    yield from _body_faults()
+    yield from _harmless_changes()
 
 
-def _of_time() -> Iterator[Fault]:
+def _time_faults() -> Iterator[Fault]:
     for seconds in (0.005, 0.020, 0.050):
-        yield Fault(f"wrench late {1e3 * seconds:g} ms", ("delay",), single(late(seconds)))
+        yield Fault(f"wrench late {1e3 * seconds:g} ms", ("delay",), single(delay_wrench(seconds)))
     for corner in (10.0, 5.0, 3.0):
         T = 1.0 / (2.0 * np.pi * corner)
         yield Fault(
             f"wrench through a low-pass of {corner:g} Hz",
             ("sensor_lag",),
-            single(lagged(T)),
+            single(low_pass_wrench(T)),
             lambda omega, T=T: -6.0 * float(np.log(1.0 + (omega * T) ** 2)),
         )
     for rate in (1.01, 1.05, 0.95, 0.9):
-        yield Fault(f"clock x {rate:g}", ("clock_rate",), single(clock(rate)))
-    yield Fault("time x 2", ("time_unit", "clock_rate"), single(clock(2.0)))
+        yield Fault(f"clock x {rate:g}", ("clock_rate",), single(scale_clock(rate)))
+    yield Fault("time x 2", ("time_unit", "clock_rate"), single(scale_clock(2.0)))
     yield Fault(
-        "us as ms", ("time_unit",), single(lambda subject: subject.with_keys("log", time_unit="ms"))
+        "us as ms",
+        ("time_unit",),
+        single(lambda subject: subject.with_schema_keys("log", time_unit="ms")),
     )
 
 
-def _of_wrench() -> Iterator[Fault]:
+def _wrench_faults() -> Iterator[Fault]:
     for gain in (0.97, 0.9, 1.1):
         yield _scaled(f"force x {gain:g}", ("gain",), gain, 1.0)
     for gain in (0.97, 0.9, 1.1):
@@ -119,11 +121,11 @@ def _of_wrench() -> Iterator[Fault]:
         yield _scaled(name, codes, 1.0 / ratios[0], 1.0 / ratios[1])
     for share in (0.02, 0.05, 0.1):
         yield Fault(
-            f"drift, linear, {share:g} of the weight", ("drift",), drifting(share, "linear")
+            f"drift, linear, {share:g} of the weight", ("drift",), drift_offset(share, "linear")
         )
     for share in (0.05, 0.1):
-        yield Fault(f"offset steps by {share:g}", ("drift",), drifting(share, "step"))
-        yield Fault(f"offset walks by {share:g}", ("drift",), drifting(share, "walk"))
+        yield Fault(f"offset steps by {share:g}", ("drift",), drift_offset(share, "step"))
+        yield Fault(f"offset walks by {share:g}", ("drift",), drift_offset(share, "walk"))
 
 
 _UNITS = (
@@ -140,7 +142,7 @@ _UNITS = (
 """Name, and units of force and torque [N, N m] instead of those in the schema."""
 
 
-def _of_schema() -> Iterator[Fault]:
+def _schema_faults() -> Iterator[Fault]:
     """Yield wrong entries of the schema."""
     yield Fault("wrench in world axes, called body", ("wrench_frame",), single(_in_world))
     yield Fault("wrench in body axes, called world", ("wrench_frame",), single(_in_body))
@@ -148,7 +150,7 @@ def _of_schema() -> Iterator[Fault]:
         "gravity along x",
         ("gravity_direction",),
         single(
-            lambda s: s.with_keys(
+            lambda s: s.with_schema_keys(
                 "world", gravity=np.roll(s.schema["world"]["gravity"], 1).tolist()
             )
         ),
@@ -156,10 +158,16 @@ def _of_schema() -> Iterator[Fault]:
     yield Fault(
         "gravity upwards",
         ("gravity_direction",),
-        single(lambda s: s.with_keys("world", gravity=[-g for g in s.schema["world"]["gravity"]])),
+        single(
+            lambda s: s.with_schema_keys(
+                "world", gravity=[-g for g in s.schema["world"]["gravity"]]
+            )
+        ),
     )
     for degrees in (0.5, 1.5, 3.0):
-        yield Fault(f"gravity tilted {degrees:g} deg", ("gravity_tilted",), single(tilted(degrees)))
+        yield Fault(
+            f"gravity tilted {degrees:g} deg", ("gravity_tilted",), single(tilt_gravity(degrees))
+        )
     yield Fault("weight already compensated", ("already_compensated",), single(_compensated()))
     for share in (0.8, 0.35):
         yield Fault(
@@ -171,7 +179,7 @@ def _of_schema() -> Iterator[Fault]:
         "a weight that was never taken off added back",
         ("partly_compensated",),
         single(
-            lambda s: s.with_keys(
+            lambda s: s.with_schema_keys(
                 "wrench", compensated={"mass": 1.4, "com": [0, 0, 0.05], **_IN_BODY}
             )
         ),
@@ -209,7 +217,7 @@ def _of_schema() -> Iterator[Fault]:
         yield Fault(name, _MIRRORED_CODES[column], single(_mirrored(column, np.array(Q, float))))
 
 
-def _of_motion() -> Iterator[Fault]:
+def _motion_faults() -> Iterator[Fault]:
     """Yield motions of another point than that of the wrench."""
     for metres in (0.005, 0.015, 0.033):
         yield Fault(
@@ -225,40 +233,40 @@ def _of_motion() -> Iterator[Fault]:
 _ACROSS = np.array([0.64, 0.48, 0.6])
 
 
-def _of_rows() -> Iterator[Fault]:
+def _row_faults() -> Iterator[Fault]:
     for share in (0.9, 0.75):
         yield Fault(
-            f"saturated at {share:g} of the peak", ("saturation",), single(saturated(share))
+            f"saturated at {share:g} of the peak", ("saturation",), single(saturate_wrench(share))
         )
     for seconds, share in ((0.5, 0.8), (2.0, 0.8), (2.0, 0.15), (10.0, 0.25)):
         yield Fault(
             f"contact of {seconds:g} s, {share:g} of the weight",
             ("contact",),
-            single(touched(seconds, share)),
+            single(add_contact(seconds, share)),
         )
-    yield Fault("pose frozen for 1 s", ("frozen_pose",), single(frozen("p", "q")))
-    yield Fault("wrench frozen for 1 s", ("frozen_wrench",), single(frozen("f", "tau")))
+    yield Fault("pose frozen for 1 s", ("frozen_pose",), single(freeze_wrench("p", "q")))
+    yield Fault("wrench frozen for 1 s", ("frozen_wrench",), single(freeze_wrench("f", "tau")))
     yield Fault(
         "wrench frozen for 1 s, logged in world axes",
         ("frozen_wrench",),
-        single(lambda s: _rounded(_in_world_axes(frozen("f", "tau")(_in_body_axes(s))))),
+        single(lambda s: _rounded(_in_world_axes(freeze_wrench("f", "tau")(_in_body_axes(s))))),
     )
-    yield Fault("spikes, 1 % of rows, either sign", ("spikes",), spiked(either=True))
-    yield Fault("spikes, 1 % of rows set to 100 N", ("spikes",), spiked(either=False))
+    yield Fault("spikes, 1 % of rows, either sign", ("spikes",), add_spikes(either=True))
+    yield Fault("spikes, 1 % of rows set to 100 N", ("spikes",), add_spikes(either=False))
 
 
-def _of_bodies() -> Iterator[Fault]:
+def _body_faults() -> Iterator[Fault]:
     for factor in (1.02, 1.05, 1.3):
         yield Fault(
             f"payload x {factor:g} from half-time",
             ("body_changed",),
-            single(lambda s, k=factor: heavier(s, k, s.seconds > 0.5 * s.seconds[-1])),
+            single(lambda s, k=factor: increase_mass(s, k, s.seconds > 0.5 * s.seconds[-1])),
         )
     for factor in (1.05, 1.5):
-        yield Fault(f"two logs, the second of {factor:g}", ("bodies_differ",), _two(factor))
+        yield Fault(f"two logs, the second of {factor:g}", ("bodies_differ",), _two_bodies(factor))
 
 
-def _harmless() -> Iterator[Fault]:
+def _harmless_changes() -> Iterator[Fault]:
     yield Fault("20 % of rows dropped", (), _dropped(0.2), kind="harmless")
     yield Fault("time stamps jitter", (), _jittering, kind="harmless")
     yield Fault("wrench held for 2 rows", (), single(_held(2)), kind="harmless")
@@ -292,7 +300,7 @@ def _columns(Q: Array) -> Callable[[Subject], Subject]:
     return lambda s: s.with_columns(f=s.columns["f"] @ Q.T, tau=s.columns["tau"] @ Q.T)
 
 
-def late(seconds: float) -> Callable[[Subject], Subject]:
+def delay_wrench(seconds: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         delayed = np.maximum(s.seconds - seconds, 0.0)
         return s.with_wrench(CubicSpline(s.seconds, s.wrench)(delayed))
@@ -300,7 +308,7 @@ def late(seconds: float) -> Callable[[Subject], Subject]:
     return change
 
 
-def lagged(T: float) -> Callable[[Subject], Subject]:
+def low_pass_wrench(T: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         # Exact for a wrench that is linear between twenty points per sample.
         time = s.seconds
@@ -315,29 +323,31 @@ def lagged(T: float) -> Callable[[Subject], Subject]:
     return change
 
 
-def clock(rate: float) -> Callable[[Subject], Subject]:
+def scale_clock(rate: float) -> Callable[[Subject], Subject]:
     return lambda s: s.with_columns(t=np.round(rate * s.columns["t"]))
 
 
 def _in_world_axes(s: Subject) -> Subject:
-    return s.with_keys("wrench", frame="world").with_wrench(s.wrench)
+    return s.with_schema_keys("wrench", frame="world").with_wrench(s.wrench)
 
 
 def _in_body_axes(s: Subject) -> Subject:
-    return s.with_keys("wrench", frame="body").with_wrench(s.wrench)
+    return s.with_schema_keys("wrench", frame="body").with_wrench(s.wrench)
 
 
 def _in_world(s: Subject) -> Subject:
-    return _in_world_axes(s).with_keys("wrench", frame="body")
+    return _in_world_axes(s).with_schema_keys("wrench", frame="body")
 
 
 def _in_body(s: Subject) -> Subject:
-    return _in_body_axes(s).with_keys("wrench", frame="world")
+    return _in_body_axes(s).with_schema_keys("wrench", frame="world")
 
 
-def tilted(degrees: float) -> Callable[[Subject], Subject]:
+def tilt_gravity(degrees: float) -> Callable[[Subject], Subject]:
     R = rotation_from_quaternion(exp_rotation(np.radians(degrees) * np.array([0.8, -0.6, 0.0])))
-    return lambda s: s.with_keys("world", gravity=(R @ s.schema["world"]["gravity"]).tolist())
+    return lambda s: s.with_schema_keys(
+        "world", gravity=(R @ s.schema["world"]["gravity"]).tolist()
+    )
 
 
 _IN_BODY = {"frame": "body"}
@@ -361,7 +371,7 @@ def _inverted(s: Subject) -> Subject:
 
 
 def _rotation_vector(s: Subject) -> Subject:
-    return s.with_columns(r=np.degrees(log_rotation(s.columns["q"]))).with_keys(
+    return s.with_columns(r=np.degrees(log_rotation(s.columns["q"]))).with_schema_keys(
         "pose", quaternion=None, order=None, rotation_vector=["r[0]", "r[1]", "r[2]"]
     )
 
@@ -370,8 +380,8 @@ def _euler(s: Subject) -> Subject:
     from scipy.spatial.transform import Rotation
 
     angles = Rotation.from_quat(s.columns["q"]).as_euler("XYZ", degrees=True)
-    changed = s.with_columns(r=angles).with_keys("pose", quaternion=None)
-    return changed.with_keys("pose", euler=["r[0]", "r[1]", "r[2]"], order="XYZ")
+    changed = s.with_columns(r=angles).with_schema_keys("pose", quaternion=None)
+    return changed.with_schema_keys("pose", euler=["r[0]", "r[1]", "r[2]"], order="XYZ")
 
 
 _CONVENTIONS = (
@@ -410,11 +420,11 @@ def _rotation_logged(q: Array, kind: str, unit: str) -> Array:
 
 
 def _called(s: Subject, kind: str, unit: str) -> Subject:
-    s = s.with_keys("pose", quaternion=None, order=None, angle_unit=unit)
+    s = s.with_schema_keys("pose", quaternion=None, order=None, angle_unit=unit)
     columns = ["r[0]", "r[1]", "r[2]"]
     if kind == "rotation vector":
-        return s.with_keys("pose", rotation_vector=columns)
-    return s.with_keys("pose", euler=columns, order=kind)
+        return s.with_schema_keys("pose", rotation_vector=columns)
+    return s.with_schema_keys("pose", euler=columns, order=kind)
 
 
 def _convention(logged: str, named: str, unit: str) -> Callable[[Subject], Subject]:
@@ -442,9 +452,9 @@ def _mirrored(column: str, Q: Array) -> Callable[[Subject], Subject]:
 
 def _mounted(s: Subject) -> Subject:
     """Put a wrong sensor mount into the schema; the sensor is at Bo."""
-    s = s.with_keys("wrench", frame="body").with_wrench(s.wrench)
+    s = s.with_schema_keys("wrench", frame="body").with_wrench(s.wrench)
     mount = {"translation": [0.012, 0.0, 0.016], "quaternion": [0.0, 0.0, 0.0, 1.0]}
-    return s.with_keys("wrench", frame="sensor", mount=mount)
+    return s.with_schema_keys("wrench", frame="sensor", mount=mount)
 
 
 def _weight(s: Subject) -> float:
@@ -452,7 +462,7 @@ def _weight(s: Subject) -> float:
     return float(s.phi[0] * np.linalg.norm(s.schema["world"]["gravity"]))
 
 
-def drifting(share: float, shape: str) -> Make:
+def drift_offset(share: float, shape: str) -> Perturbation:
     def make(s: Subject, rng: np.random.Generator) -> Sequence[Subject]:
         profile = np.linspace(0.0, 1.0, len(s.seconds))
         if shape == "step":
@@ -475,7 +485,7 @@ def _inertia(s: Subject) -> Array:
     return InertialParameters(s.phi).inertia_about_com
 
 
-def saturated(share: float) -> Callable[[Subject], Subject]:
+def saturate_wrench(share: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         w = s.wrench
         limit = share * np.abs(w[:, :3]).max()
@@ -484,7 +494,7 @@ def saturated(share: float) -> Callable[[Subject], Subject]:
     return change
 
 
-def touched(seconds: float, share: float) -> Callable[[Subject], Subject]:
+def add_contact(seconds: float, share: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         length = min(seconds, s.seconds[-1] / 6.0)
         inside = (s.seconds > 0.4 * s.seconds[-1]) & (s.seconds < 0.4 * s.seconds[-1] + length)
@@ -495,7 +505,7 @@ def touched(seconds: float, share: float) -> Callable[[Subject], Subject]:
     return change
 
 
-def frozen(*names: str) -> Callable[[Subject], Subject]:
+def freeze_wrench(*names: str) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         time = s.seconds
         first = int(0.45 * len(time))
@@ -513,7 +523,7 @@ def _rounded(s: Subject) -> Subject:
     return s.with_columns(f=np.round(s.columns["f"], 5), tau=np.round(s.columns["tau"], 5))
 
 
-def spiked(*, either: bool) -> Make:
+def add_spikes(*, either: bool) -> Perturbation:
     def make(s: Subject, rng: np.random.Generator) -> Sequence[Subject]:
         f = s.columns["f"].copy()
         hit = rng.random(len(f)) < 0.01
@@ -524,22 +534,22 @@ def spiked(*, either: bool) -> Make:
     return make
 
 
-def heavier(s: Subject, factor: float, rows: Array) -> Subject:
+def increase_mass(s: Subject, factor: float, rows: Array) -> Subject:
     w = s.wrench
     heavier = s.offset + factor * (w - s.offset)
     return s.with_wrench(np.where(rows[:, None], heavier, w))
 
 
-def _two(factor: float) -> Make:
+def _two_bodies(factor: float) -> Perturbation:
     def make(s: Subject, rng: np.random.Generator) -> Sequence[Subject]:
         half = len(s.seconds) // 2
-        second = heavier(s, factor, np.ones(len(s.seconds), dtype=bool))
+        second = increase_mass(s, factor, np.ones(len(s.seconds), dtype=bool))
         return s.rows(slice(None, half)), second.rows(slice(half, None))
 
     return make
 
 
-def _dropped(share: float) -> Make:
+def _dropped(share: float) -> Perturbation:
     return lambda s, rng: (s.rows(rng.random(len(s.seconds)) >= share),)
 
 

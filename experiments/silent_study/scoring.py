@@ -53,13 +53,15 @@ class Score:
         log: name of the log.
         fault: name of the perturbation.
         kind: kind of the perturbation.
-        gain: twice the log-likelihood ratio of the original to the perturbed log.
+        log_likelihood_gain: twice the log-likelihood ratio of the original to the perturbed log.
         codes: code of the first finding other than information, and its equivalents.
-        right: whether one of the codes names the perturbation.
+        names_fault: whether one of the codes names the perturbation.
         usable: verdict of a plain fit; "none" without an estimate.
-        off: largest error of a reported parameter of that fit, in half-widths of its interval.
+        largest_error: largest error of a reported parameter of that fit, in half-widths of its
+            interval.
         remedy: way in which the remedy was applied: "applied" or "schema"; empty if none was.
-        after_usable, after_off: verdict and largest error of the fit after the remedy.
+        verdict_after_remedy, error_after_remedy: verdict and largest error of the fit after the
+            remedy.
         inertia_ratio: error of its inertia relative to that of the clean log, or to the interval
             of the clean log if that is larger.
         covered, reported: numbers of the ten parameters within their intervals and with an
@@ -69,14 +71,14 @@ class Score:
     log: str
     fault: str
     kind: str
-    gain: float
+    log_likelihood_gain: float
     codes: tuple[str, ...]
-    right: bool
+    names_fault: bool
     usable: str
-    off: float
+    largest_error: float
     remedy: str = ""
-    after_usable: str = ""
-    after_off: float = np.nan
+    verdict_after_remedy: str = ""
+    error_after_remedy: float = np.nan
     inertia_ratio: float = np.nan
     covered: int = 0
     reported: int = 0
@@ -84,20 +86,24 @@ class Score:
     @property
     def detectable(self) -> bool:
         """Whether the log can detect the perturbation."""
-        return self.gain >= DETECTABLE_LLR
+        return self.log_likelihood_gain >= DETECTABLE_LLR
 
     @property
     def silent(self) -> bool:
         """Whether exit status is 0 and a parameter is wrong by more than its whole interval."""
-        return self.usable in EXIT_ZERO and self.off > 2.0
+        return self.usable in EXIT_ZERO and self.largest_error > 2.0
 
     @property
     def misled(self) -> bool:
         """Whether the fit after the remedy has exit status 0 and is wrong as in `silent`."""
-        return bool(self.remedy) and self.after_usable in EXIT_ZERO and self.after_off > 2.0
+        return (
+            bool(self.remedy)
+            and self.verdict_after_remedy in EXIT_ZERO
+            and self.error_after_remedy > 2.0
+        )
 
 
-def scored(log: str, fault: str, seed: int) -> Score:
+def score_perturbation(log: str, fault: str, seed: int) -> Score:
     """Perturb a log and score its findings and estimates.
 
     Args:
@@ -109,9 +115,9 @@ def scored(log: str, fault: str, seed: int) -> Score:
     clean = subject(log, seed)
     rng = np.random.default_rng([seed, crc32(f"{log} {fault}".encode())])
     perturbed = tuple(perturbation.make(clean, rng))
-    gain = _gain(log, seed, perturbed, perturbation)
+    gain = _log_likelihood_gain(log, seed, perturbed, perturbation)
     if fault.startswith(PREFIX):
-        gain = min(gain, _gain_of_each(log, fault, seed, perturbed, perturbation))
+        gain = min(gain, _smallest_separate_gain(log, fault, seed, perturbed, perturbation))
     plain, findings = _fit_and_check(perturbed)
     first = next(iter(_by_importance(findings)), None)
     codes = () if first is None else (first.code, *first.evidence.get("equivalent", ()))
@@ -133,8 +139,8 @@ def scored(log: str, fault: str, seed: int) -> Score:
     return replace(
         score,
         remedy=remedy,
-        after_usable=after_usable,
-        after_off=after_off,
+        verdict_after_remedy=after_usable,
+        error_after_remedy=after_off,
         inertia_ratio=float(ratio),
         covered=counts[0],
         reported=counts[1],
@@ -312,19 +318,19 @@ def _key_of(line: str, remedy: str) -> dict[str, Any]:
 # --- detectability ------------------------------------------------------------------------------
 
 
-def _gain(log: str, seed: int, perturbed: Sequence[Subject], fault: Fault) -> float:
+def _log_likelihood_gain(log: str, seed: int, perturbed: Sequence[Subject], fault: Fault) -> float:
     """Return n (log det Σ of the perturbed log − log det Σ of the original), with the Jacobian.
 
     Infinite if the perturbed log cannot be read, or its best body has a negative mass.
     """
-    return _gain_over(_spread(log, seed), perturbed, fault.log_power)
+    return _log_likelihood_gain_over(_spread(log, seed), perturbed, fault.log_power)
 
 
-def _gain_over(
-    original: Spread, logs: Sequence[Subject], log_power: Callable[[float], float]
+def _log_likelihood_gain_over(
+    original: ResidualCovariance, logs: Sequence[Subject], log_power: Callable[[float], float]
 ) -> float:
     try:
-        perturbed = Spread.of([log.read() for log in logs])
+        perturbed = ResidualCovariance.of([log.read() for log in logs])
     except (IdentifyError, np.linalg.LinAlgError):
         return np.inf
     if perturbed.mass < 0.0 <= original.mass:
@@ -338,7 +344,7 @@ def _gain_over(
     return float(n * (perturbed.log_det - original.log_det - power))
 
 
-def _gain_of_each(
+def _smallest_separate_gain(
     log: str, name: str, seed: int, perturbed: Sequence[Subject], fault: Fault
 ) -> float:
     """Return the smallest gain of a log with all but one perturbation over that with all.
@@ -350,22 +356,24 @@ def _gain_of_each(
         rng = np.random.default_rng([seed, crc32(f"{log} {name}".encode())])
         logs = tuple(other.make(clean, rng))
         try:
-            reference = Spread.of([log.read() for log in logs])
+            reference = ResidualCovariance.of([log.read() for log in logs])
         except (IdentifyError, np.linalg.LinAlgError):
             continue
         gains.append(
-            _gain_over(reference, perturbed, lambda w, o=other: fault.log_power(w) - o.log_power(w))
+            _log_likelihood_gain_over(
+                reference, perturbed, lambda w, o=other: fault.log_power(w) - o.log_power(w)
+            )
         )
     return min(gains, default=np.inf)
 
 
 @lru_cache(maxsize=16)
-def _spread(log: str, seed: int) -> Spread:
-    return Spread.of([subject(log, seed).read()])
+def _spread(log: str, seed: int) -> ResidualCovariance:
+    return ResidualCovariance.of([subject(log, seed).read()])
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ResidualCovariance:
     """Covariance of the residual wrench of the best body, over all rows.
 
     Attributes:
@@ -379,7 +387,7 @@ class Spread:
     mass: float
 
     @classmethod
-    def of(cls, recordings: Sequence[Recording]) -> Spread:
+    def of(cls, recordings: Sequence[Recording]) -> ResidualCovariance:
         """Fit logs of one body, each with its own offset."""
         stacks, counts = [], []
         for recording in recordings:

@@ -20,7 +20,7 @@ Power: TypeAlias = Callable[[float], float]
 
 Change: TypeAlias = Callable[[Subject, np.random.Generator], Subject]
 
-Drawn: TypeAlias = tuple[str, Change, Power]
+DrawnChange: TypeAlias = tuple[str, Change, Power]
 """Description of a random change, the change, and its power."""
 
 _MISTAKE_SHARE = 0.25
@@ -29,22 +29,22 @@ _MISTAKE_SHARE = 0.25
 
 def several(number: int, seed: int) -> Fault:
     """Return a combination of perturbations; number and seed determine it."""
-    drawn = _drawn(number, seed)
-    return _of(drawn, f"{PREFIX}{number}: {', '.join(name for name, _, _ in drawn)}")
+    drawn = _draw_changes(number, seed)
+    return _combined_fault(drawn, f"{PREFIX}{number}: {', '.join(name for name, _, _ in drawn)}")
 
 
 def without_each(number: int, seed: int) -> list[Fault]:
     """Return the combinations that omit one of its perturbations each."""
-    drawn = _drawn(number, seed)
+    drawn = _draw_changes(number, seed)
     return [
-        _of(
+        _combined_fault(
             [other for other in drawn if other is not omitted], f"{PREFIX}{number} but {omitted[0]}"
         )
         for omitted in drawn
     ]
 
 
-def _drawn(number: int, seed: int) -> list[Drawn]:
+def _draw_changes(number: int, seed: int) -> list[DrawnChange]:
     rng = np.random.default_rng([seed, 5000 + number])
     count = int(rng.integers(2, 4))
     kinds = list(_SIZED) if rng.random() > _MISTAKE_SHARE else [*_SIZED, *_MISTAKES, *_MISTAKES]
@@ -52,7 +52,7 @@ def _drawn(number: int, seed: int) -> list[Drawn]:
     return [kinds[k](rng) for k in sorted(set(chosen.tolist()))]
 
 
-def _of(drawn: Sequence[Drawn], name: str) -> Fault:
+def _combined_fault(drawn: Sequence[DrawnChange], name: str) -> Fault:
     def make(subject: Subject, rng: np.random.Generator) -> Sequence[Subject]:
         for _, change, _ in drawn:
             subject = change(subject, rng)
@@ -85,30 +85,34 @@ def _no_power(omega: float) -> float:
     return 0.0
 
 
-def _alone(change: Callable[[Subject], Subject]) -> Change:
+def _deterministic(change: Callable[[Subject], Subject]) -> Change:
     return lambda subject, rng: change(subject)
 
 
-def _delay(rng: np.random.Generator) -> Drawn:
+def _delay(rng: np.random.Generator) -> DrawnChange:
     seconds = _size(rng, 3e-3, 60e-3)
-    return f"wrench late {1e3 * seconds:.3g} ms", _alone(faults.late(seconds)), _no_power
+    return (
+        f"wrench late {1e3 * seconds:.3g} ms",
+        _deterministic(faults.delay_wrench(seconds)),
+        _no_power,
+    )
 
 
-def _lag(rng: np.random.Generator) -> Drawn:
+def _lag(rng: np.random.Generator) -> DrawnChange:
     T = _size(rng, 3e-3, 50e-3)
 
     def power(omega: float) -> float:
         return -6.0 * float(np.log(1.0 + (omega * T) ** 2))
 
-    return f"low-pass of {1e3 * T:.3g} ms", _alone(faults.lagged(T)), power
+    return f"low-pass of {1e3 * T:.3g} ms", _deterministic(faults.low_pass_wrench(T)), power
 
 
-def _clock(rng: np.random.Generator) -> Drawn:
+def _clock(rng: np.random.Generator) -> DrawnChange:
     rate = 1.0 + _signed(rng, 0.005, 0.1)
-    return f"clock x {rate:.4g}", _alone(faults.clock(rate)), _no_power
+    return f"clock x {rate:.4g}", _deterministic(faults.scale_clock(rate)), _no_power
 
 
-def _gain(rng: np.random.Generator) -> Drawn:
+def _gain(rng: np.random.Generator) -> DrawnChange:
     gains = np.ones(2)
     which = int(rng.integers(2))
     gains[which] += _signed(rng, 0.01, 0.2)
@@ -116,92 +120,100 @@ def _gain(rng: np.random.Generator) -> Drawn:
     return _map(f"{name} x {gains[which]:.4g}", np.diag(np.repeat(gains, 3)))
 
 
-def _gain_of_axis(rng: np.random.Generator) -> Drawn:
+def _gain_of_axis(rng: np.random.Generator) -> DrawnChange:
     axis, gain = int(rng.integers(6)), 1.0 + _signed(rng, 0.01, 0.2)
     G = np.eye(6)
     G[axis, axis] = gain
     return _map(f"axis {axis + 1} x {gain:.4g}", G)
 
 
-def _crosstalk(rng: np.random.Generator) -> Drawn:
+def _crosstalk(rng: np.random.Generator) -> DrawnChange:
     share = _size(rng, 0.005, 0.05)
     off = np.kron(np.eye(2), rng.normal(size=(3, 3)) * (1.0 - np.eye(3)))
     return _map(f"crosstalk {100.0 * share:.2g} %", np.eye(6) + share * off)
 
 
-def _turned(rng: np.random.Generator) -> Drawn:
+def _turned(rng: np.random.Generator) -> DrawnChange:
     degrees = _size(rng, 0.5, 30.0)
     R = rotation_from_quaternion(exp_rotation(np.radians(degrees) * _axis(rng)))
     return _map(f"wrench turned {degrees:.3g} deg", np.kron(np.eye(2), R))
 
 
-def _map(name: str, G: Array) -> Drawn:
+def _map(name: str, G: Array) -> DrawnChange:
     power = 2.0 * float(np.linalg.slogdet(G)[1])
-    return name, _alone(lambda s: s.with_wrench(s.wrench @ G.T)), lambda omega: power
+    return name, _deterministic(lambda s: s.with_wrench(s.wrench @ G.T)), lambda omega: power
 
 
-def _tilt(rng: np.random.Generator) -> Drawn:
+def _tilt(rng: np.random.Generator) -> DrawnChange:
     degrees = _size(rng, 0.3, 5.0)
-    return f"gravity tilted {degrees:.3g} deg", _alone(faults.tilted(degrees)), _no_power
+    return (
+        f"gravity tilted {degrees:.3g} deg",
+        _deterministic(faults.tilt_gravity(degrees)),
+        _no_power,
+    )
 
 
-def _offset(rng: np.random.Generator) -> Drawn:
+def _offset(rng: np.random.Generator) -> DrawnChange:
     metres, axis = _size(rng, 2e-3, 40e-3), _axis(rng)
 
     def change(s: Subject) -> Subject:
         return s.with_columns(p=s.columns["p"] + s.rotation @ (metres * axis))
 
-    return f"pose {1e3 * metres:.3g} mm off", _alone(change), _no_power
+    return f"pose {1e3 * metres:.3g} mm off", _deterministic(change), _no_power
 
 
-def _drift(rng: np.random.Generator) -> Drawn:
+def _drift(rng: np.random.Generator) -> DrawnChange:
     shape = ("linear", "step", "walk")[int(rng.integers(3))]
     share = _size(rng, 0.01, 0.2)
-    make = faults.drifting(share, shape)
+    make = faults.drift_offset(share, shape)
     return f"offset: {shape} of {share:.3g}", lambda s, rng: make(s, rng)[0], _no_power
 
 
-def _contact(rng: np.random.Generator) -> Drawn:
+def _contact(rng: np.random.Generator) -> DrawnChange:
     seconds, share = _size(rng, 0.5, 20.0), _size(rng, 0.05, 1.0)
     name = f"contact of {seconds:.3g} s with {share:.3g} of the weight"
-    return name, _alone(faults.touched(seconds, share)), _no_power
+    return name, _deterministic(faults.add_contact(seconds, share)), _no_power
 
 
-def _heavier(rng: np.random.Generator) -> Drawn:
+def _heavier(rng: np.random.Generator) -> DrawnChange:
     factor, part = 1.0 + _signed(rng, 0.01, 0.5), float(rng.uniform(0.2, 0.8))
 
     def change(s: Subject) -> Subject:
-        return faults.heavier(s, factor, s.seconds > part * s.seconds[-1])
+        return faults.increase_mass(s, factor, s.seconds > part * s.seconds[-1])
 
-    return f"payload x {factor:.4g} from {part:.2g} on", _alone(change), _no_power
+    return f"payload x {factor:.4g} from {part:.2g} on", _deterministic(change), _no_power
 
 
-def _frozen(rng: np.random.Generator) -> Drawn:
+def _frozen(rng: np.random.Generator) -> DrawnChange:
     names = (("p", "q"), ("f", "tau"))[int(rng.integers(2))]
-    return f"{'/'.join(names)} frozen for 1 s", _alone(faults.frozen(*names)), _no_power
+    return (
+        f"{'/'.join(names)} frozen for 1 s",
+        _deterministic(faults.freeze_wrench(*names)),
+        _no_power,
+    )
 
 
-def _spikes(rng: np.random.Generator) -> Drawn:
-    make = faults.spiked(either=bool(rng.integers(2)))
+def _spikes(rng: np.random.Generator) -> DrawnChange:
+    make = faults.add_spikes(either=bool(rng.integers(2)))
     return "spikes", lambda s, rng: make(s, rng)[0], _no_power
 
 
-def _saturation(rng: np.random.Generator) -> Drawn:
+def _saturation(rng: np.random.Generator) -> DrawnChange:
     share = float(rng.uniform(0.6, 0.95))
-    return f"saturated at {share:.2g}", _alone(faults.saturated(share)), _no_power
+    return f"saturated at {share:.2g}", _deterministic(faults.saturate_wrench(share)), _no_power
 
 
-def _mistake(name: str) -> Callable[[np.random.Generator], Drawn]:
+def _mistake(name: str) -> Callable[[np.random.Generator], DrawnChange]:
     """Return a function that draws the perturbation of a name, which has no size."""
 
-    def draw(rng: np.random.Generator) -> Drawn:
+    def draw(rng: np.random.Generator) -> DrawnChange:
         done = next(fault for fault in faults.faults() if fault.name == name)
         return name, lambda s, rng: done.make(s, rng)[0], done.log_power
 
     return draw
 
 
-_SIZED: tuple[Callable[[np.random.Generator], Drawn], ...] = (
+_SIZED: tuple[Callable[[np.random.Generator], DrawnChange], ...] = (
     *(_delay, _lag, _clock, _gain, _gain_of_axis, _crosstalk, _turned, _tilt, _offset, _drift),
     *(_contact, _heavier, _frozen, _spikes, _saturation),
 )

@@ -72,7 +72,7 @@ class Subject:
         """Return the log with other columns."""
         return replace(self, columns={**self.columns, **columns})
 
-    def with_keys(self, table: str, **keys: Any) -> Subject:
+    def with_schema_keys(self, table: str, **keys: Any) -> Subject:
         """Return the log with other keys in a table of its schema; None removes a key."""
         schema = deepcopy(dict(self.schema))
         merged = {**schema.get(table, {}), **keys}

@@ -61,13 +61,13 @@ def _criteria(scores: Sequence[Score], clean: Sequence[CleanScore]) -> list[list
     hidden = [s for s in single if not s.detectable]
     several = [s for s in scores if s.kind == "several"]
     combined = [s for s in several if s.detectable]
-    corrected = [s for s in detectable if s.right and s.remedy]
+    corrected = [s for s in detectable if s.names_fault and s.remedy]
     harmless = [s for s in scores if s.kind == "harmless"]
     return [
         ["silently wrong, detectable", "0", *_bound(detectable, lambda s: s.silent)],
         ["silently wrong, not detectable", "–", *_bound(hidden, lambda s: s.silent)],
         ["silently wrong, combined", "0", *_bound(combined, lambda s: s.silent)],
-        ["named, detectable", "≥ 95 %", _count(detectable, lambda s: s.right), ""],
+        ["named, detectable", "≥ 95 %", _count(detectable, lambda s: s.names_fault), ""],
         ["misled", "0", *_bound(single, lambda s: s.misled)],
         ["misled, combined", "0", *_bound(combined, lambda s: s.misled)],
         [
@@ -113,7 +113,7 @@ def _covered(scores: Sequence[Score]) -> tuple[str, str]:
 
 
 def _within(score: Score) -> bool:
-    return bool(score.after_off <= WITHIN)
+    return bool(score.error_after_remedy <= WITHIN)
 
 
 def _count(scores: Sequence[_T], holds: Callable[[_T], bool]) -> str:
@@ -172,15 +172,18 @@ def _combined_section(scores: Sequence[Score], wrong: Sequence[Score]) -> list[s
 
 
 def _offs(score: Score) -> list[str]:
-    both = (score.off, score.usable), (score.after_off, score.after_usable)
+    both = (
+        (score.largest_error, score.usable),
+        (score.error_after_remedy, score.verdict_after_remedy),
+    )
     return ["" if np.isnan(off) else f"{off:.2g} ({usable})" for off, usable in both]
 
 
 def _row(scores: Sequence[Score]) -> list[str]:
     detectable = [s for s in scores if s.detectable]
-    named = [s for s in detectable if s.right]
+    named = [s for s in detectable if s.names_fault]
     corrected = [s for s in named if s.remedy]
-    others = Counter(s.codes[0] if s.codes else "nothing" for s in detectable if not s.right)
+    others = Counter(s.codes[0] if s.codes else "nothing" for s in detectable if not s.names_fault)
     return [
         str(len(scores)),
         str(len(detectable)),
@@ -202,7 +205,7 @@ def _nonzero(flags: Iterable[bool]) -> str:
 def _clean_section(clean: Sequence[CleanScore]) -> list[str]:
     if not clean:
         return []
-    offs = np.array([s.off for s in clean])
+    offs = np.array([s.largest_error for s in clean])
     excitation = Counter(code for s in clean for code in s.excitation)
     lines = [
         "## Clean logs",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
-from experiments.silent_study.faults import late
+from experiments.silent_study.faults import delay_wrench
 from experiments.silent_study.scoring import apply_remedy
 from experiments.silent_study.subjects import Subject, subject
 from identify.findings import Finding
@@ -15,7 +15,7 @@ from tests.checks import effects_of
 from tests.slow import mostly_slow
 
 CLEAN = subject("fast-1", 5)
-IN_WORLD = CLEAN.with_keys("wrench", frame="world").with_wrench(CLEAN.wrench)
+IN_WORLD = CLEAN.with_schema_keys("wrench", frame="world").with_wrench(CLEAN.wrench)
 
 
 def late_columns(log: Subject, delay: float) -> Subject:
@@ -30,9 +30,9 @@ def findings(log: Subject) -> list[Finding]:
 
 
 LATE = {
-    "40 ms": (late(0.04)(CLEAN), 0.04),
-    "400 ms, frozen at first": (late(0.4)(CLEAN), 0.4),
-    "late in body axes, then turned": (late(0.08)(IN_WORLD), 0.08),
+    "40 ms": (delay_wrench(0.04)(CLEAN), 0.04),
+    "400 ms, frozen at first": (delay_wrench(0.4)(CLEAN), 0.4),
+    "late in body axes, then turned": (delay_wrench(0.08)(IN_WORLD), 0.08),
     "16 ms in world axes": (late_columns(IN_WORLD, 0.016), 0.016),
     "250 ms in world axes": (late_columns(IN_WORLD, 0.25), 0.25),
 }

@@ -3,11 +3,11 @@ import pytest
 from experiments.benchmarks import (
     run as command,
 )
-from experiments.benchmarks.measure import Effort, Line, race
+from experiments.benchmarks.measure import Effort, ReportLine, race
 from experiments.benchmarks.registry import BENCHMARKS
 from tests.slow import mostly_slow
 
-TINY = Effort(repetitions=2, size=0.01, seconds=0.0)
+TINY = Effort(repetitions=2, scale=0.01, seconds=0.0)
 SLOW = {
     *("long-logs", "checks", "fit-command", "report", "import", "readers"),
     *("forward-simulation", "groups-and-logs", "arms"),
@@ -29,15 +29,15 @@ def test_contenders_take_turns_in_alternating_order():
 def test_a_benchmark_runs(name):
     lines = BENCHMARKS[name](TINY)
     assert lines
-    assert all(isinstance(line, Line) and line.measured for line in lines)
+    assert all(isinstance(line, ReportLine) and line.measured for line in lines)
     assert name == "inspect" or any(line.target for line in lines)  # it has no target
 
 
 def test_failing_benchmark_does_not_hide_others(monkeypatch, tmp_path, capsys):
-    def broken(effort: Effort) -> list[Line]:
+    def broken(effort: Effort) -> list[ReportLine]:
         raise OSError("no room")
 
-    working = [Line("something", "3 ms", "≤ 2 ms", False)]
+    working = [ReportLine("something", "3 ms", "≤ 2 ms", False)]
     monkeypatch.setattr(
         command, "BENCHMARKS", {"broken": broken, "working": lambda effort: working}
     )

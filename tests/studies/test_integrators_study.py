@@ -2,7 +2,7 @@ import pytest
 
 from experiments.integrators_study.cases import FREE, LOADED
 from experiments.integrators_study.measure import (
-    NAMES,
+    INTEGRATOR_NAMES,
     measure_costs,
     measure_drift,
     measure_order,
@@ -35,4 +35,4 @@ def test_the_tables_go_into_the_documentation(tmp_path):
 
 
 def test_every_integrator_is_measured():
-    assert tuple(INTEGRATORS) == NAMES
+    assert tuple(INTEGRATORS) == INTEGRATOR_NAMES

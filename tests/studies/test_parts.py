@@ -39,7 +39,7 @@ def test_a_ratio_is_the_difference_of_two_fits_by_their_half_widths(log):
     bounds = np.array([[fit.intervals[name] for name in PHI] for fit in fits])
     half = np.sqrt(np.sum((bounds[..., 1] - x) ** 2, axis=0))
     np.testing.assert_allclose(found.of(PHI), np.abs(x[0] - x[1]) / half, rtol=1e-9)
-    assert (found.parts, found.refused, found.of(PHI).max() < 1.5) == (2, 0, True)
+    assert (found.parts, found.failed_parts, found.of(PHI).max() < 1.5) == (2, 0, True)
 
 
 def test_report_counts_pairs_and_significant_differences(log, tmp_path, monkeypatch):
@@ -51,7 +51,7 @@ def test_report_counts_pairs_and_significant_differences(log, tmp_path, monkeypa
     path = tmp_path / "parts.md"
     assert parts.main(["-o", str(path)]) == 0
     lines = path.read_text(encoding="utf-8").splitlines()
-    at_hand = parts.foreign_log() is not None
+    at_hand = parts.public_log() is not None
     assert lines[-1].startswith("Numerics: `" if at_hand else "Not the whole study: without panda")
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][2:]
     assert [row[1] for row in rows] == ["2", "4", "both"] * 2
@@ -63,9 +63,9 @@ def test_report_counts_pairs_and_significant_differences(log, tmp_path, monkeypa
 
 @pytest.mark.slow
 def test_longest_contact_free_part_is_used_alone(log):
-    assert list(parts.untouched(log)) == []
+    assert list(parts.contact_free_part(log)) == []
     touched = _changed(log, 16.0, 17.5, force=[0.0, 4.0, 6.0])
-    ((what, rest),) = parts.untouched(touched)
+    ((what, rest),) = parts.contact_free_part(touched)
     assert what.endswith("untouched")
     assert rest.time is not None
     assert rest.time[0] == 0.0

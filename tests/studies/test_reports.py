@@ -4,7 +4,7 @@ import re
 import pytest
 
 from experiments import reports
-from experiments.reports import REPORTS, ROOT, Report, numerics_line, old_reports, write_report
+from experiments.reports import REPORTS, ROOT, Report, numerics_line, outdated_reports, write_report
 from identify.errors import SchemaError
 from identify.reporting.study.summary import numerics_mark
 from scripts import write_reports
@@ -92,14 +92,14 @@ def test_report_digest_changes_with_packages_and_study(tmp_path, monkeypatch):
 
 
 def test_report_is_outdated_until_written_and_after_study_changes(report, tmp_path, capsys):
-    assert old_reports() == {"made": report}
+    assert outdated_reports() == {"made": report}
     line = numerics_line("made", *parsed(), "logs")
     write_report(tmp_path / report.file, "# Title\n\ntext\n", line)
     text = (tmp_path / report.file).read_text(encoding="utf-8")
     assert text == f"# Title\n\ntext\n\nNumerics: {report.mark}.\n"
     assert capsys.readouterr().out == f"{text}\n"
-    assert old_reports() == {}
+    assert outdated_reports() == {}
     (tmp_path / "study.py").write_text("print(2)", encoding="utf-8")
-    assert old_reports(["made"]) == {"made": report}
+    assert outdated_reports(["made"]) == {"made": report}
     with pytest.raises(SchemaError, match="no report 'mode' among made; did you mean 'made'"):
-        old_reports(["mode"])
+        outdated_reports(["mode"])

@@ -142,14 +142,14 @@ def test_scores_classify_silent_and_misled_cases():
     assert fine.detectable
     assert not fine.silent
     assert not fine.misled
-    assert replace(fine, off=2.1).silent
-    assert not replace(fine, off=2.1, usable="no").silent
-    led = replace(fine, remedy="schema", after_usable="yes", after_off=2.1)
+    assert replace(fine, largest_error=2.1).silent
+    assert not replace(fine, largest_error=2.1, usable="no").silent
+    led = replace(fine, remedy="schema", verdict_after_remedy="yes", error_after_remedy=2.1)
     assert led.misled
-    assert replace(led, after_usable="with care").misled
-    assert not replace(led, after_usable="no").misled
+    assert replace(led, verdict_after_remedy="with care").misled
+    assert not replace(led, verdict_after_remedy="no").misled
     assert not replace(led, remedy="").misled
-    assert not replace(fine, gain=19.0).detectable
+    assert not replace(fine, log_likelihood_gain=19.0).detectable
 
 
 @pytest.mark.parametrize("number", range(24))
@@ -166,15 +166,15 @@ def test_power_of_several_matches_their_maps(subject, number):
 def test_combined_faults_are_detectable_when_each_is_distinguishable(subject, monkeypatch):
     monkeypatch.setattr(scoring, "subject", lambda log, seed: subject)
     scoring._spread.cache_clear()
-    late = ("late", several._alone(faults.late(0.005)), several._no_power)
+    late = ("late", several._deterministic(faults.delay_wrench(0.005)), several._no_power)
     both = several._map("both x 0.9", 0.9 * np.eye(6))
     gains = []
-    tilt = ("tilt", several._alone(faults.tilted(3.0)), several._no_power)
+    tilt = ("tilt", several._deterministic(faults.tilt_gravity(3.0)), several._no_power)
     for drawn in ([late, both], [late, tilt]):
-        monkeypatch.setattr(several, "_drawn", lambda number, seed, d=drawn: d)
+        monkeypatch.setattr(several, "_draw_changes", lambda number, seed, d=drawn: d)
         done = several.several(0, 1)
         wrong = tuple(done.make(subject, np.random.default_rng(0)))
-        gains.append(scoring._gain_of_each("here", "several 0", 1, wrong, done))
+        gains.append(scoring._smallest_separate_gain("here", "several 0", 1, wrong, done))
     scoring._spread.cache_clear()
     assert abs(gains[0]) < 1e-6  # no log detects a common gain
     assert gains[1] > scoring.DETECTABLE_LLR
