@@ -163,13 +163,13 @@ class PoseTable(DocumentTable):
     frame: Annotated[StrictStr, Field(min_length=1)] | None = None
     """Link of the robot that is the body frame B."""
     order: StrictStr | None = None
-    """Order of the quaternion "xyzw" or "wxyz", of the matrix "row" or "column", of Euler angles
-    their axes as SciPy's (small letters turn about fixed axes, capitals about moving ones)."""
+    """Order of components: "xyzw" or "wxyz", or for a matrix "row" or "column"; for Euler angles,
+    axes in SciPy's notation (lower case: fixed axes, upper case: moving axes)."""
     maps: Annotated[str, one_of(("body_to_world", "world_to_body"))] = "body_to_world"
     """Direction of the transform: body_to_world or world_to_body, the inverse."""
     position_axes: Annotated[str, one_of(("body", "world"))] | None = None
-    """The position is that of the body's origin in these axes, whatever `maps` says of the
-    rotation; where not given it is the position of the pose that `maps` names."""
+    """Axes of the position of the body's origin, independently of `maps`; by default the position
+    is that of the transform in the direction of `maps`."""
     position_unit: Annotated[str, one_of(LENGTH_UNITS)] = "m"
     angle_unit: Annotated[str, one_of(ANGLE_UNITS)] = "rad"
     position_noise: NoiseSigma | None = None

@@ -35,7 +35,7 @@ _SIGNALS_BY_SENSOR: Mapping[str, tuple[str, ...]] = {
 }
 """Signals that one sensor may provide, in the order of a recording."""
 
-RecordingT = TypeVar("Log", Recording, "JointRecording")
+RecordingT = TypeVar("RecordingT", Recording, "JointRecording")
 
 
 def on_one_clock(recording: RecordingT) -> RecordingT:

@@ -2,9 +2,9 @@ from experiments import agreement
 
 
 def test_equal_bodies_agree_and_heavier_body_is_detected(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(agreement, "SETS", (2, 4))
+    monkeypatch.setattr(agreement, "SET_SIZES", (2, 4))
     monkeypatch.setattr(agreement, "SETS_DRAWN", 4)
-    monkeypatch.setattr(agreement, "HEAVIER", (1.1,))
+    monkeypatch.setattr(agreement, "MASS_FACTORS", (1.1,))
     path = tmp_path / "agreement.md"
     assert agreement.main(["-o", str(path), "--logs", "10"]) == 0
     text = path.read_text(encoding="utf-8")

@@ -47,7 +47,7 @@ def test_report_counts_pairs_and_significant_differences(log, tmp_path, monkeypa
     turned = {"force": log.signals["force"] * np.where(log.time < 12.0, 1.0, 1.1)[:, None]}
     heavier = replace(log, name="heavier", signals={**log.signals, **turned})
     monkeypatch.setattr(parts, "logs", lambda: iter([log, heavier]))
-    monkeypatch.setattr(parts, "untouched", lambda log: iter(()))
+    monkeypatch.setattr(parts, "contact_free_part", lambda log: iter(()))
     path = tmp_path / "parts.md"
     assert parts.main(["-o", str(path)]) == 0
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -66,7 +66,7 @@ def test_longest_contact_free_part_is_used_alone(log):
     assert list(parts.contact_free_part(log)) == []
     touched = _changed(log, 16.0, 17.5, force=[0.0, 4.0, 6.0])
     ((what, rest),) = parts.contact_free_part(touched)
-    assert what.endswith("untouched")
+    assert what.endswith("contact_free_part")
     assert rest.time is not None
     assert rest.time[0] == 0.0
     assert 15.5 < rest.time[-1] <= 16.0

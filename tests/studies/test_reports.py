@@ -96,7 +96,7 @@ def test_report_is_outdated_until_written_and_after_study_changes(report, tmp_pa
     line = numerics_line("made", *parsed(), "logs")
     write_report(tmp_path / report.file, "# Title\n\ntext\n", line)
     text = (tmp_path / report.file).read_text(encoding="utf-8")
-    assert text == f"# Title\n\ntext\n\nNumerics: {report.mark}.\n"
+    assert text == f"# Title\n\ntext\n\nNumerics: {report.fingerprint_line}.\n"
     assert capsys.readouterr().out == f"{text}\n"
     assert outdated_reports() == {}
     (tmp_path / "study.py").write_text("print(2)", encoding="utf-8")

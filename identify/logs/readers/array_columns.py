@@ -33,7 +33,7 @@ _MAX_ARRAY_COLUMNS, _MAX_SIGNAL_PARTS = 10_000, 16
 """Maximum number of columns of an array, and of parts of a signal."""
 
 
-ArrayKey = TypeVar("Key", bound=Hashable)
+ArrayKey = TypeVar("ArrayKey", bound=Hashable)
 """Key with which a file format loads an array."""
 
 
