@@ -77,7 +77,7 @@ def numerics_line(
         options: parsed options.
         deciding: names of options that decide the measurement. The report counts as one of this
             code only if they have their default values and nothing is missing.
-        missing: description of missing requirements; by default, from `Report.lacks`.
+        missing: description of missing requirements; by default, from `Report.missing_requirement`.
     """
     changed = [key for key in deciding if getattr(options, key) != parser.get_default(key)]
     missing = REPORTS[name].missing_requirement() if missing is None else missing
