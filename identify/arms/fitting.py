@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arms.torque_scale import TorqueScale
 from identify.arrays import Array
-from identify.estimation.bootstrap import MIN_BLOCKS, score_scatter
+from identify.estimation.bootstrap import MIN_BLOCKS, score_scatter_ratio
 from identify.estimation.estimate import Estimate
 from identify.estimation.estimator import estimate_unknowns
 from identify.estimation.least_squares import weighted_least_squares
@@ -82,7 +82,7 @@ def solve_arm(
         terms: constraints of the first body.
     """
     first = system(1.0)
-    scatter = score_scatter(weighted_least_squares(first, terms))
+    scatter = score_scatter_ratio(weighted_least_squares(first, terms))
     statistics, _ = first.data[0]
     blocks = len(set(zip(statistics.log.tolist(), statistics.block.tolist(), strict=True)))
     route = interval or ("bootstrap" if blocks >= MIN_BLOCKS else "formula")
@@ -94,7 +94,7 @@ def solve_arm(
     if route == "formula":
         kind = (
             f"95 %, by residuals, {scatter:.2g} times their variance as {blocks} blocks of time "
-            f"scatter; {scale.kind}"
+            f"scatter; {scale.interval_kind}"
         )
         others = {name: replace(body, interval_kind=kind) for name, body in estimate.others.items()}
         estimate = replace(estimate, interval_kind=kind, others=others)

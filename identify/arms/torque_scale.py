@@ -29,17 +29,17 @@ of the torques is wrong: no torque constant is off by as much."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TorqueScale:
-    """Gains of the joints' torques, logged = gain × true, with their errors, as `CountedErrors`.
+    """Gains of the joints' torques, logged = gain × true, with their errors, as `SystematicErrors`.
 
     Attributes:
         gains: of each joint, shape (n,).
         covariance: of the gains, shape (n, n).
-        kind: description for intervals and reports.
+        interval_kind: description for intervals and reports.
     """
 
     gains: Array
     covariance: Array
-    kind: str
+    interval_kind: str
 
     def __post_init__(self) -> None:
         gains, n = seal(self.gains, "gains of the torques", (None,), ProblemError), len(self.gains)
@@ -52,7 +52,7 @@ class TorqueScale:
     def assumed(cls, joints: int) -> TorqueScale:
         """Return gains of one, known to 2 % each."""
         scale = cls.known(ASSUMED_ERROR, joints)
-        return replace(scale, kind=f"{scale.kind} (assumed)")
+        return replace(scale, interval_kind=f"{scale.interval_kind} (assumed)")
 
     @classmethod
     def known(cls, error: float | Sequence[float], joints: int) -> TorqueScale:

@@ -173,7 +173,7 @@ def _lines(result: ArmResult) -> Iterator[str]:
     yield "± 95 %; rotor inertia [kg m²], viscous [N m s/rad] and Coulomb friction, offset [N m]"
     yield ""
     yield from log_lines(result.recordings, fit.logs, fit.robot)
-    yield f"Torque scale: {fit.scale.kind}."
+    yield f"Torque scale: {fit.scale.interval_kind}."
     values, half_widths = fit.weighted.values, fit.weighted.half_widths
     count, precise = len(values), int((half_widths < _PRECISE_SHARE * abs(values)).sum())
     yield f"Base parameters: {count}, {precise} of them with a 95 % interval below 10 %."

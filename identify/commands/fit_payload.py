@@ -165,7 +165,7 @@ def _lines(result: PayloadResult, truth: InertialParameters | None) -> Iterator[
     gains = dict(zip(fit.robot.joints, fit.scale.gains.tolist(), strict=True))
     listed = ", ".join(f"{name} {gain:.3g}" for name, gain in gains.items())
     shown = "" if set(gains.values()) == {1.0} else f": {listed}"
-    yield f"Torque scale: {fit.scale.kind}{shown}."
+    yield f"Torque scale: {fit.scale.interval_kind}{shown}."
     yield from verdict_lines(result, torque_answer(result))
     yield from finding_lines(result.findings)
     proof = result.estimate.certificate

@@ -62,7 +62,7 @@ def detail_lines(result: FitResult) -> Iterator[str]:
         yield from verdict_lines(result.carrier, wrench_explained(result.carrier))
     yield from (f"Before the fit: {correction}" for correction in result.corrected)
     for body in result.estimate.bodies:
-        yield from (_sentence(body.of_body, text) for text in repeatability_in_words(body))
+        yield from (_sentence(body.body_suffix, text) for text in repeatability_in_words(body))
     yield from finding_lines(result.all_findings)
     proof = estimate.certificate
     method = f"solver {proof.solver}; active constraints: {' and '.join(proof.active) or 'none'}"
@@ -101,7 +101,7 @@ def bound_lines(estimate: SavedEstimate) -> Iterator[str]:
     bounds = estimate.certified_bounds
     if not bounds:
         return
-    of_body = getattr(estimate, "of_body", "")
+    of_body = getattr(estimate, "body_suffix", "")
     yield f"Certified 95 % bounds{of_body} over all bodies compatible with data and constraints:"
     for names, unit in _BOUND_GROUPS:
         spans = []
@@ -193,7 +193,7 @@ def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
 def verdict_lines(result: BodyResult, explains_data: str) -> Iterator[str]:
     """Format the verdict on an estimate, one line for each question, and for needs."""
     verdict, estimate = verdict_in_words(result, explains_data), result.estimate
-    prefix = f"{estimate.body.capitalize()}: " if estimate.of_body else ""
+    prefix = f"{estimate.body.capitalize()}: " if estimate.body_suffix else ""
     yield f"{prefix}Usable: {verdict.usable}."
     minimum = estimate.certificate.eigenvalues[0]
     eigenvalue = f"minimum eigenvalue of the scaled pseudo-inertia {minimum:.2g}"

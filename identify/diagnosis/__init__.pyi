@@ -4,7 +4,7 @@ from identify.diagnosis.body_changes import (
 )
 from identify.diagnosis.contacts import (
     contact_spans as contact_spans,
-    without_long_ends as without_long_ends,
+    without_long_end_contacts as without_long_end_contacts,
 )
 from identify.diagnosis.fault import Fault as Fault, FaultParameters as FaultParameters
 from identify.diagnosis.motion import Excitation as Excitation, excitation as excitation

@@ -97,7 +97,7 @@ def detect_body_changes(
     if len(fit.data.space) != 10 or len(fit.data.system.data) != 1:
         return ()
     statistics, equations = fit.data.system.data[0]
-    parts = _FitParts(statistics.fit_columns_only(), equations, tuple(terms), fit.x, tuple(imus))
+    parts = _PartFits(statistics.fit_columns_only(), equations, tuple(terms), fit.x, tuple(imus))
     logs = range(len(statistics.logs))
     within = _find_change_points(parts, logs)
     mixed = {change.log for change in within if change.significant}
@@ -106,8 +106,8 @@ def detect_body_changes(
 
 
 @dataclass(frozen=True, slots=True)
-class _FitParts:
-    """Statistics and equations of a fit, of which parts are fitted separately."""
+class _PartFits:
+    """Data of a fit, of which single logs and parts of logs are fitted separately."""
 
     statistics: Statistics
     equations: Equations
@@ -115,8 +115,8 @@ class _FitParts:
     start: Phi
     imus: tuple[ImuCalibration, ...]
 
-    def fit(self, cells: Flags) -> LeastSquaresFit | None:
-        """Fit some cells by least squares; None if they do not identify the body."""
+    def fit_cells(self, cells: Flags) -> LeastSquaresFit | None:
+        """Fit some cells of the statistics by least squares; None if the body is unidentifiable."""
         part = self.statistics.subset(cells)
         logs = np.unique(part.log)
         if not len(logs):
@@ -146,13 +146,13 @@ class _FitParts:
         """
         fit = None
         if len(logs) > _MAX_LOGS_FITTED_SEPARATELY:
-            fit = self.fit(np.isin(self.statistics.log, logs))
+            fit = self.fit_cells(np.isin(self.statistics.log, logs))
         if fit is None:
             return list(logs)
         into = np.zeros((11, fit.identifiability.identifiable.shape[1] + 1))
         into[:-1, :-1] = fit.scaling.to_x @ fit.identifiability.identifiable
         into[:-1, -1], into[-1, -1] = -fit.x, 1.0
-        of_logs = into.T @ _log_moments(fit) @ into
+        of_logs = into.T @ _moments_by_log(fit) @ into
         H, s = of_logs[:, :-1, :-1], of_logs[:, :-1, -1:]
         others = np.linalg.pinv(H.sum(axis=0) - H, _NEGLIGIBLE_INFORMATION, hermitian=True)
         difference = s - H @ (others @ (s.sum(axis=0) - s))
@@ -174,7 +174,7 @@ class _FitParts:
         """
         tested = list[_PairTest | None]()
         for pair in pairs:
-            first, second = map(self.fit, pair)
+            first, second = map(self.fit_cells, pair)
             if first is None or second is None:
                 tested.append(None)
             else:
@@ -200,7 +200,7 @@ class _FitParts:
         accelerometer_errors = AccelerometerErrors.of([self.imus[log] for log in logs])
         if not accelerometer_errors.calibration_maps:
             return np.zeros((10, 10))
-        of_x, _ = accelerometer_errors.effects(posterior_of(fit, NoPrior()))
+        of_x, _ = accelerometer_errors.changes_by_error(posterior_of(fit, NoPrior()))
         return of_x.T @ of_x
 
 
@@ -227,7 +227,7 @@ class _PairTest:
         A payload changes mass and first moments most, and a short log identifies little else.
         """
         difference = first.x - second.x
-        degrees = (degrees_of_freedom(fit, less_leverage=False) for fit in (first, second))
+        degrees = (degrees_of_freedom(fit, subtract_leverage=False) for fit in (first, second))
         free = [float(each[:4].min()) for each in degrees]
         log_p_values = [
             _log_p_value(difference[:d], [covariance[:d, :d] for covariance in covariances], free)
@@ -246,13 +246,13 @@ class _PairTest:
         self,
         code: str,
         log: int,
-        places: int,
+        tested_count: int,
         block: int = 0,
         at: float = 0.0,
         between: tuple[float, float] = (0.0, 1.0),
     ) -> BodyChange | None:
         """Return the change of the body if it is significant or doubtful, else None."""
-        p_value = min(1.0, self.p_value * places)
+        p_value = min(1.0, self.p_value * tested_count)
         if p_value >= BODY_CHANGE_DOUBT_P or self._is_negligible():
             return None
         return BodyChange(code, log, block, at, between, p_value, *self.x, *self.errors)
@@ -273,7 +273,7 @@ class _PairTest:
 def _log_p_value(
     difference: Array, covariances: Sequence[Array], degrees: Sequence[float]
 ) -> float:
-    """Return log p of a zero difference of two means, in the identified directions.
+    """Return the log of the p-value that two means are equal, in the identified directions.
 
     By Hotelling's T² with the degrees of freedom of Yao (1965) for different covariances. If p
     underflows, it is the first term of its series, so that p-values can still be compared.
@@ -300,8 +300,8 @@ def _log_p_value(
     return float(a * np.log(z) + b * np.log1p(-z) - np.log(a) - betaln(a, b))
 
 
-def _log_moments(fit: LeastSquaresFit) -> Array:
-    """Return the second moments of the whitened rows [A | b] of each log, less those of noise.
+def _moments_by_log(fit: LeastSquaresFit) -> Array:
+    """Return second moments of whitened regressor and data of each log, less those of noise.
 
     Rows that an offset affects are excluded.
 
@@ -327,18 +327,18 @@ def _log_moments(fit: LeastSquaresFit) -> Array:
     return moments
 
 
-def _find_change_points(parts: _FitParts, logs: Sequence[int]) -> list[BodyChange]:
+def _find_change_points(parts: _PartFits, logs: Sequence[int]) -> list[BodyChange]:
     """Find the most likely change point of the body in each log."""
     changes: list[BodyChange] = []
     for start in range(0, len(logs), _LOGS_AT_ONCE):
         several = [_ChangePoints.of(parts, log) for log in logs[start : start + _LOGS_AT_ONCE]]
-        cells = [pair for places in several for pair in places.pairs(places.first)]
+        cells = [pair for places in several for pair in places.split_cells(places.first)]
         tested = iter(parts.compare_pairs(cells))
         for places in several:
             pairs = [(pair, block) for block in places.first if (pair := next(tested)) is not None]
             if all(pair.p_value > PARTS_DIFFER_P for pair, _ in pairs):
                 continue
-            others = parts.compare_pairs(places.pairs(places.others))
+            others = parts.compare_pairs(places.split_cells(places.others))
             pairs += [(pair, k) for pair, k in zip(others, places.others, strict=True) if pair]
             pair, block = min(pairs, key=lambda tested: tested[0].log_p)
             at = places.fraction_before(block)
@@ -362,14 +362,14 @@ class _ChangePoints:
         others: the other candidates.
     """
 
-    parts: _FitParts
+    parts: _PartFits
     log: int
     cells: Flags
     first: list[int]
     others: list[int]
 
     @classmethod
-    def of(cls, parts: _FitParts, log: int) -> _ChangePoints:
+    def of(cls, parts: _PartFits, log: int) -> _ChangePoints:
         """Return evenly spread change points of a log; none for a short one."""
         cells = parts.statistics.log == log
         blocks = np.unique(parts.statistics.block[cells])
@@ -382,9 +382,9 @@ class _ChangePoints:
         first = np.unique([len(places) // 2, 0, len(places) - 1])
         return cls(parts, log, cells, places[first].tolist(), np.delete(places, first).tolist())
 
-    def pairs(self, places: Sequence[int]) -> list[tuple[Flags, Flags]]:
-        """Return the cells before and after each change point."""
-        later = [self.parts.statistics.block >= place for place in places]
+    def split_cells(self, first_blocks: Sequence[int]) -> list[tuple[Flags, Flags]]:
+        """Return flags of the log's cells before and after each change point."""
+        later = [self.parts.statistics.block >= place for place in first_blocks]
         return [(self.cells & ~after, self.cells & after) for after in later]
 
     def fraction_before(self, block: int) -> float:
@@ -401,7 +401,7 @@ def neighbouring_change_points(at: float, tested: Sequence[float]) -> tuple[floa
     return max(before, default=0.0), min(after, default=1.0)
 
 
-def _find_outlying_logs(parts: _FitParts, logs: Sequence[int]) -> list[BodyChange]:
+def _find_outlying_logs(parts: _PartFits, logs: Sequence[int]) -> list[BodyChange]:
     """Find logs whose body differs from that of all others, the most distant first."""
     changes: list[BodyChange] = []
     remaining = list(logs)

@@ -54,8 +54,8 @@ samples, as in static poses, its 21 entries are so uncertain that any fault seem
 _INFORMATION_RIDGE = 1e-11
 """Ridge relative to the information of each unknown, larger than its rounding errors."""
 
-_NO_INFORMATION = 1e-100
-"""Smallest scale of the information, for logs without any."""
+_MIN_INFORMATION_SCALE = 1e-100
+"""Smallest scale of the information in the ridge, so that a log without any divides by no zero."""
 
 _FORCE_AND_TORQUE_AXES = FORCE_AXES, TORQUE_AXES
 
@@ -100,7 +100,7 @@ class BandRows:
         return BandRows(bands, self.factors[kept], self.samples[kept])
 
     def mapped(self, M: Array | None) -> BandRows:
-        """Return the rows z M for a linear map M of shape (K, K′), or unchanged rows for None."""
+        """Return the rows times a matrix of shape (K, K′); unchanged for None."""
         if M is None:
             return self
         without_offset = M[1 : 1 + self.factors.shape[2], 1:]
@@ -195,13 +195,13 @@ def _weighted_least_squares(G: Array, weights: Array) -> tuple[Phi, Array]:
 
 def inverse_information(N: Array) -> Array:
     """Invert an information matrix with a relative ridge for unidentified directions."""
-    scale = np.sqrt(np.maximum(np.diag(N), 1e-20 * max(N.max(), _NO_INFORMATION)))
+    scale = np.sqrt(np.maximum(np.diag(N), 1e-20 * max(N.max(), _MIN_INFORMATION_SCALE)))
     known = N / np.outer(scale, scale) + _INFORMATION_RIDGE * np.eye(len(N))
     return np.linalg.inv(known) / np.outer(scale, scale)
 
 
 def stacked_factors(logs: Sequence[BandRows]) -> Array:
-    """Stack the factors of all bands of logs, padded to equal height, shape (n, K, columns)."""
+    """Stack triangular factors of all bands of logs, padded to equal height, (n, K, columns)."""
     factors = [log.factors for log in logs]
     height = max(factor.shape[1] for factor in factors)
     if all(factor.shape[1] == height for factor in factors):
@@ -217,22 +217,24 @@ def _residual_moments(Z: Array, phi: Phi) -> Array:
     return r.swapaxes(1, 2) @ r
 
 
-def _residual_covariances(spread: Array, n: Array) -> Array:
+def _residual_covariances(moments: Array, samples: Array) -> Array:
     """Estimate residual covariances: a common correlation, and force and torque scales per band.
 
     The correlation is shrunk to zero in proportion to the prior samples.
     """
-    common = _shrink_to_independent((n @ spread.reshape(-1, 36)).reshape(6, 6) / n.sum(), n.sum())
-    sizes, large = np.ones((len(n), 6)), n >= min(_MIN_BAND_SAMPLES, n.max())
+    common = _shrink_to_independent(
+        (samples @ moments.reshape(-1, 36)).reshape(6, 6) / samples.sum(), samples.sum()
+    )
+    sizes, large = np.ones((len(samples), 6)), samples >= min(_MIN_BAND_SAMPLES, samples.max())
     for _ in range(2):
         inverse = np.linalg.inv(np.array([common[part, part] for part in _FORCE_AND_TORQUE_AXES]))
         for part, precision in zip(_FORCE_AND_TORQUE_AXES, inverse, strict=True):
-            size = spread[:, part, part].reshape(-1, 9) @ precision.T.reshape(9) / 3.0
+            size = moments[:, part, part].reshape(-1, 9) @ precision.T.reshape(9) / 3.0
             size[~large] = np.maximum(size[~large], size[large].min())
             sizes[:, part] = np.sqrt(size)[:, None]
-        whitened = spread / sizes[:, :, None] / sizes[:, None, :]
+        whitened = moments / sizes[:, :, None] / sizes[:, None, :]
         common = _shrink_to_independent(
-            (n @ whitened.reshape(-1, 36)).reshape(6, 6) / n.sum(), n.sum()
+            (samples @ whitened.reshape(-1, 36)).reshape(6, 6) / samples.sum(), samples.sum()
         )
     return sizes[:, :, None] * common * sizes[:, None, :]
 
@@ -248,15 +250,15 @@ def _shrink_to_independent(covariance: Array, samples: float) -> Array:
 def _infeasibility_penalty(phi: Phi, covariance: Array) -> float:
     """Return the squared z-score of a negative mass or second moment."""
     worst = _squared_z_below_zero(phi[0], np.eye(10)[0], covariance)
-    values, gradient = pseudo_spectrum(phi)
+    values, gradient = pseudo_inertia_spectrum(phi)
     short = float(values[0]) + _NEGATIVE_MOMENT_TOLERANCE * max(float(values.mean()), 0.0)
     return worst + min(
         _squared_z_below_zero(short, gradient, covariance), _MAX_NEGATIVE_MOMENT_PENALTY
     )
 
 
-def pseudo_spectrum(phi: Phi) -> tuple[Array, Array]:
-    """Return the eigenvalues of Π, scaled by the body's length, and the gradient of the smallest.
+def pseudo_inertia_spectrum(phi: Phi) -> tuple[Array, Array]:
+    """Return the scaled pseudo-inertia's eigenvalues, and the gradient of the smallest by φ.
 
     Args:
         phi: parameters of a body, physically consistent or not, shape (10,).

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
-from identify.diagnosis.spans import Span, runs
+from identify.diagnosis.spans import Span, true_runs
 from identify.signals.spikes import MIN_ROWS_FOR_SPIKES
 
 FROZEN_SECONDS = 0.3
@@ -36,7 +36,7 @@ MAX_COUNTED_HOLD = 4096
 _MAX_RUNS = 50_000
 """Largest number of runs stored for a signal; the longest are kept."""
 
-_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
+_WRENCH_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
 @dataclass(slots=True)
@@ -46,12 +46,12 @@ class _Runs:
     A row of an array of runs is [first row, one past the last row, start time, stop time].
 
     Attributes:
-        open: run that continues at the end of the last block, if any, shape (4,).
-        kept: stored runs, shape (n, 4).
+        open_run: run that continues at the end of the last block, if any, shape (4,).
+        stored_runs: stored runs, shape (n, 4).
     """
 
-    open: Array | None = None
-    kept: Array = field(default_factory=lambda: np.zeros((0, 4)))
+    open_run: Array | None = None
+    stored_runs: Array = field(default_factory=lambda: np.zeros((0, 4)))
 
     def update(self, flags: Flags, first: int, begins: Array, ends: Array) -> Array:
         """Return the runs that end in a block; a run that reaches its end stays open.
@@ -62,35 +62,35 @@ class _Runs:
             begins: start time of a run that begins at each row.
             ends: stop time of a run that ends with each row.
         """
-        at = runs(flags)
+        at = true_runs(flags)
         closed = np.zeros((len(at), 4))
         closed[:, :2] = at + first
         closed[:, 2], closed[:, 3] = begins[at[:, 0]], ends[at[:, 1] - 1]
-        if self.open is not None:
+        if self.open_run is not None:
             if len(at) and at[0, 0] == 0:
-                closed[0, [0, 2]] = self.open[[0, 2]]
+                closed[0, [0, 2]] = self.open_run[[0, 2]]
             else:
-                closed = np.concatenate((self.open[None], closed))
-        self.open = None
+                closed = np.concatenate((self.open_run[None], closed))
+        self.open_run = None
         if len(at) and at[-1, 1] == len(flags):
-            self.open, closed = closed[-1], closed[:-1]
+            self.open_run, closed = closed[-1], closed[:-1]
         return closed
 
     def close(self) -> Array:
         """Close and return the run that is still open at the end of the log, shape (0 or 1, 4)."""
-        last = np.zeros((0, 4)) if self.open is None else self.open[None]
-        self.open = None
+        last = np.zeros((0, 4)) if self.open_run is None else self.open_run[None]
+        self.open_run = None
         return last
 
     def store(self, new_runs: Array) -> None:
         """Store runs; if there are too many, only the longest."""
         if not len(new_runs):
             return
-        self.kept = np.concatenate((self.kept, new_runs))
-        if len(self.kept) > _MAX_RUNS:
-            rows = self.kept[:, 1] - self.kept[:, 0]
+        self.stored_runs = np.concatenate((self.stored_runs, new_runs))
+        if len(self.stored_runs) > _MAX_RUNS:
+            rows = self.stored_runs[:, 1] - self.stored_runs[:, 0]
             longest = np.argpartition(-rows, _MAX_RUNS // 2)[: _MAX_RUNS // 2]
-            self.kept = self.kept[np.sort(longest)]
+            self.stored_runs = self.stored_runs[np.sort(longest)]
 
 
 class RepeatRuns:
@@ -102,7 +102,7 @@ class RepeatRuns:
 
     def update(self, same: Flags, first: int, stamps: Array) -> None:
         """Process flags of repeated rows, numbered from `first`; stamps begin one row earlier."""
-        if same.any() or self._runs.open is not None:
+        if same.any() or self._runs.open_run is not None:
             self._store(self._runs.update(same, first, stamps[:-1], stamps[1:]))
 
     def _store(self, new_runs: Array) -> None:
@@ -113,10 +113,10 @@ class RepeatRuns:
         long = (new_runs[:, 3] - new_runs[:, 2] >= FROZEN_SECONDS) & (rows > _FROZEN_HOLDS)
         self._runs.store(new_runs[long])
 
-    def frozen(
+    def frozen_spans(
         self, code: str, step: float, duration: float, rows: int
     ) -> list[tuple[Span, tuple[float, float]]]:
-        """Return the spans of runs far longer than the usual hold, with their rows.
+        """Return spans in which the signal is frozen: runs far longer than its usual hold.
 
         Args:
             code: code of the finding.
@@ -131,7 +131,7 @@ class RepeatRuns:
         count = int(self._lengths.sum())
         usual = max(_histogram_quantile(self._lengths, 0.5), 1) if count > 0.01 * rows else 1
         frozen = []
-        for first, last, start, stop in self._runs.kept.tolist():
+        for first, last, start, stop in self._runs.stored_runs.tolist():
             if last - first > _FROZEN_HOLDS * usual:
                 ratio = (stop - start) / max(usual * step, 1e-300)
                 span = Span(code, start, stop, int(last - first) + 1, ratio)
@@ -148,28 +148,28 @@ class HoldLengths:
         self._since: int | None = None
 
     @property
-    def count(self) -> int:
+    def change_count(self) -> int:
         """Number of changes of the channel's value."""
         return int(self.lengths.sum()) + (self._since is not None)
 
     @property
-    def hold(self) -> int:
+    def typical_hold(self) -> int:
         """90 % quantile of the hold lengths, in rows."""
         return max(1, _histogram_quantile(self.lengths, 0.9))
 
-    def longest(self, without: Array, below: int) -> int:
-        """Return the length [rows] of the longest hold, except some runs and too long holds.
+    def longest_hold(self, excluded: Array, length_limit: int) -> int:
+        """Return the length of the longest hold below a limit, outside excluded runs [rows].
 
         Args:
-            without: runs that are not counted, shape (n, 4).
-            below: smallest length that is too long.
+            excluded: runs that are not counted, shape (n, 4).
+            length_limit: smallest length that is too long.
 
         Returns:
             Zero if the longest hold is shorter than a saturated run.
         """
-        rows = np.minimum(without[:, 1] - without[:, 0], MAX_COUNTED_HOLD).astype(np.intp)
+        rows = np.minimum(excluded[:, 1] - excluded[:, 0], MAX_COUNTED_HOLD).astype(np.intp)
         others = self.lengths - np.bincount(rows, minlength=MAX_COUNTED_HOLD + 1)
-        longest = np.flatnonzero(others[:below] > 0).max(initial=0)
+        longest = np.flatnonzero(others[:length_limit] > 0).max(initial=0)
         return int(longest) if longest >= SATURATED_ROWS else 0  # extremes have short holds too
 
     def update(self, changed: Flags) -> None:
@@ -215,32 +215,34 @@ class SaturationDetector:
     def _store(self, new_runs: Array) -> None:
         self._runs.store(new_runs[new_runs[:, 1] - new_runs[:, 0] >= SATURATED_ROWS])
 
-    def runs(self, frozen_rows: list[tuple[float, float]]) -> Array:
+    def runs_at_extreme(self, frozen_rows: list[tuple[float, float]]) -> Array:
         """Return the runs of the channel at its extreme, outside frozen rows, shape (n, 4)."""
         self._store(self._runs.close())
-        kept = self._runs.kept
+        kept = self._runs.stored_runs
         for first, last in frozen_rows:
             kept = kept[(kept[:, 1] <= first) | (kept[:, 0] >= last)]
         return kept
 
-    def saturated(self, holds: HoldLengths, runs_at_end: Array, elsewhere: int) -> Iterator[Span]:
+    def saturated_spans(
+        self, holds: HoldLengths, runs_at_end: Array, elsewhere: int
+    ) -> Iterator[Span]:
         """Yield the spans in which the channel is saturated.
 
         Args:
             holds: hold lengths of the channel.
             runs_at_end: runs of the channel at this end of its range, shape (n, 4).
-            elsewhere: rows of its longest hold at neither end; with a coarse resolution these are
-                long too, where the signal turns.
+            elsewhere: rows of its longest hold at neither end; with a coarse
+                resolution these are long too, where the signal turns.
         """
-        if holds.count < MIN_ROWS_FOR_SPIKES:
+        if holds.change_count < MIN_ROWS_FOR_SPIKES:
             return
-        least = max(SATURATED_ROWS * holds.hold, _MIN_SATURATED_RATIO * elsewhere)
+        least = max(SATURATED_ROWS * holds.typical_hold, _MIN_SATURATED_RATIO * elsewhere)
         rows = runs_at_end[:, 1] - runs_at_end[:, 0]
         long = runs_at_end[rows >= least]
         # A single run may be chance with a coarse resolution; saturation repeats or lasts.
         if (long[:, 1] - long[:, 0]).sum() < 2 * least:
             return
-        size, name = abs(self._extreme), _CHANNELS[self.channel]
+        size, name = abs(self._extreme), _WRENCH_CHANNELS[self.channel]
         edges = np.flatnonzero(long[1:, 2] - long[:-1, 3] > _MAX_GAP_SECONDS) + 1
         for joined in np.split(long, edges):
             count = int((joined[:, 1] - joined[:, 0]).sum())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
-from identify.diagnosis.spans import Span, runs
+from identify.diagnosis.spans import Span, true_runs
 from identify.logs.effect_keys import EFFECT_KEYS
 from identify.regressors import FEATURE_TENSOR
 from identify.significance import CONTACT_ALARM_P
@@ -46,7 +46,7 @@ _MIN_RESIDUAL_VARIANCE = 1e-6
 noise of the pose, which grows and falls with the motion."""
 
 _MIN_REFERENCE_ENERGY = 0.3
-"""Smallest reference energy of a log's windows."""
+"""Smallest residual energy with which the energies of a log's windows are compared."""
 
 _MAX_CONTACT_WINDOWS = 0.45
 """Fraction of the windows above which the body fails to fit the whole log, not only at contacts."""
@@ -127,7 +127,7 @@ def contact_spans(
     ):
         return ()
     spans = []
-    for start, stop in runs(_close_single_gaps(above)).tolist():
+    for start, stop in true_runs(_close_single_gaps(above)).tolist():
         inside = np.flatnonzero((window >= start) & (window < stop))
         size = float(energy[start:stop].max()) / reference
         span = Span("contact", float(time[inside[0]]), float(time[inside[-1]]), len(inside), size)
@@ -142,7 +142,7 @@ _MIN_RESIDUAL_OF_WRONG_POSE = max(
 every fit estimates, causes up to as much."""
 
 
-def wrong_rows(rows: Array) -> tuple[Span, ...]:
+def wrong_pose_runs(rows: Array) -> tuple[Span, ...]:
     """Find runs of static poses, numbered from zero, whose wrench does not fit the others' body.
 
     There are none if more than a fifth of the poses would be wrong. A pose without which part of
@@ -173,7 +173,7 @@ def wrong_rows(rows: Array) -> tuple[Span, ...]:
     wrong &= np.sqrt(squares.mean(axis=2)).max(axis=1) > _MIN_RESIDUAL_OF_WRONG_POSE
     return tuple(
         Span("wrong_rows", float(a), float(b - 1), b - a, float(energy[a:b].max()))
-        for a, b in runs(wrong).tolist()
+        for a, b in true_runs(wrong).tolist()
     )
 
 
@@ -189,7 +189,7 @@ def wrench_equations(rows: Array) -> tuple[Array, Array, Array]:
     return A / spread[:, None], rows[:, W] / spread, spread
 
 
-def unless_scattered(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]:
+def plausible_contacts(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]:
     """Return the contacts of a log, or none if the spans are too long or scattered to be contacts.
 
     A log with a wrong schema has outliers wherever the motion is fast, throughout the log.
@@ -205,7 +205,7 @@ def unless_scattered(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]:
     return spans if few and share <= _MAX_CONTACT_FRACTION else ()
 
 
-def without_long_ends(spans: Sequence[Span], time: Array) -> tuple[Span, ...]:
+def without_long_end_contacts(spans: Sequence[Span], time: Array) -> tuple[Span, ...]:
     """Remove contacts that are a long part at the start or the end of a log.
 
     Args:
@@ -245,7 +245,7 @@ def _window_energies(
     window: Indices,
     count: int,
     starts: Sequence[Flags] | None = None,
-    share: float = _TRIMMED_FRACTION,
+    fraction: float = _TRIMMED_FRACTION,
 ) -> Array:
     """Compute the residual energy of each window, relative to the best windows, shape (count,).
 
@@ -254,7 +254,7 @@ def _window_energies(
         window: number of the window of each row, shape (n,).
         count: number of windows.
         starts: windows to start from, each of shape (count,); all and each third by default.
-        share: share of the windows that are fitted.
+        fraction: share of the windows that are fitted.
     """
     A = np.zeros((len(rows), 6, 17))
     A[..., :10] = np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1)
@@ -273,12 +273,14 @@ def _window_energies(
             np.ones(count, dtype=np.bool_),
             *(third == part for part in range(_TRIMMING_STARTS)),
         ]
-    trimmed = [_least_trimmed_squares(moments, lengths, spread, start, share) for start in starts]
+    trimmed = [
+        _least_trimmed_squares(moments, lengths, spread, start, fraction) for start in starts
+    ]
     return min(trimmed, key=lambda fit: fit[0])[1]
 
 
 def _least_trimmed_squares(
-    moments: Array, lengths: Indices, spread: Array, kept: Flags, share: float
+    moments: Array, lengths: Indices, spread: Array, kept_windows: Flags, fraction: float
 ) -> tuple[float, Array]:
     """Fit a body by least trimmed squares, starting from some of the windows.
 
@@ -286,8 +288,8 @@ def _least_trimmed_squares(
         moments: [A | w]ᵀ[A | w] of each window and axis, shape (count, 6, 17, 17).
         lengths: number of rows of each window, shape (count,).
         spread: variance of the wrench, shape (6,).
-        kept: windows of the first fit, shape (count,).
-        share: share of the windows that are kept.
+        kept_windows: windows of the first fit, shape (count,).
+        fraction: share of the windows that are kept.
 
     Returns:
         The log of the product of the axes' residual variances in the windows kept at the end, and
@@ -295,28 +297,28 @@ def _least_trimmed_squares(
     """
     size, energy = spread + 1e-30, np.zeros(len(lengths))
     for _ in range(_MAX_TRIMMING_ITERATIONS):
-        N = np.tensordot(1.0 / size, moments[kept].sum(axis=0), axes=1)
+        N = np.tensordot(1.0 / size, moments[kept_windows].sum(axis=0), axes=1)
         scale = np.sqrt(np.maximum(np.diag(N)[:16], 1e-300))
         values, vectors = np.linalg.eigh(N[:16, :16] / np.outer(scale, scale))
         known = values > _INFORMATION_ROUNDING * values[-1]
         along = (vectors[:, known] / values[known]) @ vectors[:, known].T
         to_residual = np.append(-(along @ (N[:16, 16] / scale)) / scale, 1.0)
         power = np.maximum(moments @ to_residual @ to_residual, 0.0)
-        variance = power[kept].sum(axis=0) / lengths[kept].sum()
+        variance = power[kept_windows].sum(axis=0) / lengths[kept_windows].sum()
         size = np.maximum(variance, _MIN_RESIDUAL_VARIANCE * spread + 1e-300)
         energy = np.mean(power / lengths[:, None] / size, axis=1)
-        best = energy <= np.quantile(energy, share)
-        if (best == kept).all():
+        best = energy <= np.quantile(energy, fraction)
+        if (best == kept_windows).all():
             break
-        kept = best
+        kept_windows = best
     return float(np.log(size).sum()), energy
 
 
-def _energy_limit(ratios: Array, count: int) -> float:
+def _energy_limit(energy_ratios: Array, count: int) -> float:
     """Return the ratio of energy to median energy that windows without contact hardly exceed."""
     from scipy.special import chdtri
 
-    logs = np.log(np.maximum(ratios, 1e-12))
+    logs = np.log(np.maximum(energy_ratios, 1e-12))
     spread = 1.4826 * float(np.median(np.abs(logs - np.median(logs))))
     degrees = max(2.0 / max(spread, 1e-3) ** 2, 1.0)
     return float(chdtri(degrees, CONTACT_ALARM_P / count) / chdtri(degrees, 0.5))

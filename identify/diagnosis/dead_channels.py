@@ -55,7 +55,7 @@ class ChannelMonitor:
                 names = (_column_name(recording, signal, k) for k in range(values.shape[1]))
                 self._names.setdefault(signal.name, tuple(names))
 
-    def dead(self, log: LogSummary) -> tuple[Span, ...]:
+    def dead_channels(self, log: LogSummary) -> tuple[Span, ...]:
         """Return the columns that are constant to the end of the log while others change.
 
         Either the sensor's other columns have noise far above their last digit, so that no working

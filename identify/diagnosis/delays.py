@@ -65,7 +65,7 @@ class DelayEstimate(NamedTuple):
 
 
 def estimate_delay(
-    time: Array, rows: Array, segment_ids: Indices, turned_by: float | None = None
+    time: Array, rows: Array, segment_ids: Indices, attitude_delay: float | None = None
 ) -> DelayEstimate | None:
     """Estimate the delay τ of w(t + τ) = Y(t) φ + b by least squares over a grid of delays.
 
@@ -73,9 +73,9 @@ def estimate_delay(
         time: time of the series [s], shape (n,).
         rows: z = [1, ψ, w, Rᵀ, …], shape (n, 43).
         segment_ids: number of the segment of each row, shape (n,).
-        turned_by: time by which the attitude that rotated the wrench into body axes is later than
-            that of its row [s], for a delay of the wrench in world axes; None for a delay of the
-            wrench in body axes.
+        attitude_delay: time by which the attitude that rotated the wrench into body axes is later
+            than that of its row [s], for a delay of the wrench in world axes; None for a delay of
+            the wrench in body axes.
 
     Returns:
         The delay; None for a short series.
@@ -91,8 +91,8 @@ def estimate_delay(
         return None
     shifts = np.arange(-reach, reach + 1)
     w = np.array([rows[inside + k, W] for k in shifts]).reshape(len(shifts), -1, 2, 3)
-    if turned_by is not None:  # w(t) is Rᵀ(t + τ₀) f(t + τ₀), to be Rᵀ(t) f(t + τ₀)
-        columns = [np.interp(time + turned_by, time, column) for column in rows[:, RT].T]
+    if attitude_delay is not None:  # w(t) is Rᵀ(t + τ₀) f(t + τ₀), to be Rᵀ(t) f(t + τ₀)
+        columns = [np.interp(time + attitude_delay, time, column) for column in rows[:, RT].T]
         R, late = (c.reshape(-1, 3, 3) for c in (rows[:, RT], np.stack(columns, axis=1)))
         w = np.array([v @ late[inside + k] @ R[inside].mT for v, k in zip(w, shifts, strict=True)])
     offsets = np.broadcast_to(np.eye(6), (len(inside), 6, 6))
@@ -105,13 +105,11 @@ def estimate_delay(
     def cost(power: Array) -> Array:  # every other row is independent of the others
         return 0.5 * len(inside) * 3.0 * np.log(power).sum(axis=-1)
 
-    k, x, power = _least_residual(residuals, cost)
+    k, x, power = _best_shift(residuals, cost)
     predicted = plane @ (plane.T @ (_LAGRANGE[x] @ b[k - 1 : k + 2]))
     whitened = (b - predicted).reshape(w.shape) / np.sqrt(power)[:, None]
     cuts = np.linspace(0, len(inside), _PARTS_OF_LOG + 1).astype(int).tolist()
-    of_parts = [
-        _least_residual(whitened[:, a:b], lambda p: p.sum(axis=-1)) for a, b in pairwise(cuts)
-    ]
+    of_parts = [_best_shift(whitened[:, a:b], lambda p: p.sum(axis=-1)) for a, b in pairwise(cuts)]
     parts = step * np.array([shifts[k] + _FRACTIONS[x] for k, x, _ in of_parts])
     ratio_of_parts = np.mean([p for _, _, p in of_parts])
     changes = ratio_of_parts < _MAX_RESIDUAL_RATIO and np.ptp(parts) > MIN_DELAY_CHANGE
@@ -121,8 +119,8 @@ def estimate_delay(
     return DelayEstimate(delay, least, as_read - least, parts, bool(changes))
 
 
-def _least_residual(residuals: Array, cost: Callable[[Array], Array]) -> tuple[int, int, Array]:
-    """Find the shift with the least cost, interpolated between samples.
+def _best_shift(residuals: Array, cost: Callable[[Array], Array]) -> tuple[int, int, Array]:
+    """Find the time shift whose residuals cost least, interpolated between samples.
 
     Args:
         residuals: residuals at shifts 0, 1, …, shape (k, n, 2, 3).

@@ -73,7 +73,7 @@ class Fault:
         linear_map: function that returns M(η) of the columns that a fit reads, shape (43, 19). The
             function or its result is None if the log has to be read again.
         action: function that returns the remedy at a size η, if no line of the schema is one.
-        facts: facts of the log.
+        setup: measurement setup of the log.
         parameters: parameters η of a parametric fault; None for a discrete one.
         mistakes: number of separate mistakes that together make the fault.
         raw_evidence: evidence from raw signals besides the fit, as twice a log-likelihood ratio.
@@ -92,7 +92,7 @@ class Fault:
     patch: Callable[[Array], Patch] | None = None
     linear_map: Callable[[Array], Array | None] | None = None
     action: Callable[[Array], str] | None = None
-    facts: LogProperties | None = None
+    setup: LogProperties | None = None
     parameters: FaultParameters | None = None
     mistakes: int = 1
     raw_evidence: float = 0.0
@@ -103,7 +103,7 @@ class Fault:
     is_possible: Callable[[Array], bool] = lambda size: True
 
     @property
-    def d(self) -> int:
+    def parameter_count(self) -> int:
         """Number of parameters η of the fault."""
         return 0 if self.parameters is None else len(self.parameters.names)
 
@@ -111,7 +111,7 @@ class Fault:
     def linear(self) -> bool:
         """Whether a linear map of the log's columns corrects the fault."""
         return self.linear_map is not None and (
-            self.d > 0 or self.linear_map(np.zeros(0)) is not None
+            self.parameter_count > 0 or self.linear_map(np.zeros(0)) is not None
         )
 
     def fit_map(self, size: ArrayLike = ()) -> Array:
@@ -122,12 +122,12 @@ class Fault:
         assert self.linear_map is not None
         M = self.linear_map(np.asarray(size, dtype=np.float64))
         assert M is not None
-        if self.facts is None:
+        if self.setup is None:
             return M
-        return logged_wrench_only(M, self.facts.compensated_weight, self.facts.gravity)
+        return logged_wrench_only(M, self.setup.compensated_weight, self.setup.gravity)
 
-    def min_wrench_scale(self, size: ArrayLike = (), *, dense: bool) -> float:
-        """Return the smallest possible ratio of the true to the corrected wrench; 1 with a unit.
+    def min_wrench_scale(self, size: ArrayLike = (), *, too_dense: bool) -> float:
+        """Return the smallest possible ratio of true to corrected wrench; 1 except for raw counts.
 
         The force of raw counts may be too large by the factor by which the torque is too small. The
         factor has to make a body possible that is too dense as read; for another body it is
@@ -135,12 +135,12 @@ class Fault:
 
         Args:
             size: parameters η, shape (d,).
-            dense: whether the body as read is denser than any material.
+            too_dense: whether the body as read is denser than any material.
         """
         if not self.raw_counts:
             return 1.0
         torque = float(np.linalg.det(self.fit_map(size)[W, W]) ** (1.0 / 3.0))
-        return min(1.0, 1.0 / torque) if dense else 0.0
+        return min(1.0, 1.0 / torque) if too_dense else 0.0
 
     def map_at(self, size: Array) -> Array:
         """Return the correction M(η) of a linear fault for all extended columns, shape (43, 43)."""
@@ -152,7 +152,7 @@ class Fault:
             return self.action(size)
         assert self.patch is not None
         return schema_lines(
-            self.patch(size), {} if self.facts is None else self.facts.schema_tables
+            self.patch(size), {} if self.setup is None else self.setup.schema_tables
         )
 
     def at_size(self, size: Array, text: str) -> Fault:
@@ -166,7 +166,7 @@ class Fault:
             None if patch is None else lambda _: patch(size),
             lambda _: linear_map(size),
             None if action is None else lambda _: action(size),
-            self.facts,
+            self.setup,
             raw_counts=self.raw_counts,
             parametric=(self, size),
         )
@@ -177,23 +177,23 @@ class Fault:
         assert patch is not None
         assert sign_patch is not None
 
-        def both(size: Array) -> Patch:
+        def both_patches(size: Array) -> Patch:
             return {**patch(size), **sign_patch(size)}
 
         return Fault(
             f"{self.name} {sign.name}",
             self.code,
             f"{self.text}, and {sign.text}",
-            both,
+            both_patches,
             sign.linear_map,
-            facts=self.facts,
+            setup=self.setup,
             mistakes=self.mistakes + sign.mistakes,
             raw_evidence=self.raw_evidence,
         )
 
 
 def discrete_fault(
-    facts: LogProperties,
+    setup: LogProperties,
     code: str,
     text: str,
     patch: Patch,
@@ -207,7 +207,7 @@ def discrete_fault(
     """Return a fault without parameters: keys of the schema have other values.
 
     Args:
-        facts: facts of the log.
+        setup: measurement setup of the log.
         code: code of the finding.
         text: description that completes a sentence.
         patch: keys of the schema and their correct values.
@@ -220,7 +220,7 @@ def discrete_fault(
 
     @lru_cache(maxsize=1)
     def cached_map() -> Array | None:  # computed on first use: there are many such faults
-        return map_of_patch(patch, facts) if linear_map is None else linear_map
+        return column_map_of_patch(patch, setup) if linear_map is None else linear_map
 
     return Fault(
         text,
@@ -229,46 +229,46 @@ def discrete_fault(
         lambda size: patch,
         lambda size: cached_map(),
         (lambda size: action) if action else None,
-        facts,
+        setup,
         mistakes=mistakes,
         raw_evidence=raw_evidence,
         time_factor=time_factor,
     )
 
 
-def map_of_patch(patch: Patch, facts: LogProperties) -> Array | None:
+def column_map_of_patch(patch: Patch, setup: LogProperties) -> Array | None:
     """Return the column map M of a schema patch, (43, 19); None if the log must be read again.
 
     Args:
         patch: keys of the schema and values.
-        facts: facts of the log.
+        setup: measurement setup of the log.
     """
-    keys, schema = set(patch), facts.schema
+    keys, schema = set(patch), setup.schema
     if schema is None or not keys:
         return None
     if keys <= _KEYS_OF_WRENCH_MAP:
-        G = gain_of(patch, schema)
+        G = wrench_map_of_patch(patch, schema)
         by_halves = np.kron(G[::3, ::3], np.eye(3))
-        if facts.wrench_frame == "world" and not np.allclose(G, by_halves):
+        if setup.wrench_frame == "world" and not np.allclose(G, by_halves):
             return None
-        return readings_map(G, facts.X_BS)
+        return readings_map(G, setup.X_BS)
     if keys == {"world.gravity"}:
-        change = np.asarray(patch["world.gravity"]) - facts.gravity
-        return gravity_map(change, facts.compensated_weight)
+        change = np.asarray(patch["world.gravity"]) - setup.gravity
+        return gravity_map(change, setup.compensated_weight)
     if keys == {"pose.position_unit"} and schema.pose is not None:
         ratio = LENGTH_UNITS[patch["pose.position_unit"]] / LENGTH_UNITS[schema.pose.position_unit]
-        return position_scale_map(ratio - 1.0, facts.gravity)
+        return position_scale_map(ratio - 1.0, setup.gravity)
     if keys == {"acceleration.kind"} and "spatial" not in (
         patch["acceleration.kind"],
-        facts.acceleration_kind,
+        setup.acceleration_kind,
     ):
         sign = 1.0 if patch["acceleration.kind"] == "classical" else -1.0
-        return gravity_map(sign * facts.gravity)
+        return gravity_map(sign * setup.gravity)
     return None
 
 
-def gain_of(patch: Patch, schema: Schema) -> Array:
-    """Return the map G from [f; t] before a patch of `[wrench]` to [f; t] after it, (6, 6)."""
+def wrench_map_of_patch(patch: Patch, schema: Schema) -> Array:
+    """Return the matrix from wrenches before a patch of `[wrench]` to those after it, (6, 6)."""
     keys = {key.partition(".")[2]: value for key, value in patch.items()}
     return wrench_map(schema.wrench, schema.wrench.model_copy(update=keys))
 
@@ -298,13 +298,12 @@ def schema_lines(patch: Patch, schema_tables: Mapping[str, object]) -> str:
 
 
 def _format_toml(value: object) -> str:
-    """Format a value in TOML."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_format_toml, value))}]"
     return json.dumps(value, ensure_ascii=False)
 
 
-def schema_numbers(values: Array | float) -> list[float] | float:
+def rounded_for_schema(values: Array | float) -> list[float] | float:
     """Round numbers to six decimals, as they are written into a schema."""
     listed = [float(value) + 0.0 for value in np.round(np.atleast_1d(values), 6)]
     return listed[0] if np.ndim(values) == 0 else listed

@@ -29,9 +29,10 @@ too; with less, the direction is not identifiable."""
 _WRENCH_COLUMNS = without_constant(W)
 """Columns of the wrench in rows without the constant."""
 
-_FIT_COLUMNS = len(SCAN_LAYOUT.columns)
+_FIT_WIDTH = len(SCAN_LAYOUT.columns)
+"""Number of columns that a fit uses; extended rows have derivatives behind them."""
 
-Candidate = Sequence[Fault]
+FaultOfEachLog = Sequence[Fault]
 """Instances of one fault, one for each log."""
 
 
@@ -47,15 +48,15 @@ class FaultModel:
     """
 
     rows: tuple[BandRows, ...]
-    candidate: Candidate
+    candidate: FaultOfEachLog
     size: Array
     body_fit: BodyFit
 
     @classmethod
-    def at(cls, rows: Sequence[BandRows], candidate: Candidate, size: Array) -> FaultModel:
+    def at(cls, rows: Sequence[BandRows], candidate: FaultOfEachLog, size: Array) -> FaultModel:
         """Correct logs for a fault at a size and fit a body to them."""
         maps = _correction_maps(candidate, size)
-        mapped = [of_log.mapped(M[:, :_FIT_COLUMNS]) for of_log, M in zip(rows, maps, strict=True)]
+        mapped = [of_log.mapped(M[:, :_FIT_WIDTH]) for of_log, M in zip(rows, maps, strict=True)]
         return cls(tuple(rows), candidate, size, fit_body(mapped))
 
     @property
@@ -76,7 +77,7 @@ class FaultModel:
         cost, samples = self.body_fit.cost, 0.0
         for rows, M in zip(self.rows, _correction_maps(self.candidate, self.size), strict=True):
             middles = np.array([band_middle(band) for band in rows.bands])
-            cost -= float(rows.samples @ log_powers(M[None], middles)[0])
+            cost -= float(rows.samples @ log_squared_determinants(M[None], middles)[0])
             samples += float(rows.samples.sum())
         return cost + len(self.size) * float(np.log(6.0 * max(samples, 1.0)))
 
@@ -91,7 +92,7 @@ class FaultModel:
             weights = self.body_fit.weights[first : first + len(Z)]
             first += len(Z)
             present = slice(1, 1 + Z.shape[2])
-            base = Z @ M[present, 1:_FIT_COLUMNS]
+            base = Z @ M[present, 1:_FIT_WIDTH]
             r = base @ C
             # The derivative by η uses the predicted wrench: the noise of the measured one is that
             # of the residual, and scaling the wrench down would seem to explain it.
@@ -123,19 +124,19 @@ class FaultModel:
                 _correction_maps(self.candidate, end)
                 for end in (self.size + step, self.size - step)
             ]
-            columns.append(((ends[0] - ends[1]) / (2.0 * step.sum()))[..., :_FIT_COLUMNS])
+            columns.append(((ends[0] - ends[1]) / (2.0 * step.sum()))[..., :_FIT_WIDTH])
         return np.stack(columns, axis=-1)
 
 
-def _correction_maps(candidate: Candidate, size: Array) -> Array:
+def _correction_maps(candidate: FaultOfEachLog, size: Array) -> Array:
     """Return the column map M of a fault at a size for each log, shape (logs, 43, 43)."""
     distinct = {id(fault): fault for fault in candidate}  # logs with the same setup share one
     maps = {key: fault.map_at(size) for key, fault in distinct.items()}
     return np.array([maps[id(fault)] for fault in candidate])
 
 
-def log_powers(maps: Array, frequencies: Array) -> Array:
-    """Compute log |det C(ω)|², C the transfer matrix of the wrench, for each map and frequency.
+def log_squared_determinants(maps: Array, frequencies: Array) -> Array:
+    """Compute log |det C(ω)|² of each correction's wrench transfer matrix C at frequencies ω.
 
     Args:
         maps: shape (maps, 43, 43).

@@ -33,7 +33,7 @@ class Hysteresis(NamedTuple):
     delay: float
 
 
-def hysteresis(time: Array, rows: Array, segment_ids: Indices, phi: Phi) -> Hysteresis | None:
+def fit_hysteresis(time: Array, rows: Array, segment_ids: Indices, phi: Phi) -> Hysteresis | None:
     """Fit dead zones to the residual of a fit with a delay: r = b + τ dw/dt − h sgn(dw/dt).
 
     During a monotonic change, a channel with a dead zone of width 2h lags by h whatever its rate; a

@@ -116,17 +116,17 @@ def _inertia_advice(missing: Sequence[str], rates: Array, alpha: Array) -> list[
     return advice
 
 
-def _gravity_advice(missing: Sequence[str], turned: float) -> list[str]:
+def _gravity_advice(missing: Sequence[str], angle: float) -> list[str]:
     moments = [name for name in missing if name.rpartition("_")[2] in ("m", "hx", "hy", "hz")]
-    if not moments and turned >= MIN_GRAVITY_ROTATION:
+    if not moments and angle >= MIN_GRAVITY_ROTATION:
         return []
     if not moments:
         return [
-            f"The direction of gravity varies by {np.degrees(turned):.0f}° in body axes: only the "
+            f"The direction of gravity varies by {np.degrees(angle):.0f}° in body axes: only the "
             "motion separates mass from sensor offset. Log attitudes that differ by 30° or more."
         ]
     return [
         f"{', '.join(moments)} is not identifiable: the direction of gravity varies by "
-        f"{np.degrees(turned):.0f}° in body axes. Log attitudes that differ by rotations about two "
-        "axes."
+        f"{np.degrees(angle):.0f}° in body axes. Log attitudes that differ by rotations "
+        "about two axes."
     ]

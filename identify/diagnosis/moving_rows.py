@@ -50,7 +50,7 @@ class MovingRows(NamedTuple):
     size: float
 
 
-def moving_rows(recording: Recording) -> MovingRows | None:
+def find_moving_rows(recording: Recording) -> MovingRows | None:
     """Find a motion in a recording declared as static poses; None if there is none.
 
     Args:
@@ -100,9 +100,9 @@ def fit_sampling_rate(rows: Array, rate_hz: float, gravity: Array) -> MovingRows
     return MovingRows(float(_TRIED_RATES_HZ[best]), explained / max(still, 1e-300), size)
 
 
-def _residual_sum(root: Array, kappa: float) -> float:
-    """Return the residual sum of squares of body and offset with scaled accelerations."""
-    A = np.hstack((root[:, :10] + kappa * root[:, 10:20], root[:, 20:26]))
+def _residual_sum(factor: Array, squared_rate_ratio: float) -> float:
+    """Return a fit's residual sum of squares if all accelerations are scaled by a factor."""
+    A = np.hstack((factor[:, :10] + squared_rate_ratio * factor[:, 10:20], factor[:, 20:26]))
     scale = np.linalg.norm(A, axis=0)
     A = A / np.where(scale > 0.0, scale, 1.0)
-    return float(np.sum((root[:, 26] - A @ (np.linalg.pinv(A, rcond=1e-9) @ root[:, 26])) ** 2))
+    return float(np.sum((factor[:, 26] - A @ (np.linalg.pinv(A, rcond=1e-9) @ factor[:, 26])) ** 2))

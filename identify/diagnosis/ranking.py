@@ -77,8 +77,8 @@ class Explanation:
         """Whether the body has a mass, and under another unit one that a robot can hold."""
         if self.code not in UNIT_CODES or not self.mass > _MIN_MASS:
             return not self.code or self.mass > _MIN_MASS
-        facts = self.faults[0].facts
-        place = facts.X_BS.position if facts is not None and facts.X_BS is not None else np.zeros(3)
+        setup = self.faults[0].setup
+        place = setup.X_BS.position if setup is not None and setup.X_BS is not None else np.zeros(3)
         return (
             within_arm_capacity(self.phi, np.zeros((10, 10)), place)
             and not self.density > _USUAL_DENSITIES[1]
@@ -281,7 +281,7 @@ class BaselineLikelihood:
         self, rows: Sequence[BandRows], faults: Sequence[Fault], added: float, size: ArrayLike = ()
     ) -> Explanation:
         dense = self.body_fit.density > MAX_DENSITY
-        after = fit_body(rows, scale=faults[0].min_wrench_scale(size, dense=dense))
+        after = fit_body(rows, scale=faults[0].min_wrench_scale(size, too_dense=dense))
         # Rows with other tapers have another number of effective samples.
         again = float(sum(each.samples.sum() for each in rows))
         ratio = self.body_fit.cost - after.cost * self.samples / again + added
@@ -289,7 +289,7 @@ class BaselineLikelihood:
 
     @property
     def as_read(self) -> Explanation:
-        """Explanation of the logs without a fault."""
+        """Hypothesis that the logs have no fault, as an explanation."""
         return Explanation(0.0, self.body_fit.phi, density=self.body_fit.density)
 
     @property

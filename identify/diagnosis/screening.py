@@ -29,8 +29,8 @@ _MAX_POSE_INTERPRETATIONS = 8
 def likeliest_poses(
     candidates: Sequence[tuple[Fault, ...]],
     rows: Array,
-    numbers: Array | None,
-    facts: LogProperties,
+    rotation: Array | None,
+    setup: LogProperties,
 ) -> list[tuple[Fault, ...]]:
     """Return the interpretations of the pose with which a point mass fits the wrench best.
 
@@ -42,32 +42,34 @@ def likeliest_poses(
         candidates: faults with patches of `[pose]`, one instance for each log; only that of the
             first log is tested.
         rows: extended rows of the first log's series, shape (n, 43).
-        numbers: logged numbers of the rotation in those rows, shape (n, k); None for a quaternion.
-        facts: facts of the first log.
+        rotation: its logged numbers in those rows, shape (n, k); None for a quaternion.
+        setup: measurement setup of the first log.
     """
-    pose = None if facts.schema is None else facts.schema.pose
+    pose = None if setup.schema is None else setup.schema.pose
     if not candidates or pose is None:
         return []
-    into_body = rows[:, RT].reshape(-1, 3, 3)
-    logged = quaternion_from_rotation(into_body.swapaxes(-1, -2))
+    R_BW = rows[:, RT].reshape(-1, 3, 3)
+    logged = quaternion_from_rotation(R_BW.swapaxes(-1, -2))
     if pose.quaternion is not None:
-        numbers = quaternion_conjugate(logged) if pose.maps == "world_to_body" else logged
-        numbers = numbers[:, [3, 0, 1, 2]] if pose.rotation_order == "wxyz" else numbers
-    if numbers is None:
+        rotation = quaternion_conjugate(logged) if pose.maps == "world_to_body" else logged
+        rotation = rotation[:, [3, 0, 1, 2]] if pose.rotation_order == "wxyz" else rotation
+    if rotation is None:
         candidates = [each for each in candidates if each[0].code == "position_axes"]
-    as_read = None if numbers is None else _attitude(numbers, pose, pose)
-    cost_as_read = _point_mass_cost(rows, into_body, logged, pose, pose, facts)
+    as_read = None if rotation is None else _attitude(rotation, pose, pose)
+    cost_as_read = _point_mass_cost(rows, R_BW, logged, pose, pose, setup)
     better = list[tuple[float, int, Array, tuple[Fault, ...]]]()
     for candidate in candidates:
         patch = candidate[0].patch
         assert patch is not None
         keys = {key.partition(".")[2]: value for key, value in patch(np.zeros(0)).items()}
-        new = pose.model_copy(update=keys)
+        new_pose = pose.model_copy(update=keys)
         q = logged
-        if "position" not in keys and numbers is not None and as_read is not None:
-            turn = quaternion_product(_attitude(numbers, pose, new), quaternion_conjugate(as_read))
+        if "position" not in keys and rotation is not None and as_read is not None:
+            turn = quaternion_product(
+                _attitude(rotation, pose, new_pose), quaternion_conjugate(as_read)
+            )
             q = quaternion_product(turn, logged)  # of the body, if the log is of a tool point
-        cost = _point_mass_cost(rows, into_body, q, pose, new, facts)
+        cost = _point_mass_cost(rows, R_BW, q, pose, new_pose, setup)
         if cost < cost_as_read:
             better.append((cost, candidate[0].mistakes, q, candidate))
     better.sort(key=lambda each: (round(each[0], 6), each[1]))
@@ -84,26 +86,31 @@ def likeliest_poses(
     return [candidate for _, candidate in likely]
 
 
-def _attitude(numbers: Array, pose: PoseTable, new: PoseTable) -> Vec4:
-    q = reinterpret_rotation(numbers, pose, new)
-    return quaternion_conjugate(q) if new.maps == "world_to_body" else q
+def _attitude(rotation: Array, pose: PoseTable, new_pose: PoseTable) -> Vec4:
+    q = reinterpret_rotation(rotation, pose, new_pose)
+    return quaternion_conjugate(q) if new_pose.maps == "world_to_body" else q
 
 
 def _point_mass_cost(
-    rows: Array, into_body: Array, q: Array, pose: PoseTable, new: PoseTable, facts: LogProperties
+    rows: Array,
+    R_BW: Array,
+    attitude: Array,
+    pose: PoseTable,
+    new_pose: PoseTable,
+    setup: LogProperties,
 ) -> float:
     """Return the log of the product of the residual sums of squares of force and of torque."""
-    a, w, g = rows[:, PSI][:, PROPER_ACCELERATION], rows[:, W].reshape(-1, 2, 3), facts.gravity
-    turned = rotation_from_quaternion(q).swapaxes(-1, -2)
-    if facts.acceleration_from_position and pose.position_kind == "world":
-        world = np.einsum("nji,nj->ni", into_body, a)
-        if new.position != pose.position and pose.position and new.position:
-            world = (world + g) @ selection_matrix(pose.position, new.position).T - g
+    a, w, g = rows[:, PSI][:, PROPER_ACCELERATION], rows[:, W].reshape(-1, 2, 3), setup.gravity
+    turned = rotation_from_quaternion(attitude).swapaxes(-1, -2)
+    if setup.acceleration_from_position and pose.position_kind == "world":
+        world = np.einsum("nji,nj->ni", R_BW, a)
+        if new_pose.position != pose.position and pose.position and new_pose.position:
+            world = (world + g) @ selection_matrix(pose.position, new_pose.position).T - g
         a = np.einsum("nij,nj->ni", turned, world)
     else:
-        a = a + (into_body - turned) @ g
-    if facts.wrench_frame == "world":
-        w = np.einsum("nij,nkj,nlk->nli", turned, into_body, w)
+        a = a + (R_BW - turned) @ g
+    if setup.wrench_frame == "world":
+        w = np.einsum("nij,nkj,nlk->nli", turned, R_BW, w)
     A_torque = np.cross(np.eye(3), a[:, None]).swapaxes(-1, -2)  # h × a' as a matrix times h
     squares = _residual_sum(a[:, :, None], w[:, 0]), _residual_sum(A_torque, w[:, 1])
     return float(np.log(np.array(squares) + 1e-300).sum())

@@ -20,8 +20,8 @@ from identify.signals.spikes import MIN_ROWS_FOR_SPIKES, find_spikes
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 
-_ERRORS_OF_ROTATION = 4.0
-"""Smallest change of a logged wrench by rotation of a constant one, in rounding errors."""
+_MIN_ROTATION_CHANGE = 4.0
+"""Smallest change in world axes of a wrench that is frozen in sensor axes, in rounding errors."""
 
 MIN_SPIKE_FRACTION = 1e-3
 """Smallest fraction of rows with spikes; edges of a contact or a freeze are fewer."""
@@ -73,20 +73,22 @@ class SignalMonitor:
         if self._rows < MIN_ROWS_FOR_SPIKES:
             return ()
         duration = self._end - self._begin
-        frozen = self._wrench.frozen("frozen_wrench", self._step, duration, self._rows)
+        frozen = self._wrench.frozen_spans("frozen_wrench", self._step, duration, self._rows)
         spans = [span for span, _ in frozen]
         if self._pose_size:
             spans += [
                 span
-                for span, _ in self._pose.frozen("frozen_pose", self._step, duration, self._rows)
+                for span, _ in self._pose.frozen_spans(
+                    "frozen_pose", self._step, duration, self._rows
+                )
             ]
         frozen_rows = [rows for _, rows in frozen]
         held = min((int(last - first) for first, last in frozen_rows), default=MAX_COUNTED_HOLD + 1)
         for holds, *ends in zip(self._holds, self._ends[::2], self._ends[1::2], strict=True):
-            runs_at_ends = [end.runs(frozen_rows) for end in ends]
-            elsewhere = holds.longest(np.concatenate(runs_at_ends), below=held)
+            runs_at_ends = [end.runs_at_extreme(frozen_rows) for end in ends]
+            elsewhere = holds.longest_hold(np.concatenate(runs_at_ends), length_limit=held)
             for end, runs_at_end in zip(ends, runs_at_ends, strict=True):
-                spans += end.saturated(holds, runs_at_end, elsewhere)
+                spans += end.saturated_spans(holds, runs_at_end, elsewhere)
         spans += self._zeroing_spans([span for span, _ in frozen])
         if self._spikes:
             spans.append(
@@ -110,13 +112,13 @@ class SignalMonitor:
                     "bias_step", step.time_before, step.time_after, 0, size, jump=step.wrench_jump
                 )
 
-    def _process_pending(self, least: int) -> None:
-        """Process pending rows in blocks while at least `least` rows are pending."""
-        if self._waiting < least:
+    def _process_pending(self, min_rows: int) -> None:
+        """Process pending rows in blocks while at least `min_rows` rows are pending."""
+        if self._waiting < min_rows:
             return
         time, wrench, pose = (np.concatenate(each) for each in zip(*self._pending, strict=True))
         start = 0
-        while len(time) - start >= least:
+        while len(time) - start >= min_rows:
             block = slice(start, start + _BLOCK_ROWS)
             self._process_block(time[block], wrench[block], pose[block])
             start += _BLOCK_ROWS
@@ -156,17 +158,17 @@ class SignalMonitor:
         self._end = float(time[-1])
         self._last = time[-1:], wrench[-1:], pose[-1:]
 
-    def _find_spikes(self, wrench: Array, fresh: Flags, time: Array) -> None:
+    def _find_spikes(self, wrench: Array, is_new: Flags, time: Array) -> None:
         """Find spikes in the distinct samples of the block and the last two of the block before.
 
         Args:
             wrench: wrench as logged and, if that is in other axes, also in the sensor's axes, shape
                 (6 or 12, rows).
-            fresh: flags of rows that do not repeat the sample before.
+            is_new: flags of rows that do not repeat the sample before.
             time: time of the rows of the block [s].
         """
         block = wrench[:, wrench.shape[1] - len(time) :]
-        samples, stamps = (block, time) if fresh.all() else (block[:, fresh], time[fresh])
+        samples, stamps = (block, time) if is_new.all() else (block[:, is_new], time[is_new])
         if self._fresh is not None:
             samples = np.concatenate((self._fresh, samples), axis=1)
         stamps = np.concatenate((self._fresh_time, stamps))
@@ -212,7 +214,7 @@ def _constant_in_sensor_axes(columns: Array, quaternion: Array) -> Flags:
     parts = columns[:6].reshape(2, -1)
     errors = [2.0 * _resolution(part) + rotation_error * np.abs(part).max() for part in parts]
     logged, sensed = steps / np.array(errors)[:, None]
-    return (sensed <= 1.0).all(axis=0) & (logged > _ERRORS_OF_ROTATION).any(axis=0)
+    return (sensed <= 1.0).all(axis=0) & (logged > _MIN_ROTATION_CHANGE).any(axis=0)
 
 
 def _resolution(values: Array) -> float:

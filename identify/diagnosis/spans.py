@@ -34,7 +34,7 @@ class Span:
     jump: tuple[float, ...] = ()
 
 
-def runs(flags: Flags) -> Indices:
+def true_runs(flags: Flags) -> Indices:
     """Return the first index of each run of true flags and the index after its last, (runs, 2)."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
     return edges.reshape(-1, 2)

@@ -28,7 +28,7 @@ _SETTLING_POSES = (1.0, 1.5, 2.0, 3.0, 4.0)
 """Number of poses in which a settling offset decays to 1/e."""
 
 
-def zeroed_poses(rows: Array) -> tuple[Span, ...]:
+def find_zeroed_poses(rows: Array) -> tuple[Span, ...]:
     """Find the static pose from which on the sensor has another offset, if any.
 
     A step of the offset is compared by the Akaike information, corrected for few data (Hurvich and
@@ -56,16 +56,16 @@ def zeroed_poses(rows: Array) -> tuple[Span, ...]:
     drifting = [np.einsum("wi,pijk->pwjk", shares, moments) for shares in (drifts, drifts**2)]
     constant = moments.sum(axis=1, keepdims=True)
     steps, squares, unknowns = _corrected_akaike(
-        _augmented_moments(constant, behind, behind, _OFFSET_COLUMNS), n
+        _with_changing_parameters(constant, behind, behind, _OFFSET_COLUMNS), n
     )
     best = int(np.argmin(steps))
     without_step, squares_without, _ = _corrected_akaike(constant, n)
     others = [
         without_step,
         _corrected_akaike(
-            _augmented_moments(constant, drifting[0], drifting[1], _OFFSET_COLUMNS), n
+            _with_changing_parameters(constant, drifting[0], drifting[1], _OFFSET_COLUMNS), n
         )[0],
-        _corrected_akaike(_augmented_moments(constant, behind, behind, _BODY_COLUMNS), n)[0],
+        _corrected_akaike(_with_changing_parameters(constant, behind, behind, _BODY_COLUMNS), n)[0],
     ]
     if steps[best] + 2.0 * np.log(len(edges)) + CLEAR_LEAD > np.concatenate(others).min():
         return ()
@@ -76,25 +76,27 @@ def zeroed_poses(rows: Array) -> tuple[Span, ...]:
     return (Span("bias_step", k - 1.0, k, 0, size, jump=tuple(jump.tolist())),)
 
 
-def _augmented_moments(constant: Array, shares: Array, squares: Array, columns: slice) -> Array:
-    """Append weighted columns to second moments, with which parameters may change between poses.
+def _with_changing_parameters(
+    total: Array, weighted: Array, squared: Array, columns: slice
+) -> Array:
+    """Extend second moments of a regression so that some parameters may change between poses.
 
     Args:
-        constant: ZᵀZ of force and of torque over all poses, Z = [columns | wrench], (2, 1, 11, 11).
-        shares: Σ s ZᵀZ of the poses' shares s, of m models, shape (2, m, 11, 11).
-        squares: Σ s² ZᵀZ of the same models and shape.
+        total: ZᵀZ of force and of torque over all poses, Z = [columns | wrench], (2, 1, 11, 11).
+        weighted: Σ s ZᵀZ of the poses' shares s, of m models, shape (2, m, 11, 11).
+        squared: Σ s² ZᵀZ of the same models and shape.
         columns: columns that are multiplied by the shares, q of them.
 
     Returns:
         Shape (2, m, 11 + q, 11 + q), the wrench last.
     """
     q = columns.stop - columns.start
-    augmented = np.zeros((*shares.shape[:2], 11 + q, 11 + q))
+    augmented = np.zeros((*weighted.shape[:2], 11 + q, 11 + q))
     base, added = [*range(10), 10 + q], slice(10, 10 + q)
-    augmented[..., np.array(base)[:, None], base] = constant
-    augmented[..., added, base] = shares[..., columns, :]
-    augmented[..., base, added] = shares[..., :, columns]
-    augmented[..., added, added] = squares[..., columns, columns]
+    augmented[..., np.array(base)[:, None], base] = total
+    augmented[..., added, base] = weighted[..., columns, :]
+    augmented[..., base, added] = weighted[..., :, columns]
+    augmented[..., added, added] = squared[..., columns, columns]
     return augmented
 
 

@@ -1,9 +1,5 @@
 from identify.estimation.accelerometer_errors import AccelerometerErrors as AccelerometerErrors
 from identify.estimation.certificate import Certificate as Certificate
-from identify.estimation.effects_fit import (
-    FittedEffects as FittedEffects,
-    fit_effects as fit_effects,
-)
 from identify.estimation.entropic import (
     EntropicEstimate as EntropicEstimate,
     entropic_estimate as entropic_estimate,
@@ -29,6 +25,10 @@ from identify.estimation.likelihood import (
     score_equations as score_equations,
 )
 from identify.estimation.program import SolverRun as SolverRun
+from identify.estimation.random_effects_fit import (
+    FittedEffects as FittedEffects,
+    fit_effects as fit_effects,
+)
 from identify.estimation.settings import (
     EstimatorSettings as EstimatorSettings,
     IntervalRoute as IntervalRoute,

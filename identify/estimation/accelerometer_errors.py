@@ -31,9 +31,9 @@ from identify.signals.imu_calibration import ImuCalibration
 
 @dataclass(frozen=True, slots=True)
 class AccelerometerErrors:
-    """Errors of the calibration of accelerometers, as maps of the columns of the logs.
+    """Possible calibration errors of the logs' accelerometers, in steps of one standard deviation.
 
-    Each map is for an error of one standard deviation, shape (logs, groups, 43, 19).
+    Each is given as the maps of columns that it causes, shape (logs, groups of rows, 43, 19).
 
     Attributes:
         calibration_maps: maps of errors of position, scale and offset, each of one log.
@@ -50,13 +50,13 @@ class AccelerometerErrors:
 
     def scale_covariance(self, posterior: Posterior) -> Array:
         """Compute the covariance of the unknowns from the common scale errors, shape (p, p)."""
-        moved, _ = self.effects(posterior, self.scale_maps)
+        moved, _ = self.changes_by_error(posterior, self.scale_maps)
         return moved.T @ moved
 
-    def effects(
+    def changes_by_error(
         self, posterior: Posterior, errors: Sequence[Array] | None = None
     ) -> tuple[Array, Array]:
-        """Compute the change of the unknowns and of the sensor offsets by each error.
+        """Compute how much each calibration error changes the unknowns and the sensor offsets.
 
         Args:
             posterior: posterior from the logs, in their order.
@@ -87,7 +87,7 @@ class AccelerometerErrors:
 
 
 def _calibration_maps(imus: Sequence[ImuCalibration]) -> Iterator[Array]:
-    """Yield the maps of the calibration errors of each log's accelerometer."""
+    """Yield the column maps of each log's errors of accelerometer position, scale and offset."""
     as_read = np.array([readings_map(np.eye(6)) for _ in imus])
     for k, imu in enumerate(imus):
         if not imu.covariance:
@@ -108,7 +108,7 @@ def _calibration_maps(imus: Sequence[ImuCalibration]) -> Iterator[Array]:
 
 
 def _common_scale_maps(imus: Sequence[ImuCalibration]) -> Iterator[Array]:
-    """Yield the map of the accelerometer's scale error that is common to all logs, if any."""
+    """Yield the column maps of the accelerometer's scale error, common to all logs, if any."""
     if not any(imu.scale_error for imu in imus):
         return
     maps = [accelerometer_map(imu.scale_error, np.zeros(3), imu.X_BI.position) for imu in imus]
@@ -116,7 +116,7 @@ def _common_scale_maps(imus: Sequence[ImuCalibration]) -> Iterator[Array]:
 
 
 def _scores(fit: LeastSquaresFit, x: Array, system: System) -> Array:
-    """Compute the scores of data at x with a fit's weights, corrected for column noise, (p,)."""
+    """Compute the score (log-likelihood gradient) at x, corrected for noise in regressors, (p,)."""
     rows = system.whitened_rows(fit.weights)
     noise = fit.noise_fraction * system.noise_moment(fit.weights)
     return (rows.T @ rows - noise)[:-1] @ augmented(x)

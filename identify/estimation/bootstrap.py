@@ -67,9 +67,9 @@ class BlockBootstrap:
         split, to_x = fit.identifiability, fit.scaling.to_x
         identifiable = to_x @ split.identifiable
         root = qr_factor(fit.problem.A @ identifiable)
-        data = _Blocks.of(fit, identifiable @ np.linalg.inv(root))
-        shares = data.samples / data.samples.sum()
-        count, degrees = len(shares), float(1.0 / np.sum(shares**2) - 1.0)
+        data = _TimeBlockMoments.of(fit, identifiable @ np.linalg.inv(root))
+        sample_shares = data.samples / data.samples.sum()
+        count, degrees = len(sample_shares), float(1.0 / np.sum(sample_shares**2) - 1.0)
         if count < MIN_BLOCKS:
             raise ProblemError(
                 f"bootstrap: the data have {count} blocks of time, expected at least {MIN_BLOCKS}. "
@@ -80,7 +80,7 @@ class BlockBootstrap:
         whitened = np.linalg.solve(root.T, A.T)
         noise = np.eye(len(root)) - whitened @ whitened.T if fit.noise.any() else None
         weights = rng.standard_exponential((_REFITS, count))
-        moved = data.bias_reduced.refits(weights, noise, shares) @ np.linalg.solve(
+        moved = data.bias_reduced.refits(weights, noise, sample_shares) @ np.linalg.solve(
             root.T, identifiable.T
         )
         spread = moved.T @ moved / _REFITS
@@ -88,7 +88,7 @@ class BlockBootstrap:
         return cls(spread + completed @ completed.T, count, degrees)
 
 
-def score_scatter(fit: LeastSquaresFit) -> float:
+def score_scatter_ratio(fit: LeastSquaresFit) -> float:
     """Return the ratio of the scatter of the time blocks' scores to that predicted by the weights.
 
     The mean over the identifiable directions of the variance of the blocks' scores, relative to the
@@ -104,7 +104,7 @@ def score_scatter(fit: LeastSquaresFit) -> float:
     """
     known = fit.scaling.to_x @ fit.identifiability.identifiable
     root = qr_factor(fit.problem.A @ known)
-    moments = _Blocks.of(fit, known @ np.linalg.inv(root)).moments
+    moments = _TimeBlockMoments.of(fit, known @ np.linalg.inv(root)).moments
     information, scores = moments[:, :-1, :-1], moments[:, :-1, -1]
     if len(moments) == 1:
         return 1.0
@@ -113,8 +113,8 @@ def score_scatter(fit: LeastSquaresFit) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Blocks:
-    """Moments of the whitened rows [y | r] of each block of time, r the residual of the fit.
+class _TimeBlockMoments:
+    """Second moments of whitened regressors y and residuals r of a fit in each block of time.
 
     Offsets follow y in them, so that information adds up over the blocks to that of the fit.
 
@@ -124,18 +124,18 @@ class _Blocks:
         samples: number of samples of each block, shape (blocks,).
     """
 
-    free: Array
+    without_offset: Array
     by_offset: tuple[tuple[Indices, Array], ...]
     samples: Array
 
     @classmethod
-    def of(cls, fit: LeastSquaresFit, columns: Array) -> _Blocks:
+    def of(cls, fit: LeastSquaresFit, columns: Array) -> _TimeBlockMoments:
         system = fit.data.system
-        k, blocks = columns.shape[1], _block_of_cell(system)
+        k, blocks = columns.shape[1], _time_block_of_cell(system)
         count = 1 + max(int(numbers.max()) for numbers in blocks)
         maps, y = system.offset_maps(fit.weights), augmented(fit.x)
         roots = whitener(fit.weights)
-        free, samples = np.zeros((count, k + 1, k + 1)), np.zeros(count)
+        without_offset, samples = np.zeros((count, k + 1, k + 1)), np.zeros(count)
         owned: list[list[tuple[Indices, Array]]] = [[] for _ in maps]
         for part in system.group_cells():
             z, C, L = part.z, part.residual, roots[part.group]
@@ -144,7 +144,7 @@ class _Blocks:
             block = blocks[part.data][part.cells]
             np.add.at(samples, block, system.data[part.data][0].samples[part.cells])
             has_offset = (part.offset >= 0) & (z[..., 0] != 0.0).any(axis=1)
-            _add_by_block(free, block[~has_offset], _cell_moments(rows[~has_offset]))
+            _add_to_blocks(without_offset, block[~has_offset], _cell_moments(rows[~has_offset]))
             for offset in np.unique(part.offset[has_offset]).tolist():
                 cells = has_offset & (part.offset == offset)
                 constant = z[cells][..., 0, None, None] * L
@@ -158,24 +158,24 @@ class _Blocks:
             (np.concatenate([b for b, _ in each]), np.concatenate([m for _, m in each]))
             for each in owned
         )
-        return cls(free, joined, samples)
+        return cls(without_offset, joined, samples)
 
     @property
     def moments(self) -> Array:
         """Second moments of regressors y and residual r by block, shape (blocks, k + 1, k + 1)."""
-        total, width = self.free.copy(), self.free.shape[-1]
+        total, width = self.without_offset.copy(), self.without_offset.shape[-1]
         for block, moments in self.by_offset:
-            _add_by_block(total, block, moments[:, -width:, -width:])
+            _add_to_blocks(total, block, moments[:, -width:, -width:])
         return total
 
     @property
-    def bias_reduced(self) -> _Blocks:
-        """Moments of each block with bias-reduced scores (Bell and McCaffrey 2002).
+    def bias_reduced(self) -> _TimeBlockMoments:
+        """Moments with the blocks' scores corrected for small-sample bias (Bell, McCaffrey 2002).
 
         With M the share of a block in all information, the fit reduces the variance of the block's
         scores from M to M − M².
         """
-        k = self.free.shape[-1] - 1
+        k = self.without_offset.shape[-1] - 1
         values, vectors = np.linalg.eigh(self.moments[:, :k, :k])
         inflation = 1.0 / np.sqrt(1.0 - np.clip(values, 0.0, _MAX_NOISE_FRACTION))
         restored = (vectors * inflation[:, None, :]) @ vectors.swapaxes(-1, -2)
@@ -186,27 +186,29 @@ class _Blocks:
             changed[:, -k - 1 : -1, -1] = (restored[block] @ scores)[..., 0]
             return changed
 
-        all_blocks = np.arange(len(self.free))
+        all_blocks = np.arange(len(self.without_offset))
         owned = tuple((block, with_scores(block, moments)) for block, moments in self.by_offset)
-        return replace(self, free=with_scores(all_blocks, self.free), by_offset=owned)
+        return replace(
+            self, without_offset=with_scores(all_blocks, self.without_offset), by_offset=owned
+        )
 
-    def refits(self, weights: Array, noise: Array | None, shares: Array) -> Array:
-        """Compute the change of the coordinates y in each refit, shape (refits, k).
+    def refits(self, weights: Array, noise: Array | None, sample_shares: Array) -> Array:
+        """Compute the change of the unknowns by each re-weighted refit, shape (refits, k).
 
         Args:
             weights: weights of the blocks, shape (refits, blocks).
             noise: moment of noise in the columns, relative to the information, shape (k, k); None
                 without any.
-            shares: share of each block in all samples, shape (blocks,).
+            sample_shares: share of each block in all samples, shape (blocks,).
         """
-        k = self.free.shape[-1] - 1
-        total = np.tensordot(weights, self.free, 1)
-        at_fit = self.free.sum(axis=0)
+        k = self.without_offset.shape[-1] - 1
+        total = np.tensordot(weights, self.without_offset, 1)
+        at_fit = self.without_offset.sum(axis=0)
         for block, moments in self.by_offset:
             total = total + _eliminate_offset(np.tensordot(weights[:, block], moments, 1), k)
             at_fit = at_fit + _eliminate_offset(moments.sum(axis=0), k)
         # Noise in the columns biases: at the estimate the scores sum to its moment, not to zero.
-        rows = weights @ shares
+        rows = weights @ sample_shares
         information, scores = total[:, :k, :k], total[:, :k, k] - rows[:, None] * at_fit[:k, k]
         L = np.linalg.cholesky(information)
         turned = np.linalg.solve(L, scores[..., None])
@@ -221,14 +223,14 @@ class _Blocks:
 
 
 def _cell_moments(rows: Array) -> Array:
-    """Compute the moments of each cell: products summed over rows and channels, (b, j, j)."""
+    """Compute second moments of b cells (a group of rows in a block of time), shape (b, j, j)."""
     b, n, m, j = rows.shape
     flat = rows.reshape(b, n * m, j)
     return flat.swapaxes(-1, -2) @ flat
 
 
-def _add_by_block(total: Array, block: Indices, moments: Array) -> None:
-    """Add the moments of cells to the totals of their blocks, in place."""
+def _add_to_blocks(total: Array, block: Indices, moments: Array) -> None:
+    """Add second moments of cells to the totals of their time blocks, in place."""
     if len(block):
         order = np.argsort(block, kind="stable")
         starts = np.flatnonzero(np.diff(block[order], prepend=-1))
@@ -236,15 +238,15 @@ def _add_by_block(total: Array, block: Indices, moments: Array) -> None:
 
 
 def _eliminate_offset(moments: Array, k: int) -> Array:
-    """Eliminate the offset from moments of [offset | y | r], (..., m + k + 1)² to (k + 1)²."""
+    """Eliminate the sensor offset (first m columns) from second moments by a Schur complement."""
     m = moments.shape[-1] - k - 1
     across = moments[..., :m, m:]
     taken = across.swapaxes(-1, -2) @ np.linalg.solve(moments[..., :m, :m], across)
     return moments[..., m:, m:] - taken
 
 
-def _block_of_cell(system: System) -> Sequence[Indices]:
-    """Number the time blocks of the cells consecutively over all data."""
+def _time_block_of_cell(system: System) -> Sequence[Indices]:
+    """Return the index of the time block of each cell, consecutive over all statistics."""
     numbers: list[Indices] = []
     first = 0
     for statistics, _ in system.data:

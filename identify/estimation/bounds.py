@@ -32,7 +32,7 @@ from identify.estimation.program import (
     solver_settings,
 )
 from identify.estimation.scaling import Scaling
-from identify.estimation.terms.consistent import margin_of
+from identify.estimation.terms.consistent import consistency_margin
 from identify.exchange import Bound
 from identify.inertia import PHI
 from identify.significance import CONFIDENCE_QUANTILE, FEWEST_DEGREES
@@ -55,7 +55,7 @@ _MOMENT_COLUMNS = (4, 7, 9)
 """Indices of the moments of inertia about Bo among the ten parameters."""
 
 
-def certified_bounds(region: ConfidenceRegion, number: int = 0) -> Mapping[str, Bound]:
+def certified_bounds(region: ConfidenceRegion, body_index: int = 0) -> Mapping[str, Bound]:
     """Compute certified bounds of a body's parameters over the confidence set.
 
     Bounds of the ten parameters, of the centre of mass, and of the moments of inertia about it
@@ -63,12 +63,12 @@ def certified_bounds(region: ConfidenceRegion, number: int = 0) -> Mapping[str, 
 
     Args:
         region: confidence region.
-        number: number of the body.
+        body_index: index of the body.
 
     Raises:
         SolveError: no body meets the terms.
     """
-    return dict(_ConfidenceSet.of(region, number).bounds())
+    return dict(_ConfidenceSet.of(region, body_index).bounds())
 
 
 class _SupportPoint(NamedTuple):
@@ -96,7 +96,7 @@ class _SupportProgram:
         )
 
     def support_point(self, a: Array, radius: float | None = None) -> _SupportPoint:
-        """Return the solver's last unknowns and multiplier, whatever its status.
+        """Solve for the farthest point in a direction, with its multiplier; neither is certified.
 
         Args:
             a: direction.
@@ -114,37 +114,37 @@ class _SupportProgram:
 
 @dataclass(frozen=True, slots=True)
 class _ConfidenceSet:
-    """Confidence set of the bodies, in unknowns y of order one: θ = centre + columns · y.
+    """Ellipsoidal confidence set of the bodies, in unknowns y with θ = centre + columns · y.
 
     The ellipsoid is ‖S y‖ ≤ ρ about least squares, with S diagonal and at most one.
 
     Attributes:
         scaling: units of θ.
-        number: number of the body whose bounds are computed.
+        body_index: index of the body whose bounds are computed.
         centre: least-squares estimate, shape (p,).
         columns: basis of the free directions, shape (p, k).
         S: diagonal of S, shape (k,).
         rows: terms in y and in auxiliary variables.
-        least_mass: smallest scaled mass that the terms allow.
+        min_mass: smallest scaled mass that the terms allow.
         auxiliary_bound: largest sum of the auxiliary variables' sizes.
         radii: radius ρ for each of the ten parameters, shape (10,).
     """
 
     scaling: Scaling
-    number: int
+    body_index: int
     centre: Array
     columns: Array
     S: Array
     rows: ConicRows
-    least_mass: float
+    min_mass: float
     auxiliary_bound: float
     radii: Array
 
     @classmethod
-    def of(cls, region: ConfidenceRegion, number: int) -> _ConfidenceSet:
-        """Form the confidence set about the minimum of ‖R θ − r‖ over the terms."""
+    def of(cls, region: ConfidenceRegion, body_index: int) -> _ConfidenceSet:
+        """Form the confidence set about the constrained maximum of the likelihood."""
         likelihood, scaling, terms = region.likelihood, region.likelihood.scaling, region.terms
-        k, block = region.free.shape[1], slice(10 * number, 10 * number + 10)
+        k, block = region.free.shape[1], slice(10 * body_index, 10 * body_index + 10)
         U, singular, Vt = np.linalg.svd(likelihood.R @ region.free)
         singular = np.concatenate((singular, np.zeros(k - len(singular))))
         target = np.zeros(k)
@@ -165,12 +165,12 @@ class _ConfidenceSet:
         rows = program.constraint_rows(scaling)
         return cls(
             scaling=scaling,
-            number=number,
+            body_index=body_index,
             centre=centre,
             columns=columns,
             S=singular * units,
             rows=replace(rows, F=rows.F @ columns, f=rows.f + rows.F @ centre),
-            least_mass=margin_of(terms, scaling.space.bodies[number]),
+            min_mass=consistency_margin(terms, scaling.space.bodies[body_index]),
             auxiliary_bound=sum(term.auxiliary_bound or 0.0 for term in terms),
             radii=np.hypot(least, quantiles),
         )
@@ -180,7 +180,7 @@ class _ConfidenceSet:
         ten = dict(zip(PHI, self._parameter_bounds(), strict=True))
         yield from ten.items()
         lightest = max(
-            (ten["m"].low or 0.0) / self.scaling.bodies[self.number].mass, self.least_mass
+            (ten["m"].low or 0.0) / self.scaling.bodies[self.body_index].mass, self.min_mass
         )
         yield from zip(_COM, self._com_bounds(lightest), strict=True)
         yield from zip(_MOMENTS, self._moment_bounds(), strict=True)
@@ -189,7 +189,7 @@ class _ConfidenceSet:
         F, f, cones = self._conic_constraints(self.radii[0])
         program = _SupportProgram(F, f, cones)
         zeros = np.zeros(F.shape[1] - len(self.S))
-        to_phi = self.scaling.to_x[10 * self.number : 10 * self.number + 10]
+        to_phi = self.scaling.to_x[10 * self.body_index : 10 * self.body_index + 10]
         for row, radius in zip(to_phi, self.radii.tolist(), strict=True):
             a, middle, unit = row @ self.columns, float(row @ self.centre), np.linalg.norm(row)
             size = float(np.linalg.norm(a))
@@ -200,10 +200,10 @@ class _ConfidenceSet:
             for along in (-a / size, a / size):
                 y, z = program.support_point(np.concatenate((along, zeros)), radius)
                 ends.append((self._certified_bound(along, z, radius), float(along @ y[: len(a)])))
-            yield _bound_from_ends(middle, size, ends, _MAX_BOUND * float(unit))
+            yield _bound_from_maxima(middle, size, ends, _MAX_BOUND * float(unit))
 
-    def _com_bounds(self, lightest: float) -> Iterator[Bound]:
-        """Compute the bounds of the centre of mass, in unknowns divided by the scaled mass.
+    def _com_bounds(self, min_mass: float) -> Iterator[Bound]:
+        """Compute the certified bounds of the centre of mass, given the smallest scaled mass.
 
         The certified inequality is (h − c m)ᵢ ≤ e at the solver's c, so that c + e/m is a bound.
         """
@@ -217,7 +217,7 @@ class _ConfidenceSet:
             np.concatenate((np.zeros(len(f)), [-1.0])),
             (*cones, ConeBlock("zero", 1)),
         )
-        body = self.scaling.bodies[self.number]
+        body = self.scaling.bodies[self.body_index]
         for axis, moment in enumerate(h):
             c = float(moment[-1] / m[-1])
             a = moment[:-1] - c * m[:-1]
@@ -232,17 +232,18 @@ class _ConfidenceSet:
                 solver_value = float(sign * a @ y[:k]) / size
                 along = sign * (a / size - sign * solver_value * m[:-1])
                 excess = self._certified_bound(along, z, radius) - solver_value * m[-1]
-                ends.append((float(solver_value + max(excess, 0.0) / lightest), solver_value))
-            yield _bound_from_ends(middle, body.length * size, ends, _MAX_BOUND * body.length)
+                ends.append((float(solver_value + max(excess, 0.0) / min_mass), solver_value))
+            yield _bound_from_maxima(middle, body.length * size, ends, _MAX_BOUND * body.length)
 
     def _moment_bounds(self) -> Iterator[Bound]:
-        """Compute the bounds of the moments about the centre of mass, w ≤ vᵀI v − |v × h|²/m.
+        """Compute the certified bounds of the moments of inertia about the centre of mass.
 
-        That is |v × h|² ≤ m s, s = vᵀI v − w: a rotated second-order cone.
+        With v an axis, w ≤ vᵀI v − |v × h|²/m is |v × h|² ≤ m s, s = vᵀI v − w: a rotated
+        second-order cone.
         """
         radius = float(self.radii[4:].max())
         F, f, cones = self._conic_constraints(radius)
-        theta, body = self._body_map, self.scaling.bodies[self.number]
+        theta, body = self._body_map, self.scaling.bodies[self.body_index]
         unit = body.mass * body.length**2
         for axis, k in enumerate(_MOMENT_COLUMNS):
             moment, middle = theta[k, :-1], float(theta[k, -1])
@@ -274,8 +275,8 @@ class _ConfidenceSet:
 
     @property
     def _body_map(self) -> Array:
-        """Map from [y; 1] to the ten scaled parameters of the body, shape (10, k + 1)."""
-        block = slice(10 * self.number, 10 * self.number + 10)
+        """Affine map from the set's unknowns, with a one appended, to the body, (10, k + 1)."""
+        block = slice(10 * self.body_index, 10 * self.body_index + 10)
         return np.column_stack((self.columns[block], self.centre[block]))
 
     def _conic_constraints(self, radius: float) -> tuple[Array, Array, tuple[ConeBlock, ...]]:
@@ -287,27 +288,27 @@ class _ConfidenceSet:
         f = np.concatenate(([radius], np.zeros(k), rows.f))
         return F, f, (ConeBlock("second_order", 1 + k), *rows.cones)
 
-    def _certified_bound(self, along: Array, z: Array, radius: float) -> float:
-        """Compute a certified upper bound of alongᵀy over the set from a dual multiplier.
+    def _certified_bound(self, direction: Array, multiplier: Array, radius: float) -> float:
+        """Compute a certified upper bound of directionᵀy over the set from a dual multiplier.
 
         Args:
-            along: direction, shape (k,).
-            z: multiplier of the ellipsoid and the terms; further entries are ignored.
+            direction: direction, shape (k,).
+            multiplier: multiplier of the ellipsoid and the terms; further entries are ignored.
             radius: radius of the ellipsoid.
         """
         rows, k = self.rows, len(self.S)
-        ellipsoid_bound = radius * float(np.linalg.norm(along / self.S))
-        z = project_to_dual(z[1 + k : 1 + k + len(rows.f)], rows.cones)
+        ellipsoid_bound = radius * float(np.linalg.norm(direction / self.S))
+        z = project_to_dual(multiplier[1 + k : 1 + k + len(rows.f)], rows.cones)
         auxiliary_part = float(np.abs(rows.G.T @ z).max(initial=0.0)) * self.auxiliary_bound
-        ellipsoid_part = radius * float(np.linalg.norm((along + rows.F.T @ z) / self.S))
+        ellipsoid_part = radius * float(np.linalg.norm((direction + rows.F.T @ z) / self.S))
         return min(ellipsoid_bound, float(z @ rows.f) + ellipsoid_part + auxiliary_part)
 
 
-def _bound_from_ends(
-    middle: float, size: float, ends: list[tuple[float, float]], far: float
+def _bound_from_maxima(
+    centre: float, scale: float, maxima: list[tuple[float, float]], limit: float
 ) -> Bound:
-    """Form the lower and upper bound of middle + size · v from the maxima of −v and of v."""
-    (down, least), (up, most) = ends
+    """Form the bounds of centre + scale · v from the (certified, solver's) maxima of −v and v."""
+    (down, least), (up, most) = maxima
     gap = max(down - least, up - most, 0.0) / max(down + up, _RELATIVE_ROUNDING)
-    low, high = middle - size * down, middle + size * up
-    return Bound(low if low > -far else None, high if high < far else None, gap)
+    low, high = centre - scale * down, centre + scale * up
+    return Bound(low if low > -limit else None, high if high < limit else None, gap)

@@ -13,7 +13,7 @@ from identify.estimation.cones import project_to_dual
 from identify.estimation.program import ConeSolution, ConicRows, SolverRun
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
-from identify.estimation.terms.consistent import margin_of
+from identify.estimation.terms.consistent import consistency_margin
 from identify.inertia import PSEUDO_INERTIA_BASIS
 from identify.regressors.triangular import svd
 
@@ -98,8 +98,8 @@ class ScaledProblem:
         residual = self.A @ theta - self.b
         return 0.5 * float(residual @ residual)
 
-    def about(self, x: Array) -> ScaledProblem:
-        """Rescale the problem to the masses and centres of mass of given unknowns."""
+    def rescaled_at(self, x: Array) -> ScaledProblem:
+        """Return the problem in units of the masses and lengths of the bodies at x [SI]."""
         lengths = [body.length for body in self.scaling.bodies]
         scaling = Scaling.of(self.scaling.space, x, lengths, self.scaling.units)
         into, back = self.scaling.to_theta @ scaling.to_x, scaling.to_theta @ self.scaling.to_x
@@ -202,7 +202,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
             if broken > -_ACTIVE_DISTANCE
         ),
         eigenvalues=tuple(scaled_eigenvalues(theta, len(problem.scaling.bodies))),
-        margin=margin_of(problem.terms, problem.scaling.space.bodies[0]),
+        margin=consistency_margin(problem.terms, problem.scaling.space.bodies[0]),
         condition=float(singular[0] / singular[-1]),
         rank=len(singular),
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConeBlock:
-    """Cone with its number of rows; all kinds except "zero" are self-dual.
+    """Cone of a conic program with its number of rows; all except "zero" are self-dual.
 
     A positive semidefinite matrix of order n takes n (n + 1)/2 rows: its upper triangle column by
     column, off-diagonal entries times √2, so that products of rows are those of matrices.
@@ -59,18 +59,21 @@ class ConeBlock:
             case "second_order":
                 return _project_to_second_order(z)
             case "semidefinite":
-                values, vectors = np.linalg.eigh(_matrix_of_rows(z, self.order))
-                return _rows_of_matrix((vectors * np.maximum(values, 0.0)) @ vectors.T)
+                values, vectors = np.linalg.eigh(_matrix_from_triangle(z, self.order))
+                return _triangle_of_matrix((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
-def cones_of(dims: ConeDims) -> tuple[ConeBlock, ...]:
+def cone_blocks(dims: ConeDims) -> tuple[ConeBlock, ...]:
     """Convert the cone dimensions of a cvxpy program to blocks in Clarabel's order.
 
     Raises:
         SolveError: it has cones of other kinds (exponential, power).
     """
     if dims.exp or dims.p3d or getattr(dims, "pnd", None):
-        raise SolveError("terms with exponential or power cones cannot be certified")
+        raise SolveError(
+            "terms with exponential or power cones cannot be certified: use linear, second-order "
+            "cone or semidefinite constraints"
+        )
     cones = [ConeBlock("zero", dims.zero)] if dims.zero else []
     cones += [ConeBlock("nonnegative", dims.nonneg)] if dims.nonneg else []
     cones += [ConeBlock("second_order", size) for size in dims.soc]
@@ -96,14 +99,14 @@ def _project_to_second_order(z: Array) -> Array:
     return np.concatenate(([share * norm], share * z[1:]))
 
 
-def _matrix_of_rows(rows: Array, order: int) -> Array:
+def _matrix_from_triangle(rows: Array, order: int) -> Array:
     matrix = np.zeros((order, order))
     row, column, products = _upper_triangle_indices(order)
     matrix[row, column] = matrix[column, row] = rows / products
     return matrix
 
 
-def _rows_of_matrix(matrix: Array) -> Array:
+def _triangle_of_matrix(matrix: Array) -> Array:
     row, column, products = _upper_triangle_indices(len(matrix))
     return products * matrix[row, column]
 

@@ -14,7 +14,7 @@ from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL
 from identify.estimation.program import ConeSolution, Infeasible, cone_program
 from identify.estimation.terms import Consistent, Term
-from identify.estimation.terms.consistent import least_eigenvalue, margin_of
+from identify.estimation.terms.consistent import consistency_margin, min_eigenvalue
 from identify.regressors import System
 
 _VIOLATION_ROUNDING = 1e-12
@@ -23,8 +23,8 @@ _VIOLATION_ROUNDING = 1e-12
 _MIN_SCALED_MASS = 1e-6
 """Smallest scaled mass of a body in the search for contradictory constraints."""
 
-_INTERIOR_MARGINS = 10.0
-"""Second moments, in margins of consistency, with which a default body is well inside the cone."""
+_DEFAULT_BODY_MARGINS = 10.0
+"""Second moment to which default bodies are thickened before use, in margins of consistency."""
 
 
 def solve_constrained(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Array, Certificate]:
@@ -80,19 +80,21 @@ def _solve_and_certify(problem: ScaledProblem) -> tuple[Array, Certificate]:
     solution = _solve_program(problem, problem.terms)
     x = problem.scaling.x(solution.theta)
     try:
-        return _certify_projected(problem, solution)
+        return _project_and_certify(problem, solution)
     except SolveError as error:
         if not (x[: 10 * len(problem.scaling.bodies) : 10] > 0.0).all():
             raise
-        nearer = problem.about(x)
+        nearer = problem.rescaled_at(x)
         try:
-            theta, certificate = _certify_projected(nearer, _solve_program(nearer, nearer.terms))
+            theta, certificate = _project_and_certify(nearer, _solve_program(nearer, nearer.terms))
         except SolveError:
             raise error from None
         return problem.scaling.theta(nearer.scaling.x(theta)), certificate
 
 
-def _certify_projected(problem: ScaledProblem, solution: ConeSolution) -> tuple[Array, Certificate]:
+def _project_and_certify(
+    problem: ScaledProblem, solution: ConeSolution
+) -> tuple[Array, Certificate]:
     solution = replace(solution, theta=_project_inside(solution.theta, problem))
     return solution.theta, certify(problem, solution)
 
@@ -146,25 +148,28 @@ def _project_inside(theta: Array, problem: ScaledProblem) -> Array:
     """
     moved = theta.copy()
     for number, body in enumerate(problem.scaling.space.bodies):
-        block, margin = slice(10 * number, 10 * number + 10), margin_of(problem.terms, body)
+        block, margin = (
+            slice(10 * number, 10 * number + 10),
+            consistency_margin(problem.terms, body),
+        )
         outside, inside = theta[block], problem.reference[block]
-        least = least_eigenvalue(outside)
+        least = min_eigenvalue(outside)
         if least < margin:
-            inside = _thickened(inside, _INTERIOR_MARGINS * margin)
-            share = (margin - least) / (least_eigenvalue(inside) - least)
+            inside = _thicken(inside, _DEFAULT_BODY_MARGINS * margin)
+            share = (margin - least) / (min_eigenvalue(inside) - least)
             moved[block] = outside + share * (inside - outside)
     return moved
 
 
-def _thickened(theta: Array, least: float) -> Array:
-    """Raise the second moments of a body thinner than `least`, such as a default that is a sheet.
+def _thicken(theta: Array, min_second_moment: float) -> Array:
+    """Raise the second moments of a body that is too thin, such as a default that is a sheet.
 
     Args:
         theta: scaled parameters, shape (10,).
-        least: smallest eigenvalue of the pseudo-inertia of a body that is thick enough.
+        min_second_moment: smallest eigenvalue of the pseudo-inertia of a body that is thick enough.
     """
-    if least_eigenvalue(theta) >= least:
+    if min_eigenvalue(theta) >= min_second_moment:
         return theta
     thick = theta.copy()
-    thick[[4, 7, 9]] += 2.0 * least
+    thick[[4, 7, 9]] += 2.0 * min_second_moment
     return thick

@@ -93,7 +93,7 @@ def entropic_estimate(
         raise ProblemError("an entropic prior requires a fit of one body without other unknowns")
     theta0 = likelihood.scaling.theta(np.asarray(prior, dtype=np.float64))
     basis = PSEUDO_INERTIA_BASIS.reshape(4, 4, 10)
-    problem = _Entropic.about(likelihood.R, likelihood.r, theta0, basis)
+    problem = _EntropicObjective.of(likelihood.R, likelihood.r, theta0, basis)
     if weight is None:
         from scipy.optimize import minimize_scalar
 
@@ -117,13 +117,13 @@ def entropic_estimate(
     )
 
 
-def _inertia_problem(likelihood: ScoreEquations, theta0: Array) -> _Entropic:
+def _inertia_problem(likelihood: ScoreEquations, theta0: Array) -> _EntropicObjective:
     """Restrict the likelihood to the inertia about the prior body's centre of mass."""
     Q, _ = np.linalg.qr(likelihood.R[:, :4])
     R, r = (part - Q @ (Q.T @ part) for part in (likelihood.R[:, 4:], likelihood.r))
     prior_inertia = phi_from_inertia(theta0[0], np.zeros(3), inertia_about_com(theta0))[4:]
     basis = PSEUDO_INERTIA_BASIS.reshape(4, 4, 10)[:3, :3, 4:]
-    return _Entropic.about(R, r - R @ (theta0[4:] - prior_inertia), prior_inertia, basis)
+    return _EntropicObjective.of(R, r - R @ (theta0[4:] - prior_inertia), prior_inertia, basis)
 
 
 class _Optimum(NamedTuple):
@@ -137,7 +137,7 @@ class _Optimum(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Entropic:
+class _EntropicObjective:
     """Objective ½‖R θ − r‖² + λ (tr Q − log det Q − n), Q (n, n) linear in θ.
 
     Attributes:
@@ -154,8 +154,8 @@ class _Entropic:
     n: int
 
     @classmethod
-    def about(cls, R: Array, r: Array, start: Array, basis: Array) -> _Entropic:
-        """Create the objective; the basis of matrices (n, n, p) is whitened by the prior body."""
+    def of(cls, R: Array, r: Array, start: Array, basis: Array) -> _EntropicObjective:
+        """Create the objective from the likelihood's rows and ∂(pseudo-inertia)/∂θ, (n, n, p)."""
         n = len(basis)
         plain = basis.reshape(n * n, -1)
         try:

@@ -38,7 +38,7 @@ class NegativeMass(ProblemError):
         owner = "" if body is None else f" of the {body}"
         text = f"the unconstrained mass{owner} is {mass:.4g} kg, so {meaning}"
         details = {**(evidence or {}), "mass": mass}
-        self.finding = Finding(code, "error", f"{text}.", _sentence(advice), details)
+        self.finding = Finding(code, "error", f"{text}.", _as_sentence(advice), details)
         super().__init__(f"{text}: {advice}")
 
 
@@ -54,7 +54,7 @@ class TooLittleMotion(ProblemError):
     def __init__(self, unidentifiable: tuple[str, ...], advice: str) -> None:
         self.unidentifiable, self.advice = unidentifiable, advice
         text = f"the log does not identify {', '.join(unidentifiable)}"
-        self.finding = Finding("little_motion", "error", f"{text}.", _sentence(advice))
+        self.finding = Finding("little_motion", "error", f"{text}.", _as_sentence(advice))
         super().__init__(f"{text}: {advice}")
 
 
@@ -88,7 +88,7 @@ _LISTED_BASE_PARAMETERS = 40
 """Largest number of base parameters in a message: those of an arm of six joints."""
 
 
-def _sentence(advice: str) -> str:
+def _as_sentence(advice: str) -> str:
     return advice[:1].upper() + advice[1:]
 
 

@@ -21,7 +21,7 @@ corrected equations would become indefinite (Fuller 1987)."""
 
 
 def subtract_noise_moment(rows: Array, noise: Array) -> tuple[Array, Array]:
-    """Subtract the moment of noise in the columns from least-squares rows: A y = b.
+    """Subtract the moment of noise in the regressor from least-squares rows.
 
     AᵀA = RᵀR − N and Aᵀb = Rᵀr − q, with N and q the expected moments of the noise; in root form
     R⁻ᵀNR⁻¹ = UΛUᵀ and A = (1 − Λ)^½ UᵀR, so that the equations are not squared. If no Λ exceeds its

@@ -114,7 +114,7 @@ class Estimate(SavedEstimate):
         """Half-widths of the 95 % intervals of `biases`, shape (logs, 6); zero if not fitted."""
         return np.array([offset.half_width for offset in self.bias])
 
-    def with_others(
+    def with_other_unknowns(
         self,
         others: Mapping[str, Estimate],
         scalars: Mapping[str, tuple[float, float]],
@@ -179,8 +179,8 @@ class Estimate(SavedEstimate):
         return replace(self, certified_bounds=self.bounds(), others=others)
 
     @property
-    def of_body(self) -> str:
-        """Suffix " of the BODY" for messages of a fit with several bodies; else empty."""
+    def body_suffix(self) -> str:
+        """Phrase " of the BODY" for messages of a fit with several bodies; else empty."""
         return "" if self.body == "body" else f" of the {self.body}"
 
     @property
@@ -188,11 +188,11 @@ class Estimate(SavedEstimate):
         """All bodies of the fit, the body of the estimate first."""
         return (self, *self.others.values())
 
-    def moved_in(self, log: int) -> MovingAssembly:
+    def moving_assembly(self, log: int) -> MovingAssembly:
         """Return the rigid assembly that moves in a log.
 
         Args:
-            log: number of the log.
+            log: index of the log.
         """
         alone = self.unloaded and log >= len(self.biases) - self.unloaded
         moved = self.bodies[1:] if alone else self.bodies if self.unloaded else (self,)

@@ -13,7 +13,6 @@ from identify.errors import ProblemError
 from identify.estimation.accelerometer_errors import AccelerometerErrors
 from identify.estimation.certificate import Certificate
 from identify.estimation.constrained_solution import explain_failure, solve_constrained
-from identify.estimation.effects_fit import FittedEffects
 from identify.estimation.errors import DependentColumns, TooLittleMotion
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
@@ -25,16 +24,17 @@ from identify.estimation.intervals import (
     intervals_of,
     offset_half_widths,
     principal_axes_of,
-    principal_spread,
+    principal_uncertainty,
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.likelihood import ConfidenceRegion
-from identify.estimation.posterior import CountedErrors, Posterior, posterior_of
+from identify.estimation.posterior import Posterior, SystematicErrors, posterior_of
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
+from identify.estimation.random_effects_fit import FittedEffects
 from identify.estimation.scale_accuracy import WITHOUT_SENSOR_FAULTS
 from identify.estimation.settings import EstimatorSettings, IntervalRoute, body_system
 from identify.estimation.terms import Consistent, ScalarBounds, Term
-from identify.estimation.variance_shares import VarianceParts
+from identify.estimation.variance_shares import CovarianceBySource
 from identify.exchange import SavedBias
 from identify.findings import Finding, completion
 from identify.inertia import PHI, InertialParameters, inertia_about_com
@@ -60,7 +60,7 @@ def estimate_body(
     effects: FittedEffects | None = None,
     accelerometer_errors: AccelerometerErrors | None = None,
 ) -> Estimate:
-    """Fit the ten parameters of one body, or of a payload and its carrier, to statistics of logs.
+    """Fit one body, or a payload and its carrier, to the sufficient statistics of logs.
 
     Args:
         logs: statistics of the wrench layout, one for each log, those of the carrier alone last.
@@ -163,7 +163,7 @@ def estimate_unknowns(
     prior: Prior = BALL,
     interval: IntervalRoute = "formula",
     simultaneous: bool = False,
-    effects: CountedErrors | None = None,
+    effects: SystematicErrors | None = None,
     accelerometer_errors: AccelerometerErrors | None = None,
 ) -> Estimate:
     """Estimate all unknowns of a system.
@@ -226,7 +226,7 @@ class _Uncertainty:
         offsets: variances of the sensor offsets from calibration errors of accelerometers, shape
             (offsets, m).
         degrees: degrees of freedom of Student's t, shape (p,).
-        kind: description of the included sources.
+        interval_kind: description of the included sources.
         simultaneous: whether the 95 % intervals of a body hold jointly.
     """
 
@@ -236,7 +236,7 @@ class _Uncertainty:
     calibration: Array | None
     offsets: Array | None
     degrees: Array
-    kind: str
+    interval_kind: str
     simultaneous: bool
 
     @property
@@ -256,7 +256,7 @@ class _Uncertainty:
         cls,
         posterior: Posterior,
         interval: IntervalRoute,
-        effects: CountedErrors | None,
+        effects: SystematicErrors | None,
         accelerometer_errors: AccelerometerErrors | None,
         *,
         simultaneous: bool,
@@ -277,7 +277,7 @@ class _Uncertainty:
                 bootstrap.covariance,
                 np.full(len(bootstrap.covariance), bootstrap.degrees),
             )
-        kind += f"; {WITHOUT_SENSOR_FAULTS if effects is None else effects.kind}"
+        kind += f"; {WITHOUT_SENSOR_FAULTS if effects is None else effects.interval_kind}"
         kind += "; all parameters of a body at once" if simultaneous else ""
         accelerometer_covariance, variances, fault_covariance, scale_covariance = (
             None,
@@ -287,7 +287,7 @@ class _Uncertainty:
         )
         added = np.zeros(len(covariance))
         if accelerometer_errors is not None and accelerometer_errors.calibration_maps:
-            moved, offsets = accelerometer_errors.effects(posterior)
+            moved, offsets = accelerometer_errors.changes_by_error(posterior)
             accelerometer_covariance, variances = moved.T @ moved, (offsets**2).sum(axis=0)
             added = added + np.diag(accelerometer_covariance)
         if effects is not None:
@@ -307,7 +307,7 @@ class _Uncertainty:
             calibration=scale_covariance,
             offsets=variances,
             degrees=degrees,
-            kind=kind,
+            interval_kind=kind,
             simultaneous=simultaneous,
         )
 
@@ -330,7 +330,7 @@ def _assemble_estimate(
     rms = np.sqrt(of_sensors[:, 1:] / of_sensors[:, :1])[arrays.channels[arrays.sensors[:, 0]]]
     decided = _deciding_sources(posterior, x, uncertainty.repeatability)
     sources = uncertainty.accelerometers, uncertainty.faults, scale_covariance
-    degrees, parts = uncertainty.degrees, VarianceParts.of(posterior, *sources)
+    degrees, parts = uncertainty.degrees, CovarianceBySource.of(posterior, *sources)
     half_widths = offset_half_widths(fit, covariance, uncertainty.offsets)
     values = zip(system.offsets(x, fit.weights), half_widths, strict=True)
     offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in values)
@@ -358,7 +358,7 @@ def _assemble_estimate(
         decided_by |= {name: "given" for name, (least, most) in limits.items() if least == most}
         default = _describe_default(space, body, float(x[block][0]), decided_by)
         body_values = x[block], covariance[block, block], degrees[block], decided_by
-        spread = principal_spread(body_values[0], body_values[1])
+        spread = principal_uncertainty(body_values[0], body_values[1])
         shares = {}
         if parts is not None:
             shares = parts.shares(
@@ -374,9 +374,9 @@ def _assemble_estimate(
                 *body_values,
                 limits=limits,
                 simultaneous=uncertainty.simultaneous,
-                spread=spread,
+                principal=spread,
             ),
-            interval_kind=uncertainty.kind,
+            interval_kind=uncertainty.interval_kind,
             degrees_of_freedom={
                 name: degree if np.isfinite(degree) else None
                 for name, degree in zip(PHI, body_values[2].tolist(), strict=True)
@@ -401,7 +401,7 @@ def _assemble_estimate(
     values = zip(x[space.scalar_slice].tolist(), errors[space.scalar_slice].tolist(), strict=True)
     scalars = dict(zip((scalar.name for scalar in space.scalars), values, strict=True))
     first, *_ = estimates
-    return estimates.pop(first).with_others(estimates, scalars, uncertainty.repeatability)
+    return estimates.pop(first).with_other_unknowns(estimates, scalars, uncertainty.repeatability)
 
 
 def _limits_of_body(terms: Sequence[Term], space: ParameterSpace, body: str) -> dict[str, Interval]:
@@ -439,14 +439,14 @@ def _deciding_sources(posterior: Posterior, x: Array, covariance: Array) -> list
     for k, known in enumerate(fit.data.fixed):
         if known:
             decided.append("given")
-        elif moved[k] > errors[k] and not (nothing == "nothing" and _unidentifiable(fit, k)):
+        elif moved[k] > errors[k] and not (nothing == "nothing" and _is_unidentifiable(fit, k)):
             decided.append("constraint")
         elif weighed and of_body[k]:
             decided.append(
                 "prior" if posterior.prior_share[k] > _MIN_DECISIVE_PRIOR_FRACTION else "data"
             )
         else:
-            decided.append(nothing if _unidentifiable(fit, k) else "data")
+            decided.append(nothing if _is_unidentifiable(fit, k) else "data")
     return decided
 
 
@@ -455,8 +455,8 @@ def _standard_errors(covariance: Array) -> Array:
     return np.sqrt(np.maximum(np.diag(covariance), 0.0))
 
 
-def _unidentifiable(fit: LeastSquaresFit, unknown: int) -> bool:
-    """Return whether an unknown is unidentifiable from the data."""
+def _is_unidentifiable(fit: LeastSquaresFit, unknown: int) -> bool:
+    """Return whether the data leave an unknown, given by its index, unidentifiable."""
     return not fit.identifiability.half_widths[unknown] < 1.0
 
 
@@ -475,11 +475,12 @@ def prior_conflict(posterior: Posterior) -> tuple[Finding, ...]:
             "choice_contradicted",
             "error",
             f"The log excludes the prior ({posterior.prior}): the body fitted to the log alone is "
-            f"{agreement.z:.2g} standard errors from the nearest body that the prior allows (p = "
-            f"{agreement.probability:.1g}). The prior has {prior_text}, the log alone {data_text}.",
+            f"{agreement.normal_deviate:.2g} standard errors from the nearest body that the prior "
+            f"allows (p = {agreement.probability:.1g}). The prior has {prior_text}, the log alone "
+            f"{data_text}.",
             remedy,
             {
-                "z": agreement.z,
+                "z": agreement.normal_deviate,
                 "p": agreement.probability,
                 "by_prior": mean.tolist(),
                 "by_data": posterior.fit.x[:10].tolist(),

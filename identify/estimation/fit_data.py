@@ -35,10 +35,10 @@ _MIN_RELATIVE_EXCITATION = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ChannelTypes:
-    """Channels of each kind (force or torque) in G groups of up to K kinds.
+    """Types (force, torque) of the m channels of G groups of rows, of up to K types each.
 
     Attributes:
-        flags: whether a channel is of a kind, shape (G, K, m).
+        flags: whether a channel is of a type, shape (G, K, m).
         effective_samples: effective samples of each group, shape (G,).
     """
 
@@ -46,46 +46,46 @@ class ChannelTypes:
     effective_samples: Array
 
     @cached_property
-    def numbers(self) -> Array:
-        """Membership (0 or 1) of channels in kinds, as force and torque, shape (G, K, m)."""
+    def indicators(self) -> Array:
+        """Numbers 1 for channels of a type and 0 for others, shape (G, K, m)."""
         return self.flags.astype(np.float64)
 
     @cached_property
     def counts(self) -> Array:
-        """Number of channels of each kind, shape (G, K)."""
-        return self.numbers.sum(axis=2)
+        """Number of channels of each type, shape (G, K)."""
+        return self.indicators.sum(axis=2)
 
     @cached_property
     def degrees(self) -> Array:
-        """Number of independent measured values of each kind, shape (G, K)."""
+        """Number of independent measured values of each channel type, shape (G, K)."""
         return self.counts * self.effective_samples[:, None]
 
     @cached_property
-    def channels(self) -> Array:
-        """Whether a group has a channel, as numbers: 1, or 0 for padding, shape (G, m)."""
-        return self.numbers.max(axis=1)
+    def present(self) -> Array:
+        """Numbers 1 for channels that a group of rows has and 0 for padding, shape (G, m)."""
+        return self.indicators.max(axis=1)
 
     @cached_property
-    def blocks(self) -> tuple[Indices, Indices, Indices, Array]:
-        """Indices of the block of each kind in the matrices of its group.
+    def block_indices(self) -> tuple[Indices, Indices, Indices, Array]:
+        """Indices of each channel type's diagonal block in matrices of shape (G, m, m).
 
         Returns:
-            Group and kind, shape (C,) each; channels, shape (C, k), padded with others if a kind
-            has fewer than the largest; one for channels of the kind, zero for padding, (C, k).
+            Group and type, shape (C,) each; channels, shape (C, k), padded with others if a type
+            has fewer than the largest; one for channels of the type, zero for padding, (C, k).
         """
         group, kind = np.nonzero(self.counts)
-        flags = self.numbers[group, kind]
+        flags = self.indicators[group, kind]
         widest = int(self.counts.max())
         channels = np.argsort(-flags, axis=1, kind="stable")[:, :widest]
         return group, kind, channels, np.take_along_axis(flags, channels, axis=1)
 
-    def traces(self, moments: Array) -> Array:
-        """Compute the trace of each kind's block of matrices, (G, m, m) to (G, K)."""
-        return (self.numbers @ moments.diagonal(0, 1, 2)[..., None])[..., 0]
+    def block_traces(self, moments: Array) -> Array:
+        """Compute the trace of each channel type's diagonal block, (G, m, m) to (G, K)."""
+        return (self.indicators @ moments.diagonal(0, 1, 2)[..., None])[..., 0]
 
     def by_channel(self, values: Array) -> Array:
-        """Expand one value for each kind of channel to one for each channel, (G, K) to (G, m)."""
-        return (values[:, None] @ self.numbers)[:, 0]
+        """Expand one value for each channel type to one for each channel, (G, K) to (G, m)."""
+        return (values[:, None] @ self.indicators)[:, 0]
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class WeightInputs:
         scales: root mean square of the measured values of each group's sensor, shape (G, m).
         samples, effective_samples: number of samples of each group, shape (G,).
         channels: which of the m channels each group has, shape (G, m).
-        kinds: channels of each kind, shape (G, K, m).
-        kind_numbers: number of the name of each kind; −1 where a group has fewer, shape (G, K).
+        kinds: channels of each type, shape (G, K, m).
+        kind_numbers: index of the name of each type; −1 where a group has fewer, shape (G, K).
         wrench_noise: covariance of the residuals from noise of the wrench, shape (G, m, m).
         sensors: groups of each sensor, −1 where it has fewer, shape (sensors, bands).
     """
@@ -113,20 +113,20 @@ class WeightInputs:
 
     @cached_property
     def channel_types(self) -> ChannelTypes:
-        """Channels of each kind (force or torque)."""
+        """Types of the channels of each group of rows: force or torque."""
         return ChannelTypes(self.kinds, self.effective_samples)
 
     @cached_property
-    def squares(self) -> Array:
+    def mean_squares(self) -> Array:
         """Mean square of the measured values, shape (G, m)."""
         return self.scales**2
 
     @cached_property
-    def rounding(self) -> Array:
+    def rounding_variance(self) -> Array:
         """Variance of the residuals due to rounding of the measured values, shape (G, m)."""
         return (
             MIN_RELATIVE_RESIDUAL**2
-            * self.squares
+            * self.mean_squares
             * (self.samples / self.effective_samples)[:, None]
         )
 
@@ -154,13 +154,13 @@ class FitData:
         scales: root mean square of the measured values of each group's sensor, equal for channels
             of one kind, shape (G, m).
         equalities: rows E of the equality constraints E x = values, shape (k, p).
-        values: right-hand side of the equality constraints, shape (k,).
+        equality_values: right-hand side of the equality constraints, shape (k,).
     """
 
     system: System
     scales: Array
     equalities: Array
-    values: Array
+    equality_values: Array
 
     @property
     def space(self) -> ParameterSpace:
@@ -174,18 +174,18 @@ class FitData:
 
     @cached_property
     def offset_leverage(self) -> Array:
-        """Effective samples of each group that fitted offsets use up, shape (G,)."""
+        """Leverage of the fitted offsets in each group of rows: effective samples, shape (G,)."""
         return self.system.arrays.offset_leverage
 
     @cached_property
     def scale_weights(self) -> Array:
-        """Weights W of each group from the scales alone, shape (G, m, m)."""
+        """Initial weight matrices of the groups of rows: inverse squared scales, (G, m, m)."""
         return self.scales[:, :, None] ** -2 * np.eye(self.scales.shape[1])
 
     @property
     def fixed(self) -> Array:
         """Whether each unknown is fixed by the equalities, shape (p,)."""
-        if not len(self.values):
+        if not len(self.equality_values):
             return np.zeros(len(self.space), dtype=bool)
         return np.abs(free_directions(self.equalities)).max(axis=1) < _MIN_FREE_COMPONENT
 
@@ -211,7 +211,7 @@ def build_fit_data(system: System, terms: Sequence[Term]) -> FitData:
 
 
 def channel_rms(system: System, *, masses_known: bool = False) -> Array:
-    """Compute the root mean square of the measured values of each group's sensor, by kind.
+    """Compute the RMS of the measured forces, and of the torques, of each group's sensor.
 
     Offsets and all frequency bands are included.
 
@@ -284,15 +284,18 @@ def initial_estimate(data: FitData) -> Array:
     errors = scatter * np.linalg.norm(inverse, axis=1) / norms
     errors[(Vt[~nonzero] ** 2).sum(axis=0) > _MAX_UNEXCITED_COMPONENT] = np.inf
     require_positive_masses(x, errors, data)
-    if not len(data.values):
+    if not len(data.equality_values):
         return x
-    equalities, values = data.equalities @ units, data.values - data.equalities @ start
+    equalities, values = data.equalities @ units, data.equality_values - data.equalities @ start
     point = np.linalg.lstsq(equalities, values, rcond=None)[0]
     nearest = start + units @ point
     for body in range(len(space.bodies)):
         k = space.body_slice(body).start
         if data.fixed[k] and not nearest[k] > 0.0:
-            raise TermError(f"the equality constraints give {space.names[k]} = {nearest[k]:.3g} kg")
+            raise TermError(
+                f"the equality constraints give {space.names[k]} = {nearest[k]:.3g} kg; expected a "
+                "mass above zero: check their values"
+            )
     free = free_directions(equalities)
     columns = A @ free
     norms = np.linalg.norm(columns, axis=0)
@@ -302,7 +305,7 @@ def initial_estimate(data: FitData) -> Array:
 
 
 def _default_units(space: ParameterSpace) -> tuple[Array, Array]:
-    """Return the unknowns at the default bodies, and units: those of the bodies, else SI.
+    """Return the unknowns of the default bodies, and a unit of each unknown in SI.
 
     Returns:
         Unknowns x0, shape (p,), and the map of changes in units of the defaults to SI, (p, p).

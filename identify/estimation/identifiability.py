@@ -117,12 +117,13 @@ def identifiability(
         excited=directions[:, excited],
         errors=errors[excited],
         size_errors=tuple(
-            _size_error(directions[10 * body : 10 * body + 10], errors) for body in range(bodies)
+            _inertia_trace_error(directions[10 * body : 10 * body + 10], errors)
+            for body in range(bodies)
         ),
     )
 
 
-def _size_error(directions: Array, errors: Array) -> float:
+def _inertia_trace_error(directions: Array, errors: Array) -> float:
     weights = INERTIA_TRACE @ directions
     relevant = np.abs(weights) > 1e-3 * np.abs(weights).max()
     return float(np.linalg.norm(weights[relevant] * errors[relevant]))

@@ -13,14 +13,14 @@ from identify.estimation.intervals import (
     interval_jacobian,
     intervals_of,
     principal_axes_of,
-    principal_spread,
+    principal_uncertainty,
 )
 from identify.inertia import PHI
 from identify.significance import HALF_WIDTH_SIGMA
 
 
 def cover_shift(shift: Phi, covariance: Array) -> Array:
-    """Return the covariance to add to C so that intervals cover those of a shifted estimate.
+    """Return the covariance to add so that intervals cover those of a shifted estimate.
 
     2 C + 2 δδᵀ/z², as (z σ + |δ|)² ≤ 2 z²σ² + 2 δ² for every quantity, z that of 95 %.
 
@@ -70,7 +70,7 @@ def inflate_covariance(
 
 def _inflate_body(estimate: Estimate, added: Array) -> Estimate:
     phi, covariance = estimate.parameters.phi, estimate.covariance + added
-    spread = principal_spread(phi, covariance)
+    spread = principal_uncertainty(phi, covariance)
     jacobian = interval_jacobian(phi, spread)
     before, added_variance = (
         np.maximum((jacobian @ matrix * jacobian).sum(axis=1), 0.0)
@@ -92,7 +92,7 @@ def _inflate_body(estimate: Estimate, added: Array) -> Estimate:
         estimate,
         covariance=covariance,
         intervals=intervals_of(
-            *made, limits=estimate.limits, simultaneous=estimate.simultaneous, spread=spread
+            *made, limits=estimate.limits, simultaneous=estimate.simultaneous, principal=spread
         ),
         variance_shares=shares,
         principal_axes=principal_axes_of(*made, spread),

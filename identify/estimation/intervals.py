@@ -15,7 +15,7 @@ from scipy.special import ndtr, stdtrit
 
 from identify.arrays import Array, Phi
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.estimation.principal_axes import PrincipalSpread
+from identify.estimation.principal_axes import PrincipalUncertainty
 from identify.exchange import PrincipalAxis
 from identify.exchange.estimate_views import MOMENTS
 from identify.findings import NOT_IDENTIFIED
@@ -51,7 +51,7 @@ _LEVEL_DRAWS = 20_000
 
 
 def covariance_of(fit: LeastSquaresFit) -> Array:
-    """Compute the covariance of x: B⁻¹ (H + X) B⁻¹ along the identifiable directions.
+    """Compute the sandwich covariance of the unknowns along the identifiable directions.
 
     H is the information of the rows, B that without noise in the columns, X the score excess.
     Along unidentifiable directions the standard deviation is the body's own scale.
@@ -70,20 +70,20 @@ def covariance_of(fit: LeastSquaresFit) -> Array:
     return 0.5 * (covariance + covariance.T)
 
 
-def degrees_of_freedom(fit: LeastSquaresFit, *, less_leverage: bool = True) -> Array:
+def degrees_of_freedom(fit: LeastSquaresFit, *, subtract_leverage: bool = True) -> Array:
     """Compute the degrees of freedom of Student's t for each unknown (Satterthwaite 1946).
 
     Args:
         fit: unconstrained estimate.
-        less_leverage: whether the leverage is subtracted. The variance inflation is shrunk towards
-            that of all bands, so that for few rows this underestimates the degrees.
+        subtract_leverage: whether the leverage is subtracted. The variance inflation is shrunk
+            towards that of all bands, so that for few rows this underestimates the degrees.
 
     Returns:
         Shape (p,).
     """
     along, arrays = fit.information_inverse, fit.data.system.arrays
     information = fit.moments[:, :-1, :-1]
-    used = fit.leverages if less_leverage else 0.0
+    used = fit.leverages if subtract_leverage else 0.0
     shares = (along @ information @ along).diagonal(axis1=1, axis2=2)
     # One variance for each kind of channel is estimated from a group.
     channels_per_kind = arrays.channels.sum(axis=1) / (arrays.kind_numbers >= 0).sum(axis=1)
@@ -131,7 +131,7 @@ def intervals_of(
     *,
     limits: Mapping[str, Interval] | None = None,
     simultaneous: bool = False,
-    spread: PrincipalSpread | None = None,
+    principal: PrincipalUncertainty | None = None,
 ) -> dict[str, Interval | None]:
     """Compute 95 % intervals of the ten parameters, derived quantities and principal moments.
 
@@ -147,19 +147,19 @@ def intervals_of(
             identify has no interval (None).
         limits: known bounds by name; the bounds of every body if not given.
         simultaneous: whether the 95 % intervals hold jointly.
-        spread: spread of the principal moments, if already computed.
+        principal: spread of the principal moments, if already computed.
     """
-    spread = spread or principal_spread(phi, covariance)
-    values = np.concatenate((phi, derived(phi), spread.moments))
-    jacobian = interval_jacobian(phi, spread)
-    known = np.array(list(measured(decided_by).values()))
+    principal = principal or principal_uncertainty(phi, covariance)
+    values = np.concatenate((phi, derived_quantities(phi), principal.moments))
+    jacobian = interval_jacobian(phi, principal)
+    known = np.array(list(identified_quantities(decided_by).values()))
     errors = _standard_errors(jacobian, covariance)
     level = (
         _simultaneous_level(jacobian[known], covariance) if simultaneous else CONFIDENCE_QUANTILE
     )
     half = stdtrit(_degrees_of_quantities(degrees), level) * errors
     down, up = half.copy(), half.copy()
-    eigenvalue_repulsion = spread.eigenvalue_repulsion
+    eigenvalue_repulsion = principal.eigenvalue_repulsion
     down[-3:], up[-3:] = down[-3:] + eigenvalue_repulsion[0], up[-3:] + eigenvalue_repulsion[1]
     bounds = BOUNDS_OF_EVERY_BODY if limits is None else limits
     intervals: dict[str, Interval | None] = dict.fromkeys(ESTIMATED_QUANTITIES)
@@ -178,7 +178,7 @@ def _standard_errors(jacobian: Array, covariance: Array) -> Array:
     return np.sqrt(np.maximum((jacobian @ covariance * jacobian).sum(axis=1), 0.0))
 
 
-def measured(decided_by: Mapping[str, str]) -> dict[str, bool]:
+def identified_quantities(decided_by: Mapping[str, str]) -> dict[str, bool]:
     """Return for each quantity with an interval whether the data identify it."""
     ten: dict[str, bool] = {name: decided_by[name] not in NOT_IDENTIFIED for name in PHI}
     all_six = all(ten[name] for name in PHI[4:])
@@ -195,7 +195,7 @@ def principal_axes_of(
     covariance: Array,
     degrees: Array | float,
     decided_by: Mapping[str, str],
-    spread: PrincipalSpread | None = None,
+    principal: PrincipalUncertainty | None = None,
 ) -> tuple[PrincipalAxis, ...]:
     """Compute principal moments about the centre of mass, ascending, with axes and 95 % cones.
 
@@ -204,36 +204,36 @@ def principal_axes_of(
         covariance: of phi, shape (10, 10).
         degrees: of freedom of Student's t, as in `intervals_of`.
         decided_by: what decided each of the ten.
-        spread: of the principal moments, where it is at hand.
+        principal: of the principal moments, where it is at hand.
 
     Returns:
         Three axes; none if the inertia is not identifiable.
     """
-    if not measured(decided_by)[MOMENTS[0]]:
+    if not identified_quantities(decided_by)[MOMENTS[0]]:
         return ()
-    spread = spread or principal_spread(phi, covariance)
-    angles = spread.half_angles(float(_degrees_of_quantities(degrees)[-1]))
+    principal = principal or principal_uncertainty(phi, covariance)
+    angles = principal.half_angles(float(_degrees_of_quantities(degrees)[-1]))
     return tuple(
         # ± is the same axis: the one shown has its largest component positive.
         PrincipalAxis(float(moment), axis * np.sign(axis[np.argmax(np.abs(axis))]), angle)
-        for moment, axis, angle in zip(spread.moments, spread.axes.T, angles, strict=True)
+        for moment, axis, angle in zip(principal.moments, principal.axes.T, angles, strict=True)
     )
 
 
-def principal_spread(phi: Phi, covariance: Array) -> PrincipalSpread:
-    """Compute the spread of an estimate's principal moments."""
-    return PrincipalSpread.of(phi, covariance, derived_jacobian(phi))
+def principal_uncertainty(phi: Phi, covariance: Array) -> PrincipalUncertainty:
+    """Compute the uncertainty of an estimate's principal moments and axes."""
+    return PrincipalUncertainty.of(phi, covariance, derived_jacobian(phi))
 
 
-def interval_jacobian(phi: Phi, spread: PrincipalSpread | None = None) -> Array:
-    """Compute ∂(phi, c, I_c, principal moments)/∂phi, shape (22, 10)."""
-    spread = spread or principal_spread(phi, np.zeros((10, 10)))
-    return np.concatenate((np.eye(10), spread.derived, _moment_jacobian(spread)))
+def interval_jacobian(phi: Phi, principal: PrincipalUncertainty | None = None) -> Array:
+    """Compute the Jacobian of all quantities with an interval by phi, shape (22, 10)."""
+    principal = principal or principal_uncertainty(phi, np.zeros((10, 10)))
+    return np.concatenate((np.eye(10), principal.derived, _moment_jacobian(principal)))
 
 
-def _moment_jacobian(spread: PrincipalSpread) -> Array:
+def _moment_jacobian(principal: PrincipalUncertainty) -> Array:
     """Return ∂(principal moments)/∂phi, shape (3, 10)."""
-    return spread.jacobian[np.arange(3), np.arange(3)]
+    return principal.jacobian[np.arange(3), np.arange(3)]
 
 
 def _degrees_of_quantities(degrees: Array | float) -> Array:
@@ -272,7 +272,7 @@ def _simultaneous_level(jacobian: Array, covariance: Array) -> float:
     return float(ndtr(np.quantile(largest, 2.0 * CONFIDENCE_QUANTILE - 1.0)))
 
 
-def derived(phi: Phi) -> Array:
+def derived_quantities(phi: Phi) -> Array:
     """Compute the centre of mass and the six entries of the inertia about it, shape (9,)."""
     return np.concatenate((phi[1:4] / phi[0], six_from_symmetric(inertia_about_com(phi))))
 

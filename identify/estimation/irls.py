@@ -30,21 +30,21 @@ RELATIVE_CONVERGENCE_TOLERANCE = 1e-12
 of both tolerances applies."""
 
 _MAX_COM_DISTANCE = 10.0
-"""Largest distance of the centre of mass from Bo in the scale of the first moment, in body
-sizes."""
+"""Largest distance of the centre of mass from Bo, in body sizes, that counts in the typical size of
+the first moment."""
 
 _MOMENTS_OF_INERTIA = np.array([4, 7, 9])
 """Indices of Ixx, Iyy and Izz among the ten parameters."""
 
 
 def initial_leverages(data: FitData) -> Array:
-    """Return an initial leverage of each group, equal for all samples, shape (G,)."""
+    """Return the initial leverage of each group of rows, equal for all samples, shape (G,)."""
     share = len(data.space) / data.system.equations
     return data.offset_leverage + share * data.weight_inputs.effective_samples
 
 
 def leverages(data: FitData, inverse: Array, moments: Array) -> Array:
-    """Compute the leverage of each group: effective samples that the fit uses up, shape (G,).
+    """Compute the leverage of each group of rows: effective samples that the fit uses, (G,).
 
     Args:
         data: system and equalities.
@@ -57,21 +57,21 @@ def leverages(data: FitData, inverse: Array, moments: Array) -> Array:
 
 
 def change_of_variables(columns: Array, reference: Array) -> Array:
-    """Return the matrix that maps rows [A | b] in x to rows in y, x = reference + columns · y."""
+    """Return the matrix that changes rows [A | b] from x to y, with x = reference + columns · y."""
     change = np.zeros((len(columns) + 1, columns.shape[1] + 1))
     change[:-1, :-1], change[:-1, -1], change[-1, -1] = columns, -reference, 1.0
     return change
 
 
 def free_basis(data: FitData, scaling: Scaling) -> Array:
-    """Return a basis of the directions that the equalities leave free, in units of the scales."""
-    if not len(data.values):
+    """Return a basis of the scaled unknowns' directions that no equality fixes, (p, p − k)."""
+    if not len(data.equality_values):
         return np.eye(len(data.space))
     return free_directions(data.equalities @ scaling.to_x * parameter_scales(scaling))
 
 
 def default_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
-    """Return the scaled unknowns of default bodies.
+    """Return scaled unknowns in which every body is its default, or a ball without one.
 
     They are those of the space, for other bodies balls with the masses and centres of mass of x.
     Scalars are those of x. If equalities are given, the nearest point that meets them is returned.
@@ -87,15 +87,15 @@ def default_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
         radius = default_length(body.mass) / body.length
         prior[block.start] = 1.0
         prior[block.start + _MOMENTS_OF_INERTIA] = 2.0 / 3.0 * radius**2
-    if len(data.values):  # x meets the equalities; its default bodies need not
+    if len(data.equality_values):  # x meets the equalities; its default bodies need not
         scaled = data.equalities @ scaling.to_x
-        missing = data.values - scaled @ prior
-        if np.abs(missing).max() > 1e-12 * np.abs(data.values).max():
+        missing = data.equality_values - scaled @ prior
+        if np.abs(missing).max() > 1e-12 * np.abs(data.equality_values).max():
             return prior + np.linalg.lstsq(scaled, missing, rcond=None)[0]
     return prior
 
 
-def positive_masses(space: ParameterSpace, x: Array) -> bool:
+def has_positive_masses(space: ParameterSpace, x: Array) -> bool:
     """Return whether the masses of all bodies without a default are positive."""
     masses = x[: 10 * len(space.bodies) : 10].tolist()
     return all(mass > 0.0 for k, mass in enumerate(masses) if space.bodies[k] not in space.defaults)

@@ -29,10 +29,10 @@ from identify.estimation.irls import (
     default_bodies,
     default_lengths,
     free_basis,
+    has_positive_masses,
     initial_leverages,
     leverages,
     parameter_scales,
-    positive_masses,
 )
 from identify.estimation.residual_weights import compute_residual_weights
 from identify.estimation.scaling import Scaling
@@ -117,7 +117,7 @@ class LeastSquaresFit:
         A, b = self.eiv_corrected
         p, floor = len(self.theta), self.problem.residual_norm(self.x)
         count = split.identifiable.shape[1]
-        by_data, by_prior = A @ self.coordinates[:count], self.coordinates[count:]
+        by_data, by_prior = A @ self.to_coordinates[:count], self.to_coordinates[count:]
         rows = np.concatenate((by_data, by_prior))
         target = np.concatenate((b + by_data @ self.reference, by_prior @ self.reference))
         reduced = qr_factor(np.concatenate((rows, target[:, None]), axis=1))
@@ -130,14 +130,14 @@ class LeastSquaresFit:
         return np.concatenate((split.identifiable, split.unidentifiable), axis=1)
 
     @cached_property
-    def coordinates(self) -> Array:
-        """Map from scaled unknowns to coordinates along `direction_basis`, shape (k + j, p)."""
+    def to_coordinates(self) -> Array:
+        """Matrix from scaled unknowns to coordinates along `direction_basis`, (k + j, p)."""
         columns = self.direction_basis
         square = columns.shape[0] == columns.shape[1]
         return np.linalg.inv(columns) if square else np.linalg.pinv(columns)
 
     def eiv_corrected_along(self, columns: Array) -> tuple[Array, Array]:
-        """Return A y = b corrected for column noise, with θ = reference + columns · y."""
+        """Return matrix and right side along given directions, corrected for regressor noise."""
         to_x = self.scaling.to_x
         return _eiv_corrected(self.problem, self.noise, to_x @ columns, to_x @ self.reference)
 
@@ -170,12 +170,12 @@ class LeastSquaresFit:
 
     @cached_property
     def moments(self) -> Array:
-        """Moments of the whitened rows [A | b] of each group, shape (G, p + 1, p + 1)."""
+        """Second moments of whitened regressor and data by group of rows, (G, p + 1, p + 1)."""
         return self.data.system.moments(self.weights)
 
     @cached_property
     def leverages(self) -> Array:
-        """Effective samples of each group that unknowns and offsets use up, shape (G,)."""
+        """Leverage of each group of rows: effective samples that the fit uses up, shape (G,)."""
         return leverages(self.data, self.information_inverse, self.moments)
 
 
@@ -226,7 +226,7 @@ def weighted_least_squares(
         if converged or number == _MAX_ITERATIONS:
             _require_identifiable_mass_and_com(fit)
             return fit
-        x = accelerated if positive_masses(data.space, accelerated) else x
+        x = accelerated if has_positive_masses(data.space, accelerated) else x
 
 
 def ordinary_least_squares(system: System) -> Phi:
@@ -240,8 +240,8 @@ def ordinary_least_squares(system: System) -> Phi:
     norms = np.linalg.norm(problem.A, axis=0)
     if not (norms > 0.0).all() or np.linalg.cond(problem.A / norms) > 1e12:
         raise ProblemError(
-            "ordinary least squares requires that the data identify all parameters, which they do "
-            "not"
+            "ordinary least squares: the data do not identify all parameters; log a motion that "
+            "excites all of them, or use `identify.solve`"
         )
     return np.linalg.solve(problem.A / norms, problem.b) / norms
 
@@ -250,7 +250,7 @@ def _irls_iteration(
     data: FitData,
     x: Array,
     lengths: Sequence[float],
-    share: float,
+    noise_ramp: float,
     leverage: Array,
 ) -> LeastSquaresFit:
     """Do an IRLS iteration: weights, scaling and identifiability at x, then least squares.
@@ -259,14 +259,14 @@ def _irls_iteration(
         data: system and equalities.
         x: unknowns of the last iteration.
         lengths: characteristic lengths of the bodies.
-        share: share of the noise in the columns that is subtracted.
+        noise_ramp: share of the noise in the columns that is subtracted.
         leverage: leverage of each group in the last iteration, shape (G,).
     """
     space = data.space
     weights, fraction, excess = compute_residual_weights(data, x, leverage)
     problem = data.system.problem(weights)
-    noise = share * fraction * data.system.noise_moment(weights)
-    score_excess = share * fraction * data.system.noise_scatter(x, weights)
+    noise = noise_ramp * fraction * data.system.noise_moment(weights)
+    score_excess = noise_ramp * fraction * data.system.noise_scatter(x, weights)
     if excess.any():
         group_moments = data.system.moments(weights @ excess @ weights)
         score_excess = score_excess + group_moments.sum(axis=0)[:-1, :-1]
@@ -290,7 +290,7 @@ def _irls_iteration(
         corrected = _eiv_corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
         theta = reference + split.identifiable @ np.linalg.solve(*corrected)
     ridge_theta = prior + split.excited @ (y / (1.0 + split.errors**2))
-    if not positive_masses(space, ridge_theta):
+    if not has_positive_masses(space, ridge_theta):
         ridge_theta = theta
     fit = LeastSquaresFit(
         data=data,

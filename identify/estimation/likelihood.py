@@ -69,14 +69,14 @@ class ConfidenceRegion:
     degrees: Array
     covariance: Array
 
-    def inflated(self, number: int, covariance: Array) -> ConfidenceRegion:
+    def inflated(self, body_index: int, covariance: Array) -> ConfidenceRegion:
         """Inflate the region to a covariance of a body with scale errors and faults.
 
         Args:
-            number: number of the body.
+            body_index: index of the body.
             covariance: covariance of its ten parameters including these errors, shape (10, 10).
         """
-        block = slice(10 * number, 10 * number + 10)
+        block = slice(10 * body_index, 10 * body_index + 10)
         added = covariance - self.covariance[block, block]
         if not (np.diag(added) > _MIN_VARIANCE_INCREASE * np.diag(covariance)).any():
             return self
@@ -110,12 +110,12 @@ def score_equations(fit: LeastSquaresFit) -> ScoreEquations:
     L = root.T
     by_scores = np.linalg.solve(L, np.concatenate((A.T, selector @ along.T), axis=1))
     equation_rows, whitening = np.split(by_scores, [A.shape[1]], axis=1)
-    R = equation_rows @ A @ selector @ fit.coordinates
+    R = equation_rows @ A @ selector @ fit.to_coordinates
     return ScoreEquations(R, equation_rows @ b + R @ fit.reference, fit.scaling, whitening)
 
 
 def _excited_equations(fit: LeastSquaresFit) -> tuple[Array, Array, Array, Array]:
-    """Return the selector of excited directions, A y = b along them, and the score root G."""
+    """Return equations along the excited directions: selector, matrix, data and score root."""
     split, to_x = fit.identifiability, fit.scaling.to_x
     columns = fit.direction_basis
     _, singular, selector = svd(fit.problem.A @ to_x @ columns)

@@ -19,11 +19,10 @@ from identify.estimation.likelihood import ScoreEquations, score_equations
 from identify.estimation.priors.prior import NoPrior, NormalMixture, Prior
 from identify.regressors.triangular import qr_factor, svd
 
-OBJECTIVE_DATA = "the data"
-OBJECTIVE_COMPLETED = "the data and the default body"
-OBJECTIVE_WITH_PRIOR = "the data and the prior"
-"""Objectives of an estimate: the data; the data completed by the default body along unidentifiable
-directions; the data and a prior of the body."""
+OBJECTIVE_DATA, OBJECTIVE_DATA_AND_DEFAULT = "the data", "the data and the default body"
+OBJECTIVE_DATA_AND_PRIOR = "the data and the prior"
+"""Descriptions of what an estimate optimises: the data alone; the data, and along unidentifiable
+directions the default body; or the data and a prior."""
 
 _MIN_PRIOR_VARIANCE = 1e-12
 """Smallest variance of a prior along any direction, in squared body scales."""
@@ -50,7 +49,7 @@ class PriorAgreement:
     probability: float
 
     @property
-    def z(self) -> float:
+    def normal_deviate(self) -> float:
         """Chi-square of the prior-data conflict as a normal deviate (Wilson and Hilferty 1931)."""
         variance = 2.0 / (9.0 * self.degrees)
         return ((self.chi_square / self.degrees) ** (1.0 / 3.0) - 1.0 + variance) / variance**0.5
@@ -63,7 +62,7 @@ class PriorAgreement:
             "chi_square": self.chi_square,
             "degrees": self.degrees,
             "p": self.probability,
-            "z": self.z,
+            "z": self.normal_deviate,
         }
 
 
@@ -108,9 +107,9 @@ class Posterior:
     def optimal_for(self) -> str:
         """Description of the objective: data, completed data, or data and prior."""
         if self.agreement is not None:
-            return OBJECTIVE_WITH_PRIOR
+            return OBJECTIVE_DATA_AND_PRIOR
         numbers_are_data = self.fit.identifiability.complete or isinstance(self.prior, NoPrior)
-        return OBJECTIVE_DATA if numbers_are_data else OBJECTIVE_COMPLETED
+        return OBJECTIVE_DATA if numbers_are_data else OBJECTIVE_DATA_AND_DEFAULT
 
     @property
     def prior_covariance(self) -> Array | None:
@@ -220,9 +219,7 @@ def _mixture_posterior(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixtur
 def _component_posteriors(
     fit: LeastSquaresFit, equations: ScoreEquations, mixture: NormalMixture
 ) -> _ComponentPosteriors:
-    """Compute the posterior of each component of a mixture of priors by QR of [R; W] y.
-
-    W is the prior's covariance to the power −½.
+    """Compute the posterior for each component of a mixture of priors by QR.
 
     The evidence is that of all rows divided by that of the prior's rows alone, restricted to the
     unknowns y of its body.
@@ -252,7 +249,7 @@ def _component_posteriors(
 
 
 def _other_bodies_rows(fit: LeastSquaresFit) -> Array:
-    """Return rows that complete unidentifiable directions of the other bodies and the scalars.
+    """Return pseudo-observations of unidentifiable directions of other bodies and scalars.
 
     Returns:
         Rows [coefficients of y | target], shape (n, q + 1); n = 0 for one body.
@@ -260,13 +257,13 @@ def _other_bodies_rows(fit: LeastSquaresFit) -> Array:
     split, q = fit.identifiability, fit.identifiability.free.shape[1]
     if len(fit.theta) == 10 or split.complete:
         return np.zeros((0, q + 1))
-    dual = fit.coordinates[split.identifiable.shape[1] :].copy()
+    dual = fit.to_coordinates[split.identifiable.shape[1] :].copy()
     dual[:, :10] = 0.0
     return _augmented_rows(dual @ split.free, dual @ (fit.reference - fit.prior))
 
 
 def _prior_fraction(fit: LeastSquaresFit, equations: ScoreEquations, covariance: Array) -> Array:
-    """Compute the prior's part 1 − σ²/σ²_d of the information on each unknown (1 without data)."""
+    """Compute the prior's fraction of the information on each unknown; one without data."""
     free = fit.identifiability.free
     along = fit.scaling.to_x @ free
     _, singular, Vt = svd(equations.R @ free)
@@ -281,12 +278,12 @@ def _prior_fraction(fit: LeastSquaresFit, equations: ScoreEquations, covariance:
     return np.where(np.diag(covariance) > 0.0, np.clip(share, 0.0, 1.0), 0.0)
 
 
-def _augmented_rows(matrix: Array, right: Array) -> Array:
-    return np.concatenate((matrix, right[:, None]), axis=1)
+def _augmented_rows(matrix: Array, right_side: Array) -> Array:
+    return np.concatenate((matrix, right_side[:, None]), axis=1)
 
 
 def _component_rows(whitening: Array, columns: Array, means: Array) -> Array:
-    """Stack whitened rows [W C | W mean] of each component of a prior, shape (g, 10, k + 1)."""
+    """Whiten the prior's rows [columns | mean] for each mixture component, (g, 10, k + 1)."""
     return np.concatenate((whitening @ columns, whitening @ means[..., None]), axis=-1)
 
 
@@ -295,12 +292,12 @@ def _log_determinant(triangles: Array) -> Array:
     return np.log(np.abs(np.diagonal(triangles, axis1=1, axis2=2))).sum(axis=1)
 
 
-class CountedErrors(Protocol):
-    """Errors besides noise that intervals include, such as small faults of a sensor."""
+class SystematicErrors(Protocol):
+    """Errors that all samples share and intervals include, such as small faults of a sensor."""
 
     @property
-    def kind(self) -> str:
-        """Description of the errors for `Estimate.interval_kind`."""
+    def interval_kind(self) -> str:
+        """Description of intervals that include these errors, for `Estimate.interval_kind`."""
         ...
 
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:

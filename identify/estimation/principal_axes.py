@@ -26,7 +26,7 @@ exchanged."""
 
 
 @dataclass(frozen=True)
-class PrincipalSpread:
+class PrincipalUncertainty:
     """Principal moments, and the covariance of the inertia error in principal axes.
 
     With V the axes and δI the error of the inertia about the centre of mass, G = Vᵀ δI V: to first
@@ -48,8 +48,8 @@ class PrincipalSpread:
     covariance: Array
 
     @classmethod
-    def of(cls, phi: Phi, covariance: Array, derived: Array) -> PrincipalSpread:
-        """Compute the spread of the principal moments of an estimate.
+    def of(cls, phi: Phi, covariance: Array, derived: Array) -> PrincipalUncertainty:
+        """Compute the principal moments of an estimate, with axes and their covariance.
 
         Args:
             phi: estimated parameters, shape (10,).
@@ -62,23 +62,23 @@ class PrincipalSpread:
         return cls(moments, axes, jacobian, derived, covariance)
 
     @cached_property
-    def joint(self) -> Array:
+    def joint_covariance(self) -> Array:
         """Covariance of all entries of the inertia error in principal axes, shape (3, 3, 3, 3)."""
         J = self.jacobian.reshape(9, 10)
         return (J @ self.covariance @ J.T).reshape(3, 3, 3, 3)
 
     @cached_property
-    def errors(self) -> Array:
+    def standard_errors(self) -> Array:
         """Standard errors of the inertia in principal axes, shape (3, 3)."""
-        return np.sqrt(np.maximum(np.einsum("kjkj->kj", self.joint), 0.0))
+        return np.sqrt(np.maximum(np.einsum("kjkj->kj", self.joint_covariance), 0.0))
 
     @cached_property
     def gap_noise(self) -> Array:
         """Mean square difference that errors cause between two equal moments, (3, 3) [kg² m⁴]."""
-        cross = np.einsum("kkjj->kj", self.joint)
+        cross = np.einsum("kkjj->kj", self.joint_covariance)
         variances = np.diag(cross)
         variance = variances[:, None] + variances - cross - cross.T
-        return variance + 4.0 * self.errors**2 * (_LOWER_TRIANGLE + _LOWER_TRIANGLE.T)
+        return variance + 4.0 * self.standard_errors**2 * (_LOWER_TRIANGLE + _LOWER_TRIANGLE.T)
 
     @property
     def eigenvalue_repulsion(self) -> Array:
@@ -118,7 +118,9 @@ class PrincipalSpread:
         squares = away**2 - self.gap_noise[k, others] * fdtri(2, degrees, CONFIDENCE_LEVEL)
         distinct = np.all(squares > 0.0, axis=1)
         gaps = np.where(squares > 0.0, np.sqrt(np.maximum(squares, 0.0)) * np.sign(away), 1.0)
-        joint = self.joint[k[..., None], others[:, :, None], k[..., None], others[:, None, :]]
+        joint = self.joint_covariance[
+            k[..., None], others[:, :, None], k[..., None], others[:, None, :]
+        ]
         spread = np.linalg.eigvalsh(joint / (gaps[:, :, None] * gaps[:, None, :]))
         total = np.maximum(spread, 0.0).sum(axis=1)
         directions = total**2 / np.where(

@@ -25,7 +25,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices
 from identify.errors import SolveError
-from identify.estimation.cones import ConeBlock, cones_of
+from identify.estimation.cones import ConeBlock, cone_blocks
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms.term import ScaledBody, ScaledSpace, Term
 from identify.regressors import ParameterSpace
@@ -43,7 +43,7 @@ class Infeasible(SolveError):
 
 @dataclass(frozen=True, slots=True)
 class ConicRows:
-    """Constraints in conic standard form at one scaling, F θ + G u + f ∈ K.
+    """Constraints on θ and auxiliary variables u in conic standard form, F θ + G u + f ∈ K.
 
     Attributes:
         F: coefficients of the scaled unknowns, shape (n, p).
@@ -192,8 +192,8 @@ class ConeProgram:
         p = len(self.theta)
         return self._conic_rows(self._standard_form(np.zeros((p, p)), np.zeros(p), scaling))
 
-    def _conic_rows(self, form: Array) -> ConicRows:
-        rows = form[self.rows]
+    def _conic_rows(self, standard_form: Array) -> ConicRows:
+        rows = standard_form[self.rows]
         return ConicRows(
             rows[:, self.theta], rows[:, self.auxiliary], rows[:, -1], self.constraint_cones
         )
@@ -311,7 +311,7 @@ def _compile(
     start, first = program.var_id_to_col[theta.id], program.var_id_to_col[bound.id]
     theta_columns = np.arange(start, start + theta.size)
     count = shape[1] - 1
-    cones = cones_of(data["dims"])
+    cones = cone_blocks(data["dims"])
     rows_before_norm = sum(cone.size for cone in cones if cone.kind in ("zero", "nonnegative"))
     norm = next(k for k, cone in enumerate(cones) if cone.kind == "second_order")
     split = indptr[-2]

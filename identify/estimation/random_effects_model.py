@@ -1,8 +1,8 @@
-"""Random-effects model of small sensor faults, with a table of the groups of faults.
+"""Random-effects model of small sensor faults, such as delay, gain and crosstalk.
 
-Each group is a linear map M(η) of a log's wide columns, M(0) = 1, or an offset that drifts. The
-groups of one sensor are shared by all its logs; drift is of each log. `effects_fit` estimates them
-with the body, `variance_components` their sizes.
+Each type of fault is a linear map M(η) of a log's wide columns, M(0) = 1, or an offset that drifts.
+Its parameters η (the effects) are shared by all logs of a sensor; drift is of each log.
+`random_effects_fit` estimates them with the body, `variance_components` their variances.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Phi, Vec3
 from identify.estimation.scale_accuracy import gain_accuracy, gain_deviations, gravity_error
-from identify.estimation.variance_components import Component
+from identify.estimation.variance_components import VarianceComponent
 from identify.logs import Recording
 from identify.logs.effect_keys import FaultSizeSetting
 from identify.logs.log_properties import LogProperties, share_between_similar_logs
@@ -40,11 +40,11 @@ MIN_LEVER_ARM = 0.03
 """Smallest lever (distance of the centre of mass) for scaling crosstalk and torque drift [m]."""
 
 CABLE_SLACK_RADIUS = 0.3
-"""Approximate distance from the centre of the motion at which a cable is slack [m]; it relates the
-scale of the cable's stiffness to that of its pull."""
+"""Typical distance from the centre of the motion at which a cable is slack [m], which converts a
+typical stiffness to a typical pull."""
 
 _DIFFERENCE_STEP = 1e-6
-"""Step of central differences for derivatives of maps by effects, in SI units of each column."""
+"""Step of a fault's parameter in central differences of its column map [SI]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,13 @@ class BodyScale:
         return cls(float(phi[0]) * STANDARD_GRAVITY, max(lever, MIN_LEVER_ARM))
 
 
-def _any_log(facts: LogProperties) -> bool:
+def _applies_to_every_log(setup: LogProperties) -> bool:
     return True
 
 
 @dataclass(frozen=True, slots=True)
-class EffectGroup:
-    """Kind of small fault of a sensor: its effects (columns) and their map of a log.
+class SensorFaultType:
+    """Type of small sensor fault, such as crosstalk: its parameters and its map of log columns.
 
     Attributes:
         name: key in `[effects]`, unless `key` gives another.
@@ -90,7 +90,7 @@ class EffectGroup:
     code: str
     columns: tuple[str, ...]
     map_at: Callable[[LogProperties, Array], Array]
-    applies: Callable[[LogProperties], bool] = _any_log
+    applies: Callable[[LogProperties], bool] = _applies_to_every_log
     units: Callable[[BodyScale], Array] | None = None
     power: int = 1
     key: str = ""
@@ -98,43 +98,43 @@ class EffectGroup:
 
 
 _CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
-_DIRECTIONS = ("first horizontal", "second horizontal", "vertical")
-_CABLE_COLUMNS = (
+_PULL_DIRECTIONS = ("first horizontal", "second horizontal", "vertical")
+_CABLE_PARAMETERS = (
     "stiffness in N/m",
-    *(f"{way} pull in N" for way in _DIRECTIONS),
+    *(f"{way} pull in N" for way in _PULL_DIRECTIONS),
     *(f"moment of the stiffness about {axis} in N" for axis in "xyz"),
-    *(f"moment of {arm} and {way} pull in N m" for arm in "xyz" for way in _DIRECTIONS),
+    *(f"moment of {arm} and {way} pull in N m" for arm in "xyz" for way in _PULL_DIRECTIONS),
 )
 _VERTICAL_PULL_COLUMNS = (3, 9, 12, 15)
-"""Columns of a constant vertical pull, whose size other columns determine, as it resembles
-weight."""
+"""Indices of the cable parameters that are a constant vertical pull: as it resembles weight, their
+standard deviation is that of the other cable parameters."""
 
 _OFF_DIAGONAL = [(i, j) for i in range(6) for j in range(6) if i != j]
 
 
-def _delay_map(facts: LogProperties, eta: Array) -> Array:
+def _delay_map(setup: LogProperties, eta: Array) -> Array:
     return delay_map(float(eta[0]))
 
 
-def _filter_map(facts: LogProperties, eta: Array) -> Array:
+def _filter_map(setup: LogProperties, eta: Array) -> Array:
     M = readings_map(np.eye(6))
     M[DDW, W] = float(eta[0]) * np.eye(6)
     return M
 
 
-def _gain_map(facts: LogProperties, eta: Array) -> Array:
-    return readings_map(np.eye(6) + np.diag(eta), facts.X_BS)
+def _gain_map(setup: LogProperties, eta: Array) -> Array:
+    return readings_map(np.eye(6) + np.diag(eta), setup.X_BS)
 
 
-def _common_gain_map(facts: LogProperties, eta: Array) -> Array:
-    return _gain_map(facts, np.repeat(eta, 3))
+def _common_gain_map(setup: LogProperties, eta: Array) -> Array:
+    return _gain_map(setup, np.repeat(eta, 3))
 
 
-def _crosstalk_map(facts: LogProperties, eta: Array) -> Array:
+def _crosstalk_map(setup: LogProperties, eta: Array) -> Array:
     G = np.eye(6)
     for (i, j), value in zip(_OFF_DIAGONAL, eta, strict=True):
         G[i, j] = value
-    return readings_map(G, facts.X_BS)
+    return readings_map(G, setup.X_BS)
 
 
 def _crosstalk_units(scale: BodyScale) -> Array:
@@ -143,34 +143,34 @@ def _crosstalk_units(scale: BodyScale) -> Array:
     return np.array([units[i // 3, j // 3] for i, j in _OFF_DIAGONAL])
 
 
-def _misalignment_map(facts: LogProperties, eta: Array) -> Array:
-    return misalignment_map(eta, facts.X_BS)
+def _misalignment_map(setup: LogProperties, eta: Array) -> Array:
+    return misalignment_map(eta, setup.X_BS)
 
 
-def _tilt_map(facts: LogProperties, eta: Array) -> Array:
-    return gravity_map(gravity_tilt(eta, facts.gravity), facts.compensated_weight)
+def _tilt_map(setup: LogProperties, eta: Array) -> Array:
+    return gravity_map(gravity_tilt(eta, setup.gravity), setup.compensated_weight)
 
 
-def _gravity_map(facts: LogProperties, eta: Array) -> Array:
-    return gravity_map(float(eta[0]) * facts.gravity, facts.compensated_weight)
+def _gravity_map(setup: LogProperties, eta: Array) -> Array:
+    return gravity_map(float(eta[0]) * setup.gravity, setup.compensated_weight)
 
 
-def _clock_map(facts: LogProperties, eta: Array) -> Array:
-    return clock_rate_map(float(eta[0]), facts.gravity)
+def _clock_map(setup: LogProperties, eta: Array) -> Array:
+    return clock_rate_map(float(eta[0]), setup.gravity)
 
 
-def _point_map(facts: LogProperties, eta: Array) -> Array:
+def _point_map(setup: LogProperties, eta: Array) -> Array:
     return point_offset_map(eta)
 
 
-def _cable_map(facts: LogProperties, eta: Array) -> Array:
-    along = _level_axes(facts.gravity)
+def _cable_map(setup: LogProperties, eta: Array) -> Array:
+    along = _level_axes(setup.gravity)
     moments = eta[7:16].reshape(3, 3) @ along
-    return cable_map(float(eta[0]), eta[1:4] @ along, eta[4:7], moments, facts.mean_position)
+    return cable_map(float(eta[0]), eta[1:4] @ along, eta[4:7], moments, setup.mean_position)
 
 
 def _level_axes(gravity: Vec3) -> Array:
-    """Return two horizontal axes and the upward axis as rows; those of W if z is up, (3, 3)."""
+    """Return two horizontal axes and the upward axis in W as rows; W's own if z is up, (3, 3)."""
     size = float(np.linalg.norm(gravity))
     up = -gravity / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
     first = np.eye(3)[int(np.argmin(np.abs(up)))]
@@ -187,82 +187,82 @@ def _cable_units(scale: BodyScale) -> Array:
     return scale.weight * of_forces
 
 
-def _has_motion(facts: LogProperties) -> bool:
-    return not facts.static_poses
+def _has_motion(setup: LogProperties) -> bool:
+    return not setup.static_poses
 
 
-def _differentiates_pose(facts: LogProperties) -> bool:
-    return facts.rates_from_pose
+def _differentiates_pose(setup: LogProperties) -> bool:
+    return setup.rates_from_pose
 
 
-def _has_positions(facts: LogProperties) -> bool:
-    return facts.has_attitude and "position" in facts.signals
+def _has_positions(setup: LogProperties) -> bool:
+    return setup.has_attitude and "position" in setup.signals
 
 
-def _adds_gravity(facts: LogProperties) -> bool:
-    return facts.has_attitude and facts.gravity_added
+def _adds_gravity(setup: LogProperties) -> bool:
+    return setup.has_attitude and setup.gravity_added
 
 
-GROUP_TABLE: tuple[EffectGroup, ...] = (
-    EffectGroup("delay_s", "delay", ("delay",), _delay_map, _has_motion),
-    EffectGroup("filter_s", "sensor_lag", ("filter",), _filter_map, _has_motion, power=2),
-    EffectGroup("gain", "gain", _CHANNELS, _gain_map),
-    EffectGroup("common_gain", "gain", ("force", "torque"), _common_gain_map, key="gain"),
-    EffectGroup(
+SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
+    SensorFaultType("delay_s", "delay", ("delay",), _delay_map, _has_motion),
+    SensorFaultType("filter_s", "sensor_lag", ("filter",), _filter_map, _has_motion, power=2),
+    SensorFaultType("gain", "gain", _CHANNELS, _gain_map),
+    SensorFaultType("common_gain", "gain", ("force", "torque"), _common_gain_map, key="gain"),
+    SensorFaultType(
         "crosstalk",
         "wrench_calibration",
         tuple(f"{_CHANNELS[i]} from {_CHANNELS[j]}" for i, j in _OFF_DIAGONAL),
         _crosstalk_map,
         units=_crosstalk_units,
     ),
-    EffectGroup(
+    SensorFaultType(
         "misalignment_deg",
         "wrench_misaligned",
         ("about x", "about y", "about z"),
         _misalignment_map,
     ),
-    EffectGroup(
+    SensorFaultType(
         "tilt_deg",
         "gravity_tilted",
         ("about first axis", "about second axis"),
         _tilt_map,
         _adds_gravity,
     ),
-    EffectGroup("gravity", "gravity_magnitude", ("size",), _gravity_map, _adds_gravity),
-    EffectGroup("clock", "clock_rate", ("rate",), _clock_map, _differentiates_pose),
-    EffectGroup(
+    SensorFaultType("gravity", "gravity_magnitude", ("size",), _gravity_map, _adds_gravity),
+    SensorFaultType("clock", "clock_rate", ("rate",), _clock_map, _differentiates_pose),
+    SensorFaultType(
         "cable",
         "cable",
-        _CABLE_COLUMNS,
+        _CABLE_PARAMETERS,
         _cable_map,
         _has_positions,
         units=_cable_units,
         tied=_VERTICAL_PULL_COLUMNS,
     ),
-    EffectGroup("point_m", "kinematic_offset", ("x", "y", "z"), _point_map, _has_motion),
+    SensorFaultType("point_m", "kinematic_offset", ("x", "y", "z"), _point_map, _has_motion),
 )
-"""Groups of effects that are maps, in the order in which the maps act on a log."""
+"""All types of small sensor faults except drift, in the order in which they act on a log."""
 
-DRIFT_GROUPS = ("force_drift", "torque_drift")
-"""Names of the groups of drift effects, of force and of torque."""
+DRIFT_FAULTS = ("force_drift", "torque_drift")
+"""Names of the types of offset drift: of force and of torque."""
 
-SCALE_GROUPS = ("gain", "common_gain", "gravity")
-"""Groups of scale errors of the sensor and of gravity, equal in all logs of a sensor."""
+SCALE_FAULTS = ("gain", "common_gain", "gravity")
+"""Names of the fault types that are scale errors of the sensor or of gravity."""
 
 
 @dataclass(frozen=True, slots=True)
 class EffectBlock:
-    """Columns (effects) of a group of faults for a sensor.
+    """Parameters (columns) of one type of fault of one sensor.
 
     Attributes:
-        group: kind of fault.
-        sensor: number of the sensor.
+        fault: type of fault.
+        sensor: index of the sensor.
         start: first column.
         deviations: standard deviation of each column if a schema gives it.
         setting: size of the prior, and cap; None if the standard deviation is one unit.
     """
 
-    group: EffectGroup
+    fault: SensorFaultType
     sensor: int
     start: int
     deviations: Array | None
@@ -271,7 +271,7 @@ class EffectBlock:
     @property
     def columns(self) -> slice:
         """Slice of the block's columns among all columns of the model."""
-        return slice(self.start, self.start + len(self.group.columns))
+        return slice(self.start, self.start + len(self.fault.columns))
 
 
 @dataclass(frozen=True)
@@ -279,13 +279,13 @@ class EffectModel:
     """Small sensor faults that the logs of a fit may have.
 
     Attributes:
-        facts: facts of each log; logs that were measured alike share one object.
-        sensors: number of the sensor of each log.
+        setups: measurement setup of each log; logs that were measured alike share one object.
+        sensors: index of the sensor of each log.
         blocks: columns of the maps.
         drift: settings of the drift of force and of torque; None if it is excluded.
     """
 
-    facts: tuple[LogProperties, ...]
+    setups: tuple[LogProperties, ...]
     sensors: tuple[int, ...]
     blocks: tuple[EffectBlock, ...]
     drift: tuple[FaultSizeSetting | None, FaultSizeSetting | None]
@@ -295,20 +295,20 @@ class EffectModel:
         cls,
         recordings: Sequence[Recording],
         statistics: Sequence[Statistics] = (),
-        further: Sequence[EffectGroup] = (),
+        extra_types: Sequence[SensorFaultType] = (),
     ) -> EffectModel:
-        """Collect the effects of logs from their schemas.
+        """Collect the small faults that the schemas of logs allow.
 
         Args:
             recordings: recording of each log.
             statistics: wide statistics of each log, for the centre of the positions; without them
                 the centre is the origin of W.
-            further: groups besides those of the table, each with a standard deviation of one unit.
+            extra_types: types besides those of the table, with standard deviations of one unit.
 
         Raises:
             SchemaError: a schema has invalid effects.
         """
-        facts = tuple(
+        setups = tuple(
             share_between_similar_logs(
                 list(map(LogProperties.of, recordings)), lambda of_log: of_log
             )
@@ -317,38 +317,38 @@ class EffectModel:
         keys = [sensor_key(recording) for recording in recordings]
         distinct = list(dict.fromkeys(keys))
         sensors = tuple(distinct.index(key) for key in keys)
-        facts = _with_mean_positions(facts, sensors, statistics)
+        setups = _with_mean_positions(setups, sensors, statistics)
         blocks, start = list[EffectBlock](), 0
         for sensor in range(len(distinct)):
             first = sensors.index(sensor)
             settings = effect_sizes(recordings[first])
             given = _given_deviations(recordings[first])
-            sensor_facts = [f for f, number in zip(facts, sensors, strict=True) if number == sensor]
-            for group in GROUP_TABLE:
-                deviations, setting = given.get(group.name), settings.get(group.key or group.name)
+            sensor_setups = [f for f, k in zip(setups, sensors, strict=True) if k == sensor]
+            for fault in SENSOR_FAULT_TYPES:
+                deviations, setting = given.get(fault.name), settings.get(fault.key or fault.name)
                 if (deviations is None and setting is None) or not any(
-                    map(group.applies, sensor_facts)
+                    map(fault.applies, sensor_setups)
                 ):
                     continue
-                blocks.append(EffectBlock(group, sensor, start, deviations, setting))
-                start += len(group.columns)
-            for group in further:
-                blocks.append(EffectBlock(group, sensor, start, None, None))
-                start += len(group.columns)
+                blocks.append(EffectBlock(fault, sensor, start, deviations, setting))
+                start += len(fault.columns)
+            for fault in extra_types:
+                blocks.append(EffectBlock(fault, sensor, start, None, None))
+                start += len(fault.columns)
         settings = effect_sizes(recordings[0])
-        force, torque = (settings.get(name) for name in DRIFT_GROUPS)
-        return cls(facts, sensors, tuple(blocks), (force, torque))
+        force, torque = (settings.get(name) for name in DRIFT_FAULTS)
+        return cls(setups, sensors, tuple(blocks), (force, torque))
 
-    def without(self, name: str) -> EffectModel:
-        """Return the model without the groups of effects with a name."""
-        return self._with_blocks([block for block in self.blocks if block.group.name != name])
+    def without_fault(self, name: str) -> EffectModel:
+        """Return the model without the type of fault with a name."""
+        return self._with_blocks([block for block in self.blocks if block.fault.name != name])
 
-    def with_gain_for_point(self, setting: FaultSizeSetting) -> EffectModel:
-        """Replace the point offset by common gains of a given size, unless schemas give gains."""
-        blocks = self.without("point_m").blocks
+    def with_gain_for_point_offset(self, setting: FaultSizeSetting) -> EffectModel:
+        """Replace an offset of the tracked point by common gains, unless schemas give gains."""
+        blocks = self.without_fault("point_m").blocks
         return self._with_blocks(
             replace(block, setting=setting)
-            if block.group.name == "common_gain" and block.deviations is None
+            if block.fault.name == "common_gain" and block.deviations is None
             else block
             for block in blocks
         )
@@ -362,139 +362,139 @@ class EffectModel:
         return replace(self, blocks=tuple(placed))
 
     @property
-    def count(self) -> int:
-        """Number of effects (columns)."""
+    def effect_count(self) -> int:
+        """Number of fault parameters (columns of the equations)."""
         return self.blocks[-1].columns.stop if self.blocks else 0
 
     def maps(self, eta: Array) -> Array:
-        """Compute the map M(η) of each log for all columns, shape (logs, 43, 43)."""
+        """Compute each log's column map for given fault parameters, shape (logs, 43, 43)."""
         by_key: dict[tuple[int, int], Array] = {}
-        for facts, sensor in zip(self.facts, self.sensors, strict=True):
-            key = id(facts), sensor
+        for setup, sensor in zip(self.setups, self.sensors, strict=True):
+            key = id(setup), sensor
             if key not in by_key:
-                by_key[key] = self._map(facts, sensor, eta)
-        return np.array([by_key[id(f), s] for f, s in zip(self.facts, self.sensors, strict=True)])
+                by_key[key] = self._map(setup, sensor, eta)
+        return np.array([by_key[id(f), s] for f, s in zip(self.setups, self.sensors, strict=True)])
 
-    def _map(self, facts: LogProperties, sensor: int, eta: Array) -> Array:
+    def _map(self, setup: LogProperties, sensor: int, eta: Array) -> Array:
         product = extend_to_derivatives(readings_map(np.eye(6)))
         for block in self.blocks:
-            if block.sensor == sensor and block.group.applies(facts):
-                product = product @ _group_map(block.group, facts, eta[block.columns])
+            if block.sensor == sensor and block.fault.applies(setup):
+                product = product @ _fault_map(block.fault, setup, eta[block.columns])
         return product
 
     @cached_property
     def tangents(self) -> tuple[Array, ...]:
-        """Derivative ∂M/∂η at zero of each log, for the columns of a fit, (43, 19, q) each."""
+        """Derivative at zero of each log's column map by the fault parameters, (43, 19, q) each."""
         by_key: dict[tuple[int, int], Array] = {}
-        for facts, sensor in zip(self.facts, self.sensors, strict=True):
-            key = id(facts), sensor
+        for setup, sensor in zip(self.setups, self.sensors, strict=True):
+            key = id(setup), sensor
             if key not in by_key:
-                by_key[key] = self._tangent(facts, sensor)
-        return tuple(by_key[id(f), s] for f, s in zip(self.facts, self.sensors, strict=True))
+                by_key[key] = self._map_derivative(setup, sensor)
+        return tuple(by_key[id(f), s] for f, s in zip(self.setups, self.sensors, strict=True))
 
-    def _tangent(self, facts: LogProperties, sensor: int) -> Array:
+    def _map_derivative(self, setup: LogProperties, sensor: int) -> Array:
         fit = len(SCAN_LAYOUT.columns)
-        tangent = np.zeros((len(WIDE_LAYOUT.columns), fit, self.count))
+        tangent = np.zeros((len(WIDE_LAYOUT.columns), fit, self.effect_count))
         for block in self.blocks:
-            if block.sensor != sensor or not block.group.applies(facts):
+            if block.sensor != sensor or not block.fault.applies(setup):
                 continue
-            for k in range(len(block.group.columns)):
-                step = np.zeros(len(block.group.columns))
+            for k in range(len(block.fault.columns)):
+                step = np.zeros(len(block.fault.columns))
                 step[k] = _DIFFERENCE_STEP
-                ends = [_group_map(block.group, facts, end)[:, :fit] for end in (step, -step)]
+                ends = [_fault_map(block.fault, setup, end)[:, :fit] for end in (step, -step)]
                 tangent[..., block.start + k] = (ends[0] - ends[1]) / (2.0 * _DIFFERENCE_STEP)
         return tangent
 
     def units(self, scale: BodyScale) -> Array:
-        """Return the unit of each effect in SI, shape (q,)."""
-        units = np.ones(self.count)
+        """Return a typical size of each fault parameter for a body [SI], shape (q,)."""
+        units = np.ones(self.effect_count)
         for block in self.blocks:
             if block.deviations is not None:
                 units[block.columns] = block.deviations
-            elif block.group.units is not None:
-                units[block.columns] = block.group.units(scale)
+            elif block.fault.units is not None:
+                units[block.columns] = block.fault.units(scale)
         return units
 
-    def components(self, eta: Array | None = None) -> list[tuple[str, Component]]:
-        """Return a variance component for each key of `[effects]`, with the name of its group.
+    def variance_components(self, eta: Array | None = None) -> list[tuple[str, VarianceComponent]]:
+        """Return a variance component for each key of `[effects]`, with its fault type's name.
 
         Args:
             eta: current effects, if any. A wrench delay of τ can be a pure delay or a low-pass
                 filter of that time constant: the filter's columns are uncertain by ½ τ².
         """
-        components: list[tuple[str, Component]] = []
+        components: list[tuple[str, VarianceComponent]] = []
         blocks_by_setting: dict[tuple[str, FaultSizeSetting], list[EffectBlock]] = {}
         for block in self.blocks:
             if block.deviations is not None or block.setting is None:
                 components.append(
-                    (block.group.name, Component(_column_numbers([block]), known=True))
+                    (block.fault.name, VarianceComponent(_column_indices([block]), known=True))
                 )
             else:
                 blocks_by_setting.setdefault(
-                    (block.group.key or block.group.name, block.setting), []
+                    (block.fault.key or block.fault.name, block.setting), []
                 ).append(block)
         for (_, setting), blocks in blocks_by_setting.items():
-            group = blocks[0].group
-            scale, cap = setting.prior_size**group.power, setting.max_size**group.power
+            fault = blocks[0].fault
+            scale, cap = setting.prior_size**fault.power, setting.max_size**fault.power
             least = 0.0
-            if group.name == "filter_s" and eta is not None:
-                delays = [eta[b.columns] for b in self.blocks if b.group.name == "delay_s"]
+            if fault.name == "filter_s" and eta is not None:
+                delays = [eta[b.columns] for b in self.blocks if b.fault.name == "delay_s"]
                 least = 0.5 * float(np.max(np.square(delays), initial=0.0))
-            columns, tied = _column_numbers(blocks), _column_numbers(blocks, tied=True)
-            components.append((group.name, Component(columns, scale, cap, least, tied)))
+            columns, tied = _column_indices(blocks), _column_indices(blocks, tied=True)
+            components.append((fault.name, VarianceComponent(columns, scale, cap, least, tied)))
         return components
 
     @property
     def scale_columns(self) -> Indices:
-        """Numbers of the effects that are scale errors of the sensor or of gravity."""
+        """Indices of the parameters that are scale errors of the sensor or of gravity."""
         blocks = [
             block
             for block in self.blocks
-            if block.group.name in SCALE_GROUPS or block.deviations is not None
+            if block.fault.name in SCALE_FAULTS or block.deviations is not None
         ]
-        return _column_numbers(blocks)
+        return _column_indices(blocks)
 
 
 def _with_mean_positions(
-    facts: Sequence[LogProperties], sensors: Sequence[int], statistics: Sequence[Statistics]
+    setups: Sequence[LogProperties], sensors: Sequence[int], statistics: Sequence[Statistics]
 ) -> tuple[LogProperties, ...]:
-    """Add to the facts of logs the mean position of all logs of their sensor.
+    """Add to the measurement setups of logs the mean position over all logs of their sensor.
 
     By least squares over a sensor's logs, Rᵀp = Rᵀ p̄.
     """
     by_key: dict[tuple[int, int], LogProperties] = {}
-    for log_facts, sensor in zip(facts, sensors, strict=True) if statistics else ():
-        if not _has_positions(log_facts) or (id(log_facts), sensor) in by_key:
+    for log_setup, sensor in zip(setups, sensors, strict=True) if statistics else ():
+        if not _has_positions(log_setup) or (id(log_setup), sensor) in by_key:
             continue
         factors = [s.factors for s, k in zip(statistics, sensors, strict=True) if k == sensor]
         A = np.concatenate([f[..., RT].reshape(-1, 3) for f in factors])
         b = np.concatenate([f[..., RP].reshape(-1) for f in factors])
         centre = np.linalg.lstsq(A.T @ A, A.T @ b, rcond=None)[0]
-        by_key[id(log_facts), sensor] = replace(log_facts, mean_position=tuple(centre.tolist()))
-    return tuple(by_key.get((id(f), k), f) for f, k in zip(facts, sensors, strict=True))
+        by_key[id(log_setup), sensor] = replace(log_setup, mean_position=tuple(centre.tolist()))
+    return tuple(by_key.get((id(f), k), f) for f, k in zip(setups, sensors, strict=True))
 
 
-def _column_numbers(blocks: Sequence[EffectBlock], *, tied: bool = False) -> Indices:
-    """Return the column numbers of blocks, only of the tied or only of the other columns."""
+def _column_indices(blocks: Sequence[EffectBlock], *, tied: bool = False) -> Indices:
+    """Return the column indices of blocks, only of the tied or only of the other columns."""
     numbers = [
         np.array(
-            [block.start + k for k in range(width) if (k in block.group.tied) == tied],
+            [block.start + k for k in range(width) if (k in block.fault.tied) == tied],
             dtype=np.intp,
         )
         for block in blocks
-        for width in [len(block.group.columns)]
+        for width in [len(block.fault.columns)]
     ]
     return np.concatenate([np.zeros(0, dtype=np.intp), *numbers])
 
 
-def _group_map(group: EffectGroup, facts: LogProperties, eta: Array) -> Array:
-    """Compute the map M(η) of a group of effects for all columns, on the wrench as logged."""
-    M = group.map_at(facts, eta)
-    return extend_to_derivatives(logged_wrench_only(M, facts.compensated_weight, facts.gravity))
+def _fault_map(fault: SensorFaultType, setup: LogProperties, eta: Array) -> Array:
+    """Compute the map of all columns by one type of fault, acting on the wrench as logged."""
+    M = fault.map_at(setup, eta)
+    return extend_to_derivatives(logged_wrench_only(M, setup.compensated_weight, setup.gravity))
 
 
 def _given_deviations(recording: Recording) -> Mapping[str, Array]:
-    """Return the standard deviations of effects that a schema gives, by group."""
+    """Return the standard deviations of fault parameters that a schema gives, by fault type."""
     given: dict[str, Array] = {}
     if (accuracy := gain_accuracy(recording)) is not None:
         gains, crosstalk = gain_deviations(accuracy)

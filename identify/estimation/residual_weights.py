@@ -20,18 +20,18 @@ from identify.estimation.fit_data import MIN_RELATIVE_RESIDUAL, ChannelTypes, Fi
 from identify.significance import SIGNIFICANT_SIGMA
 
 _PREDICTED_DEGREES = 100.0
-"""Prior degrees of freedom of a group's predicted residual covariance, scaled by its variance
-inflation: the weight of the prediction against the observed residuals."""
+"""Prior degrees of freedom of the residual covariance predicted from the signals' noise: its weight
+against the observed residuals."""
 
 _ISOTROPIC_DEGREES = 30.0
-"""Prior degrees of freedom of a common variance of the channels of a kind, used if no noise is
-predicted."""
+"""Prior degrees of freedom of one variance of all forces and one of all torques, used if no noise
+is predicted."""
 
 _MIN_SHRINKAGE_DEGREES, _MAX_SHRINKAGE_DEGREES = 3.0, 100.0
 """Bounds of the degrees of freedom of the variance inflation that is common to all bands."""
 
 _POOLED_DEGREES = 10.0
-"""Product of the common variance inflation of pooled bands and its degrees of freedom."""
+"""Prior degrees of freedom of the bands' common variance inflation, per unit of inflation."""
 
 _SCORING_STEPS = 3
 """Number of Fisher-scoring steps; further steps change the inflation by less than its error."""
@@ -58,7 +58,7 @@ class ResidualWeights(NamedTuple):
     """Weights of a fit from its residuals.
 
     Attributes:
-        weights: weight matrix W of each group, shape (G, m, m).
+        weights: weight matrix W of each group of rows, shape (G, m, m).
         noise_fraction: share of the noise estimated from the signals that the residuals confirm.
         excess_covariance: band-by-band residual covariance minus W⁻¹, shape (G, m, m).
     """
@@ -91,7 +91,7 @@ def compute_residual_weights(data: FitData, x: Array, leverage: Array) -> Residu
 
 
 def _noise_fraction(inputs: WeightInputs, bands: BandCovariances, degrees: Array) -> float:
-    """Estimate the fraction of the noise predicted from the signals that the residuals confirm.
+    """Estimate the ratio of the residuals' power to the predicted noise, at most one.
 
     A noise-free motion with fast components looks noisy; its residuals are then smaller than
     predicted.
@@ -102,7 +102,7 @@ def _noise_fraction(inputs: WeightInputs, bands: BandCovariances, degrees: Array
         degrees: effective samples of each group minus its leverage, shape (G,).
     """
     compared = (bands.predicted_power > 0.0) & (degrees >= 1.0)[:, None]
-    if not bands.predicts or not compared.any():
+    if not bands.has_prediction or not compared.any():
         return 1.0
     number, names = np.maximum(inputs.kind_numbers, 0).ravel(), int(inputs.kind_numbers.max()) + 1
     kind_degrees = np.where(compared, degrees[:, None] * inputs.channel_types.counts, 0.0).ravel()
@@ -115,68 +115,68 @@ def _noise_fraction(inputs: WeightInputs, bands: BandCovariances, degrees: Array
 
 
 def _invert_covariance(inputs: WeightInputs, bands: BandCovariances) -> tuple[Array, Array]:
-    """Compute the weight matrices of the groups, and the residual covariances they invert.
+    """Compute the weight matrices of the groups of rows, and the covariances they invert.
 
     Returns:
         Weights, and covariances (without the terms against rounding), shape (G, m, m) each.
     """
     covariance = bands.pooled_covariance(inputs.sensors)
-    power, squares = covariance.diagonal(0, 1, 2), inputs.squares
+    power, squares = covariance.diagonal(0, 1, 2), inputs.mean_squares
     # Fully correlated residuals of all channels would make the weight singular.
-    rounding = inputs.rounding + _MIN_INDEPENDENT_FRACTION * power
+    rounding = inputs.rounding_variance + _MIN_INDEPENDENT_FRACTION * power
     rounding += _MIN_RESIDUAL_RATIO**2 * (power / squares).max() * squares
     return _scaled_inverse(covariance, np.where(inputs.channels, power + rounding, 1.0)), covariance
 
 
 @dataclass(frozen=True)
 class BandCovariances:
-    """Observed and predicted residual covariances of all groups.
+    """Observed and predicted residual covariance of each group of rows (frequency band of a log).
 
     Attributes:
         observed: covariance of the residuals, shape (G, m, m).
         predicted: covariance predicted from the noise of all signals, shape (G, m, m).
         wrench_predicted: part of it from the noise of the wrench alone, shape (G, m, m).
-        kinds: channels of each kind.
+        types: channels of force and of torque.
     """
 
     observed: Array
     predicted: Array
     wrench_predicted: Array
-    kinds: ChannelTypes
+    types: ChannelTypes
 
     @cached_property
-    def predicts(self) -> bool:
-        """Whether noise is predicted for any group."""
+    def has_prediction(self) -> bool:
+        """Whether the signals' noise predicts any residual."""
         return bool(self.predicted.any())
 
     def pooled_covariance(self, sensors: Indices) -> Array:
         """Compute the residual covariance with a pooled inflation of the bands, shape (G, m, m)."""
-        if not self.predicts:
+        if not self.has_prediction:
             return self._isotropic_covariance
         inflation = _variance_inflation(
-            self.variance_ratio, self.kinds.degrees, sensors, pooled=True
+            self.variance_ratio, self.types.degrees, sensors, pooled=True
         )
-        return self.covariance(self.variance_ratio, _arrange_by_group(inflation, sensors))
+        return self.shrunk_covariance(self.variance_ratio, _arrange_by_group(inflation, sensors))
 
     def band_covariance(self, sensors: Indices) -> Array:
         """Compute the residual covariance band by band, for intervals, shape (G, m, m)."""
-        if not self.predicts:
+        if not self.has_prediction:
             return self._isotropic_covariance
         at_middle = _variance_inflation(
-            self.variance_ratio, self.kinds.degrees, sensors, pooled=False
+            self.variance_ratio, self.types.degrees, sensors, pooled=False
         )
         inflation = _at_band_lower_edge(at_middle, (sensors >= 0).sum(axis=1))
-        return self.covariance(self.variance_ratio, _arrange_by_group(inflation, sensors))
+        return self.shrunk_covariance(self.variance_ratio, _arrange_by_group(inflation, sensors))
 
     @cached_property
     def predicted_power(self) -> Array:
-        """Predicted residual power of the channels of each kind, shape (G, K)."""
-        return self.kinds.traces(self.predicted)
+        """Predicted residual power of each channel type (force, torque), shape (G, K)."""
+        return self.types.block_traces(self.predicted)
 
     @cached_property
     def observed_power(self) -> Array:
-        """Observed residual power of the channels of each kind, shape (G, K)."""
-        return self.kinds.traces(self.observed)
+        """Observed residual power of each channel type (force, torque), shape (G, K)."""
+        return self.types.block_traces(self.observed)
 
     @cached_property
     def excess_template(self) -> Array:
@@ -186,8 +186,8 @@ class BandCovariances:
         noise as far as that dominates the prediction. Its power is that of the prediction, by kind.
         """
         power = np.where(self.predicted_power > 0.0, self.predicted_power, np.inf)
-        share = self.kinds.traces(self.wrench_predicted) / power
-        root = np.sqrt(self.kinds.by_channel(np.maximum(1.0 - share, 0.0)))
+        share = self.types.block_traces(self.wrench_predicted) / power
+        root = np.sqrt(self.types.by_channel(np.maximum(1.0 - share, 0.0)))
         return self.wrench_predicted + root[:, :, None] * root[:, None, :] * self.predicted
 
     @cached_property
@@ -197,8 +197,8 @@ class BandCovariances:
         Returns:
             Shape (G, K); one for kinds that a group does not have.
         """
-        ratio = np.where(self.kinds.counts > 0.0, np.nan, 1.0)
-        group, kind, channels, flags = self.kinds.blocks
+        ratio = np.where(self.types.counts > 0.0, np.nan, 1.0)
+        group, kind, channels, flags = self.types.block_indices
         predicted = (self.predicted_power > MIN_RELATIVE_RESIDUAL * self.observed_power)[
             group, kind
         ]
@@ -229,8 +229,8 @@ class BandCovariances:
         ratio[group, kind] = np.maximum(estimate, 0.0)
         return ratio
 
-    def covariance(self, variance_ratio: Array, inflation: Array) -> Array:
-        """Shrink the observed covariance towards the inflated prediction.
+    def shrunk_covariance(self, variance_ratio: Array, inflation: Array) -> Array:
+        """Shrink the observed residual covariance towards the inflated prediction, (G, m, m).
 
         Without a prediction the target is one variance for each kind.
 
@@ -238,12 +238,12 @@ class BandCovariances:
             variance_ratio: ratios of observed to predicted variance, shape (G, K).
             inflation: variance inflation of the prediction, shape (G, K).
         """
-        n, channels = self.kinds.effective_samples[:, None, None], self.kinds.channels
-        factor = np.where(channels > 0.0, self.kinds.by_channel(inflation), 1.0)
+        n, channels = self.types.effective_samples[:, None, None], self.types.present
+        factor = np.where(channels > 0.0, self.types.by_channel(inflation), 1.0)
         root = np.sqrt(factor - 1.0)
         expected = self.predicted + self.excess_template * (root[:, :, None] * root[:, None, :])
         # The smaller the predicted share, the less certain is the shape of the prediction.
-        share = ((channels / factor).sum(axis=1) / self.kinds.counts.sum(axis=1))[:, None, None]
+        share = ((channels / factor).sum(axis=1) / self.types.counts.sum(axis=1))[:, None, None]
         degrees = _ISOTROPIC_DEGREES + (_PREDICTED_DEGREES - _ISOTROPIC_DEGREES) * share
         covariance = (degrees * expected + n * self.observed) / (degrees + n)
         unpredicted = np.isnan(variance_ratio).any(axis=1)
@@ -253,22 +253,22 @@ class BandCovariances:
 
     @cached_property
     def _isotropic_covariance(self) -> Array:
-        """Observed covariance shrunk towards a common variance of each kind, shape (G, m, m)."""
-        n = self.kinds.effective_samples[:, None, None]
-        power = self.kinds.by_channel(self.observed_power / np.maximum(self.kinds.counts, 1.0))
+        """Observed covariance shrunk to equal variances of forces and of torques, (G, m, m)."""
+        n = self.types.effective_samples[:, None, None]
+        power = self.types.by_channel(self.observed_power / np.maximum(self.types.counts, 1.0))
         isotropic = power[:, :, None] * np.eye(power.shape[1])
         weighted = _ISOTROPIC_DEGREES * isotropic + n * self.observed
         return weighted / (_ISOTROPIC_DEGREES + n)
 
 
-def _fisher_scoring_step(covariance: Array, terms: Array) -> Array:
+def _fisher_scoring_step(covariance: Array, moments: Array) -> Array:
     """Take a Fisher-scoring step for the variance ratio (Fisher 1925).
 
     Args:
         covariance: covariance at the current ratio, shape (C, k, k).
-        terms: observed minus predicted covariance, and the excess template, (2, C, k, k).
+        moments: observed minus predicted covariance, and the excess template, (2, C, k, k).
     """
-    whitened = _pseudoinverse(covariance) @ terms
+    whitened = _pseudoinverse(covariance) @ moments
     score, information = (whitened * whitened[1].swapaxes(1, 2)).sum(axis=(2, 3))
     return 1.0 + score / information
 
@@ -315,7 +315,7 @@ def _variance_inflation(
 
 
 def _arrange_by_group(values: Array, sensors: Indices) -> Array:
-    """Arrange values of the bands of all sensors by group, (sensors, bands, K) to (G, K)."""
+    """Rearrange values from sensors and bands to groups of rows, (sensors, bands, K) to (G, K)."""
     exists = sensors >= 0
     by_group = np.ones((int(exists.sum()), values.shape[-1]))
     by_group[sensors[exists]] = values[exists]

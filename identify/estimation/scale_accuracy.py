@@ -30,7 +30,7 @@ WITH_GIVEN_SCALE = "small faults of the sensor counted, its scale as given"
 
 def gain_accuracy(log: Recording) -> ArrayLike | None:
     """Return `gain_accuracy` in `[wrench]` of a log's schema; None if it is not given."""
-    return _table(log, "wrench").get("gain_accuracy")
+    return _schema_table(log, "wrench").get("gain_accuracy")
 
 
 def gain_deviations(accuracy: ArrayLike) -> tuple[Array, Array | None]:
@@ -62,9 +62,9 @@ def gravity_error(log: Recording) -> float:
     signals = {*log.signals, *(name for stream in log.streams for name in stream.signals)}
     if log.acceleration_kind == "proper" and "linear_acceleration" in signals:
         return 0.0
-    return float(_table(log, "world").get("gravity_accuracy") or 0.0)
+    return float(_schema_table(log, "world").get("gravity_accuracy") or 0.0)
 
 
-def _table(log: Recording, name: str) -> Mapping[str, Any]:
+def _schema_table(log: Recording, name: str) -> Mapping[str, Any]:
     table = log.schema.get(name)
     return table if isinstance(table, Mapping) else {}

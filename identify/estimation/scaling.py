@@ -14,6 +14,7 @@ from identify.inertia.frames import congruence_map
 from identify.regressors import ParameterSpace
 
 _LENGTH_POWERS = np.repeat([0.0, 1.0, 2.0], [1, 3, 6])
+"""Exponents of length in the units of the ten parameters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ PAYLOAD, CARRIER = "payload", "carrier"
 """Names of the two bodies if some logs are of the carrier alone."""
 
 PAYLOAD_ON_CARRIER = ParameterSpace((PAYLOAD, CARRIER))
+"""Unknowns of a fit of a payload on its carrier: ten parameters of each."""
+
 LOADED, UNLOADED = (PAYLOAD, CARRIER), (CARRIER,)
 """Names of the bodies that move in logs with and without the payload."""
 

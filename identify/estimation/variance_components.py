@@ -23,17 +23,17 @@ from identify.arrays import Array, Flags, Indices
 from identify.regressors.triangular import cholesky, invert_triangular, qr_factor
 
 _RELATIVE_SIZES = np.logspace(-5.0, 0.0, 17)
-"""Grid of the sizes of a component, as fractions of its cap."""
+"""Grid of the standard deviation of a variance component, as fractions of its upper limit."""
 
 _GAMMA_SHAPE = 0.25
-"""Shape of the gamma prior of a size. Chosen on 200 logs of the study `effects` (seed 311): clean
-intervals were 1.2, 1.3 and 1.8 times as wide as without effects for shapes 0, 0.25 and 1."""
+"""Shape of the gamma prior of a standard deviation: on 200 logs of the study `effects` (seed 311),
+clean intervals were 1.2, 1.3, 1.8 times as wide as without effects for shapes 0, 0.25 and 1."""
 
 _MAX_SWEEPS = 4
-"""Largest number of sweeps of coordinate-wise maximisation over the sizes."""
+"""Largest number of sweeps of coordinate-wise maximisation over the standard deviations."""
 
 _START_SIZES = (1.0, 0.01)
-"""Initial sizes of the search relative to their scales, as there may be several maxima."""
+"""Initial standard deviations relative to their prior scales, as there may be several maxima."""
 
 _MIN_VARIANCE_REDUCTION = 1e-12
 """Relative reduction of the prior's variance below which the data are uninformative."""
@@ -43,40 +43,40 @@ _MAX_SQUARED_INFORMATION = 1e10
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
-    """Group of effect columns that share one standard deviation.
+class VarianceComponent:
+    """Random effects that share one standard deviation, called the size of the component.
 
     Attributes:
-        columns: numbers of the columns, shape (k,).
+        columns: indices of the effects, shape (k,).
         scale: s of the gamma prior of the size, in units of the columns.
         cap: largest size.
-        least: smallest size.
-        tied: numbers of further columns of that size that do not inform it, shape (t,).
+        min_size: smallest size.
+        tied: indices of further effects of that size that do not inform it, shape (t,).
         known: whether the size is fixed to one unit of each column.
     """
 
     columns: Indices
     scale: float = 1.0
     cap: float = 1.0
-    least: float = 0.0
+    min_size: float = 0.0
     tied: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     known: bool = False
 
     @property
     def grid(self) -> Array:
-        """Grid of sizes of the component, from the least to the cap."""
+        """Grid of standard deviations, from `min_size` to `cap`."""
         sizes = self.cap * _RELATIVE_SIZES
-        return sizes[sizes >= min(self.least, sizes[-1])]
+        return sizes[sizes >= min(self.min_size, sizes[-1])]
 
-    def prior_cost(self, size: Array | float) -> Array:
-        """Evaluate −2 log of the prior density of log σ at a size, up to a constant."""
+    def size_prior_cost(self, size: Array | float) -> Array:
+        """Evaluate −2 log of the prior density of log σ, up to a constant."""
         share = np.asarray(size) / self.scale
         return 2.0 * share - 2.0 * _GAMMA_SHAPE * np.log(share)
 
 
 @dataclass(frozen=True, slots=True)
 class RandomEffects:
-    """Estimated effects at the maximum-likelihood sizes of their variance components.
+    """Estimated random effects at the maximum-likelihood variances of their components.
 
     Attributes:
         sizes: σ of each component, shape (components,).
@@ -100,9 +100,9 @@ class RandomEffects:
 
 
 def random_effects(
-    T: Array, t: Array, components: Sequence[Component], start: Array | None = None
+    T: Array, t: Array, components: Sequence[VarianceComponent], start: Array | None = None
 ) -> RandomEffects:
-    """Estimate effects and the sizes of their components.
+    """Estimate random effects and the standard deviations of their variance components.
 
     Args:
         T: coefficients of the effects in units of the columns, shape (n, q).
@@ -134,7 +134,7 @@ def random_effects(
     unit = spread[known]
     shares = C[np.ix_(known, known)] / np.outer(unit, unit)
     penalty = float(np.sum((posterior.mean[known] / unit) ** 2) - np.linalg.slogdet(shares)[1])
-    penalty += sum(float(components[k].prior_cost(sizes[k])) for k in free)
+    penalty += sum(float(components[k].size_prior_cost(sizes[k])) for k in free)
     return RandomEffects(
         sizes=sizes,
         at_cap=at_cap,
@@ -147,9 +147,12 @@ def random_effects(
 
 
 def _maximise_sizes(
-    data: _EffectEquations, components: Sequence[Component], free: Sequence[int], start: Array
+    data: _EffectEquations,
+    components: Sequence[VarianceComponent],
+    free: Sequence[int],
+    start: Array,
 ) -> Array:
-    """Maximise the marginal likelihood over the sizes of components, one after the other."""
+    """Maximise the marginal likelihood over one component's standard deviation after another."""
     sizes = np.array(
         [
             1.0 if c.known else max(float(size), c.grid[0])
@@ -169,7 +172,7 @@ def _maximise_sizes(
     return sizes
 
 
-def _prior_deviations(components: Sequence[Component], sizes: Array, count: int) -> Array:
+def _prior_deviations(components: Sequence[VarianceComponent], sizes: Array, count: int) -> Array:
     """Return the prior standard deviation of each column, shape (q,)."""
     spread = np.zeros(count)
     for component, size in zip(components, sizes, strict=True):
@@ -177,8 +180,8 @@ def _prior_deviations(components: Sequence[Component], sizes: Array, count: int)
     return spread
 
 
-class _Posterior(NamedTuple):
-    """Mean and covariance of all effects at given sizes."""
+class _EffectPosterior(NamedTuple):
+    """Mean and covariance of all random effects at given variances of the components."""
 
     mean: Array
     covariance: Array
@@ -186,14 +189,16 @@ class _Posterior(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _EffectEquations:
-    """Equations T η = t of the effects, with their moments."""
+    """Linear equations T η = t + noise of random effects η, with TᵀT and Tᵀt."""
 
     T: Array
     t: Array
     information: Array
     scores: Array
 
-    def cost(self, components: Sequence[Component], sizes: Array, free: Sequence[int]) -> float:
+    def cost(
+        self, components: Sequence[VarianceComponent], sizes: Array, free: Sequence[int]
+    ) -> float:
         """Evaluate −2 log (marginal likelihood × prior), up to a constant."""
         posterior = self.posterior(components, sizes)
         spread = _prior_deviations(components, sizes, len(self.scores))
@@ -201,10 +206,10 @@ class _EffectEquations:
         shares = posterior.covariance / np.outer(spread, spread)
         cost = float(residual @ residual + np.sum((posterior.mean / spread) ** 2))
         cost -= float(np.linalg.slogdet(shares)[1])
-        return cost + sum(float(components[k].prior_cost(sizes[k])) for k in free)
+        return cost + sum(float(components[k].size_prior_cost(sizes[k])) for k in free)
 
-    def posterior(self, components: Sequence[Component], sizes: Array) -> _Posterior:
-        """Compute the posterior at given sizes: C = Λ^½ (1 + Λ^½ TᵀT Λ^½)⁻¹ Λ^½, mean C Tᵀt."""
+    def posterior(self, components: Sequence[VarianceComponent], sizes: Array) -> _EffectPosterior:
+        """Compute the posterior of the effects for given standard deviations of the components."""
         spread = _prior_deviations(components, sizes, len(self.scores))
         scaled = spread[:, None] * self.information * spread
         if np.diag(scaled).max(initial=0.0) < _MAX_SQUARED_INFORMATION:
@@ -212,30 +217,30 @@ class _EffectEquations:
         else:
             R = qr_factor(np.concatenate((self.T * spread, np.eye(len(spread)))))
         root = spread[:, None] * invert_triangular(R)
-        return _Posterior(root @ (root.T @ self.scores), root @ root.T)
+        return _EffectPosterior(root @ (root.T @ self.scores), root @ root.T)
 
 
 @dataclass(frozen=True, slots=True)
 class _Profile:
-    """Profile of the marginal likelihood over the size of a component, with other sizes fixed.
+    """Marginal likelihood over a component's standard deviation, with the others fixed.
 
     Attributes:
         sizes: of the grid, shape (n,).
         cost: minus twice the logarithm of likelihood and prior at each, shape (n,).
-        values: of the component's marginal information M, shape (k,).
+        marginal_information: of the component's marginal information M, shape (k,).
         estimates: of the effects along its eigenvectors, without the prior, shape (k,).
         lift: change of all effects by that of those along the eigenvectors, shape (q, k).
     """
 
     sizes: Array
     cost: Array
-    values: Array
+    marginal_information: Array
     estimates: Array
-    lift: Array
+    back_projection: Array
 
     @classmethod
-    def of(cls, posterior: _Posterior, component: Component, size: float) -> _Profile:
-        """Compute the profile from the posterior at given sizes, σ² (1 + σ² M)⁻¹ = C.
+    def of(cls, posterior: _EffectPosterior, component: VarianceComponent, size: float) -> _Profile:
+        """Compute the profile of one component from the posterior, with σ² (1 + σ² M)⁻¹ = C.
 
         Args:
             posterior: posterior at the current sizes.
@@ -247,7 +252,7 @@ class _Profile:
         shares, vectors = np.linalg.eigh(C / size**2)
         shares = np.clip(shares, 1e-100, 1.0)
         informative_share = 1.0 - shares
-        values = informative_share / shares / size**2
+        marginal_information = informative_share / shares / size**2
         # The estimate without the prior, where the data say anything of it.
         estimates = (
             vectors.T
@@ -255,25 +260,25 @@ class _Profile:
             / np.where(informative_share > _MIN_VARIANCE_REDUCTION, informative_share, np.inf)
         )
         grid = component.grid
-        after = 1.0 + grid[:, None] ** 2 * values
-        cost = np.log(after).sum(axis=1) + (values * estimates**2 / after).sum(axis=1)
-        cost += component.prior_cost(grid)
-        lift = posterior.covariance[:, columns] @ (vectors / (shares * size**2))
-        return cls(grid, cost, values, estimates, lift)
+        after = 1.0 + grid[:, None] ** 2 * marginal_information
+        cost = np.log(after).sum(axis=1) + (marginal_information * estimates**2 / after).sum(axis=1)
+        cost += component.size_prior_cost(grid)
+        back_projection = posterior.covariance[:, columns] @ (vectors / (shares * size**2))
+        return cls(grid, cost, marginal_information, estimates, back_projection)
 
     @property
     def likeliest(self) -> float:
-        """Size of the component with the highest likelihood."""
+        """Standard deviation of the component with the highest likelihood."""
         return float(self.sizes[np.argmin(self.cost)])
 
     def _moments(self, size: Array) -> tuple[Array, Array]:
-        """Compute mean and variance of the effects along the eigenvectors at sizes, (n, k) each."""
+        """Compute mean and variance of effects along eigenvectors for n sizes, (n, k) each."""
         squares = size[:, None] ** 2
-        variance = squares / (1.0 + squares * self.values)
-        return variance * self.values * self.estimates, variance
+        variance = squares / (1.0 + squares * self.marginal_information)
+        return variance * self.marginal_information * self.estimates, variance
 
     def size_error_covariance(self, size: float) -> Array:
-        """Compute the covariance of the effects due to the error of the size, shape (q, q)."""
+        """Compute the effects' covariance due to the error of the standard deviation, (q, q)."""
         weights = np.exp(-0.5 * (self.cost - self.cost.min()))
         weights /= weights.sum()
         mean, variance = self._moments(np.array([size]))
@@ -281,5 +286,5 @@ class _Profile:
         off = means - mean
         added = np.diag(weights @ variances - variance[0]) + (weights[:, None] * off).T @ off
         values, vectors = np.linalg.eigh(added)
-        root = self.lift @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+        root = self.back_projection @ (vectors * np.sqrt(np.maximum(values, 0.0)))
         return root @ root.T

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array
-from identify.estimation.intervals import ESTIMATED_QUANTITIES, measured
+from identify.estimation.intervals import ESTIMATED_QUANTITIES, identified_quantities
 from identify.estimation.posterior import Posterior
 
 VARIANCE_SOURCES: tuple[str, ...] = (
@@ -21,7 +21,7 @@ crosstalk, delay and drift."""
 
 
 @dataclass(frozen=True, slots=True)
-class VarianceParts:
+class CovarianceBySource:
     """Covariances of the unknowns from each source except unmodelled residuals, (p, p) each.
 
     The source of `completion` is `completed_by`: the default body or a prior.
@@ -41,7 +41,7 @@ class VarianceParts:
         accelerometers: Array | None = None,
         faults: Array | None = None,
         calibration: Array | None = None,
-    ) -> VarianceParts | None:
+    ) -> CovarianceBySource | None:
         """Compute the covariances by source; None if neither noise nor other errors are known.
 
         With S_g the covariance that noise gives the residuals of a group, and B the information
@@ -85,7 +85,7 @@ class VarianceParts:
 
     def shares(
         self,
-        block: slice,
+        body: slice,
         covariance: Array,
         decided_by: Mapping[str, str],
         jacobian: Array,
@@ -96,7 +96,7 @@ class VarianceParts:
         from the signals, it is zero and the shares of the noise are scaled down.
 
         Args:
-            block: slice of a body's ten parameters among the unknowns.
+            body: slice of a body's ten parameters among the unknowns.
             covariance: covariance of these parameters, shape (10, 10).
             decided_by: source that decided each of the ten.
             jacobian: Jacobian of the quantities with intervals, shape (22, 10).
@@ -106,11 +106,11 @@ class VarianceParts:
             return (jacobian @ matrix * jacobian).sum(axis=1)
 
         calibration, faults = (
-            np.maximum(variance(of[block, block]), 0.0) for of in (self.calibration, self.faults)
+            np.maximum(variance(of[body, body]), 0.0) for of in (self.calibration, self.faults)
         )
         whole = np.maximum(variance(covariance) - calibration - faults, 0.0)
         parts = np.array(
-            [variance(of[block, block]) for of in (self.wrench, self.motion, self.completion)]
+            [variance(of[body, body]) for of in (self.wrench, self.motion, self.completion)]
         )
         wrench, motion, completion = np.maximum(parts, 0.0)
         unmodelled = np.maximum(whole - parts.sum(axis=0), 0.0)
@@ -127,7 +127,7 @@ class VarianceParts:
             )
         )
         total = variances.sum(axis=0)
-        known = measured(decided_by)
+        known = identified_quantities(decided_by)
         sources = "wrench", "motion", "rest", self.completed_by, "calibration", "fault"
         return {
             name: dict(zip(sources, (variances[:, k] / total[k]).tolist(), strict=True))

@@ -54,7 +54,7 @@ def arm_result(
         **saved.report,
         "model_sha256": digest(robot.path),
         "locked": dict(robot.locked),
-        "torque_scale": fit.scale.kind,
+        "torque_scale": fit.scale.interval_kind,
         "findings": [finding.record() for finding in findings],
         "provenance": {
             "command": command,

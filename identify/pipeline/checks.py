@@ -17,9 +17,9 @@ from identify.diagnosis import (
     contact_spans,
     detect_body_changes,
     excitation,
-    without_long_ends,
+    without_long_end_contacts,
 )
-from identify.diagnosis.contacts import unless_scattered, wrong_rows
+from identify.diagnosis.contacts import plausible_contacts, wrong_pose_runs
 from identify.diagnosis.hysteresis import Hysteresis
 from identify.diagnosis.ranking import MISTAKE_PENALTY
 from identify.errors import ProblemError
@@ -253,14 +253,14 @@ def run_checks(
     dominating: tuple[tuple[Span, ...], ...] = ()
     if unexplained > MAX_UNEXPLAINED:
         contacts = [
-            unless_scattered(of_log, log.summary.time)
+            plausible_contacts(of_log, log.summary.time)
             for of_log, log in zip(contacts, logs, strict=True)
         ]
         spans = _with_invalid_signal_spans(logs, _without_contacts_at_ends(contacts, logs))
         only_contacts = all(span.code == "contact" for of_log in spans for span in of_log)
         if only_contacts and not changes:
             dominating = tuple(
-                unless_scattered(unexplained_contacts(log), log.summary.time) for log in logs
+                plausible_contacts(unexplained_contacts(log), log.summary.time) for log in logs
             )
     if any(dominating):
         spans = dominating
@@ -362,7 +362,7 @@ def _contact_spans(log: ScannedLog) -> tuple[Span, ...]:
     """
     summary = log.summary
     if summary.recording.still:
-        return wrong_rows(summary.rows)
+        return wrong_pose_runs(summary.rows)
     invalid = [span for span in log.spans if span.code != "spikes"]
     return tuple(
         span
@@ -376,7 +376,7 @@ def _without_contacts_at_ends(
 ) -> list[tuple[Span, ...]]:
     """Return the contacts of each log, except long contacts at the ends of the log."""
     return [
-        without_long_ends(of_log, log.summary.time)
+        without_long_end_contacts(of_log, log.summary.time)
         for of_log, log in zip(contacts, logs, strict=True)
     ]
 

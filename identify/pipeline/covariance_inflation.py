@@ -13,7 +13,11 @@ from identify.arrays import Array
 from identify.errors import IdentifyError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.inflated_covariance import cover_shift
-from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian, principal_spread
+from identify.estimation.intervals import (
+    ESTIMATED_QUANTITIES,
+    interval_jacobian,
+    principal_uncertainty,
+)
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.findings import Finding
 from identify.pipeline.checks import Checks, fit_least_squares
@@ -121,7 +125,7 @@ def covariance_inflation(
 def _widened_quantities(estimate: Estimate, added_covariance: Array) -> frozenset[str]:
     """Return the quantities (mass, com, inertia) whose intervals widen by more than √2."""
     phi = estimate.parameters.phi
-    jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))
+    jacobian = interval_jacobian(phi, principal_uncertainty(phi, estimate.covariance))
     before, more = (
         (jacobian @ C * jacobian).sum(axis=1) for C in (estimate.covariance, added_covariance)
     )
@@ -142,7 +146,7 @@ def _difference_from_estimate(
     """
     known = fit.identifiability.identifiable.shape[1]
     into = fit.scaling.to_x @ fit.direction_basis[:, :known]
-    shift = into @ (fit.coordinates[:known] @ fit.scaling.theta(fit.x - estimated_parameters))
+    shift = into @ (fit.to_coordinates[:known] @ fit.scaling.theta(fit.x - estimated_parameters))
     along = fit.score_root @ fit.corrected_information_inverse @ into.T
     return shift, along.T @ along
 

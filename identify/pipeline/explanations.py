@@ -12,7 +12,7 @@ from identify.arrays import Array
 from identify.diagnosis import Explanation, Fault, Ranking, Span, contact_spans
 from identify.diagnosis.body_likelihood import BandRows, high_snr_bands
 from identify.diagnosis.contacts import DOMINANT_CONTACT_FRACTION
-from identify.diagnosis.fault import gain_of
+from identify.diagnosis.fault import wrench_map_of_patch
 from identify.diagnosis.fault_model import FaultModel, gauss_newton
 from identify.diagnosis.faults import faults_of, parametric_faults
 from identify.diagnosis.faults.rotation import rotation_faults
@@ -178,7 +178,9 @@ def _explain_at_likeliest_size(
     if not candidates:
         return
     (candidate,) = candidates
-    starting_sizes = [np.zeros(candidate[0].d)] if starting_sizes is None else starting_sizes
+    starting_sizes = (
+        [np.zeros(candidate[0].parameter_count)] if starting_sizes is None else starting_sizes
+    )
     tried = sorted(
         (FaultModel.at(baseline.rows, candidate, s) for s in starting_sizes), key=lambda t: t.cost
     )
@@ -433,7 +435,7 @@ def _likeliest_axes(
         if fault.linear:
             read = rows @ fault.fit_map()[:, W]
         else:
-            G = gain_of(fault.patch(np.zeros(0)), log_facts.schema)
+            G = wrench_map_of_patch(fault.patch(np.zeros(0)), log_facts.schema)
             G_halves = np.stack((G[:3, :3], G[3:, 3:]))
             turned = into_body[:, None] @ G_halves @ into_body[:, None].swapaxes(-1, -2)
             read = np.einsum("nkij,nkj->nki", turned, w).reshape(-1, 6)

@@ -211,10 +211,10 @@ def _unexplained_wrench_finding(
     poor = judged & (scores.r_squared < _POOR_R_SQUARED)
     if not poor.any():
         return None
-    phi = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
+    phi = np.array([estimate.moving_assembly(number).phi for number in range(len(logs))])
     residuals = assess_residuals(logs, phi, estimate.biases)
     # A short log does not show the correlation time of its residual: far above noise, it is none.
-    far = residuals.over_noise > _SYSTEMATIC_POWER_RATIO
+    far = residuals.noise_power_ratio > _SYSTEMATIC_POWER_RATIO
     systematic = residuals.systematic | (far & (scores.r_squared < _USELESS_R_SQUARED))
     if not (poor & systematic).any():
         return None
@@ -270,9 +270,9 @@ def _inconsistency_findings(estimate: Estimate, corrected: Sequence[str]) -> Ite
         if body.least_squares.consistent or sigmas < CONSTRAINT_NOTED_SIGMA:
             continue
         text = (
-            f"the least-squares solution{body.of_body} is not physically consistent: the estimate "
-            f"is {sigmas:.2g} standard errors from it, on the boundary of the consistent set, "
-            "where intervals are less reliable."
+            f"the least-squares solution{body.body_suffix} is not physically consistent: the "
+            f"estimate is {sigmas:.2g} standard errors from it, on the boundary of the consistent "
+            "set, where intervals are less reliable."
         )
         evidence = {"standard_errors": sigmas}
         if corrected and sigmas > CONTRADICTED_SIGMA:
@@ -292,8 +292,8 @@ def _density_findings(estimate: Estimate) -> Iterator[Finding]:
         yield Finding(
             "too_dense",
             "error",
-            f"the body{body.of_body} is denser than any material: {body.parameters.mass:.4g} kg "
-            f"with these second moments means at least {density:.2g} kg/m³; osmium has 22 600.",
+            f"the body{body.body_suffix} is denser than any material: {body.parameters.mass:.4g} "
+            f"kg with these second moments means at least {density:.2g} kg/m³; osmium has 22 600.",
             "Check the units of the wrench: if force and torque are both in thousandths, set "
             '`force_unit = "mN"` and `torque_unit = "mNm"` in [wrench].',
             {"density": density},
@@ -326,8 +326,8 @@ def _implausible_load_findings(estimate: Estimate, log: LogSummary) -> Iterator[
         yield Finding(
             "not_held",
             "warning" if held and not odd else "error",
-            f"{who} the body{body.of_body}: {mass:.4g} kg, with the centre of mass {away:.3g} m "
-            f"from the sensor{odd}.",
+            f"{who} the body{body.body_suffix}: {mass:.4g} kg, with the centre of mass {away:.3g} "
+            f"m from the sensor{odd}.",
             "Check the units of force and torque in [wrench] (in mN, mNm or kgf?), and of [imu]; "
             "if they are raw counts of the sensor, apply its calibration.",
             {"mass": mass, "distance": away},

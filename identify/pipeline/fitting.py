@@ -232,7 +232,7 @@ def _with_log_metadata(
             dropped_rows=sum(recording.dropped.total for recording in recordings),
             provenance={"body": body.body, **provenance} if estimate.others else provenance,
             findings=ranked([*body.findings, *findings]),
-            r_squared=None if scores is None else scores.of_signal,
+            r_squared=None if scores is None else scores.signal_r_squared,
         )
 
     others = {name: with_metadata(body) for name, body in estimate.others.items()}

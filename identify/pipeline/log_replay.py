@@ -20,8 +20,8 @@ from identify.signals import Interpretation
 from identify.signals.offset_steps import OffsetStep
 from identify.simulation.checks import Interpolation
 from identify.validation import (
+    DEFAULT_HORIZON,
     ESTIMATE,
-    HORIZON,
     TRUTH,
     Replay,
     Replays,
@@ -112,7 +112,7 @@ def replay_log(
         noise=wrench_noise([log]),
         long_bands=True,
         too_short="No windows: no uninterrupted segment is long enough for "
-        f"{horizon or HORIZON:g} s.",
+        f"{horizon or DEFAULT_HORIZON:g} s.",
     )
     if done.windows is None and done.single_shot is None:
         raise SimulationError(" ".join(done.missing))

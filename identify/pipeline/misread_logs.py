@@ -82,9 +82,9 @@ def require_static_poses(source: Recording) -> None:
     Raises:
         MisreadLog: the rows are those of a motion.
     """
-    from identify.diagnosis.moving_rows import moving_rows  # few logs need it
+    from identify.diagnosis.moving_rows import find_moving_rows  # few logs need it
 
-    motion = moving_rows(source)
+    motion = find_moving_rows(source)
     if motion is None:
         return
     rate = f"{motion.rate_hz:.1g}"

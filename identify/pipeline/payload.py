@@ -231,7 +231,7 @@ def _provenance(
             "frame": fit.frame,
             "joints": list(robot.joints),
             "locked": dict(robot.locked),
-            "torque_scale": scale.kind,
+            "torque_scale": scale.interval_kind,
             "gains": scale.gains.tolist(),
             "scalars": {name: list(pair) for name, pair in fit.estimate.scalars.items()},
         },

@@ -46,7 +46,7 @@ def fit_provenance(
         estimate: of all bodies.
         corrections: records of what was corrected before the fit.
     """
-    moved = [list(estimate.moved_in(number).bodies) for number in range(len(logs))]
+    moved = [list(estimate.moving_assembly(number).bodies) for number in range(len(logs))]
     options = asdict(replace(settings, terms=(), prior=BALL))
     del options["unloaded"]  # the logs have it
     return {

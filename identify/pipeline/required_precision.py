@@ -19,7 +19,11 @@ import numpy as np
 from identify.diagnosis.motion import DESIGN_COMMAND
 from identify.errors import SchemaError
 from identify.estimation import Estimate
-from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian, principal_spread
+from identify.estimation.intervals import (
+    ESTIMATED_QUANTITIES,
+    interval_jacobian,
+    principal_uncertainty,
+)
 from identify.findings import Finding
 from identify.inertia import InertialParameters
 from identify.relevance import (
@@ -257,7 +261,7 @@ def precision_findings(
         yield Finding(
             "imprecise",
             "error" if poor else "warning",
-            f"the mass{body.of_body} is known to ± {100.0 * shares[0]:.2g} % and its centre of "
+            f"the mass{body.body_suffix} is known to ± {100.0 * shares[0]:.2g} % and its centre of "
             f"mass to ± {1e3 * com:.2g} mm (95 %, repeatability), beyond {100.0 * of_mass:.0f} % "
             f"or {1e3 * of_com:.0f} mm.",
             "Log longer, with larger turns about all axes; or give the needed precision (--need). "
@@ -283,7 +287,7 @@ def _half_width(estimate: Estimate, name: str) -> float:
 def _repeatability_half_width(estimate: Estimate, name: str) -> float:
     """Return the 95 % half-width of a quantity without the sensor's scale error."""
     phi, k = estimate.parameters.phi, ESTIMATED_QUANTITIES.index(name)
-    jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))[k]
+    jacobian = interval_jacobian(phi, principal_uncertainty(phi, estimate.covariance))[k]
     covariances = estimate.covariance, estimate.repeatability
     total, repeatable = (max(float(jacobian @ C @ jacobian), 0.0) for C in covariances)
     width = _half_width(estimate, name)

@@ -94,14 +94,15 @@ def summarise_checks(checks: Checks) -> CheckSummary:
 
 def _describe_small_faults(small_faults: FittedEffects) -> Iterator[SmallFault]:
     for block in small_faults.model.blocks:
-        if block.group.name not in SMALL_FAULT_UNITS:  # an applied fault, reported as a correction
+        if block.fault.name not in SMALL_FAULT_UNITS:  # an applied fault, reported as a correction
             continue
-        per, unit = SMALL_FAULT_UNITS[block.group.name]
-        sizes, errors = small_faults.total[block.columns], small_faults.errors[block.columns]
+        per, unit = SMALL_FAULT_UNITS[block.fault.name]
+        sizes = small_faults.eta_including_removed[block.columns]
+        errors = small_faults.errors[block.columns]
         for entry, size, error in zip(
-            block.group.columns, sizes.tolist(), errors.tolist(), strict=True
+            block.fault.columns, sizes.tolist(), errors.tolist(), strict=True
         ):
-            name = f"{block.group.code.replace('_', ' ')}, {entry}"
+            name = f"{block.fault.code.replace('_', ' ')}, {entry}"
             noted = abs(size) > SIGNIFICANT_SIGMA * error > 0.0
             yield SmallFault(name, unit, size / per, HALF_WIDTH_SIGMA * error / per, noted)
 

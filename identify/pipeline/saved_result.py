@@ -20,7 +20,7 @@ from identify.plain_values import from_json_and_arrays, to_json_and_arrays
 from identify.regressors import Layout, LogSummary, Statistics
 from identify.spatial.columns import FIT_COLUMNS
 from identify.validation import Validation, residual_and_noise
-from identify.validation.replaying import DoneReplays
+from identify.validation.replaying import CompletedReplays
 
 RESULT, ESTIMATE = "result.npz", "estimate.json"
 """File names of a saved result and of its estimate."""
@@ -60,7 +60,7 @@ def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> 
     }
     buffer = BytesIO()
     for number, (log, offset) in enumerate(zip(kept.logs, kept.estimate.biases, strict=True)):
-        moved = kept.estimate.moved_in(number).phi
+        moved = kept.estimate.moving_assembly(number).phi
         arrays[f"logs.{number}.residual"] = residual_and_noise(log, moved, offset)[0]
     text = np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
     np.savez(buffer, said=text, **arrays)  # pyright: ignore[reportArgumentType]
@@ -80,8 +80,8 @@ def reportable_part(result: FitResult) -> FitResult:
         logs=tuple(_reportable_log(log, share) for log in result.logs),
         validation=Validation(
             validation.scores,
-            DoneReplays.of(validation.replays),
-            None if alone is None else DoneReplays.of(alone),
+            CompletedReplays.of(validation.replays),
+            None if alone is None else CompletedReplays.of(alone),
         ),
         # Terms and priors may be of a user's class.
         settings=replace(result.settings, terms=(), prior=BALL),

@@ -175,13 +175,15 @@ def scan_log(
         log = scan(source, interpretation, progress, wide=all_columns)
         as_read = interpretation.apply(source)  # its rows as they are, not brought to one clock
         if as_read.still:
-            from identify.diagnosis.zeroed_poses import zeroed_poses  # few logs need it
+            from identify.diagnosis.zeroed_poses import find_zeroed_poses  # few logs need it
 
-            spans = (*dead_columns(as_read, log.rows), *zeroed_poses(log.rows))
+            spans = (*dead_columns(as_read, log.rows), *find_zeroed_poses(log.rows))
             return ScannedLog(source, log, spans)
         check_rows(as_read)
     return ScannedLog(
-        source, log, _without_consequences_of_dead_channels(signals.spans(), channels.dead(log))
+        source,
+        log,
+        _without_consequences_of_dead_channels(signals.spans(), channels.dead_channels(log)),
     )
 
 

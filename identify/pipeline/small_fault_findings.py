@@ -10,12 +10,12 @@ import numpy as np
 
 from identify.arrays import Array, Flags
 from identify.diagnosis.faults import parametric_faults
-from identify.diagnosis.hysteresis import Hysteresis, hysteresis
+from identify.diagnosis.hysteresis import Hysteresis, fit_hysteresis
 from identify.estimation import FittedEffects
 from identify.estimation.intervals import covariance_of
 from identify.estimation.random_effects_model import (
-    DRIFT_GROUPS,
-    GROUP_TABLE,
+    DRIFT_FAULTS,
+    SENSOR_FAULT_TYPES,
     BodyScale,
     EffectBlock,
 )
@@ -80,7 +80,7 @@ _SMALL_FAULT_MESSAGES = {
 }
 """Message of the finding on each type of small fault."""
 
-SMALL_FAULT_CODES = frozenset((*(group.code for group in GROUP_TABLE), "drift"))
+SMALL_FAULT_CODES = frozenset((*(group.code for group in SENSOR_FAULT_TYPES), "drift"))
 """Codes of findings on small sensor faults."""
 
 
@@ -88,7 +88,10 @@ def large_fault_types(faults: FittedEffects) -> tuple[str, ...]:
     """Return the types of small faults that are too large: candidates for a wrong schema."""
     large = list(faults.at_cap)
     for block in faults.model.blocks:
-        name, size = block.group.name, float(np.abs(faults.total[block.columns]).max())
+        name, size = (
+            block.fault.name,
+            float(np.abs(faults.eta_including_removed[block.columns]).max()),
+        )
         if name in _MIN_LARGE_SIZE and size > _MIN_LARGE_SIZE[name]:
             large.append(name)
     return tuple(dict.fromkeys(large))
@@ -102,7 +105,7 @@ def all_faults_small(faults: FittedEffects) -> bool:
     whatever their size.
     """
     for block in faults.model.blocks:
-        name, size = block.group.name, float(np.linalg.norm(faults.eta[block.columns]))
+        name, size = block.fault.name, float(np.linalg.norm(faults.eta[block.columns]))
         if name in ("point_m", "clock") and _significant_entries(faults, block).any():
             return False
         if name == "misalignment_deg" and size > MAX_SMALL_ROTATION:
@@ -123,7 +126,7 @@ def find_hysteresis(
     late = {
         block.sensor
         for block in faults.model.blocks
-        if block.group.name in ("delay_s", "filter_s") and _significant_entries(faults, block).any()
+        if block.fault.name in ("delay_s", "filter_s") and _significant_entries(faults, block).any()
     }
     if not late:
         return {}
@@ -132,7 +135,7 @@ def find_hysteresis(
     zones = {}
     for sensor, log in zip(faults.model.sensors, loaded, strict=False):
         series = log.summary
-        zone = hysteresis(series.time, series.rows, series.segment_ids, phi)
+        zone = fit_hysteresis(series.time, series.rows, series.segment_ids, phi)
         delay, _, _ = _delay_and_filter(faults, sensor)
         if sensor in late and zone is not None and zone.delay > _MIN_HYSTERESIS_SHARE * delay:
             zones[sensor] = zone
@@ -155,30 +158,30 @@ def small_fault_findings(
     """
     yield from map(_hysteresis_finding, hysteresis_by_sensor.values())
     for block in faults.model.blocks:
-        if block.group not in GROUP_TABLE:  # remainder of a corrected fault
+        if block.fault not in SENSOR_FAULT_TYPES:  # remainder of a corrected fault
             continue
-        if block.group.name in ("delay_s", "filter_s") and block.sensor in hysteresis_by_sensor:
+        if block.fault.name in ("delay_s", "filter_s") and block.sensor in hysteresis_by_sensor:
             continue
-        if block.group.name in ("delay_s", "filter_s") and (
+        if block.fault.name in ("delay_s", "filter_s") and (
             low_pass := _low_pass_finding(faults, block)
         ):
-            if block.group.name == "delay_s":
+            if block.fault.name == "delay_s":
                 yield low_pass
             continue
         significant = _significant_entries(faults, block)
-        at_cap = block.group.name in faults.at_cap
+        at_cap = block.fault.name in faults.at_cap
         if significant.any() or at_cap:
             note = _small_fault_finding(
                 faults, block, np.flatnonzero(significant).tolist(), at_cap=at_cap
             )
-            if block.group.name == "point_m" and gain_equally_likely:
+            if block.fault.name == "point_m" and gain_equally_likely:
                 more = (
                     " The log cannot distinguish it from gains of the sensor: the intervals cover "
                     "both."
                 )
                 evidence = {**note.evidence, "equivalent": ["gain"]}
                 note = replace(note, text=note.text + more, evidence=evidence)
-            if block.group.name == "delay_s" and _may_be_low_pass(faults, block):
+            if block.fault.name == "delay_s" and _may_be_low_pass(faults, block):
                 more = " It may equally be a low-pass filter with that time constant."
                 evidence = {**note.evidence, "equivalent": ["sensor_lag"]}
                 note = replace(note, text=note.text + more, evidence=evidence)
@@ -189,8 +192,8 @@ def small_fault_findings(
 
 def _delay_and_filter(faults: FittedEffects, sensor: int) -> tuple[float, float, float]:
     """Return a sensor's delay τ [s], filter coefficient b [s²] and error of b; 0 if not fitted."""
-    start = {b.group.name: b.start for b in faults.model.blocks if b.sensor == sensor}
-    delay = float(faults.total[start["delay_s"]]) if "delay_s" in start else 0.0
+    start = {b.fault.name: b.start for b in faults.model.blocks if b.sensor == sensor}
+    delay = float(faults.eta_including_removed[start["delay_s"]]) if "delay_s" in start else 0.0
     if "filter_s" not in start:
         return delay, 0.0, 0.0
     b = start["filter_s"]
@@ -202,10 +205,10 @@ def _low_pass_finding(faults: FittedEffects, block: EffectBlock) -> Finding | No
     delay, b, error = _delay_and_filter(faults, block.sensor)
     if not (delay > 0.0 and b < -max(SIGNIFICANT_SIGMA * error, 0.25 * delay**2)):
         return None
-    facts = faults.model.facts[faults.model.sensors.index(block.sensor)]
+    facts = faults.model.setups[faults.model.sensors.index(block.sensor)]
     ((fault, *_),) = parametric_faults([facts], ["sensor_lag"])
     (of_delay,) = (
-        e for e in faults.model.blocks if (e.group.name, e.sensor) == ("delay_s", block.sensor)
+        e for e in faults.model.blocks if (e.fault.name, e.sensor) == ("delay_s", block.sensor)
     )
     half = HALF_WIDTH_SIGMA * float(faults.errors[of_delay.start])
     text = (
@@ -239,12 +242,12 @@ def _may_be_low_pass(faults: FittedEffects, block: EffectBlock) -> bool:
 
 def _significant_entries(faults: FittedEffects, block: EffectBlock) -> Flags:
     """Return which components of a small fault are significant and large enough to matter."""
-    sizes, errors = (faults.total[block.columns], faults.errors[block.columns])
+    sizes, errors = (faults.eta_including_removed[block.columns], faults.errors[block.columns])
     least = MIN_EFFECT_TO_PRIOR * faults.units[block.columns]
     if block.setting is not None:
         least = (
             least
-            * EFFECT_KEYS[block.group.key or block.group.name].prior_size_in_si ** block.group.power
+            * EFFECT_KEYS[block.fault.key or block.fault.name].prior_size_in_si ** block.fault.power
         )
     return np.abs(sizes) > np.maximum(
         SIGNIFICANT_SIGMA * np.where(errors > 0.0, errors, np.inf), least
@@ -254,12 +257,15 @@ def _significant_entries(faults: FittedEffects, block: EffectBlock) -> Flags:
 def _small_fault_finding(
     faults: FittedEffects, block: EffectBlock, entries: list[int], *, at_cap: bool
 ) -> Finding:
-    name = block.group.name
+    name = block.fault.name
     per, unit = SMALL_FAULT_UNITS[name]
-    sizes, half = (faults.total[block.columns], HALF_WIDTH_SIGMA * faults.errors[block.columns])
+    sizes, half = (
+        faults.eta_including_removed[block.columns],
+        HALF_WIDTH_SIGMA * faults.errors[block.columns],
+    )
     sign = -1.0 if name == "point_m" else 1.0  # the point of the pose, seen from the wrench's
     shown = ", ".join(
-        f"{block.group.columns[k]} {sign * sizes[k] / per:.3g} ± "
+        f"{block.fault.columns[k]} {sign * sizes[k] / per:.3g} ± "
         f"{half[k] / per:.2g} {unit}".rstrip()
         for k in entries
     )
@@ -288,7 +294,7 @@ def _small_fault_finding(
             "com_half_width": com_half.tolist(),
             "doubted": ["com"],
         }
-    return Finding(block.group.code, severity, text, _remedy(faults, block), evidence)
+    return Finding(block.fault.code, severity, text, _remedy(faults, block), evidence)
 
 
 def _describe_cable(coefficients: Array, half_widths: Array) -> str:
@@ -312,7 +318,7 @@ def _com_relative_to_pose_point(faults: FittedEffects, block: EffectBlock) -> tu
 
 def _remedy(faults: FittedEffects, block: EffectBlock) -> str:
     """Return the schema line, or the action, that corrects a small fault."""
-    name, facts = (block.group.name, faults.model.facts[faults.model.sensors.index(block.sensor)])
+    name, facts = (block.fault.name, faults.model.setups[faults.model.sensors.index(block.sensor)])
     fault = _CORRECTABLE_FAULTS.get(name)
     if fault is not None:
         size = faults.eta[block.columns]
@@ -346,7 +352,7 @@ def _drift_finding(faults: FittedEffects) -> Finding | None:
     scale = BodyScale.of(faults.fit.x[:10])
     shares = spread / (scale.weight * np.repeat([1.0, scale.lever], 3))
     least = MIN_EFFECT_TO_PRIOR * np.repeat(
-        [EFFECT_KEYS[name].prior_size for name in DRIFT_GROUPS], 3
+        [EFFECT_KEYS[name].prior_size for name in DRIFT_FAULTS], 3
     )
     if not (shares > least).any():
         return None

@@ -11,12 +11,12 @@ from identify.arrays import Array
 from identify.diagnosis import Fault
 from identify.diagnosis.body_likelihood import BandRows, fit_body, high_snr_bands
 from identify.diagnosis.fault import FaultParameters
-from identify.diagnosis.fault_model import log_powers
+from identify.diagnosis.fault_model import log_squared_determinants
 from identify.diagnosis.faults import parametric_faults
 from identify.diagnosis.ranking import mistake_penalty
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
-from identify.estimation.random_effects_model import BodyScale, EffectGroup, EffectModel
+from identify.estimation.random_effects_model import BodyScale, EffectModel, SensorFaultType
 from identify.logs.effect_keys import EFFECT_KEYS, FaultSizeSetting
 from identify.logs.log_properties import LogProperties
 from identify.logs.sensors import effect_table
@@ -57,7 +57,7 @@ def fit_small_faults(
         small = small_faults is None or small_faults.sizes.get("cable", 0.0) <= largest
         if small_faults is None or small or in_schema or settings.unloaded:
             return small_faults
-        other = fit_effects(statistics, recordings, settings, model.without("cable"))
+        other = fit_effects(statistics, recordings, settings, model.without_fault("cable"))
     except ProblemError:
         return None
     bands = comparison_bands(logs)
@@ -65,7 +65,7 @@ def fit_small_faults(
     return small_faults if cable_is_likelier else other
 
 
-def _unknowns_of_corrected_faults(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
+def _unknowns_of_corrected_faults(logs: Sequence[ScannedLog]) -> list[SensorFaultType]:
     """Return unknowns with a flat prior by which the sizes of corrected faults are refitted.
 
     A size that was estimated by maximum likelihood has an error, which the intervals then include.
@@ -78,7 +78,7 @@ def _unknowns_of_corrected_faults(logs: Sequence[ScannedLog]) -> list[EffectGrou
     ]
 
 
-def _unknowns_of_fault(fault: Fault, parameters: FaultParameters) -> EffectGroup:
+def _unknowns_of_fault(fault: Fault, parameters: FaultParameters) -> SensorFaultType:
     """Return the unknowns that describe the size of a parametric fault."""
 
     def map_at(log_facts: LogProperties, size: Array) -> Array:
@@ -91,7 +91,7 @@ def _unknowns_of_fault(fault: Fault, parameters: FaultParameters) -> EffectGroup
         mass = body_scale.weight / STANDARD_GRAVITY if parameters.scales_with_mass else 1.0
         return np.full(len(parameters.names), _FLAT_PRIOR_SIGMA * parameters.relevant_size * mass)
 
-    return EffectGroup(fault.name, fault.code, parameters.names, map_at, units=prior_sigmas)
+    return SensorFaultType(fault.name, fault.code, parameters.names, map_at, units=prior_sigmas)
 
 
 def comparison_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
@@ -126,13 +126,17 @@ def deviance(
     rows = [BandRows.of(s, kept) for s, kept in zip(statistics, bands, strict=True)]
     samples_here = float(sum(each.samples.sum() for each in rows))
     samples = samples_here if samples is None else samples
-    scale = faults[0].min_wrench_scale(dense=too_dense) if faults else 1.0
+    scale = faults[0].min_wrench_scale(too_dense=too_dense) if faults else 1.0
     cost = fit_body(rows, scale=scale).cost * samples / samples_here
     if small_faults is not None:
         cost += small_faults.laplace_penalty
         for M, each in zip(small_faults.model.maps(small_faults.eta), rows, strict=True):
             middles = np.array([band_middle(band) for band in each.bands])
-            cost -= float(each.samples @ log_powers(M[None], middles)[0]) * samples / samples_here
+            cost -= (
+                float(each.samples @ log_squared_determinants(M[None], middles)[0])
+                * samples
+                / samples_here
+            )
     if faults:
         fault = faults[0]
         cost += mistake_penalty(fault)
@@ -156,7 +160,7 @@ def fit_gain_alternative(
         small_faults: of their sensors.
         settings: of the fit.
     """
-    points = [b.columns for b in small_faults.model.blocks if b.group.name == "point_m"]
+    points = [b.columns for b in small_faults.model.blocks if b.fault.name == "point_m"]
     sizes = [float(np.linalg.norm(small_faults.eta[columns])) for columns in points]
     seen = any(
         np.sum((small_faults.eta[columns] / small_faults.errors[columns]) ** 2)
@@ -167,7 +171,7 @@ def fit_gain_alternative(
         return None
     statistics = [finest_blocks(log.summary) for log in logs]
     recordings = [log.summary.recording for log in logs]
-    model = small_faults.model.with_gain_for_point(_WIDE_GAIN_PRIOR)
+    model = small_faults.model.with_gain_for_point_offset(_WIDE_GAIN_PRIOR)
     try:
         other = fit_effects(statistics, recordings, settings, model)
     except ProblemError:

@@ -29,19 +29,20 @@ _FROZEN_MARGIN = 0.05
 """Tolerance by which the constant start of a delayed wrench may exceed the delay [s]."""
 
 
-def correlate_log(log: LogSummary, turned_by: float | None = None) -> DelayEstimate | None:
+def correlate_log(log: LogSummary, attitude_delay: float | None = None) -> DelayEstimate | None:
     """Correlate a log's wrench with its motion; None for static poses and short logs.
 
     Args:
         log: its summary.
-        turned_by: see `correlation`; by default that of the axes in which the wrench is delayed.
+        attitude_delay: see `estimate_delay`; by default that of the axes in which the wrench is
+            delayed.
     """
     recording = log.recording
     if recording.still or log.statistics.layout != WIDE_LAYOUT:
         return None
-    if turned_by is None and recording.frames["wrench"] == recording.delay_axes == "world":
-        turned_by = 0.0
-    return estimate_delay(log.time, log.rows, log.segment_ids, turned_by)
+    if attitude_delay is None and recording.frames["wrench"] == recording.delay_axes == "world":
+        attitude_delay = 0.0
+    return estimate_delay(log.time, log.rows, log.segment_ids, attitude_delay)
 
 
 def choose_delay_axes(log: ScannedLog) -> ScannedLog:
@@ -90,11 +91,11 @@ def refine_delays(
     rescanned, cap = list(logs), EFFECT_KEYS["delay_s"].max_size
     for _ in range(_MAX_RESCANS if small_faults is not None else 0):
         assert small_faults is not None
-        start = {b.sensor: b.start for b in small_faults.model.blocks if b.group.name == "delay_s"}
+        start = {b.sensor: b.start for b in small_faults.model.blocks if b.fault.name == "delay_s"}
         at = list(start.values())
         settled = (np.abs(small_faults.eta[at]) <= MAX_DELAY_OF_EXPANSION).all()
         if (
-            settled or (np.abs(small_faults.total[at]) > cap).any()
+            settled or (np.abs(small_faults.eta_including_removed[at]) > cap).any()
         ):  # beyond: an alternative reading
             break
         steps = [
@@ -114,10 +115,10 @@ def refine_delays(
             rescanned, small_faults, bands
         ):
             break
-        if after.model.count != small_faults.model.count:  # a cable was left out
+        if after.model.effect_count != small_faults.model.effect_count:  # a cable was left out
             break
-        already_removed = small_faults.total - small_faults.eta
-        already_removed[at] = small_faults.total[at]
+        already_removed = small_faults.eta_including_removed - small_faults.eta
+        already_removed[at] = small_faults.eta_including_removed[at]
         rescanned, small_faults = again, replace(after, already_removed=already_removed)
     return rescanned, small_faults
 

@@ -134,7 +134,9 @@ def scale_section(scale: TorqueScale, joints: Sequence[str]) -> Section:
         "Torque scale: logged torque = gain × true torque. Logs of the arm alone do not show it: "
         "torques that are all 2 % too large are those of an arm that is 2 % heavier.",
     )
-    return Section("scale", "Torque scale", (Text(f"Intervals count with: {scale.kind}."), table))
+    return Section(
+        "scale", "Torque scale", (Text(f"Intervals count with: {scale.interval_kind}."), table)
+    )
 
 
 def log_section(

@@ -348,7 +348,7 @@ def _eigenvalue_row(estimate: Estimate) -> Row:
     if values[0] > 1e-6:
         meaning = "All positive: physically consistent with a margin."
     return row(
-        f"Eigenvalues of the scaled pseudo-inertia{estimate.of_body}",
+        f"Eigenvalues of the scaled pseudo-inertia{estimate.body_suffix}",
         ", ".join(significant(value, 3) for value in values),
         f"{meaning} In units of the body's own mass and size; the required minimum is "
         f"{estimate.certificate.margin:.0e}.",

@@ -227,7 +227,7 @@ _MAX_LOGS_NAMED = 8
 def verdict_text(comparison: Comparison) -> str:
     """Return the verdict in a few words."""
     pooled = comparison.pooled
-    if pooled.verdict == "cannot be told":
+    if pooled.verdict == "undecided":
         return "undecided"
     if pooled.verdict == "agree":
         return f"the {len(pooled.by_name)} estimates agree"
@@ -239,7 +239,7 @@ def verdict_text(comparison: Comparison) -> str:
 def explanations(comparison: Comparison) -> Iterator[str]:
     """Explain the verdict on the agreement, one sentence for each reason."""
     pooled = comparison.pooled
-    if pooled.verdict == "cannot be told":
+    if pooled.verdict == "undecided":
         yield f"Whether the logs agree is undecided: {pooled.why}."
     spread = (
         f"They scatter {significant(pooled.scatter or 0.0, 3)} times as much as their intervals "

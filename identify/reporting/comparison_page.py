@@ -46,7 +46,7 @@ from identify.reporting.content import (
 from identify.reporting.rounding import format_r_squared, significant
 from identify.significance import ESTIMATES_DIFFER_P
 
-_TONES: dict[str, Tone] = {"agree": "good", "differ": "warn", "cannot be told": ""}
+_TONES: dict[str, Tone] = {"agree": "good", "differ": "warn", "undecided": ""}
 _NAMES = {"m": "mass", "cx": "centre of mass", "Icxx": "inertia about the centre of mass"}
 """Heading of each group of parameters, by the name of its first parameter."""
 

@@ -131,10 +131,12 @@ def _correlation_blocks(estimate: Estimate) -> list[Block]:
         if abs(matrix[rows[k], columns[k]]) >= _MIN_CORRELATION
     ]
     summary = (
-        f"Most correlated{estimate.of_body}: {', '.join(pairs)}. A positive correlation means that "
-        "errors of both parameters tend to have the same sign; a different motion separates them."
+        f"Most correlated{estimate.body_suffix}: {', '.join(pairs)}. A positive correlation means "
+        "that errors of both parameters tend to have the same sign; a different motion separates "
+        "them."
         if pairs
-        else f"No two parameters{estimate.of_body} have a correlation above {_MIN_CORRELATION:g}."
+        else f"No two parameters{estimate.body_suffix} have a correlation above "
+        f"{_MIN_CORRELATION:g}."
     )
     cells = [
         row(
@@ -160,7 +162,7 @@ def _share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
         row(
             name,
             *(fixed(100.0 * by_source.get(source, 0.0), 0) for source in sources),
-            heading=estimate.of_body.strip() if number == 0 else "",
+            heading=estimate.body_suffix.strip() if number == 0 else "",
         )
         for number, (name, by_source) in enumerate(shares)
         if by_source is not None
@@ -214,7 +216,7 @@ def _bodies(result: BodyResult | SavedEstimate) -> list[tuple[SavedEstimate, str
     estimate = result if isinstance(result, SavedEstimate) else result.estimate
     if not isinstance(estimate, Estimate):
         return [(estimate, "")]
-    return [(body, body.of_body) for body in estimate.bodies]
+    return [(body, body.body_suffix) for body in estimate.bodies]
 
 
 def _widths_column(estimate: SavedEstimate, truth: InertialParameters | None, title: str) -> Column:

@@ -174,7 +174,7 @@ def verdict_section_of(result: BodyResult, words: VerdictInWords) -> Section:
     if verdict.usable == "yes" and not result.estimate.complete:
         answer = _USABLE_IN_PART
     blocks = [Text(answer.format(reasons=verdict_reasons(result))), *finding_table(listed), table]
-    subject = f"the {result.estimate.body}" if result.estimate.of_body else "the estimate"
+    subject = f"the {result.estimate.body}" if result.estimate.body_suffix else "the estimate"
     return Section("verdict", f"Is {subject} usable?", tuple(blocks), tone)
 
 
@@ -224,7 +224,7 @@ def use_section(result: BodyResult, truth: InertialParameters | None) -> Section
             "inertia_about_com": estimate.inertia_about_com.tolist(),
         }
     )
-    subject = f"the {estimate.body}" if estimate.of_body else "the estimate"
+    subject = f"the {estimate.body}" if estimate.body_suffix else "the estimate"
     note = f"kg, m, kg m²; about {estimate.frame_description}, in its axes."
     more = Text(
         "The command identify export writes these and other formats, and sets the inertia of a "

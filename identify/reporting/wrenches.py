@@ -83,7 +83,7 @@ def explained_section(result: FitResult, truth: InertialParameters | None) -> Se
 
 def _score_blocks(result: FitResult, scores: HeldOutScores, *, still: bool) -> list[Block]:
     """Return held-out errors beside those expected from noise; R² and fitted errors folded."""
-    moved = [result.estimate.moved_in(number).phi for number in range(len(result.logs))]
+    moved = [result.estimate.moving_assembly(number).phi for number in range(len(result.logs))]
     expected_rms = noise_rms(result.logs, np.array(moved), result.estimate.biases)
     tiles = []
     for kind, unit, axes in _KINDS:
@@ -321,7 +321,9 @@ def predict_wrenches(result: FitResult) -> tuple[Prediction, ...]:
         Prediction(
             # The filter acted on the constant too, so the offset multiplies the first column.
             measured=log.wrench - log.rows[:, :1] * offset,
-            predicted=np.asarray(log.features @ (FEATURE_TENSOR @ estimate.moved_in(number).phi)),
+            predicted=np.asarray(
+                log.features @ (FEATURE_TENSOR @ estimate.moving_assembly(number).phi)
+            ),
         )
         for number, (log, offset) in enumerate(zip(result.logs, estimate.biases, strict=True))
     )

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from identify.arrays import Array, Mat33, Phi, Vec3
-from identify.estimation.intervals import ESTIMATED_QUANTITIES, derived
+from identify.estimation.intervals import ESTIMATED_QUANTITIES, derived_quantities
 from identify.inertia import (
     PHI,
     inertia_about_com,
@@ -175,7 +175,9 @@ def estimated_parameters(output: EstimatorOutput, truth: Phi | None) -> MetricVa
 def _values(phi: Phi | None) -> Array:
     if phi is None:
         return np.full(len(ESTIMATED_QUANTITIES), np.nan)
-    return np.concatenate((phi, derived(phi), np.linalg.eigvalsh(inertia_about_com(phi))))
+    return np.concatenate(
+        (phi, derived_quantities(phi), np.linalg.eigvalsh(inertia_about_com(phi)))
+    )
 
 
 def output_metric(

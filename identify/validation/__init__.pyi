@@ -30,8 +30,8 @@ from identify.validation.validation import (
     Validation as Validation,
     validate as validate,
 )
-from identify.validation.windowed import (
-    HORIZON as HORIZON,
+from identify.validation.windowed_replay import (
+    DEFAULT_HORIZON as DEFAULT_HORIZON,
     ErrorBand as ErrorBand,
     Replay as Replay,
     ReplayErrors as ReplayErrors,

@@ -60,18 +60,18 @@ class NoiseGrowth(NamedTuple):
     Attributes:
         time: time since the start [s], shape (k,).
         position, attitude: displacement [m] and [rad], shape (k,).
-        shares: displacement over motion, angles times the radius of gyration, shape (k,).
+        noise_to_motion: displacement over motion, angles times the radius of gyration, shape (k,).
     """
 
     time: Array
     position: Array
     attitude: Array
-    shares: Array
+    noise_to_motion: Array
 
     @property
     def horizon(self) -> float:
         """Last time at which noise is at most a tenth of the motion [s]; zero for none."""
-        small = np.flatnonzero(self.shares <= MAX_NOISE_TO_MOTION)
+        small = np.flatnonzero(self.noise_to_motion <= MAX_NOISE_TO_MOTION)
         return float(self.time[small[-1]]) if len(small) else 0.0
 
     def until(self, time: float) -> NoiseGrowth:
@@ -109,7 +109,7 @@ def simulate_noise_growth(
     noise: Mat66,
     step: float,
     interpolation: Interpolation,
-    whole: Segment | None = None,
+    whole_segment: Segment | None = None,
 ) -> NoiseGrowth:
     """Simulate the growth of errors by wrench noise in one motion, or in windows.
 
@@ -119,8 +119,8 @@ def simulate_noise_growth(
         noise: noise of the wrench, as by `wrench_noise`.
         step: time between samples [s].
         interpolation: interpolation of the wrench between samples.
-        whole: segment that a single motion is the beginning of; the motion's size over time is
-            averaged over it.
+        whole_segment: segment that a single motion is the beginning of; the motion's size over
+            time is averaged over it.
 
     Raises:
         SimulationError: the body is not physically consistent, or its motion diverges.
@@ -140,9 +140,9 @@ def simulate_noise_growth(
     )
     shown = slice(None, None, every)
     p, q = motions.position[..., shown, :], motions.quaternion[..., shown, :]
-    if whole is not None:
-        rows = _windows(len(whole.time), wrench.shape[-2], every)
-        p, q = whole.position[rows], whole.quaternion[rows]
+    if whole_segment is not None:
+        rows = _windows(len(whole_segment.time), wrench.shape[-2], every)
+        p, q = whole_segment.position[rows], whole_segment.quaternion[rows]
     went = _rms(p - p[..., :1, :]), _rms(rotation_angle(q[..., :1, :], q)[..., None])
     size = np.sqrt(max(np.trace(inertia_about_com(phi)) / (2.0 * phi[0]), 0.0))
     moved = np.maximum.accumulate(np.hypot(went[0], size * went[1]))
@@ -174,17 +174,17 @@ def single_shot_noise_growth(
     while True:
         part = rows_of_segment(coarse, slice(samples))
         growth = simulate_noise_growth(part, phi, noise, step * stride, interpolation, coarse)
-        if samples >= len(coarse.time) or not growth.shares[-1] < 1.0:
+        if samples >= len(coarse.time) or not growth.noise_to_motion[-1] < 1.0:
             return growth
         samples *= _DURATION_FACTOR
 
 
-def require_time(growth: NoiseGrowth, least: float) -> None:
+def require_horizon(growth: NoiseGrowth, min_horizon: float) -> None:
     """Raise `SimulationError` if noise exceeds a tenth of the motion before a given time [s]."""
-    if growth.horizon < least:
+    if growth.horizon < min_horizon:
         raise SimulationError(
-            f"noise of the wrench alone is more than a tenth of the motion over {least:.2g} s, so "
-            "that errors are not informative about the body"
+            f"noise of the wrench alone is more than a tenth of the motion over {min_horizon:.2g} "
+            "s, so that errors are not informative about the body"
         )
 
 

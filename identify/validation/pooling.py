@@ -19,8 +19,8 @@ from identify.errors import ModelError
 from identify.estimation.intervals import (
     COM_NAMES,
     INERTIA_ABOUT_COM_NAMES,
-    derived,
     derived_jacobian,
+    derived_quantities,
 )
 from identify.estimation.scale_accuracy import WITHOUT_SENSOR_FAULTS
 from identify.exchange import SavedEstimate
@@ -40,7 +40,7 @@ _MAX_SCATTER_OF_AGREEMENT = 1.1
 """Scatter of the estimates up to which they agree, whatever the p-value: no interval is accurate to
 a tenth, and hundreds of logs would reveal it."""
 
-Agreement: TypeAlias = Literal["agree", "differ", "cannot be told"]
+Agreement: TypeAlias = Literal["agree", "differ", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class PooledEstimates:
 
     Attributes:
         verdict: whether they agree.
-        why: reason if the verdict is "cannot be told".
+        why: reason if the verdict is "undecided".
         p: p-value of all estimates together under the hypothesis of one body; None if nothing can
             be compared.
         degrees: degrees of freedom of that comparison.
@@ -219,7 +219,7 @@ class _ScaledEstimates:
     @classmethod
     def of(cls, estimates: Mapping[str, SavedEstimate]) -> _ScaledEstimates:
         bodies = list(estimates.values())
-        raw = [_covariance(name, estimate) for name, estimate in estimates.items()]
+        raw = [_require_covariance(name, estimate) for name, estimate in estimates.items()]
         spreads = np.array([np.sqrt(np.diag(covariance)) for covariance in raw]).reshape(-1, 10)
         identified = np.array([_identified(body) for body in bodies], dtype=bool).reshape(-1, 10)
         identified &= spreads > 0.0
@@ -240,7 +240,7 @@ class _ScaledEstimates:
             covariances,
             identified,
             information,
-            np.array([_degrees(body, i) for body, i in zip(bodies, identified, strict=True)]),
+            np.array([_mean_degrees(body, i) for body, i in zip(bodies, identified, strict=True)]),
             np.array([value for value, _ in compared]).reshape(-1, 10),
             np.array([variance for _, variance in compared]).reshape(-1, 10),
         )
@@ -330,19 +330,19 @@ def _verdict(
 ) -> tuple[Agreement, str]:
     """Return the verdict on the agreement of the estimates, and its reason."""
     if len(scaled.phi) < 2:
-        return "cannot be told", "known are fewer than two estimates to compare"
+        return "undecided", "there are fewer than two estimates to compare"
     if np.isnan(test.p):
-        return "cannot be told", "no parameter is identified by two of the estimates"
+        return "undecided", "no parameter is identified by two of the estimates"
     if some_differ or (test.p < ESTIMATES_DIFFER_P and test.scatter > _MAX_SCATTER_OF_AGREEMENT):
         return "differ", ""
     detectable = scaled.detectable_difference(0)  # None for a given mass
     share = 0.0 if detectable is None else detectable / float(np.nanmedian(scaled.values[:, 0]))
     if share > MAX_UNDETECTED_MASS_DIFFERENCE:
-        return "cannot be told", f"differences of {100.0 * share:.0f} % in mass are not detectable"
+        return "undecided", f"differences of {100.0 * share:.0f} % in mass are not detectable"
     return "agree", ""
 
 
-def _covariance(name: str, estimate: SavedEstimate) -> Array:
+def _require_covariance(name: str, estimate: SavedEstimate) -> Array:
     if estimate.covariance is None or not (estimate.intervals and estimate.decided_by):
         raise ModelError(
             f"{name}: an estimate without covariance, intervals or decided_by cannot be compared; "
@@ -352,7 +352,7 @@ def _covariance(name: str, estimate: SavedEstimate) -> Array:
 
 
 def _scale_half_widths(estimates: Mapping[str, SavedEstimate]) -> Array:
-    """Return the 95 % half-widths by scale errors alone of a typical estimate, shape (10,)."""
+    """Return the median 95 % half-widths of the parameters due to scale errors alone, (10,)."""
     of_each: list[Array] = [np.zeros(len(COMPARED_PARAMETERS))]
     for estimate in estimates.values():
         if estimate.calibration is not None:
@@ -375,10 +375,10 @@ def average_degrees_of_freedom(estimate: SavedEstimate) -> float:
     Args:
         estimate: an estimate with covariance, intervals and `decided_by`.
     """
-    return _degrees(estimate, np.array(_identified(estimate)))
+    return _mean_degrees(estimate, np.array(_identified(estimate)))
 
 
-def _degrees(estimate: SavedEstimate, identified: NDArray[np.bool_]) -> float:
+def _mean_degrees(estimate: SavedEstimate, identified: NDArray[np.bool_]) -> float:
     """Return the harmonic mean of the degrees of freedom of the identified parameters."""
     known = [estimate.degrees_of_freedom.get(PHI[k]) for k in np.flatnonzero(identified).tolist()]
     inverse = [1.0 / min(of or UNLIMITED_DEGREES, UNLIMITED_DEGREES) for of in known]
@@ -391,7 +391,7 @@ def _compared_values(
     """Return values and variances of `COMPARED_PARAMETERS`, NaN for those not identified."""
     if not phi[0] > 0.0:
         return np.full(10, np.nan), np.full(10, np.nan)
-    values = np.concatenate((phi[:1], derived(phi)))
+    values = np.concatenate((phi[:1], derived_quantities(phi)))
     jacobian = np.concatenate((np.eye(10)[:1], derived_jacobian(phi)))
     variances = np.einsum("ij,jk,ik->i", jacobian, covariance, jacobian)
     known = identified[list(_PHI_INDICES)] & (variances > 0.0)

@@ -14,7 +14,7 @@ from identify.errors import SimulationError
 from identify.inertia import is_consistent
 from identify.simulation.checks import Diverged, Interpolation
 from identify.validation.single_shot import SingleShot, replay_in_one_shot
-from identify.validation.windowed import Replay, ReplayErrors, replay
+from identify.validation.windowed_replay import Replay, ReplayErrors, replay
 from identify.validation.windows import OffsetSegment
 
 ReplayT = TypeVar("ReplayT", Replay, SingleShot)
@@ -23,7 +23,7 @@ _LONG_SEGMENT = 20_000
 """Number of samples above which the band of a single-shot replay is computed on request only: it
 takes a few seconds per hundred thousand samples."""
 
-SAMPLES = 32
+BAND_SAMPLES = 32
 """Number of bodies sampled from the posterior for an error band."""
 
 _DRAWS_PER_BODY = 20
@@ -68,14 +68,14 @@ class Replays:
 
     @property
     def missing_windows(self) -> tuple[str, ...]:
-        """Messages on missing replays in windows, and the further messages in `reasons`."""
+        """Messages why windowed replays are missing, and the messages in `reasons`."""
         windows, missing = self._windows
         too_short = windows is None and not missing and bool(self.too_short)
         return (*missing, *([self.too_short] if too_short else []), *self.reasons)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Messages on all missing replays."""
+        """Messages why replays in windows or in a single shot are missing."""
         of_windows, in_one_shot = self._windows[1], self._single_shot[1]
         return (*of_windows, *in_one_shot, *self.missing_windows[len(of_windows) :])
 
@@ -86,51 +86,51 @@ class Replays:
 
     @cached_property
     def _windows(self) -> tuple[Replay | None, tuple[str, ...]]:
-        def run(bodies: Mapping[str, Phi], drawn: Phi | None) -> Replay | None:
+        def simulate(bodies: Mapping[str, Phi], band_bodies: Phi | None) -> Replay | None:
             return replay(
                 self.segments,
                 bodies,
                 horizon=self.horizon,
-                samples=drawn,
+                samples=band_bodies,
                 interpolation=self.interpolation,
                 noise=self.noise,
             )
 
-        return self._run_non_divergent(run, self.samples, "in windows")
+        return self._run_non_divergent(simulate, self.samples, "in windows")
 
     @cached_property
     def _single_shot(self) -> tuple[SingleShot | None, tuple[str, ...]]:
-        def run(bodies: Mapping[str, Phi], drawn: Phi | None) -> SingleShot | None:
+        def simulate(bodies: Mapping[str, Phi], band_bodies: Phi | None) -> SingleShot | None:
             return replay_in_one_shot(
                 self.segments,
                 bodies,
-                samples=drawn,
+                samples=band_bodies,
                 interpolation=self.interpolation,
                 noise=self.noise,
             )
 
         longest = max((len(segment.time) for segment, _ in self.segments), default=0)
         samples = self.samples if self.long_bands or longest <= _LONG_SEGMENT else None
-        return self._run_non_divergent(run, samples, "in one shot")
+        return self._run_non_divergent(simulate, samples, "in one shot")
 
     def _run_non_divergent(
         self,
-        run: Callable[[Mapping[str, Phi], Phi | None], ReplayT | None],
-        samples: Phi | None,
+        simulate: Callable[[Mapping[str, Phi], Phi | None], ReplayT | None],
+        band_bodies: Phi | None,
         how: str,
     ) -> tuple[ReplayT | None, tuple[str, ...]]:
         """Replay bodies whose simulation does not diverge; return messages on the other bodies."""
         if not self.segments:
             return None, ()
         try:
-            return run(self.bodies, samples), ()
+            return simulate(self.bodies, band_bodies), ()
         except SimulationError:
             pass
         convergent: dict[str, Phi] = {}
         missing: list[str] = []
         for index, (name, phi) in enumerate(self.bodies.items()):
             try:
-                run({name: phi}, None)
+                simulate({name: phi}, None)
             except SimulationError as error:
                 missing.append(f"No replay {how} with the {name}: {_reason(error)}.")
                 if index == 0:
@@ -138,13 +138,13 @@ class Replays:
             else:
                 convergent[name] = phi
         try:
-            return run(convergent, samples), tuple(missing)
+            return simulate(convergent, band_bodies), tuple(missing)
         except SimulationError:
             missing.append(
                 f"No band {how}: the motion of some bodies within the estimate's uncertainty "
                 "diverges."
             )
-        return run(convergent, None), tuple(missing)
+        return simulate(convergent, None), tuple(missing)
 
 
 _MAX_PATH_POINTS = 4000
@@ -152,8 +152,8 @@ _MAX_PATH_POINTS = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class DoneReplays:
-    """Results of replays without the logs, with the attributes of `Replays`.
+class CompletedReplays:
+    """Results of finished replays, with the attributes of `Replays` but without the logs.
 
     Attributes:
         windows, single_shot: as of `Replays`; paths are thinned.
@@ -166,7 +166,7 @@ class DoneReplays:
     missing: tuple[str, ...]
 
     @classmethod
-    def of(cls, replays: Replays | DoneReplays) -> DoneReplays:
+    def of(cls, replays: Replays | CompletedReplays) -> CompletedReplays:
         """Simulate all replays that were not simulated yet, and keep their results."""
         windows, shot = replays.windows, replays.single_shot
         if windows is not None:
@@ -179,14 +179,14 @@ class DoneReplays:
             poses = {name: getattr(shot, name)[kept] for name in _POSE_FIELDS}
             shot = replace(
                 shot,
-                errors={name: _thinned(errors) for name, errors in shot.errors.items()},
-                noise=None if shot.noise is None else _thinned(shot.noise),
+                errors={name: _thin_errors(errors) for name, errors in shot.errors.items()},
+                noise=None if shot.noise is None else _thin_errors(shot.noise),
                 **poses,
             )
         return cls(windows, shot, replays.missing_windows, replays.missing)
 
     @property
-    def without_bands(self) -> DoneReplays:
+    def without_bands(self) -> CompletedReplays:
         """Replays unchanged, because bands are never recomputed."""
         return self
 
@@ -202,7 +202,7 @@ def _thinned_indices(last: int, count: int) -> Indices:
     return np.unique([*range(0, last, max(1, last // count)), last])
 
 
-def _thinned(errors: ReplayErrors) -> ReplayErrors:
+def _thin_errors(errors: ReplayErrors) -> ReplayErrors:
     kept = _thinned_indices(len(errors.horizon) - 1, _MAX_PATH_POINTS)
     return ReplayErrors(errors.horizon[kept], errors.position[kept], errors.attitude[kept])
 
@@ -219,7 +219,7 @@ def _reason(error: SimulationError) -> str:
 
 
 def posterior_bodies(
-    phi: Phi, covariance: Array, rng: np.random.Generator, count: int = SAMPLES
+    phi: Phi, covariance: Array, rng: np.random.Generator, count: int = BAND_SAMPLES
 ) -> Phi | None:
     """Sample physically consistent bodies from the normal distribution N(phi, covariance).
 

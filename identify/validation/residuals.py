@@ -57,12 +57,12 @@ class ResidualAssessment(NamedTuple):
 
     Attributes:
         systematic: whether the residual is not noise, shape (6,).
-        over_noise: power of the residual over that of the noise of wrench and motion; zero if the
-            noise of the signals is unknown, shape (6,).
+        noise_power_ratio: power of the residual over that of the noise of wrench and motion; zero
+            if the noise of the signals is unknown, shape (6,).
     """
 
     systematic: Flags
-    over_noise: Vec6
+    noise_power_ratio: Vec6
 
 
 def assess_residuals(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> ResidualAssessment:
@@ -161,12 +161,12 @@ def unexplained_fraction(system: System, x: Array) -> float:
         x: unknowns of the fit, shape (p,).
     """
 
-    def of_axes(moments: Array) -> Array:
+    def power_of_axes(moments: Array) -> Array:
         return np.diagonal(moments, axis1=1, axis2=2).sum(axis=0)
 
     arrays = system.arrays
-    residual, signal = (of_axes(system.residual_moments(at)) for at in (x, np.zeros_like(x)))
-    noise = of_axes(system.noise_moments(x))
+    residual, signal = (power_of_axes(system.residual_moments(at)) for at in (x, np.zeros_like(x)))
+    noise = power_of_axes(system.noise_moments(x))
     of_wrench = arrays.effective_samples @ np.diagonal(arrays.wrench_noise, axis1=1, axis2=2)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
     has_signal = (signal > NOISE_POWER_RATIO * of_wrench) & (signal > MIN_SIGNAL_RATIO**2 * largest)
@@ -229,11 +229,13 @@ def _power_along_features(log: LogSummary, residual: Array) -> tuple[Array, int]
     return ((U[:, kept].T @ residual) ** 2).sum(axis=0), int(kept.sum())
 
 
-def _exceeds_noise(share: Array, terms: int, effective: float) -> Flags:
+def _exceeds_noise(explained_fraction: Array, regressor_count: int, effective_rows: float) -> Flags:
     """Return whether regressors explain more of a residual's power than of noise's (F-test)."""
-    degrees = effective - terms
+    degrees = effective_rows - regressor_count
     if degrees <= 0.0:  # as many terms explain any residual
-        return np.zeros(len(share), dtype=bool)
-    unexplained = np.maximum(1.0 - share, _TINY)
-    p = fdtrc(terms, degrees, share / terms / (unexplained / degrees))
-    return (share > _MAX_EXPLAINED_BY_POSE) & (p < POSE_DEPENDENCE_P)
+        return np.zeros(len(explained_fraction), dtype=bool)
+    unexplained = np.maximum(1.0 - explained_fraction, _TINY)
+    p = fdtrc(
+        regressor_count, degrees, explained_fraction / regressor_count / (unexplained / degrees)
+    )
+    return (explained_fraction > _MAX_EXPLAINED_BY_POSE) & (p < POSE_DEPENDENCE_P)

@@ -19,7 +19,7 @@ from identify.spatial.columns import PSI, W
 _MAX_FOLDS = 20
 """Maximum number of cross-validation folds of static poses; fewer poses are a fold each."""
 
-Fit = Callable[[Sequence[Statistics]], Estimate]
+FitFunction = Callable[[Sequence[Statistics]], Estimate]
 """Function that fits an estimate to statistics of logs, as `identify.estimation.estimate_body`."""
 
 
@@ -46,7 +46,7 @@ class HeldOutScores:
     unproved: int = 0
 
     @property
-    def of_signal(self) -> tuple[float | None, ...]:
+    def signal_r_squared(self) -> tuple[float | None, ...]:
         """R² of each axis that carries a signal, None for the others."""
         pairs = zip(self.r_squared.tolist(), self.carries_signal.tolist(), strict=True)
         return tuple(value if carries else None for value, carries in pairs)
@@ -61,7 +61,7 @@ class HeldOutScores:
         return 1.0 - float((self.rms[counted] ** 2).sum() / variance.sum())
 
 
-def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | None:
+def held_out_scores(logs: Sequence[Statistics], fit: FitFunction) -> HeldOutScores | None:
     """Cross-validate a fit over segments of time of its logs.
 
     Every log is cut into the same number of segments; fold k leaves out the k-th of each. A log's
@@ -89,11 +89,11 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
             continue
         scored += 1
         for number, (log, out) in enumerate(zip(logs, held, strict=True)):
-            bias, phi = estimate.biases[number], estimate.moved_in(number).phi
+            bias, phi = estimate.biases[number], estimate.moving_assembly(number).phi
             rows += float(log.samples[out].sum())
             noise += log.samples[out] @ (log.noise[0, log.group[out]] ** 2).sum(axis=1)[:, W]
             error += _error_power(log.factors[out], phi, bias)
-            spread += _spread(log, out)
+            spread += _variation_power(log, out)
     if not scored or not rows:
         return None
     rms, deviation = np.sqrt(error / rows), np.sqrt(spread / rows)
@@ -110,7 +110,6 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
 
 
 def _fold_count(logs: Sequence[Statistics]) -> int:
-    """Return the number of cross-validation folds."""
     blocks = [len(np.unique(log.block)) for log in logs]
     if all(log.one_sample_per_cell for log in logs):
         return min(_MAX_FOLDS, max(blocks))
@@ -131,7 +130,7 @@ def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
     return (residuals**2).sum(axis=(0, 1))
 
 
-def _spread(log: Statistics, subset: Flags) -> Vec6:
+def _variation_power(log: Statistics, subset: Flags) -> Vec6:
     """Sum (w − mean of the log)² for each axis over a subset of the blocks."""
     first = log.totals[0, 0, 0]
     mean = first[W] / first[0]

@@ -12,8 +12,8 @@ from identify.signals import Segment
 from identify.simulation import Trajectory, fast_rollout
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
-from identify.validation.noise_growth import require_time, single_shot_noise_growth
-from identify.validation.windowed import ErrorBand, ReplayErrors, require_bodies
+from identify.validation.noise_growth import require_horizon, single_shot_noise_growth
+from identify.validation.windowed_replay import ErrorBand, ReplayErrors, require_bodies
 from identify.validation.windows import (
     MIN_WINDOW_STEPS,
     OffsetSegment,
@@ -93,7 +93,7 @@ def replay_in_one_shot(
         growth = single_shot_noise_growth(
             longest, next(iter(bodies.values())), noise, step, interpolation
         )
-        require_time(growth, MIN_WINDOW_STEPS * step)
+        require_horizon(growth, MIN_WINDOW_STEPS * step)
         if growth.horizon < growth.time[-1]:
             rows = min(rows, round(growth.horizon / step) + 1)
             growth = growth.until(growth.horizon)
@@ -116,7 +116,7 @@ def replay_in_one_shot(
             interpolation=interpolation,
             every=every,
         )
-        band = ErrorBand.of(_errors(drawn, segment, every))
+        band = ErrorBand.of(_pose_errors(drawn, segment, every))
     first = next(iter(paths.values()))
     return SingleShot(
         time=segment.time,
@@ -124,14 +124,14 @@ def replay_in_one_shot(
         quaternion=first.quaternion,
         measured_position=segment.position,
         measured_quaternion=segment.quaternion,
-        errors={name: _errors(path, segment) for name, path in paths.items()},
+        errors={name: _pose_errors(path, segment) for name, path in paths.items()},
         band=band,
         noise=growth and ReplayErrors(growth.time, growth.position, growth.attitude),
         ended=ended,
     )
 
 
-def _errors(path: Trajectory, segment: Segment, every: int = 1) -> ReplayErrors:
+def _pose_errors(path: Trajectory, segment: Segment, every: int = 1) -> ReplayErrors:
     """Return the pose errors of a path at every `every`-th sample of a segment."""
     return ReplayErrors(
         path.time,

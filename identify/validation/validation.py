@@ -13,10 +13,10 @@ from identify.estimation.estimate import MovingAssembly
 from identify.inertia import InertialParameters, is_consistent
 from identify.regressors import LogSummary
 from identify.validation.noise_growth import wrench_noise
-from identify.validation.replaying import DoneReplays, Replays, posterior_bodies
+from identify.validation.replaying import CompletedReplays, Replays, posterior_bodies
 from identify.validation.scores import HeldOutScores, held_out_scores
 from identify.validation.single_shot import SingleShot
-from identify.validation.windowed import Replay
+from identify.validation.windowed_replay import Replay
 
 ESTIMATE = "estimate"
 LEAST_SQUARES = "least squares"
@@ -39,8 +39,8 @@ class Validation:
     """
 
     scores: HeldOutScores | None
-    replays: Replays | DoneReplays = field(default_factory=Replays)
-    unloaded: Replays | DoneReplays | None = None
+    replays: Replays | CompletedReplays = field(default_factory=Replays)
+    unloaded: Replays | CompletedReplays | None = None
 
     @property
     def replay(self) -> Replay | None:
@@ -54,7 +54,7 @@ class Validation:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Messages on missing replays."""
+        """Messages why replays are missing."""
         return self.replays.missing
 
 
@@ -80,11 +80,11 @@ def validate(
     loaded = len(logs) - estimate.unloaded
     true = None if truth is None else truth.phi
     if true is not None and estimate.unloaded:
-        true = true + estimate.moved_in(loaded).phi
-    replays = _replays(logs[:loaded], estimate.moved_in(0), true)
+        true = true + estimate.moving_assembly(loaded).phi
+    replays = _replays(logs[:loaded], estimate.moving_assembly(0), true)
     unloaded = None
     if estimate.unloaded:
-        unloaded = _replays(logs[loaded:], estimate.moved_in(loaded), None)
+        unloaded = _replays(logs[loaded:], estimate.moving_assembly(loaded), None)
     return Validation(scores, replays, unloaded)
 
 

@@ -70,7 +70,7 @@ def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Wind
     Returns:
         One stack for each sampling rate that has a long enough segment.
     """
-    groups = _by_rate(segments)
+    groups = _group_by_rate(segments)
     longest = max((_duration(pair) for group in groups for pair in group), default=0.0)
     length = min(horizon, 0.5 * longest)
     cuttings = [cutting for group in groups if (cutting := _WindowStarts.of(group, length)).starts]
@@ -78,7 +78,7 @@ def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Wind
     return tuple(cutting.stack(MAX_WINDOWS, total) for cutting in cuttings)
 
 
-def _by_rate(segments: Sequence[OffsetSegment]) -> list[list[OffsetSegment]]:
+def _group_by_rate(segments: Sequence[OffsetSegment]) -> list[list[OffsetSegment]]:
     """Group segments whose time steps are equal within a hundredth."""
     groups: list[list[OffsetSegment]] = []
     for pair in sorted((pair for pair in segments if len(pair[0].time) > 1), key=_step):
@@ -111,9 +111,9 @@ class _WindowStarts:
         ]
         return cls(step, stride, samples, starts)
 
-    def stack(self, most: int, total: int) -> Windows:
-        """Stack evenly spaced windows of one sampling rate, in proportion to their number at it."""
-        count = min(len(self.starts), max(1, most * len(self.starts) // total))
+    def stack(self, max_windows: int, total_windows: int) -> Windows:
+        """Stack evenly spaced windows, so many that all rates together have `max_windows`."""
+        count = min(len(self.starts), max(1, max_windows * len(self.starts) // total_windows))
         subset = np.unique(np.linspace(0, len(self.starts) - 1, count).astype(int))
         columns = zip(*(self._window(*self.starts[k]) for k in subset), strict=True)
         return Windows(*(np.stack(column) for column in columns), step=self.step * self.stride)

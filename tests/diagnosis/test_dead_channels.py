@@ -77,12 +77,12 @@ def test_dead_channels_do_not_depend_on_chunk_size():
     summary = scan(log, wide=True)
     whole = ChannelMonitor()
     whole.update(log)
-    (expected,) = whole.dead(summary)
+    (expected,) = whole.dead_channels(summary)
     for size in (700, 256, 61):
         watch = ChannelMonitor()
         for start, stop in pairwise([*range(0, len(log), size), len(log)]):
             watch.update(log, slice(start, stop))
-        assert watch.dead(summary) == (expected,)
+        assert watch.dead_channels(summary) == (expected,)
 
 
 @pytest.mark.parametrize("decimals", [9, 1])
@@ -130,4 +130,4 @@ def test_a_channel_that_rests_at_the_end_of_its_range_is_saturated_and_not_dead(
     assert {(span.code, span.channel) for span in spans if span.channel} == {("saturation", "fz")}
     watch = ChannelMonitor()
     watch.update(log)
-    assert [span.channel for span in watch.dead(scan(log, wide=True))] == ["fz"]
+    assert [span.channel for span in watch.dead_channels(scan(log, wide=True))] == ["fz"]

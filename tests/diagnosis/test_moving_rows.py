@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, RotationSpline
 
-from identify.diagnosis.moving_rows import fit_sampling_rate, moving_rows
+from identify.diagnosis.moving_rows import find_moving_rows, fit_sampling_rate
 from identify.logs import read_log
 from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
@@ -62,9 +62,9 @@ def test_static_poses_are_not_reported_as_moving(seed):
     repeated = Rotation.from_quat(np.repeat(turns.as_quat(), 20, axis=0))
     for poses in (turns, repeated):
         log = still_poses(PHI, poses, noise=np.repeat([0.03, 0.003], 3), seed=seed)
-        assert moving_rows(log) is None
-    assert moving_rows(sweep(seed)) is None
-    assert moving_rows(sweep(seed, pull=3.0)) is None
+        assert find_moving_rows(log) is None
+    assert find_moving_rows(sweep(seed)) is None
+    assert find_moving_rows(sweep(seed, pull=3.0)) is None
 
 
 def test_poses_at_rest_of_which_a_few_were_logged_in_motion_are_wrong_rows():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from identify.diagnosis import SignalMonitor, Span, contact_spans, excitation
-from identify.diagnosis.contacts import unless_scattered
+from identify.diagnosis.contacts import plausible_contacts
 from identify.logs import Recording
 from identify.signals import prepare
 from identify.signals.spikes import without_spikes
@@ -299,6 +299,6 @@ def test_a_sensor_at_the_end_of_its_range_all_over_makes_no_spikes_in_world_axes
 def test_contacts_are_events_and_not_half_of_a_log_or_scattered_over_it(starts, length, events):
     time = np.linspace(0.0, 10.0, 100)
     spans = tuple(Span("contact", time[a], time[a + length], length, 9.0) for a in starts)
-    assert unless_scattered(spans, time) == (spans if events else ())
+    assert plausible_contacts(spans, time) == (spans if events else ())
     wrong = (Span("wrong_rows", 3.0, 4.0, 60, 9.0),)
-    assert unless_scattered(wrong, time) == wrong
+    assert plausible_contacts(wrong, time) == wrong

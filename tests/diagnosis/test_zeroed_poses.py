@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.diagnosis.zeroed_poses import zeroed_poses
+from identify.diagnosis.zeroed_poses import find_zeroed_poses
 from identify.logs import read_log
 from identify.logs.log_writing import write_log
 from identify.pipeline import check_logs, fit
@@ -24,7 +24,7 @@ def zeroed(log, pose, size=1.0):
 
 
 def spans(log):
-    return zeroed_poses(scan(log, wide=True).rows)
+    return find_zeroed_poses(scan(log, wide=True).rows)
 
 
 @pytest.mark.parametrize(("poses", "pose"), [(8, 3), (12, 10), (24, 2), (24, 12)])

@@ -66,7 +66,7 @@ def test_bad_rows_are_dropped_where_that_is_allowed_and_a_last_row_cut_short_alw
     ("words", "message"),
     [
         ("--mass heavy", "Error parsing --mass: expected numbers, got 'heavy'"),
-        ("--mass 1e300", "mass: 1e+300 kg would weigh 9.81e+300 N, which no log can show"),
+        ("--mass 1e300", "mass: 1e+300 kg would weigh 9.81e+300 N, which no sensor measures"),
         ("--cutoff 60", "cut-off"),
         ("--gravity 0 0 1e300", "gravity = [0.0, 0.0, 1e+300] m/s²; expected three numbers with"),
         ("--no-bias --shared-bias", "fit: --no-bias cannot be combined with --shared-bias"),

@@ -68,7 +68,7 @@ def of_one(posterior: Posterior, error: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Changes of unknowns and offset by one error, of whatever sign."""
     places = AccelerometerErrors.of([found_with(np.outer(error, error))])
     assert len(places.calibration_maps) == 1
-    (of_x,), (of_offsets,) = places.effects(posterior)
+    (of_x,), (of_offsets,) = places.changes_by_error(posterior)
     return of_x, of_offsets[0]
 
 
@@ -94,7 +94,7 @@ def test_errors_that_go_together_have_the_covariance_of_all(posterior):
     root = np.diag(ERRORS)[:, None] * np.random.default_rng(0).normal(size=(7, 7))
     places = AccelerometerErrors.of([found_with(root @ root.T)])
     assert len(places.calibration_maps) == 7
-    of_x, _ = places.effects(posterior)
+    of_x, _ = places.changes_by_error(posterior)
     expected = np.array([of_reading(posterior, error)[0] for error in root.T])
     scale = np.outer(SCALE[:10], SCALE[:10])
     assert_close(of_x.T @ of_x / scale, expected.T @ expected / scale, 1e-2)
@@ -102,7 +102,7 @@ def test_errors_that_go_together_have_the_covariance_of_all(posterior):
 
 def test_the_error_counts_as_much_as_the_accelerometer_does(posterior):
     whole, half = (
-        AccelerometerErrors.of([found_with(ERRORS**2, share)]).effects(posterior)[0]
+        AccelerometerErrors.of([found_with(ERRORS**2, share)]).changes_by_error(posterior)[0]
         for share in (1.0, 0.5)
     )
     assert_close(half.T @ half, 0.25 * whole.T @ whole, 1e-3)
@@ -112,7 +112,7 @@ def test_a_place_that_is_given_has_no_error(posterior):
     for unit in (found_with(np.zeros((7, 7))), ImuCalibration()):
         places = AccelerometerErrors.of([unit])
         assert places.calibration_maps == ()
-        of_x, of_offsets = places.effects(posterior)
+        of_x, of_offsets = places.changes_by_error(posterior)
         assert (of_x.shape, of_offsets.shape) == ((0, 10), (0, 1, 6))
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.bootstrap import BlockBootstrap, _Blocks, score_scatter
+from identify.estimation.bootstrap import BlockBootstrap, _TimeBlockMoments, score_scatter_ratio
 from identify.estimation.errors_in_variables import subtract_noise_moment
 from identify.estimation.intervals import covariance_of
 from identify.regressors import System, block_statistics
@@ -39,7 +39,7 @@ def test_bootstrap_refit_equals_weighted_fit(bias):
     fit = fit_of(logs_of(phi, rng, (60, 90)), EstimatorSettings(bias=bias))
     root = qr_factor(fit.problem.A @ fit.scaling.to_x @ fit.identifiability.identifiable)
     columns = fit.scaling.to_x @ fit.identifiability.identifiable @ np.linalg.inv(root)
-    blocks = _Blocks.of(fit, columns)
+    blocks = _TimeBlockMoments.of(fit, columns)
     weights = rng.standard_exponential((3, len(blocks.samples)))
     found = blocks.refits(weights, np.zeros((10, 10)), blocks.samples / blocks.samples.sum())
     ((statistics, equations),) = fit.data.system.data
@@ -58,7 +58,7 @@ def test_a_refit_takes_off_the_noise_of_the_columns_as_the_fit_does():
     known = fit.scaling.to_x @ fit.identifiability.identifiable
     root = qr_factor(fit.problem.A @ known)
     columns = known @ np.linalg.inv(root)
-    blocks = _Blocks.of(fit, columns)
+    blocks = _TimeBlockMoments.of(fit, columns)
     A, _ = fit.eiv_corrected
     left = np.linalg.solve(root.T, A.T)
     noise = np.eye(10) - left @ left.T
@@ -89,10 +89,10 @@ def test_scores_of_few_blocks_are_as_large_as_if_they_had_no_part_in_the_fit():
     for _ in range(25):
         fit = fit_of(logs_of(phi, rng, (60,)))
         root = qr_factor(fit.problem.A @ fit.scaling.to_x)
-        blocks = _Blocks.of(fit, fit.scaling.to_x @ np.linalg.inv(root))
+        blocks = _TimeBlockMoments.of(fit, fit.scaling.to_x @ np.linalg.inv(root))
         assert len(blocks.samples) == 12
         for one in (blocks, blocks.bias_reduced):
-            scores = one.free[:, :-1, -1].copy()
+            scores = one.without_offset[:, :-1, -1].copy()
             for block, moments in one.by_offset:
                 np.add.at(scores, block, moments[:, -11:-1, -1])
             found.append(np.trace(scores.T @ scores) / 10.0)
@@ -119,12 +119,14 @@ def test_scores_of_independent_noise_do_not_scatter_and_those_of_drifting_gains_
     rng = np.random.default_rng(5)
     phi = random_body(rng)
     log = samples(phi, rng, 600, noise=wrench_noise(phi, 0.02))
-    white = score_scatter(fit_of([log.blocks()]))
+    white = score_scatter_ratio(fit_of([log.blocks()]))
     assert 1.0 <= white < 1.3
     gain = np.repeat(1.0 + 0.1 * rng.normal(size=60), 10)[:, None]
-    assert score_scatter(fit_of([replace(log, wrench=log.wrench * gain).blocks()])) > 3.0 * white
+    assert (
+        score_scatter_ratio(fit_of([replace(log, wrench=log.wrench * gain).blocks()])) > 3.0 * white
+    )
     few = [
-        score_scatter(fit_of([samples(phi, rng, 60, noise=wrench_noise(phi, 0.02)).blocks()]))
+        score_scatter_ratio(fit_of([samples(phi, rng, 60, noise=wrench_noise(phi, 0.02)).blocks()]))
         for _ in range(20)
     ]
     assert 0.9 < np.mean(few) < 1.4

@@ -14,10 +14,10 @@ from identify.estimation.certificate import (
     certify,
     scaled_eigenvalues,
 )
-from identify.estimation.cones import ConeBlock, cones_of, project_to_dual
+from identify.estimation.cones import ConeBlock, cone_blocks, project_to_dual
 from identify.estimation.constrained_solution import solve_constrained
 from identify.estimation.errors import TermError
-from identify.estimation.posterior import OBJECTIVE_COMPLETED, OBJECTIVE_DATA, posterior_of
+from identify.estimation.posterior import OBJECTIVE_DATA, OBJECTIVE_DATA_AND_DEFAULT, posterior_of
 from identify.estimation.priors import Ball
 from identify.estimation.program import ConeSolution, ConicRows, cone_program
 from identify.estimation.scaling import Scaling
@@ -29,7 +29,7 @@ from identify.estimation.terms import (
     ScalarBounds,
     Term,
 )
-from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
+from identify.estimation.terms.consistent import CONSISTENCY_MARGIN, min_eigenvalue
 from identify.inertia import (
     PSEUDO_INERTIA_BASIS,
     phi_from_inertia,
@@ -66,7 +66,7 @@ def fit_of(seed: int, mass_known: bool = False, short: bool = False):
         log = samples(phi, rng, count, noise=wrench_noise(phi, noise))
         with suppress(ProblemError):
             fit = fitted(log, EstimatorSettings(mass=float(phi[0]) if mass_known else None))
-            if short and least_eigenvalue(fit.reference) < -1e-3:
+            if short and min_eigenvalue(fit.reference) < -1e-3:
                 return fit
             if fit.identifiability.complete and smallest_pseudo_eigenvalue(fit.x) < -1e-3:
                 return fit
@@ -308,7 +308,7 @@ def test_cones_that_cannot_be_certified_are_rejected():
     problem = cp.Problem(cp.Minimize(x[0]), [cp.ExpCone(x[0], x[1], x[2])])
     dims = problem.get_problem_data("CLARABEL")[0]["dims"]
     with pytest.raises(SolveError, match="exponential or power cones cannot be certified"):
-        cones_of(dims)
+        cone_blocks(dims)
     assert ConeBlock("semidefinite", 10).order == 4
 
 
@@ -335,7 +335,7 @@ def test_completed_estimate_is_optimal_for_data_and_default_body():
     log.motion.angular_acceleration[:] = 0.0
     log = samples(phi, rng, motion=log.motion, noise=wrench_noise(phi, 0.01))
     certificate = estimate_body([log.blocks()]).certificate
-    assert certificate.optimal_for == OBJECTIVE_COMPLETED
+    assert certificate.optimal_for == OBJECTIVE_DATA_AND_DEFAULT
     assert certificate.rank == 4
 
 
@@ -346,12 +346,12 @@ def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside)
     problem = problem_of(fit)
     edge, _ = solve_constrained(posterior_of(fit, Ball()), terms_of(fit))
     away, inside = edge.copy(), fit.prior[:10]
-    beyond = least_eigenvalue(edge) - MARGIN + outside
-    away[:10] -= beyond / least_eigenvalue(inside) * inside
-    assert least_eigenvalue(away) < MARGIN
+    beyond = min_eigenvalue(edge) - CONSISTENCY_MARGIN + outside
+    away[:10] -= beyond / min_eigenvalue(inside) * inside
+    assert min_eigenvalue(away) < CONSISTENCY_MARGIN
     moved = constrained_solution._project_inside(away, problem)
-    assert least_eigenvalue(moved) >= MARGIN - 1e-15
-    assert np.abs(moved - away).max() < 1e2 * (MARGIN - least_eigenvalue(away))
+    assert min_eigenvalue(moved) >= CONSISTENCY_MARGIN - 1e-15
+    assert np.abs(moved - away).max() < 1e2 * (CONSISTENCY_MARGIN - min_eigenvalue(away))
 
 
 @pytest.mark.parametrize("margin", [0.01, 0.05])
@@ -367,7 +367,7 @@ def test_margin_of_the_given_term_holds_and_is_certified(margin):
     assert_close(certificate.eigenvalues[0], margin, 1e-6)
     assert certificate.active == ("physical consistency",)
     assert certificate.distance_to_optimum <= 1e-2
-    assert estimate_body([log]).certificate.margin == MARGIN
+    assert estimate_body([log]).certificate.margin == CONSISTENCY_MARGIN
     assert estimate.region is not None
     assert [one for one in estimate.region.terms if isinstance(one, Consistent)] == [term]
 
@@ -382,7 +382,7 @@ def test_a_problem_about_other_bodies_has_the_same_cost_and_the_same_solution():
     problem = problem_of(fit_of(3))
     x = problem.scaling.x(problem.reference)
     x[1:4] += x[0] * np.array([0.3, -0.2, 0.5])
-    nearer = problem.about(x)
+    nearer = problem.rescaled_at(x)
     rng = np.random.default_rng(0)
     for theta in rng.normal(size=(5, len(problem.b))):
         other = nearer.scaling.theta(problem.scaling.x(theta))

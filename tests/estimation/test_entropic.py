@@ -11,7 +11,7 @@ from scipy.integrate import quad
 
 from identify.errors import ProblemError, SolveError
 from identify.estimation import EstimatorSettings, body_system, entropic_estimate, score_equations
-from identify.estimation.entropic import _Entropic
+from identify.estimation.entropic import _EntropicObjective
 from identify.estimation.least_squares import weighted_least_squares
 from identify.inertia import InertialParameters, phi_from_inertia, pseudo_inertia
 from identify.studies import parse_study, run_study
@@ -83,7 +83,7 @@ def test_slope_and_hessian_are_differences_of_the_objective():
 def test_the_evidence_is_the_integral_of_likelihood_and_prior(weight):
     """For one number q, where both can be integrated."""
     R, r = np.array([[4.0]]), np.array([5.0])
-    one = _Entropic.about(R, r, np.ones(1), np.ones((1, 1, 1)))
+    one = _EntropicObjective.of(R, r, np.ones(1), np.ones((1, 1, 1)))
 
     def prior(q):
         return np.exp(-weight * (q - np.log(q) - 1.0))

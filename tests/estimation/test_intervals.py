@@ -14,8 +14,8 @@ from identify.estimation.intervals import (
     ESTIMATED_QUANTITIES,
     covariance_of,
     degrees_of_freedom,
-    derived,
     derived_jacobian,
+    derived_quantities,
     intervals_of,
     offset_half_widths,
 )
@@ -41,7 +41,7 @@ def test_the_derivative_of_centre_and_central_inertia_matches_finite_differences
     steps = 1e-5 * phi[0] * np.repeat([1.0, L, L**2], [1, 3, 6])
     numeric = np.column_stack(
         [
-            (derived(phi + step) - derived(phi - step)) / (2.0 * step.sum())
+            (derived_quantities(phi + step) - derived_quantities(phi - step)) / (2.0 * step.sum())
             for step in np.diag(steps)
         ]
     )
@@ -54,7 +54,7 @@ def test_the_derivative_of_centre_and_central_inertia_matches_finite_differences
 
 def test_derived_quantities_are_centre_and_inertia_about_it():
     phi = random_body(np.random.default_rng(0))
-    values = dict(zip(DERIVED_NAMES, derived(phi), strict=True))
+    values = dict(zip(DERIVED_NAMES, derived_quantities(phi), strict=True))
     assert values["cy"] == phi[2] / phi[0]
     c = phi[1:4] / phi[0]
     assert_close(values["Icxx"], phi[4] - phi[0] * (c[1] ** 2 + c[2] ** 2), 1e-13)
@@ -82,7 +82,9 @@ def coverage(fits: int, count: int, *, logs: int = 1) -> np.ndarray:
     """Share of fits whose interval holds the truth, by name, of simulations with white noise."""
     rng = np.random.default_rng(42)
     phi = random_body(rng)
-    truth = np.concatenate((phi, derived(phi), np.linalg.eigvalsh(inertia_about_com(phi))))
+    truth = np.concatenate(
+        (phi, derived_quantities(phi), np.linalg.eigvalsh(inertia_about_com(phi)))
+    )
     hits = np.zeros(len(ESTIMATED_QUANTITIES) + len(OFFSETS))
     for _ in range(fits):
         biases = rng.normal(size=(logs, 6))

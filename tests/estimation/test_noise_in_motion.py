@@ -74,7 +74,7 @@ def sizes_of(ratios, effective) -> np.ndarray:
     found = np.array(ratios)[:, None, None] * predicted
     bands = bands_of(found, predicted, 0.0 * predicted, effective)
     sensors = np.arange(len(ratios))[None]
-    return _variance_inflation(bands.variance_ratio, bands.kinds.degrees, sensors, pooled=False)[
+    return _variance_inflation(bands.variance_ratio, bands.types.degrees, sensors, pooled=False)[
         0, :, 0
     ]
 
@@ -104,8 +104,8 @@ def test_a_band_without_prediction_is_as_in_a_fit_without_noise():
     predicted = np.array([0.0 * np.eye(3), 0.5 * np.eye(3)])
     sensors = np.array([[0], [1]])
     both, alone = (bands_of(found, of, none, [40.0, 60.0]) for of in (predicted, none))
-    assert both.predicts
-    assert not alone.predicts
+    assert both.has_prediction
+    assert not alone.has_prediction
     size = np.trace(found[0]) / 3.0  # counted as 30 residuals of equal channels
     expected = (30.0 * size * np.eye(3) + 40.0 * found[0]) / 70.0
     for name in ("pooled_covariance", "band_covariance"):
@@ -137,10 +137,10 @@ def test_residual_covariance_is_used_without_predicted_noise():
     silent = bands_of([3.0 * np.eye(3)] * 2, nothing, nothing, [50.0] * 2)
     ratios = silent.variance_ratio
     assert np.isnan(ratios).all()
-    sizes = _variance_inflation(ratios, silent.kinds.degrees, np.arange(2)[None], pooled=False)
+    sizes = _variance_inflation(ratios, silent.types.degrees, np.arange(2)[None], pooled=False)
     assert sizes.shape == (1, 2, 1)
     assert np.isfinite(sizes).all()
-    assert_close(silent.covariance(ratios, sizes[0]), [3.0 * np.eye(3)] * 2, 1e-12)
+    assert_close(silent.shrunk_covariance(ratios, sizes[0]), [3.0 * np.eye(3)] * 2, 1e-12)
 
 
 def test_excess_has_shape_of_predicted_sensor_noise():
@@ -165,7 +165,7 @@ def test_excess_has_shape_of_predicted_sensor_noise():
     # Without noise in the wrench, an excess is one of all that was predicted.
     exact = bands_of([4.0 * of_wrench], [of_wrench], [0.0 * of_wrench], [60.0])
     sizes = np.array([[4.0]])
-    assert_close(exact.covariance(exact.variance_ratio, sizes)[0], 4.0 * of_wrench, 1e-12)
+    assert_close(exact.shrunk_covariance(exact.variance_ratio, sizes)[0], 4.0 * of_wrench, 1e-12)
 
 
 def test_bands_that_differ_by_chance_alone_take_the_common_size():

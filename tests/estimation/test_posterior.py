@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, estimate_body, score_equations
-from identify.estimation.intervals import ESTIMATED_QUANTITIES, derived
+from identify.estimation.intervals import ESTIMATED_QUANTITIES, derived_quantities
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import Ball, BodyPrior, NoPrior, NormalMixture, Prior
 from identify.inertia import PHI, inertia_about_com, is_consistent
@@ -141,7 +141,9 @@ def test_estimates_with_a_prior_cover_the_truth_where_the_prior_is_right(mass):
             continue
         settings = EstimatorSettings(mass=mass, prior=prior)
         estimate = estimate_body([log_of(phi, rng, 3e-3, 0.1)], settings)
-        truth = np.concatenate((phi, derived(phi), np.linalg.eigvalsh(inertia_about_com(phi))))
+        truth = np.concatenate(
+            (phi, derived_quantities(phi), np.linalg.eigvalsh(inertia_about_com(phi)))
+        )
         low, high = np.array(list(estimate.intervals.values())).T
         hits += (low <= truth) & (truth <= high)
         count += 1

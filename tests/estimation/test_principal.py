@@ -14,7 +14,7 @@ from identify.estimation.intervals import (
     interval_jacobian,
     intervals_of,
     principal_axes_of,
-    principal_spread,
+    principal_uncertainty,
 )
 from identify.inertia import PHI, inertia_about_com, phi_from_inertia
 from tests.close import assert_close
@@ -66,7 +66,7 @@ def test_derivatives_of_principal_moments_and_axes_match_differences(phi, seed):
     scale = phi[0] * size_of(phi) ** 2
     step = np.zeros(10)
     step[4:] = 1e-6 * scale * np.random.default_rng(seed).normal(size=6)
-    spread = principal_spread(phi, np.zeros((10, 10)))
+    spread = principal_uncertainty(phi, np.zeros((10, 10)))
     G = spread.jacobian @ step
     ahead, behind = (np.linalg.eigh(inertia_about_com(phi + sign * step)) for sign in (1.0, -1.0))
     gaps = np.abs(spread.moments[:, None] - spread.moments)[np.triu_indices(3, 1)]

@@ -11,7 +11,7 @@ from identify.estimation.cones import ConeBlock, project_to_dual
 from identify.estimation.program import Infeasible, cone_program
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import ComInBox, Consistent, KnownMass, MassBetween, ScalarBounds
-from identify.estimation.terms.consistent import MARGIN
+from identify.estimation.terms.consistent import CONSISTENCY_MARGIN
 from identify.inertia import (
     PSEUDO_INERTIA_BASIS,
     InertialParameters,
@@ -118,7 +118,7 @@ def test_noisy_thin_bodies_are_always_certified_and_consistent(seed, sides):
     _, log, _, _ = noisy_plate(seed, sides)
     estimate = estimate_body([log.blocks()])
     assert estimate.parameters.consistent
-    assert estimate.certificate.eigenvalues[0] >= MARGIN - 1e-9
+    assert estimate.certificate.eigenvalues[0] >= CONSISTENCY_MARGIN - 1e-9
     assert estimate.certificate.distance_to_optimum < 1e-2
     assert estimate.certificate.solver == "Clarabel"
 
@@ -191,7 +191,10 @@ def test_the_compiled_program_can_be_given_other_data_and_units_again_and_again(
         solution = program.solve(A, A @ target, scaling)
         theta = cp.Variable(10)
         Pi = cp.reshape(PSEUDO_INERTIA_BASIS @ theta, (4, 4), order="F")
-        constraints = [0.5 * (Pi + Pi.T) >> MARGIN * np.eye(4), theta[0] >= MARGIN]
+        constraints = [
+            0.5 * (Pi + Pi.T) >> CONSISTENCY_MARGIN * np.eye(4),
+            theta[0] >= CONSISTENCY_MARGIN,
+        ]
         phi = scaling.to_x @ theta
         if len(terms) == 2:
             constraints.append(phi[0] == 2.0)

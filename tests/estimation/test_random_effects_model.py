@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.estimation.random_effects_model import (
-    GROUP_TABLE,
     MIN_LEVER_ARM,
+    SENSOR_FAULT_TYPES,
     BodyScale,
     EffectModel,
 )
@@ -49,16 +49,16 @@ LOGS = {
 
 
 def names_of(model: EffectModel) -> list[str]:
-    return [block.group.name for block in model.blocks]
+    return [block.fault.name for block in model.blocks]
 
 
 def columns_of(model: EffectModel, name: str, sensor: int = 0) -> slice:
-    (columns,) = [b.columns for b in model.blocks if (b.group.name, b.sensor) == (name, sensor)]
+    (columns,) = [b.columns for b in model.blocks if (b.fault.name, b.sensor) == (name, sensor)]
     return columns
 
 
 def component_of(model: EffectModel, name: str):
-    (component,) = [component for group, component in model.components() if group == name]
+    (component,) = [component for group, component in model.variance_components() if group == name]
     return component
 
 
@@ -66,10 +66,12 @@ def component_of(model: EffectModel, name: str):
 def test_tangents_are_differences_of_the_maps_at_zero(log):
     model = EffectModel.of([with_schema(log, **GRAVITY_TOO)])
     (tangent,) = model.tangents
-    assert tangent.shape == (43, 19, model.count)
+    assert tangent.shape == (43, 19, model.effect_count)
     step = 1e-3
-    for k in range(model.count):
-        ends = [model.maps(size * step * np.eye(model.count)[k])[0] for size in (1, -1, 2, -2)]
+    for k in range(model.effect_count):
+        ends = [
+            model.maps(size * step * np.eye(model.effect_count)[k])[0] for size in (1, -1, 2, -2)
+        ]
         difference = (8.0 * (ends[0] - ends[1]) - ends[2] + ends[3]) / (12.0 * step)
         assert difference.any()
         assert_close(tangent[..., k], difference[:, :19], 1e-8)
@@ -78,7 +80,7 @@ def test_tangents_are_differences_of_the_maps_at_zero(log):
 @pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
 def test_the_map_of_no_effect_leaves_every_column_as_it_is(log):
     model = EffectModel.of([log, with_schema(log, wrench={"sensor": "other"})])
-    assert_close(model.maps(np.zeros(model.count)), np.tile(np.eye(43), (2, 1, 1)), 1e-14)
+    assert_close(model.maps(np.zeros(model.effect_count)), np.tile(np.eye(43), (2, 1, 1)), 1e-14)
 
 
 ALWAYS = ["gain", "common_gain", "crosstalk", "misalignment_deg"]
@@ -132,7 +134,7 @@ def test_effect_size_of_schema_sets_prior_in_si(key):
     assert_close(component.cap, (angle * key.max_size) ** power, 1e-14)
     assert not component.known
     own = [key.name, "common_gain"] if key.name == "gain" else [key.name]
-    columns = [np.arange(model.count)[columns_of(model, name)] for name in own]
+    columns = [np.arange(model.effect_count)[columns_of(model, name)] for name in own]
     both = np.concatenate((component.columns, component.tied))
     assert sorted(both.tolist()) == np.concatenate(columns).tolist()
     assert len(component.tied) == (4 if key.name == "cable" else 0)  # of a vertical pull
@@ -165,7 +167,7 @@ def test_an_accuracy_of_the_schema_gives_the_deviations_of_gains(accuracy, expec
         rows = [MATRIX[i, j] for i in range(6) for j in range(6) if i != j]
         assert_close(units[columns_of(model, "crosstalk")], rows, 1e-15)
     of_scale = ["gain", "common_gain", *(["crosstalk"] if crosstalk.known else [])]
-    columns = [np.arange(model.count)[columns_of(model, name)] for name in of_scale]
+    columns = [np.arange(model.effect_count)[columns_of(model, name)] for name in of_scale]
     assert model.scale_columns.tolist() == np.concatenate(columns).tolist()
 
 
@@ -182,7 +184,7 @@ def test_crosstalk_between_force_and_torque_is_in_units_of_the_lever():
     assert_close([scale.weight, scale.lever], [2.0 * 9.80665, 0.25], 1e-14)
     assert BodyScale.of(np.array([2.0, 0.002, *[0.0] * 8])).lever == MIN_LEVER_ARM
     model = EffectModel.of([MOVING])
-    names = next(group.columns for group in GROUP_TABLE if group.name == "crosstalk")
+    names = next(group.columns for group in SENSOR_FAULT_TYPES if group.name == "crosstalk")
     units = dict(zip(names, model.units(scale)[columns_of(model, "crosstalk")], strict=True))
     assert units["fx from fy"] == units["tz from tx"] == 1.0
     assert_close([units["fx from ty"], units["tx from fz"]], [4.0, 0.25], 1e-14)
@@ -193,17 +195,17 @@ def test_logs_share_effect_columns_per_sensor():
     together = EffectModel.of([MOVING, other])
     assert together.sensors == (0, 0)
     assert names_of(together) == MOVED
-    assert len(together.components()) == len(MOVED) - 1  # gains of all axes and in common
+    assert len(together.variance_components()) == len(MOVED) - 1  # gains of all axes and in common
     named = [with_schema(log, wrench={"sensor": n}) for log, n in ((MOVING, "a"), (other, "b"))]
     apart = EffectModel.of([*named, named[0]])
     assert apart.sensors == (0, 1, 0)
     assert names_of(apart) == [*MOVED, *MOVED]
-    assert apart.count == 2 * together.count
+    assert apart.effect_count == 2 * together.effect_count
     # One size for both of them, but columns, and so effects, of each.
-    assert len(apart.components()) == len(MOVED) - 1
+    assert len(apart.variance_components()) == len(MOVED) - 1
     gains = [columns_of(apart, "clock", sensor) for sensor in range(2)]
     assert component_of(apart, "clock").columns.tolist() == [gains[0].start, gains[1].start]
-    eta = np.zeros(apart.count)
+    eta = np.zeros(apart.effect_count)
     eta[gains[1]] = 0.01
     first, second, third = apart.maps(eta)
     assert_close(first, np.eye(43), 0.0)
@@ -218,7 +220,7 @@ def test_effect_map_depends_on_log_for_shared_sensor():
     model = EffectModel.of([MOVING, tilted])
     assert model.sensors == (0, 0)
     assert names_of(model) == MOVED
-    eta = np.zeros(model.count)
+    eta = np.zeros(model.effect_count)
     eta[columns_of(model, "tilt_deg")] = 0.01
     both = model.maps(eta)
     for log, M in zip((MOVING, tilted), both, strict=True):
@@ -240,7 +242,7 @@ def moments(log: Recording, M: np.ndarray | None = None) -> np.ndarray:
 def test_reading_effects_match_log_with_changed_readings(log):
     """First gains, then crosstalk, then the turn, of what was logged."""
     model, rng = EffectModel.of([log]), np.random.default_rng(0)
-    eta = np.zeros(model.count)
+    eta = np.zeros(model.effect_count)
     gains, common, crosstalk = (rng.normal(size=size) for size in (6, 2, 30))
     turn = rng.normal(size=3)
     for name, own in zip(ALWAYS, (gains, common, crosstalk, turn), strict=True):
@@ -259,7 +261,7 @@ def test_reading_effects_match_log_with_changed_readings(log):
 def test_tilt_effect_matches_log_under_tilted_gravity(name):
     log, tilt = LOGS[name], np.array([0.01, -0.02])
     model = EffectModel.of([log])
-    eta = np.zeros(model.count)
+    eta = np.zeros(model.effect_count)
     eta[columns_of(model, "tilt_deg")] = tilt
     other = replace(log, gravity=log.gravity + gravity_tilt(tilt, log.gravity))
     expected = moments(other)
@@ -272,23 +274,23 @@ def test_tilt_effect_matches_log_under_tilted_gravity(name):
 def test_cable_map_adds_the_pull_of_a_spring_at_a_point_of_the_body(name, up):
     log = replace(LOGS[name], gravity=-9.80665 * np.array(up))
     model = EffectModel.of([log], [block_statistics(prepare(log, 5.0, wide=True))])
-    (facts,) = model.facts
+    (setup,) = model.setups
     stiffness, anchor, arm = 7.0, np.array([0.3, -0.2, 0.5]), np.array([0.02, 0.05, -0.04])
-    centre = np.array(facts.mean_position)
+    centre = np.array(setup.mean_position)
     assert np.linalg.norm(centre - log.signals["position"].mean(axis=0)) < 0.05
     # The rows as they are, so that filters of pose and wrench differ in nothing.
     rows = prepare(log, 5.0, wide=True).rows
     into_body, position = rows[:, RT].reshape(-1, 3, 3), rows[:, RP]
     columns, axes = columns_of(model, "cable"), []
     for k in (1, 2, 3):
-        eta = np.zeros(model.count)
+        eta = np.zeros(model.effect_count)
         eta[columns.start + k] = 1.0
         pulled = (rows @ model.maps(eta)[0])[0, W] - rows[0, W]
         axes.append(np.linalg.solve(into_body[0], pulled[:3]))
     assert_close(axes @ np.transpose(axes), np.eye(3), 1e-9)
     assert_close(axes[2], up, 1e-9)
     pull = axes @ (stiffness * (anchor - centre))
-    eta = np.zeros(model.count)
+    eta = np.zeros(model.effect_count)
     eta[columns] = [stiffness, *pull, *(stiffness * arm), *np.outer(arm, pull).ravel()]
     force = stiffness * (into_body @ anchor - position)
     expected = rows[:, W] + np.concatenate((force, np.cross(arm, force)), axis=1)
@@ -297,4 +299,4 @@ def test_cable_map_adds_the_pull_of_a_spring_at_a_point_of_the_body(name, up):
 
 def test_a_fit_of_schemas_that_leave_all_out_has_no_effects():
     model = EffectModel.of([without_effects(MOVING)])
-    assert (model.count, model.blocks, model.drift) == (0, (), (None, None))
+    assert (model.effect_count, model.blocks, model.drift) == (0, (), (None, None))

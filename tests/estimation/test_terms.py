@@ -15,7 +15,7 @@ from identify.estimation import (
 from identify.estimation.program import ConicRows, cone_program
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import (
-    TERMS,
+    TERM_CLASSES,
     ComInBox,
     ComInHull,
     Consistent,
@@ -28,7 +28,7 @@ from identify.estimation.terms import (
     ScaledSpace,
     Term,
 )
-from identify.estimation.terms.consistent import MARGIN
+from identify.estimation.terms.consistent import CONSISTENCY_MARGIN
 from identify.inertia import PSEUDO_INERTIA_BASIS, inertia_about_com
 from identify.regressors import ONE_BODY, ParameterSpace, Scalar, newton_euler_regressor
 from tests.close import assert_close, assert_same_body, body_scale
@@ -51,7 +51,7 @@ class ComInBall(Term):
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         body = x.body(None)
-        away = body.moment - cp.multiply(body.point(np.array(self.centre)), body.mass)
+        away = body.moment - cp.multiply(body.scaled_point(np.array(self.centre)), body.mass)
         return [cp.SOC(self.radius * body.inverse_length * body.mass, away)]
 
     def violation(self, x: np.ndarray, scaling: Scaling) -> float:
@@ -70,7 +70,7 @@ class ComInDiamond(ComInBall):
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         body = x.body(None)
-        away = body.moment - cp.multiply(body.point(np.array(self.centre)), body.mass)
+        away = body.moment - cp.multiply(body.scaled_point(np.array(self.centre)), body.mass)
         u = cp.Variable(3)
         return [away <= u, -away <= u, cp.sum(u) <= self.radius * body.inverse_length * body.mass]
 
@@ -332,7 +332,7 @@ def by_all_rows(log, weight: np.ndarray, scaling: Scaling, term: Term) -> np.nda
     phi = scaling.to_x @ theta
     units = body_scale(scaling.x(np.array([1.0, 0, 0, 0, 0.6, 0, 0, 0.6, 0, 0.6])))
     cost = cp.sum_squares(Y @ theta + shift @ offset / shift_size - target)
-    constraints = [0.5 * (Pi + Pi.T) >> MARGIN * np.eye(4)]
+    constraints = [0.5 * (Pi + Pi.T) >> CONSISTENCY_MARGIN * np.eye(4)]
     constraints += plain_constraints(term, phi, units, theta)
     problem = cp.Problem(cp.Minimize(cost), constraints)
     with warnings.catch_warnings():
@@ -481,6 +481,8 @@ def test_invalid_terms_are_rejected_on_construction(make, message):
 
 
 def test_every_term_is_registered_under_its_name():
-    assert {name: term.kind for name, term in TERMS.items()} == {name: name for name in TERMS}
-    assert set(TERMS) >= {"consistent", "known_mass", "mass_between", "com_in_box"}
+    assert {name: term.kind for name, term in TERM_CLASSES.items()} == {
+        name: name for name in TERM_CLASSES
+    }
+    assert set(TERM_CLASSES) >= {"consistent", "known_mass", "mass_between", "com_in_box"}
     assert cone_program(ONE_BODY, (Consistent(),)) is cone_program(ONE_BODY, (Consistent(),))

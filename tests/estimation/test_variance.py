@@ -5,7 +5,7 @@ from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import covariance_of, interval_jacobian
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import Ball
-from identify.estimation.variance_shares import VARIANCE_SOURCES, VarianceParts
+from identify.estimation.variance_shares import VARIANCE_SOURCES, CovarianceBySource
 from identify.inertia import PHI
 from identify.regressors import block_statistics
 from identify.signals import prepare
@@ -41,7 +41,7 @@ def test_variance_shares_name_the_noisy_signal(noise, source):
 
 def test_variance_parts_match_simulated_errors():
     """Fits with one noise alone, and what a fit with both says of each: by the mean of squares."""
-    both = VarianceParts.of(posterior_of(fit_of([statistics_of(WRENCH | MOTION)]), Ball()))
+    both = CovarianceBySource.of(posterior_of(fit_of([statistics_of(WRENCH | MOTION)]), Ball()))
     squares = {}
     for source, noise in (("wrench", WRENCH), ("motion", MOTION)):
         quiet = {name: 1e-4 * sigma for name, sigma in (WRENCH | MOTION).items()}
@@ -55,7 +55,7 @@ def test_variance_parts_match_simulated_errors():
 
 def test_parts_and_the_rest_are_the_covariance():
     fit = fit_of([statistics_of(WRENCH | MOTION)])
-    parts, covariance = VarianceParts.of(posterior_of(fit, Ball())), covariance_of(fit)
+    parts, covariance = CovarianceBySource.of(posterior_of(fit, Ball())), covariance_of(fit)
     decided = dict.fromkeys(PHI, "data")
     shares = parts.shares(slice(0, 10), covariance, decided, interval_jacobian(fit.x))
     for k, name in enumerate(PHI):

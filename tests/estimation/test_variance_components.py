@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 from identify.estimation.variance_components import (
     _GAMMA_SHAPE,
     _RELATIVE_SIZES,
-    Component,
+    VarianceComponent,
     _EffectEquations,
     _Profile,
     random_effects,
@@ -17,9 +17,9 @@ from tests.close import assert_close
 COUNTS = (4, 5, 3)
 FIRST, SECOND, GIVEN = np.split(np.arange(12), (4, 9))
 COMPONENTS = (
-    Component(FIRST, scale=0.5, cap=5.0),
-    Component(SECOND, scale=0.2, cap=8.0),
-    Component(GIVEN, known=True),
+    VarianceComponent(FIRST, scale=0.5, cap=5.0),
+    VarianceComponent(SECOND, scale=0.2, cap=8.0),
+    VarianceComponent(GIVEN, known=True),
 )
 STEP = _RELATIVE_SIZES[1] / _RELATIVE_SIZES[0]
 
@@ -41,7 +41,7 @@ def log_density(T: np.ndarray, t: np.ndarray, spread: np.ndarray) -> float:
     return multivariate_normal(np.zeros(len(t)), np.eye(len(t)) + (T * spread**2) @ T.T).logpdf(t)
 
 
-def log_prior(size: float, component: Component) -> float:
+def log_prior(size: float, component: VarianceComponent) -> float:
     """Of a size's gamma distribution, as a density in log σ, but for a constant."""
     return _GAMMA_SHAPE * np.log(size / component.scale) - size / component.scale
 
@@ -57,7 +57,7 @@ def test_effects_of_known_sizes_match_the_dense_formula_with_their_covariance(se
     rng = np.random.default_rng(seed)
     T, sigma = rng.normal(size=(20, 9)), np.exp(rng.normal(size=9))
     t = rng.normal(size=20)
-    found = random_effects(T * sigma, t, [Component(np.arange(9), known=True)])
+    found = random_effects(T * sigma, t, [VarianceComponent(np.arange(9), known=True)])
     precision = T.T @ T + np.diag(sigma**-2)
     assert_close(sigma * found.effects, np.linalg.solve(precision, T.T @ t), 1e-12)
     covariance = np.outer(sigma, sigma) * found.covariance
@@ -116,7 +116,7 @@ def test_uninformative_columns_take_size_of_their_component(size):
     T = np.concatenate((100.0 * rng.normal(size=(60, 40)), np.zeros((60, 3))), axis=1)
     eta = np.append(size * rng.normal(size=40), np.zeros(3))
     t = T @ eta + rng.normal(size=60)
-    component = Component(np.arange(43), scale=0.1, cap=3.0)
+    component = VarianceComponent(np.arange(43), scale=0.1, cap=3.0)
     found = random_effects(T, t, [component])
     assert_close(found.effects[40:], np.zeros(3), 1e-12, scale=size)
     rms = np.sqrt(np.mean(eta[:40] ** 2))
@@ -187,21 +187,23 @@ def test_intervals_cover_effects_whose_sizes_are_drawn_from_the_prior():
 def test_tied_column_takes_size_of_others():
     """Of columns that the data tell apart, each with its own equation."""
     T, t = 10.0 * np.eye(5), np.array([1.0, -2.0, 1.5, -1.0, 500.0])
-    alone = random_effects(T[:4, :4], t[:4], [Component(np.arange(4), scale=0.1, cap=50.0)])
-    tied = Component(np.arange(4), scale=0.1, cap=50.0, tied=np.array([4]))
+    alone = random_effects(T[:4, :4], t[:4], [VarianceComponent(np.arange(4), scale=0.1, cap=50.0)])
+    tied = VarianceComponent(np.arange(4), scale=0.1, cap=50.0, tied=np.array([4]))
     found = random_effects(T, t, [tied])
     assert_close(found.sizes, alone.sizes, 0.0)
     assert_close(found.effects[:4], alone.effects, 1e-12)
     shrunk = 100.0 / (100.0 + found.sizes[0] ** -2)
     assert_close(found.effects[4], shrunk * 50.0, 1e-12)
-    free = random_effects(T, t, [Component(np.arange(5), scale=0.1, cap=50.0)])
+    free = random_effects(T, t, [VarianceComponent(np.arange(5), scale=0.1, cap=50.0)])
     assert free.sizes[0] > 10.0 * found.sizes[0]
 
 
 @pytest.mark.parametrize("least", [0.5, 5.0, 100.0])
 def test_a_size_is_no_less_than_the_least_and_that_alone_is_no_cap(least):
     T, t = 10.0 * np.eye(4), np.array([0.1, -0.2, 0.1, 0.0])
-    found = random_effects(T, t, [Component(np.arange(4), scale=0.1, cap=10.0, least=least)])
+    found = random_effects(
+        T, t, [VarianceComponent(np.arange(4), scale=0.1, cap=10.0, min_size=least)]
+    )
     assert min(least, 10.0) <= found.sizes[0] < 2.1 * min(least, 10.0)
     assert not found.at_cap[0]
 

@@ -87,5 +87,5 @@ def test_logs_that_were_measured_alike_share_their_faults():
     assert [alone.index(own) for own in alone] == [0, 0, 2, 3, 2]
     for name, of_logs in zip(names, faults, strict=True):
         for fault, log in zip(of_logs, logs, strict=True):
-            ((own,),), size = parametric_faults([log], [name]), np.full(fault.d, 0.01)
+            ((own,),), size = parametric_faults([log], [name]), np.full(fault.parameter_count, 0.01)
             assert np.array_equal(fault.map_at(size), own.map_at(size))

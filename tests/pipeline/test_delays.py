@@ -55,7 +55,7 @@ def test_residual_delay_interval_covers_true_delay():
     low, high = note.evidence["interval"][0]
     assert low < 0.04 < high
     effects = effects_of(found)
-    assert effects.total[0] != effects.eta[0]
+    assert effects.eta_including_removed[0] != effects.eta[0]
 
 
 @pytest.mark.parametrize("step", [False, True])

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.diagnosis import Explanation, Fault, Ranking
-from identify.diagnosis.body_likelihood import BandRows, fit_body, pseudo_spectrum
+from identify.diagnosis.body_likelihood import BandRows, fit_body, pseudo_inertia_spectrum
 from identify.diagnosis.faults import faults_of
 from identify.inertia import InertialParameters, pseudo_inertia
 from identify.inertia.consistency import mean_density
@@ -377,7 +377,7 @@ def test_small_gravity_error_is_not_a_wrong_direction():
 def test_the_slope_of_the_least_second_moment_is_its_derivative():
     body = BODY.copy()
     body[4] -= 0.9 * body[4]  # no body any more
-    values, slope = pseudo_spectrum(body)
+    values, slope = pseudo_inertia_spectrum(body)
     assert values[0] < 0.0
     assert_close(slope @ body, values[0], 1e-9)  # Π is linear in φ
     length = np.sqrt(np.trace(pseudo_inertia(body)[:3, :3]) / body[0])

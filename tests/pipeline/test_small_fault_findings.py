@@ -62,7 +62,7 @@ def read(log: Recording, seed: int = 3) -> Recording:
 def ratios(result: FitResult, name: str) -> np.ndarray:
     """Effects of a group over their errors."""
     effects = effects_of(result)
-    (own,) = [block.columns for block in effects.model.blocks if block.group.name == name]
+    (own,) = [block.columns for block in effects.model.blocks if block.fault.name == name]
     return np.abs(effects.eta[own]) / effects.errors[own]
 
 
@@ -94,7 +94,7 @@ def test_a_note_has_code_sizes_with_intervals_and_the_line_of_the_schema(noted):
     effects = effects_of(result)
     _, name, expected = OBEYED[code]
     assert (note.code, note.severity) == (code, "info")
-    (own,) = [block.columns for block in effects.model.blocks if block.group.name == name]
+    (own,) = [block.columns for block in effects.model.blocks if block.fault.name == name]
     assert_close(note.evidence["size"], effects.eta[own], 0.0)
     low, high = np.array(note.evidence["interval"]).T
     assert_close(0.5 * (high - low), 1.96 * effects.errors[own], 1e-12)
@@ -195,7 +195,7 @@ def test_crosstalk_is_noted_by_its_entries_without_a_line():
     assert (note.code, note.severity) == ("wrench_calibration", "info")
     assert len(note.evidence["size"]) == len(note.evidence["interval"]) == 30
     effects, told = effects_of(result), ratios(result, "crosstalk") > 4.0
-    (group,) = [b.group for b in effects.model.blocks if b.group.name == "crosstalk"]
+    (group,) = [b.fault for b in effects.model.blocks if b.fault.name == "crosstalk"]
     for name, shown in zip(group.columns, told, strict=True):
         assert (name in note.text) == shown
     assert 0 < np.count_nonzero(told) < 30
@@ -262,7 +262,7 @@ def test_a_turn_far_beyond_its_cap_is_named_by_the_ranking_with_its_line():
 @pytest.mark.parametrize(("share", "small"), [(0.99, True), (1.01, False)])
 def test_sensor_rotation_of_some_degrees_is_a_small_fault(clean, share, small):
     effects = effects_of(clean)
-    (own,) = [b.columns for b in effects.model.blocks if b.group.name == "misalignment_deg"]
+    (own,) = [b.columns for b in effects.model.blocks if b.fault.name == "misalignment_deg"]
     eta = effects.eta.copy()
     eta[own] = share * MAX_SMALL_ROTATION * direction(1.0, -2.0, 0.5)
     assert all_faults_small(replace(effects, eta=eta)) == small

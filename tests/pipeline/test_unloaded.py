@@ -138,7 +138,7 @@ def test_covariance_of_moving_bodies_matches_separate_fit():
     for number, one in enumerate((loaded, empty)):
         expected = identify.fit(one).estimate.covariance
         error = np.sqrt(np.diag(expected))
-        found = noisy.estimate.moved_in(number).covariance
+        found = noisy.estimate.moving_assembly(number).covariance
         assert_close(found, expected, 0.01, scale=np.outer(error, error))
 
 

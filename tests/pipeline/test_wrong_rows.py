@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.diagnosis.contacts import wrong_rows
+from identify.diagnosis.contacts import wrong_pose_runs
 from identify.inertia import InertialParameters
 from identify.pipeline import check_logs, fit
 from identify.pipeline.misread_logs import MisreadLog
@@ -41,10 +41,10 @@ def rows_of(turns: Rotation, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("seed", mostly_slow(range(10), {0, 1, 2}))
 def test_clean_or_uniquely_informative_rows_are_not_reported(seed):
     rng = np.random.default_rng(seed)
-    assert wrong_rows(rows_of(Rotation.random(8 + seed, rng=rng), seed)) == ()
+    assert wrong_pose_runs(rows_of(Rotation.random(8 + seed, rng=rng), seed)) == ()
     upright = Rotation.from_euler("z", rng.uniform(0.0, 6.0, (9, 1)))
     tilted = Rotation.concatenate([upright, Rotation.from_euler("x", [[1.0]])])
-    assert wrong_rows(rows_of(tilted, seed)) == ()
+    assert wrong_pose_runs(rows_of(tilted, seed)) == ()
 
 
 def test_sensor_that_warms_up_over_static_poses_has_no_wrong_rows():

@@ -223,10 +223,10 @@ def test_slightly_narrow_intervals_do_not_cause_disagreement():
 def test_too_few_or_imprecise_estimates_are_undecided():
     rng = np.random.default_rng(10)
     for few in ({}, {"a": drawn(rng)}):
-        assert pool_estimates(few).verdict == "cannot be told"
+        assert pool_estimates(few).verdict == "undecided"
         assert "fewer than two" in pool_estimates(few).why
     vague = pool_estimates({f"{k}": drawn(rng, wide=60.0) for k in range(2)})
-    assert vague.verdict == "cannot be told"
+    assert vague.verdict == "undecided"
     assert "% in mass" in vague.why
 
 

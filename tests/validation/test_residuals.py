@@ -34,7 +34,7 @@ def test_predicted_noise_rms_matches_simulated_noise():
     np.testing.assert_allclose(made[:3], 0.2 * np.sqrt(5.0 / 50.0), rtol=0.1)
     np.testing.assert_allclose(made[3:], 0.02 * np.sqrt(5.0 / 50.0), rtol=0.1)
     left = np.concatenate([residual_and_noise(each, PHI, BIAS)[0] for each in logs])
-    ratio = assess_residuals(logs, PHI, biases).over_noise
+    ratio = assess_residuals(logs, PHI, biases).noise_power_ratio
     np.testing.assert_allclose(ratio, np.mean(left**2, axis=0) / made**2, rtol=1e-9)
 
 

@@ -129,7 +129,7 @@ def test_constant_axis_has_no_r_squared():
     assert np.isnan(scores.r_squared[0])
     assert np.isfinite(scores.r_squared[1:]).all()
     assert scores.carries_signal.tolist() == [False, *[True] * 5]
-    assert scores.of_signal == (None, *scores.r_squared[1:])
+    assert scores.signal_r_squared == (None, *scores.r_squared[1:])
 
 
 def test_an_axis_carries_signal_if_it_varies_by_more_than_its_noise():

@@ -14,9 +14,9 @@ from identify.diagnosis.faults.timing import timing_faults
 from identify.diagnosis.faults.wrench import sign_faults, wrench_faults
 from identify.logs.log_properties import LogProperties, share_between_similar_logs
 
-Family: TypeAlias = Callable[[LogProperties], Iterator[Fault]]
+FaultFamily: TypeAlias = Callable[[LogProperties], Iterator[Fault]]
 
-FAMILIES: dict[Family, tuple[str, ...]] = {
+FAMILIES: dict[FaultFamily, tuple[str, ...]] = {
     sign_faults: ("wrench_sign", "force_sign", "torque_sign"),
     wrench_faults: (
         *("wrench_frame", "wrench_axes", "wrench_misaligned"),
@@ -43,34 +43,34 @@ def codes_of_faults() -> tuple[str, ...]:
     return tuple(dict.fromkeys(code for codes in FAMILIES.values() for code in codes))
 
 
-def faults_of(facts: Sequence[LogProperties]) -> list[tuple[Fault, ...]]:
+def faults_of(setups: Sequence[LogProperties]) -> list[tuple[Fault, ...]]:
     """Return the faults that are possible for every log, one instance for each log.
 
     Logs with the same setup share the instance, so that its map is computed once.
 
     Args:
-        facts: facts of each log.
+        setups: measurement setup of each log.
     """
-    of_logs = share_between_similar_logs(facts, _by_name)
+    of_logs = share_between_similar_logs(setups, _faults_by_name)
     names = [name for name in of_logs[0] if all(name in of_log for of_log in of_logs)]
     return [tuple(of_log[name] for of_log in of_logs) for name in names]
 
 
 def parametric_faults(
-    facts: Sequence[LogProperties], names: Sequence[str]
+    setups: Sequence[LogProperties], names: Sequence[str]
 ) -> list[tuple[Fault, ...]]:
     """Return the parametric faults of given names that are possible for every log."""
     return [
         each
-        for each in faults_of(facts)
+        for each in faults_of(setups)
         if each[0].parameters is not None and each[0].name in names
     ]
 
 
-def _by_name(facts: LogProperties) -> dict[str, Fault]:
+def _faults_by_name(setup: LogProperties) -> dict[str, Fault]:
     by_name: dict[str, Fault] = {}
     for family in FAMILIES:
-        for fault in family(facts):
+        for fault in family(setup):
             if fault.name in by_name:
                 raise ValueError(f"{family.__name__}: another fault is called {fault.name!r}, too")
             by_name[fault.name] = fault

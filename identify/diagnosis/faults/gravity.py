@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, schema_numbers
+from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, rounded_for_schema
 from identify.diagnosis.faults.wrench import DEGREE
 from identify.inertia.consistency import MAX_COM_DISTANCE
 from identify.logs.log_properties import LogProperties
@@ -39,30 +39,30 @@ def is_usual_gravity(size: float) -> bool:
     return abs(size / STANDARD_GRAVITY - 1.0) < _GRAVITY_VARIATION
 
 
-def gravity_faults(facts: LogProperties) -> Iterator[Fault]:
+def gravity_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield faults of gravity; none for a log without an attitude."""
-    if not facts.has_attitude:
+    if not setup.has_attitude:
         return
-    yield from _gravity_direction_faults(facts)
-    if facts.gravity_added:
-        yield _gravity_tilt_fault(facts)
+    yield from _gravity_direction_faults(setup)
+    if setup.gravity_added:
+        yield _gravity_tilt_fault(setup)
         # On Earth, gravity is known better than from a log.
-        if not facts.static_poses and not is_usual_gravity(float(np.linalg.norm(facts.gravity))):
-            yield _gravity_magnitude_fault(facts)
-        yield from _compensated_weight_faults(facts)
+        if not setup.static_poses and not is_usual_gravity(float(np.linalg.norm(setup.gravity))):
+            yield _gravity_magnitude_fault(setup)
+        yield from _compensated_weight_faults(setup)
 
 
-def imu_faults(facts: LogProperties) -> Iterator[Fault]:
+def imu_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield faults of sign, scale and units of an inertial measurement unit without a pose."""
-    if facts.has_attitude or facts.schema is None:
+    if setup.has_attitude or setup.schema is None:
         return
-    imu, given, twist = facts.schema.imu, facts.schema.acceleration, facts.schema.twist
+    imu, given, twist = setup.schema.imu, setup.schema.acceleration, setup.schema.twist
     degrees: dict[str, object] = {}
     for name, table, key in (("imu", imu, "gyro"), ("twist", twist, "angular")):
         if table is not None and getattr(table, key) is not None:
             degrees[f"{name}.angle_unit"] = "rad" if table.angle_unit == "deg" else "deg"
     if degrees:
-        yield discrete_fault(facts, "angle_unit", _GYRO_UNIT_TEXT, degrees)
+        yield discrete_fault(setup, "angle_unit", _GYRO_UNIT_TEXT, degrees)
     for key, columns in (
         ("imu.accelerometer", None if imu is None else imu.accelerometer),
         ("acceleration.linear", None if given is None else given.linear),
@@ -71,53 +71,53 @@ def imu_faults(facts: LogProperties) -> Iterator[Fault]:
             continue
         patch = {key: [negate_column(column) for column in columns]}
         text = "the proper acceleration has the other sign: at rest it points up"
-        yield discrete_fault(facts, "imu_sign", text, patch)
-        if facts.imu_scale == 1.0:
+        yield discrete_fault(setup, "imu_sign", text, patch)
+        if setup.imu_scale == 1.0:
             continue
         from identify.signals.imu_scale import scale_patch  # few logs need it
 
-        scale = scale_patch(facts.schema_tables, key.partition(".")[0], facts.imu_scale)
+        scale = scale_patch(setup.schema_tables, key.partition(".")[0], setup.imu_scale)
         if scale is None:
             continue
         text = "the accelerometer does not read gravity: it is in another unit or scale"
-        yield discrete_fault(facts, "imu_scale", text, scale, raw_evidence=_SCALE_EVIDENCE)
+        yield discrete_fault(setup, "imu_scale", text, scale, raw_evidence=_SCALE_EVIDENCE)
         if degrees:
             text, both = f"{text}, and {_GYRO_UNIT_TEXT}", {**scale, **degrees}
             yield discrete_fault(
-                facts, "imu_scale", text, both, mistakes=2, raw_evidence=_SCALE_EVIDENCE
+                setup, "imu_scale", text, both, mistakes=2, raw_evidence=_SCALE_EVIDENCE
             )
 
 
-def _gravity_direction_faults(facts: LogProperties) -> Iterator[Fault]:
-    g = facts.gravity
+def _gravity_direction_faults(setup: LogProperties) -> Iterator[Fault]:
+    g = setup.gravity
     size = float(np.linalg.norm(g))
     if size == 0.0:
-        if facts.acceleration_kind != "proper":
+        if setup.acceleration_kind != "proper":
             for name, axis in _WORLD_DIRECTIONS.items():
                 text = f"gravity is missing: it points along {name} of the world's axes"
                 yield _other_gravity_fault(
-                    facts, text, STANDARD_GRAVITY * np.array(axis, dtype=float)
+                    setup, text, STANDARD_GRAVITY * np.array(axis, dtype=float)
                 )
         return
-    if not facts.gravity_added:
+    if not setup.gravity_added:
         text = "the acceleration is the classical one, gravity not in it"
-        yield discrete_fault(facts, "acceleration_kind", text, {"acceleration.kind": "classical"})
+        yield discrete_fault(setup, "acceleration_kind", text, {"acceleration.kind": "classical"})
         return
     for name, axis in _WORLD_DIRECTIONS.items():
         other = size * np.array(axis, dtype=float)
         if other @ g < _MIN_TILT_COSINE * size**2:
             text = f"gravity points along {name} of the world's axes"
-            yield _other_gravity_fault(facts, text, other, "gravity_direction")
+            yield _other_gravity_fault(setup, text, other, "gravity_direction")
     # A magnitude unlike that on Earth is the likeliest fault, although others fit as well.
     if not is_usual_gravity(size):
         scale = STANDARD_GRAVITY / size
-        yield _other_gravity_fault(facts, f"gravity is {scale * size:.4g} m/s²", scale * g)
-    if "linear_acceleration" in facts.signals:
+        yield _other_gravity_fault(setup, f"gravity is {scale * size:.4g} m/s²", scale * g)
+    if "linear_acceleration" in setup.signals:
         text = "the acceleration is as an accelerometer reads it, less gravity"
-        yield discrete_fault(facts, "acceleration_kind", text, {"acceleration.kind": "proper"})
+        yield discrete_fault(setup, "acceleration_kind", text, {"acceleration.kind": "proper"})
     else:
         yield discrete_fault(
-            facts,
+            setup,
             "already_compensated",
             "the weight is not in the wrench: the controller has subtracted it",
             {"world.gravity": [0.0, 0.0, 0.0]},
@@ -127,24 +127,26 @@ def _gravity_direction_faults(facts: LogProperties) -> Iterator[Fault]:
 
 
 def _other_gravity_fault(
-    facts: LogProperties, text: str, other: Array, code: str = "gravity_magnitude"
+    setup: LogProperties, text: str, gravity: Array, code: str = "gravity_magnitude"
 ) -> Fault:
-    patch = {"world.gravity": schema_numbers(other)}
-    change = gravity_map(other - facts.gravity, facts.compensated_weight)
-    return discrete_fault(facts, code, text, patch, linear_map=change)
+    patch = {"world.gravity": rounded_for_schema(gravity)}
+    change = gravity_map(gravity - setup.gravity, setup.compensated_weight)
+    return discrete_fault(setup, code, text, patch, linear_map=change)
 
 
-def _gravity_tilt_fault(facts: LogProperties) -> Fault:
+def _gravity_tilt_fault(setup: LogProperties) -> Fault:
     def patch(size: Array) -> Patch:
-        return {"world.gravity": schema_numbers(facts.gravity + gravity_tilt(size, facts.gravity))}
+        return {
+            "world.gravity": rounded_for_schema(setup.gravity + gravity_tilt(size, setup.gravity))
+        }
 
     return Fault(
         "gravity_tilted",
         "gravity_tilted",
         "gravity tilted",
         patch,
-        lambda size: gravity_map(gravity_tilt(size, facts.gravity), facts.compensated_weight),
-        facts=facts,
+        lambda size: gravity_map(gravity_tilt(size, setup.gravity), setup.compensated_weight),
+        setup=setup,
         parameters=FaultParameters(
             ("first axis", "second axis"),
             *("deg", DEGREE, FAULT_AXES_ANGLE),
@@ -152,31 +154,31 @@ def _gravity_tilt_fault(facts: LogProperties) -> Fault:
     )
 
 
-def _gravity_magnitude_fault(facts: LogProperties) -> Fault:
+def _gravity_magnitude_fault(setup: LogProperties) -> Fault:
     return Fault(
         "gravity_magnitude",
         "gravity_magnitude",
         "gravity magnitude",
-        lambda size: {"world.gravity": schema_numbers((1.0 + float(size[0])) * facts.gravity)},
-        lambda size: gravity_map(float(size[0]) * facts.gravity, facts.compensated_weight),
-        facts=facts,
+        lambda size: {"world.gravity": rounded_for_schema((1.0 + float(size[0])) * setup.gravity)},
+        lambda size: gravity_map(float(size[0]) * setup.gravity, setup.compensated_weight),
+        setup=setup,
         parameters=FaultParameters(
             *(("share",), "%", 1e-2, FAULT_SCALE),
         ),
     )
 
 
-def _compensated_weight_faults(facts: LogProperties) -> Iterator[Fault]:
+def _compensated_weight_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield faults of a compensated weight: one that is missing, or one added by mistake."""
-    before = np.array(facts.compensated_weight or (0.0,) * 4)
-    if facts.compensated_weight:
+    before = np.array(setup.compensated_weight or (0.0,) * 4)
+    if setup.compensated_weight:
         text = (
             f"the wrench has its whole weight already: that of the {before[0]:.4g} kg of "
             "[wrench.compensated] was never subtracted"
         )
         none = {"wrench.compensated": None}
-        restored = weight_map(-before, facts.gravity)
-        yield discrete_fault(facts, "partly_compensated", text, none, linear_map=restored)
+        restored = weight_map(-before, setup.gravity)
+        yield discrete_fault(setup, "partly_compensated", text, none, linear_map=restored)
 
     def patch(size: Array) -> Patch:
         if not before[0] + size[0] > 0.0:
@@ -199,13 +201,13 @@ def _compensated_weight_faults(facts: LogProperties) -> Iterator[Fault]:
         "partly_compensated",
         "partly_compensated",
         "partly compensated",
-        patch if facts.schema is not None else None,
-        lambda size: weight_map(size, facts.gravity),
+        patch if setup.schema is not None else None,
+        lambda size: weight_map(size, setup.gravity),
         lambda size: (
             "In the schema, give in [wrench.compensated] the mass and the centre of mass that the "
             "pendant shows, or log without gravity compensation."
         ),
-        facts,
+        setup,
         FaultParameters(
             *(("mass", "moment x", "moment y", "moment z"), "kg, kg m", 1.0, FAULT_MISSING_MASS),
             search_radius=np.inf,

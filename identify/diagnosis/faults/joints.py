@@ -10,13 +10,13 @@ from identify.logs.log_properties import LogProperties
 from identify.logs.schema_fields import negate_column
 
 
-def joint_faults(facts: LogProperties) -> Iterator[Fault]:
+def joint_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield faults of order, sign and unit of the joint positions that give the pose."""
-    schema = facts.schema
+    schema = setup.schema
     if (
         schema is None
         or schema.joints is None
-        or not (schema.has_pose_from_joints and facts.has_attitude)
+        or not (schema.has_pose_from_joints and setup.has_attitude)
     ):
         return
     joints, columns = schema.joints, schema.joints.position
@@ -24,13 +24,13 @@ def joint_faults(facts: LogProperties) -> Iterator[Fault]:
         swapped = list(columns)
         swapped[i], swapped[j] = columns[j], columns[i]
         text = f"the positions of joints {joints.names[i]} and {joints.names[j]} are exchanged"
-        yield discrete_fault(facts, "joint_order", text, {"joints.position": swapped})
+        yield discrete_fault(setup, "joint_order", text, {"joints.position": swapped})
     for j, name in enumerate(joints.names):
         mirrored = [*columns[:j], negate_column(columns[j]), *columns[j + 1 :]]
         text = f"joint {name} turns the other way than in the robot's model"
-        yield discrete_fault(facts, "joint_sign", text, {"joints.position": mirrored})
+        yield discrete_fault(setup, "joint_sign", text, {"joints.position": mirrored})
     unit = joints.units[0]
     if unit in ("rad", "deg") and len({*joints.units}) == 1 and not joints.offset:
         other = "deg" if unit == "rad" else "rad"
         text = f'the positions of the joints are in "{other}", not in "{unit}"'
-        yield discrete_fault(facts, "angle_unit", text, {"joints.unit": other})
+        yield discrete_fault(setup, "angle_unit", text, {"joints.unit": other})

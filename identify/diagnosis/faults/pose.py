@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, schema_numbers
+from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, rounded_for_schema
 from identify.logs.log_properties import LogProperties
 from identify.logs.schema_fields import negate_column
 from identify.logs.schema_tables import PoseTable
@@ -30,39 +30,39 @@ _POSITION_TEXTS = {
     "body": "of the body's origin in body axes",
     "inverse": "of the world's origin in body axes",
 }
-_OTHER_ORDER = {"xyzw": "wxyz", "wxyz": "xyzw"}
+_OPPOSITE_ORDER = {"xyzw": "wxyz", "wxyz": "xyzw"}
 
 
-def pose_faults(facts: LogProperties) -> Iterator[Fault]:
+def pose_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield faults of the pose and the rates."""
-    if facts.schema is not None:
+    if setup.schema is not None:
         if (
-            facts.has_attitude
-            and facts.schema.pose is not None
-            and not facts.schema.has_pose_from_joints
+            setup.has_attitude
+            and setup.schema.pose is not None
+            and not setup.schema.has_pose_from_joints
         ):
-            yield from _pose_convention_faults(facts, facts.schema.pose)
-            yield from _position_unit_faults(facts, facts.schema.pose)
-        yield from _acceleration_kind_faults(facts)
-        yield from _acceleration_unit_faults(facts)
-        yield from _rate_unit_faults(facts)
-    by_joints = facts.schema is not None and facts.schema.has_pose_from_joints
-    if facts.gravity_added and facts.acceleration_from_position and not by_joints:
-        yield _position_scale_fault(facts)
-    if not facts.static_poses:
-        yield _point_offset_fault(facts)
+            yield from _pose_convention_faults(setup, setup.schema.pose)
+            yield from _position_unit_faults(setup, setup.schema.pose)
+        yield from _acceleration_kind_faults(setup)
+        yield from _acceleration_unit_faults(setup)
+        yield from _rate_unit_faults(setup)
+    by_joints = setup.schema is not None and setup.schema.has_pose_from_joints
+    if setup.gravity_added and setup.acceleration_from_position and not by_joints:
+        yield _position_scale_fault(setup)
+    if not setup.static_poses:
+        yield _point_offset_fault(setup)
 
 
-def _pose_convention_faults(facts: LogProperties, pose: PoseTable) -> Iterator[Fault]:
+def _pose_convention_faults(setup: LogProperties, pose: PoseTable) -> Iterator[Fault]:
     """Yield faults of quaternion order, direction of the rotation, and meaning of the position."""
     reorders = (False, True) if pose.quaternion is not None else (False,)
     inverse, present = pose.maps == "world_to_body", pose.position_kind
     for reordered, remapped in product(reorders, (False, True)):
         default = "inverse" if inverse != remapped else "world"
-        for position in _POSITION_TEXTS if facts.acceleration_from_position else (default,):
-            signs = facts.acceleration_from_position and position == "world" and not reordered
+        for position in _POSITION_TEXTS if setup.acceleration_from_position else (default,):
+            signs = setup.acceleration_from_position and position == "world" and not reordered
             for sign in (1.0, -1.0) if signs and pose.position is not None else (1.0,):
-                unchanged = position == present or not facts.acceleration_from_position
+                unchanged = position == present or not setup.acceleration_from_position
                 if not (reordered or remapped) and unchanged and sign > 0.0:
                     continue
                 implied = remapped and position == default and pose.position_axes is None
@@ -75,12 +75,12 @@ def _pose_convention_faults(facts: LogProperties, pose: PoseTable) -> Iterator[F
                     _mistake_texts(pose, reordered, remapped, position, present, sign)
                 )
                 mistakes = reordered + remapped + (sign < 0.0) + (not (unchanged or implied))
-                yield discrete_fault(facts, code, text, patch, mistakes=mistakes)
-                if mistakes == 1 and code != "position_axes" and facts.gravity_added:
+                yield discrete_fault(setup, code, text, patch, mistakes=mistakes)
+                if mistakes == 1 and code != "position_axes" and setup.gravity_added:
                     # Otherwise a position and a force with the other sign would explain it.
-                    both = patch | {"world.gravity": schema_numbers(-facts.gravity)}
+                    both = patch | {"world.gravity": rounded_for_schema(-setup.gravity)}
                     text += ", and gravity points the other way"
-                    yield discrete_fault(facts, code, text, both, mistakes=2)
+                    yield discrete_fault(setup, code, text, both, mistakes=2)
 
 
 def _mistake_texts(
@@ -100,7 +100,7 @@ def _pose_patch(
 ) -> Iterator[tuple[str, object]]:
     """Yield changed keys of `[pose]`; "inverse" positions are negated positions in body axes."""
     if reordered:
-        yield "pose.order", _OTHER_ORDER[pose.rotation_order]
+        yield "pose.order", _OPPOSITE_ORDER[pose.rotation_order]
     if remapped:
         yield "pose.maps", "body_to_world" if pose.maps == "world_to_body" else "world_to_body"
     if position == "inverse" and default == "world":
@@ -111,71 +111,71 @@ def _pose_patch(
         yield "pose.position", [negate_column(column) for column in pose.position]
 
 
-def _position_unit_faults(facts: LogProperties, pose: PoseTable) -> Iterator[Fault]:
-    if not (facts.acceleration_from_position and facts.gravity_added):
+def _position_unit_faults(setup: LogProperties, pose: PoseTable) -> Iterator[Fault]:
+    if not (setup.acceleration_from_position and setup.gravity_added):
         return
     other, factor = ("m", 1e3) if pose.position_unit == "mm" else ("mm", 1e-3)
-    if MIN_PLAUSIBLE_RATES[0] < facts.top_speeds[0] * factor < MAX_PLAUSIBLE_RATES[0]:
+    if MIN_PLAUSIBLE_RATES[0] < setup.top_speeds[0] * factor < MAX_PLAUSIBLE_RATES[0]:
         text = f"the position is in {other}, not in {pose.position_unit}"
-        yield discrete_fault(facts, "position_unit", text, {"pose.position_unit": other})
+        yield discrete_fault(setup, "position_unit", text, {"pose.position_unit": other})
 
 
-def _acceleration_kind_faults(facts: LogProperties) -> Iterator[Fault]:
+def _acceleration_kind_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield the fault of a spatial acceleration interpreted as classical, or the reverse."""
-    kind = facts.acceleration_kind
-    if "linear_acceleration" not in facts.signals or kind == "proper":
+    kind = setup.acceleration_kind
+    if "linear_acceleration" not in setup.signals or kind == "proper":
         return
-    if facts.static_poses or not facts.has_attitude:
+    if setup.static_poses or not setup.has_attitude:
         return
     other = "spatial" if kind == "classical" else "classical"
     text = f"the linear acceleration is the {other} one"
-    yield discrete_fault(facts, "acceleration_kind", text, {"acceleration.kind": other})
+    yield discrete_fault(setup, "acceleration_kind", text, {"acceleration.kind": other})
 
 
-def _acceleration_unit_faults(facts: LogProperties) -> Iterator[Fault]:
+def _acceleration_unit_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield faults of linear accelerations in other units, such as g."""
-    table = None if facts.schema is None else facts.schema.acceleration
-    if table is None or table.linear is None or not facts.has_attitude:
+    table = None if setup.schema is None else setup.schema.acceleration
+    if table is None or table.linear is None or not setup.has_attitude:
         return
     for other in ACCELERATION_UNITS:
         if other != table.unit:
             text = f"the linear acceleration is in {other}, not in {table.unit}"
-            yield discrete_fault(facts, "acceleration_unit", text, {"acceleration.unit": other})
+            yield discrete_fault(setup, "acceleration_unit", text, {"acceleration.unit": other})
 
 
-def _rate_unit_faults(facts: LogProperties) -> Iterator[Fault]:
+def _rate_unit_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield the fault of angular rates in degrees if they are implausibly fast in radians."""
     tables = {"angular_velocity": "twist", "angular_acceleration": "acceleration"}
-    patch = {f"{tables[n]}.angle_unit": "deg" for n in tables if n in facts.signals}
-    if patch and facts.top_speeds[1] > MIN_RATE_IN_DEGREES:
-        yield discrete_fault(facts, "angle_unit", "angular rates are in degrees", patch)
+    patch = {f"{tables[n]}.angle_unit": "deg" for n in tables if n in setup.signals}
+    if patch and setup.top_speeds[1] > MIN_RATE_IN_DEGREES:
+        yield discrete_fault(setup, "angle_unit", "angular rates are in degrees", patch)
 
 
-def _position_scale_fault(facts: LogProperties) -> Fault:
+def _position_scale_fault(setup: LogProperties) -> Fault:
     return Fault(
         "position_scale",
         "position_unit",
         "position scale",
         None,
-        lambda size: position_scale_map(float(size[0]), facts.gravity),
+        lambda size: position_scale_map(float(size[0]), setup.gravity),
         lambda size: (
             f"Check the scale of [pose] position: lengths are {1.0 + float(size[0]):.4g} of it"
         ),
-        facts,
+        setup,
         FaultParameters(("scale",), "%", 1e-2, FAULT_SCALE),
     )
 
 
-def _point_offset_fault(facts: LogProperties) -> Fault:
-    tool = None if facts.schema is None else facts.schema.body.tcp
-    of_tool = tool is not None and facts.wrench_frame == "world"
+def _point_offset_fault(setup: LogProperties) -> Fault:
+    tool = None if setup.schema is None else setup.schema.body.tcp
+    of_tool = tool is not None and setup.wrench_frame == "world"
 
     def action(size: Array) -> str:
         shown = [round(1e3 * float(v), 2) + 0.0 for v in size]
-        if facts.schema is not None and "accelerometer" in facts.signals and not facts.has_attitude:
-            mount = facts.schema.imu and facts.schema.imu.mount
+        if setup.schema is not None and "accelerometer" in setup.signals and not setup.has_attitude:
+            mount = setup.schema.imu and setup.schema.imu.mount
             place = np.zeros(3) if mount is None else mount.pose.position
-            return f"In [imu.mount], set `translation = {schema_numbers(place - size)}` (in m)"
+            return f"In [imu.mount], set `translation = {rounded_for_schema(place - size)}` (in m)"
         if of_tool:
             missing = [0.0 - v for v in shown]
             return (
@@ -195,6 +195,6 @@ def _point_offset_fault(facts: LogProperties) -> Fault:
         None,
         point_offset_map,
         action,
-        facts,
+        setup,
         FaultParameters(("x", "y", "z"), "mm", 1e-3, FAULT_POINT_DISPLACEMENT),
     )

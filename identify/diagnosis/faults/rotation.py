@@ -24,29 +24,29 @@ _EULER_SEQUENCES = tuple(
 )
 """The twelve sequences of Euler angles."""
 
-_OTHER_UNIT = {"rad": "deg", "deg": "rad"}
-_UNIT_NAMES = {"rad": "radians", "deg": "degrees"}
+_OTHER_ANGLE_UNIT = {"rad": "deg", "deg": "rad"}
+_ANGLE_UNIT_NAMES = {"rad": "radians", "deg": "degrees"}
 
 
-def rotation_faults(facts: LogProperties) -> Iterator[Fault]:
+def rotation_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield faults of convention, unit, order and signs of a rotation, and of position axes."""
-    pose = None if facts.schema is None else facts.schema.pose
-    if pose is None or not facts.has_attitude:
+    pose = None if setup.schema is None else setup.schema.pose
+    if pose is None or not setup.has_attitude:
         return
     columns = pose.rotation_columns
     if pose.matrix is None and len(columns) >= 3:
         if pose.quaternion is None:
-            yield from _convention_faults(facts, pose, columns)
-        yield from _sign_faults(facts, pose, columns)
+            yield from _convention_faults(setup, pose, columns)
+        yield from _sign_faults(setup, pose, columns)
     if (
-        facts.acceleration_from_position
+        setup.acceleration_from_position
         and pose.position is not None
         and pose.position_kind == "world"
     ):
         for order in SIGNED_ORDERS:
             patch = {"pose.position": reordered(pose.position, order)}
             yield discrete_fault(
-                facts, "position_axes", f"the position's {describe_axes(order)}", patch
+                setup, "position_axes", f"the position's {describe_axes(order)}", patch
             )
 
 
@@ -62,7 +62,7 @@ def describe_axes(order: tuple[tuple[int, int], ...]) -> str:
 
 
 def _convention_faults(
-    facts: LogProperties, pose: PoseTable, columns: tuple[Column, ...]
+    setup: LogProperties, pose: PoseTable, columns: tuple[Column, ...]
 ) -> Iterator[Fault]:
     """Yield interpretations as Euler angles of any order or as rotation vector, in either unit."""
     meanings = [("rotation_vector", "", columns)]
@@ -76,7 +76,7 @@ def _convention_faults(
     ]
     present = pose.rotation_kind, pose.rotation_order, columns
     for (kind, order, permuted), unit in product(
-        meanings, (pose.angle_unit, _OTHER_UNIT[pose.angle_unit])
+        meanings, (pose.angle_unit, _OTHER_ANGLE_UNIT[pose.angle_unit])
     ):
         patch: dict[str, object] = {}
         texts = []
@@ -91,13 +91,13 @@ def _convention_faults(
         if unit != pose.angle_unit:
             patch["pose.angle_unit"] = unit
             texts.append(
-                f"the angles of the pose are in {_UNIT_NAMES[unit]}, not in "
-                f"{_UNIT_NAMES[pose.angle_unit]}"
+                f"the angles of the pose are in {_ANGLE_UNIT_NAMES[unit]}, not in "
+                f"{_ANGLE_UNIT_NAMES[pose.angle_unit]}"
             )
         if texts:
             code = "rotation_convention" if (kind, order, permuted) != present else "angle_unit"
             mistakes = len(texts) + (permuted != columns)
-            yield discrete_fault(facts, code, " and ".join(texts), patch, mistakes=mistakes)
+            yield discrete_fault(setup, code, " and ".join(texts), patch, mistakes=mistakes)
 
 
 def _convention_text(
@@ -111,7 +111,7 @@ def _convention_text(
 
 
 def _sign_faults(
-    facts: LogProperties, pose: PoseTable, columns: tuple[Column, ...]
+    setup: LogProperties, pose: PoseTable, columns: tuple[Column, ...]
 ) -> Iterator[Fault]:
     """Yield interpretations of a rotation with other signs or, for a vector, in another order."""
     place = 1 if pose.rotation_order == "wxyz" else 0
@@ -126,4 +126,4 @@ def _sign_faults(
         text = f"the rotation's {describe_axes(order)}"
         if pose.euler is not None:
             text = f"the Euler angles are {', '.join(map(str, signed))}"
-        yield discrete_fault(facts, "rotation_convention", text, patch)
+        yield discrete_fault(setup, "rotation_convention", text, patch)

@@ -11,8 +11,8 @@ from identify.diagnosis.fault import (
     Fault,
     FaultParameters,
     discrete_fault,
+    rounded_for_schema,
     schema_lines,
-    schema_numbers,
 )
 from identify.diagnosis.faults.pose import MAX_PLAUSIBLE_RATES, MIN_PLAUSIBLE_RATES
 from identify.logs.log_properties import LogProperties
@@ -25,15 +25,15 @@ _TIME_FACTORS = (1e-6, 1e-3, 0.5, 2.0, 1e3, SECONDS_PER_DAY, 1e6)
 """Tried factors on time: other units, or half or twice the sampling rate."""
 
 
-def timing_faults(facts: LogProperties) -> Iterator[Fault]:
+def timing_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield faults of time and delay; none for static poses."""
-    if facts.static_poses:
+    if setup.static_poses:
         return
-    if facts.rates_from_pose and facts.gravity_added:
-        yield from _time_unit_faults(facts)
-        yield _clock_rate_fault(facts)
-    yield _delay_fault(facts)
-    yield _lag_fault(facts)
+    if setup.rates_from_pose and setup.gravity_added:
+        yield from _time_unit_faults(setup)
+        yield _clock_rate_fault(setup)
+    yield _delay_fault(setup)
+    yield _lag_fault(setup)
 
 
 def time_patch(schema_tables: Mapping[str, object], factor: float) -> Patch:
@@ -65,36 +65,36 @@ def time_remedy(schema_tables: Mapping[str, object], factor: float) -> str:
     return schema_lines(patch, schema_tables)
 
 
-def _time_unit_faults(facts: LogProperties) -> Iterator[Fault]:
-    speed, spin = facts.top_speeds
+def _time_unit_faults(setup: LogProperties) -> Iterator[Fault]:
+    speed, spin = setup.top_speeds
     for factor in _TIME_FACTORS:
         rates = speed / factor, spin / factor
         if all(rate < most for rate, most in zip(rates, MAX_PLAUSIBLE_RATES, strict=True)) and any(
             rate > least for rate, least in zip(rates, MIN_PLAUSIBLE_RATES, strict=True)
         ):
             yield discrete_fault(
-                facts,
+                setup,
                 "time_unit",
                 f"time runs {factor:g} times as long as read",
-                time_patch(facts.schema_tables, factor),
-                action=time_remedy(facts.schema_tables, factor),
-                linear_map=clock_rate_map(factor - 1.0, facts.gravity),
+                time_patch(setup.schema_tables, factor),
+                action=time_remedy(setup.schema_tables, factor),
+                linear_map=clock_rate_map(factor - 1.0, setup.gravity),
                 time_factor=factor,
             )
 
 
-def _clock_rate_fault(facts: LogProperties) -> Fault:
+def _clock_rate_fault(setup: LogProperties) -> Fault:
     return Fault(
         "clock_rate",
         "clock_rate",
         "clock rate",
         None,
-        lambda size: clock_rate_map(float(size[0]), facts.gravity),
+        lambda size: clock_rate_map(float(size[0]), setup.gravity),
         lambda size: (
             f"Check the rate of the log: its time runs at {1.0 / (1.0 + float(size[0])):.4g} of "
             "the true rate"
         ),
-        facts,
+        setup,
         FaultParameters(
             *(("rate",), "%", 1e-2, FAULT_CLOCK_RATE),
             usable_range=(-0.15, 0.15),
@@ -102,23 +102,23 @@ def _clock_rate_fault(facts: LogProperties) -> Fault:
     )
 
 
-def _delay_fault(facts: LogProperties) -> Fault:
-    before = 0.0 if facts.schema is None else facts.schema.wrench.delay_s
+def _delay_fault(setup: LogProperties) -> Fault:
+    before = 0.0 if setup.schema is None else setup.schema.wrench.delay_s
     axes: Patch = {}
-    if facts.schema is not None and facts.schema.wrench.delay_axes != "body":
-        axes = {"wrench.delay_axes": facts.schema.wrench.delay_axes}
+    if setup.schema is not None and setup.schema.wrench.delay_axes != "body":
+        axes = {"wrench.delay_axes": setup.schema.wrench.delay_axes}
     return Fault(
         "delay",
         "delay",
         "delay",
-        lambda size: {"wrench.delay_s": schema_numbers(before + float(size[0])), **axes},
+        lambda size: {"wrench.delay_s": rounded_for_schema(before + float(size[0])), **axes},
         lambda size: delay_map(float(size[0])),
-        facts=facts,
+        setup=setup,
         parameters=FaultParameters(("delay",), "ms", 1e-3, FAULT_WRENCH_DELAY),
     )
 
 
-def _lag_fault(facts: LogProperties) -> Fault:
+def _lag_fault(setup: LogProperties) -> Fault:
     def action(size: Array) -> str:
         corner = 1.0 / (2.0 * np.pi * max(abs(float(size[0])), 1e-9))
         return (
@@ -133,6 +133,6 @@ def _lag_fault(facts: LogProperties) -> Fault:
         None,
         lambda size: lag_map(float(size[0])),
         action,
-        facts,
+        setup,
         FaultParameters(("time constant",), "ms", 1e-3, FAULT_WRENCH_DELAY),
     )

@@ -8,7 +8,13 @@ from itertools import product
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, gain_of, schema_numbers
+from identify.diagnosis.fault import (
+    Fault,
+    FaultParameters,
+    discrete_fault,
+    rounded_for_schema,
+    wrench_map_of_patch,
+)
 from identify.diagnosis.faults.rotation import SIGNED_ORDERS, describe_axes, reordered
 from identify.logs.log_properties import LogProperties
 from identify.logs.patch import Patch
@@ -38,72 +44,72 @@ LOG_RATIO_STARTS = tuple(np.outer((-1.0, 1.0), np.arange(1.2, 7.0, 0.4)).reshape
 """Starting values of the log-ratio of the scales of force and torque: it has many maxima."""
 
 
-def sign_faults(facts: LogProperties) -> Iterator[Fault]:
+def sign_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield wrong signs of wrench, force and torque."""
-    if facts.schema is None:
+    if setup.schema is None:
         return
-    wrench = facts.schema.wrench
+    wrench = setup.schema.wrench
     other = "body" if wrench.acts_on == "sensor" else "sensor"
     yield discrete_fault(
-        facts, "wrench_sign", "the wrench has the other sign", {"wrench.acts_on": other}
+        setup, "wrench_sign", "the wrench has the other sign", {"wrench.acts_on": other}
     )
     for key in ("force", "torque"):
         patch = {f"wrench.{key}": [negate_column(column) for column in getattr(wrench, key)]}
-        yield discrete_fault(facts, f"{key}_sign", f"the {key} alone has the other sign", patch)
+        yield discrete_fault(setup, f"{key}_sign", f"the {key} alone has the other sign", patch)
 
 
-def wrench_faults(facts: LogProperties) -> Iterator[Fault]:
+def wrench_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield faults of the wrench other than signs of whole vectors."""
-    if facts.schema is not None:
-        yield from _axis_sign_faults(facts)
-        yield from _axes_faults(facts)
+    if setup.schema is not None:
+        yield from _axis_sign_faults(setup)
+        yield from _axes_faults(setup)
         if (
-            not facts.static_poses
+            not setup.static_poses
         ):  # static poses identify mass and centre of mass, no ratio of units
-            yield from _unit_faults(facts)
-        yield from _frame_faults(facts)
-    yield _misalignment_fault(facts)
-    yield _torque_gain_fault(facts)
-    if not facts.static_poses:
-        yield _raw_counts_fault(facts)
+            yield from _unit_faults(setup)
+        yield from _frame_faults(setup)
+    yield _misalignment_fault(setup)
+    yield _torque_gain_fault(setup)
+    if not setup.static_poses:
+        yield _raw_counts_fault(setup)
 
 
-def _axis_sign_faults(facts: LogProperties) -> Iterator[Fault]:
+def _axis_sign_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield wrong signs of single axes of force or torque."""
-    assert facts.schema is not None
+    assert setup.schema is not None
     for key, axis in product(("force", "torque"), range(3)):
-        columns = list(getattr(facts.schema.wrench, key))
+        columns = list(getattr(setup.schema.wrench, key))
         columns[axis] = negate_column(columns[axis])
         text = f"{'xyz'[axis]} of the {key} alone has the other sign"
-        yield discrete_fault(facts, f"{key}_sign", text, {f"wrench.{key}": columns})
+        yield discrete_fault(setup, f"{key}_sign", text, {f"wrench.{key}": columns})
 
 
-def _axes_faults(facts: LogProperties) -> Iterator[Fault]:
+def _axes_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield permuted or mirrored axes of force, torque or both, and force and torque swapped."""
-    assert facts.schema is not None
-    wrench = facts.schema.wrench
+    assert setup.schema is not None
+    wrench = setup.schema.wrench
     for order in SIGNED_ORDERS:
         by_key = {key: reordered(getattr(wrench, key), order) for key in ("force", "torque")}
         both = {f"wrench.{key}": columns for key, columns in by_key.items()}
-        yield discrete_fault(facts, "wrench_axes", f"the wrench's {describe_axes(order)}", both)
+        yield discrete_fault(setup, "wrench_axes", f"the wrench's {describe_axes(order)}", both)
         if sum(k != axis or sign < 0 for axis, (sign, k) in enumerate(order)) > 1:
             for key, columns in by_key.items():
                 text = f"the {key}'s {describe_axes(order)}"
-                yield discrete_fault(facts, "wrench_axes", text, {f"wrench.{key}": columns})
+                yield discrete_fault(setup, "wrench_axes", text, {f"wrench.{key}": columns})
     swapped = {"wrench.force": list(wrench.torque), "wrench.torque": list(wrench.force or ())}
     yield discrete_fault(
-        facts, "wrench_axes", "the columns of force and torque are swapped", swapped
+        setup, "wrench_axes", "the columns of force and torque are swapped", swapped
     )
 
 
-def _unit_faults(facts: LogProperties) -> Iterator[Fault]:
+def _unit_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield wrong units of force, of torque and of both.
 
     A log identifies only their ratio: a common factor is another body of the same shape. Two wrong
     units are assumed to be of one system, such as pounds and inch pounds.
     """
-    assert facts.schema is not None
-    wrench = facts.schema.wrench
+    assert setup.schema is not None
+    wrench = setup.schema.wrench
     present = wrench.force_unit, wrench.torque_unit
     keys = "force_unit", "torque_unit"
     for units in product(FORCE_UNITS, _TORQUE_UNITS):
@@ -117,41 +123,41 @@ def _unit_faults(facts: LogProperties) -> Iterator[Fault]:
         texts = [f"the {keys[k][:-5]} is in {units[k]}, not in {present[k]}" for k in changed]
         patch = {f"wrench.{keys[k]}": units[k] for k in changed}
         if len(changed) == 1 or units[1].startswith(units[0]):
-            yield discrete_fault(facts, keys[changed[-1]], " and ".join(texts), patch)
+            yield discrete_fault(setup, keys[changed[-1]], " and ".join(texts), patch)
 
 
-def _frame_faults(facts: LogProperties) -> Iterator[Fault]:
+def _frame_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield a wrong frame of the wrench."""
-    if facts.wrench_frame == "sensor" or not facts.has_attitude:
+    if setup.wrench_frame == "sensor" or not setup.has_attitude:
         return
-    other = "body" if facts.wrench_frame == "world" else "world"
+    other = "body" if setup.wrench_frame == "world" else "world"
     patch: dict[str, object] = {"wrench.frame": other}
-    if facts.schema is not None and facts.schema.wrench.point is not None and other == "body":
+    if setup.schema is not None and setup.schema.wrench.point is not None and other == "body":
         patch["wrench.point"] = None
-    yield discrete_fault(facts, "wrench_frame", f"the wrench is in {other} axes", patch)
+    yield discrete_fault(setup, "wrench_frame", f"the wrench is in {other} axes", patch)
 
 
-def _misalignment_fault(facts: LogProperties) -> Fault:
+def _misalignment_fault(setup: LogProperties) -> Fault:
     def patch(size: Array) -> Patch:
         turn = exp_rotation(size)
-        if facts.X_BS is not None:
-            turn = quaternion_product(quaternion_from_rotation(facts.X_BS.rotation), turn)
-        lines = {"wrench.mount.quaternion": schema_numbers(turn)}
-        mount = None if facts.schema is None else facts.schema.wrench.mount
+        if setup.X_BS is not None:
+            turn = quaternion_product(quaternion_from_rotation(setup.X_BS.rotation), turn)
+        lines = {"wrench.mount.quaternion": rounded_for_schema(turn)}
+        mount = None if setup.schema is None else setup.schema.wrench.mount
         if mount is not None and mount.rotation_vector is not None:
             lines["wrench.mount.rotation_vector"] = None  # type: ignore[assignment]
-        return lines if facts.wrench_frame == "sensor" else {"wrench.frame": "sensor", **lines}
+        return lines if setup.wrench_frame == "sensor" else {"wrench.frame": "sensor", **lines}
 
     return Fault(
         "wrench_misaligned",
         "wrench_misaligned",
         "wrench misaligned",
-        None if facts.wrench_frame == "world" else patch,
-        lambda size: misalignment_map(size, facts.X_BS),
+        None if setup.wrench_frame == "world" else patch,
+        lambda size: misalignment_map(size, setup.X_BS),
         (lambda size: "Turn the sensor's axes where the wrench is logged")
-        if facts.wrench_frame == "world"
+        if setup.wrench_frame == "world"
         else None,
-        facts,
+        setup,
         FaultParameters(
             ("about x", "about y", "about z"),
             *("deg", DEGREE, FAULT_AXES_ANGLE),
@@ -160,24 +166,24 @@ def _misalignment_fault(facts: LogProperties) -> Fault:
     )
 
 
-def axes_rotation(fault: Fault, facts: LogProperties) -> Array | None:
+def axes_rotation(fault: Fault, setup: LogProperties) -> Array | None:
     """Return the rotation vector of a fault that rotates force and torque axes; None for others."""
-    if fault.code != "wrench_axes" or fault.patch is None or facts.schema is None:
+    if fault.code != "wrench_axes" or fault.patch is None or setup.schema is None:
         return None
-    G = gain_of(fault.patch(np.zeros(0)), facts.schema)
+    G = wrench_map_of_patch(fault.patch(np.zeros(0)), setup.schema)
     if np.linalg.det(G[:3, :3]) < 0.5:  # mirrored, or force and torque swapped
         return None
     return log_rotation(quaternion_from_rotation(G[:3, :3]))
 
 
 def rotation_starts(turn: Array) -> list[Array]:
-    """Return a rotation vector and its combinations with 45° rotations about each axis."""
+    """Return start values of a search: a rotation vector, and it after 45° about each axis."""
     q, half = exp_rotation(turn), 0.25 * np.pi * np.eye(3)
     near = [log_rotation(quaternion_product(exp_rotation(v), q)) for v in (*half, *-half)]
     return [turn, *near]
 
 
-def _torque_gain_fault(facts: LogProperties) -> Fault:
+def _torque_gain_fault(setup: LogProperties) -> Fault:
     def action(size: Array) -> str:
         return (
             f"Torque over force is {1.0 / (1.0 + float(size[0])):.4g} of what fits: check both "
@@ -190,9 +196,9 @@ def _torque_gain_fault(facts: LogProperties) -> Fault:
         "gain",
         "torque gain",
         None,
-        lambda size: torque_gain_map(float(size[0]), facts.X_BS),
+        lambda size: torque_gain_map(float(size[0]), setup.X_BS),
         action,
-        facts,
+        setup,
         FaultParameters(
             *(("gain",), "%", 1e-2, FAULT_TORQUE_GAIN),
             search_radius=400.0,
@@ -202,7 +208,7 @@ def _torque_gain_fault(facts: LogProperties) -> Fault:
     )
 
 
-def _raw_counts_fault(facts: LogProperties) -> Fault:
+def _raw_counts_fault(setup: LogProperties) -> Fault:
     """Return the fault of raw counts: force and torque have unknown, different scales."""
 
     def describe(size: Array, half: Array) -> str:
@@ -220,9 +226,9 @@ def _raw_counts_fault(facts: LogProperties) -> Fault:
         "gain",
         "raw counts",
         None,
-        lambda size: torque_gain_map(float(np.expm1(size[0])), facts.X_BS),
+        lambda size: torque_gain_map(float(np.expm1(size[0])), setup.X_BS),
         lambda size: remedy,
-        facts,
+        setup,
         FaultParameters(
             ("logarithm of the ratio",), "", 1.0, FAULT_TORQUE_GAIN, search_radius=200.0
         ),

@@ -15,7 +15,7 @@ from identify.inertia import inertia_about_com, is_consistent
 from identify.inertia.frames import congruence_map
 from identify.spatial import BodyFrame
 
-_POWERS = np.repeat([0.0, 1.0, 2.0], [1, 3, 6])
+_LENGTH_POWERS = np.repeat([0.0, 1.0, 2.0], [1, 3, 6])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +71,7 @@ class BodyPrior(Prior):
         radius = np.sqrt(max(0.5 * float(np.trace(inertia_about_com(phi))) / phi[0], 0.0))
         T = np.eye(4)
         T[:3, 3] = phi[1:4] / phi[0]
-        root = congruence_map(T) * (error * phi[0] * radius**_POWERS)
+        root = congruence_map(T) * (error * phi[0] * radius**_LENGTH_POWERS)
         return cls(phi, root @ root.T, name)
 
     @classmethod

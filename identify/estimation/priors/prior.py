@@ -38,7 +38,7 @@ class Prior(ABC):
     __slots__ = ()
 
     kind: ClassVar[str]
-    """Name in provenance and studies."""
+    """Name of the kind of prior in provenance and studies."""
 
     @abstractmethod
     def mixture(self, mass: float) -> NormalMixture | None:
@@ -65,7 +65,7 @@ class Prior(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Ball(Prior):
-    """Default prior: a ball of water completes unidentifiable parameters.
+    """Default prior: parameters that the data do not identify are those of a ball of water.
 
     Along unidentifiable directions the standard deviation is the body's own scale; identifiable
     parameters are not affected.
@@ -81,6 +81,7 @@ class Ball(Prior):
 
 
 BALL = Ball()
+"""The default prior."""
 
 
 @dataclass(frozen=True, slots=True)

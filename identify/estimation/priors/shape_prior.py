@@ -13,13 +13,13 @@ import numpy as np
 from identify.arrays import Array, Phi, Vec3, seal
 from identify.errors import ModelError
 from identify.estimation.errors import TermError
-from identify.estimation.priors.features import (
+from identify.estimation.priors.prior import NormalMixture, Prior
+from identify.estimation.priors.shape_covariance import (
+    box_half_sides,
     density_covariance,
-    half_widths,
     outline_covariance,
     point_parameters,
 )
-from identify.estimation.priors.prior import NormalMixture, Prior
 from identify.inertia import inertia_about_com
 from identify.inertia.frames import congruence_map
 from identify.inertia.shapes import Points, Shape, read_mesh
@@ -31,7 +31,7 @@ _DENSITY_DEVIATIONS = np.geomspace(0.05, 1.6, 6)
 """Grid of relative standard deviations of the density about a uniform density."""
 
 _OUTLINE_ERRORS = (0.25, 0.5, 1.0, 2.0)
-"""Grid of errors of the outline, relative to the given error."""
+"""Grid of the errors of a body's outline, as multiples of the error that the user gives."""
 
 _POINT_OVERREACH, _OVERREACH_OUTLINE_ERRORS = (0.0, 0.5, 1.0, 1.5), (0.25, 0.5, 1.0)
 """Grid of the distance by which points reach beyond the solid, in their spacing, and of the
@@ -119,8 +119,8 @@ class ShapePrior(Prior):
             points = at.apply(points)
         if len(points) < _MIN_POINTS:
             raise ModelError(
-                f"{name}: {len(points)} points say nothing of a shape; expected "
-                f"{_MIN_POINTS} or more"
+                f"{name}: {len(points)} points do not define a shape; expected {_MIN_POINTS} or "
+                "more"
             )
         spacing = _spacing(points, name)
         mean = weights @ point_parameters(points)
@@ -230,7 +230,7 @@ class ShapePrior(Prior):
         return cls(mean, spread, error, 0.0, volume, name)
 
     def mixture(self, mass: float) -> NormalMixture:
-        """Return the mixture over density deviation, outline error and overreach for a mass.
+        """Return normal distributions of the parameters for a mass, over a grid of shape errors.
 
         Raises:
             TermError: no body of that mass is of that size.
@@ -242,7 +242,7 @@ class ShapePrior(Prior):
             return _scaled_mixture(mass, means, spread, {"parts": _BOX_CONCENTRATIONS})
         covariance = _covariance_of_points(self.mean)
         squares, axes = np.linalg.eigh(covariance)
-        half = half_widths(squares)
+        half = box_half_sides(squares)
         kappas, outlines = (
             (_POINT_OVERREACH, _OVERREACH_OUTLINE_ERRORS)
             if self.spacing
@@ -306,14 +306,14 @@ def _spacing(points: Vec3, name: str) -> float:
     nearest = np.asarray(cKDTree(points).query(points, k=2)[0])[:, 1]
     spacing = float(np.median(nearest[nearest > 0.0])) if nearest.any() else 0.0
     if not spacing > 1e-9 * np.ptp(points, axis=0).max():
-        raise ModelError(f"{name}: all points are in one place, which is no shape")
+        raise ModelError(f"{name}: all points coincide; expected points that fill the body")
     return spacing
 
 
 def _scaled_mixture(
     mass: float, mean: Phi, spread: Array, settings: Mapping[str, Array]
 ) -> NormalMixture:
-    """Scale the mixture of bodies of unit mass to a mass, which stays uncertain."""
+    """Scale normal distributions of bodies of unit mass to an uncertain mass."""
     covariances = mass**2 * (mean[:, :, None] * mean[:, None, :] + spread)
     return NormalMixture(mass * mean, covariances, settings)
 

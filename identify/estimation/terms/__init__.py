@@ -1,6 +1,6 @@
 """Constraints on a body that are known besides its log, one file each.
 
-A term is added by its file and a line in `TERMS`.
+A term is added by its file and a line in `TERM_CLASSES`.
 """
 
 from identify.lazy import attach

@@ -7,7 +7,7 @@ from identify.estimation.terms.mass_at_points import MassAtPoints as MassAtPoint
 from identify.estimation.terms.mass_between import MassBetween as MassBetween
 from identify.estimation.terms.mass_in_box import MassInBox as MassInBox
 from identify.estimation.terms.mass_in_ellipsoid import MassInEllipsoid as MassInEllipsoid
-from identify.estimation.terms.registry import TERMS as TERMS
+from identify.estimation.terms.registry import TERM_CLASSES as TERM_CLASSES
 from identify.estimation.terms.scalar_bounds import ScalarBounds as ScalarBounds
 from identify.estimation.terms.term import (
     ScaledBody as ScaledBody,

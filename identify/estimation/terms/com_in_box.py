@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors import TermError
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
+from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ class ComInBox(Term):
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """Build (low − c0)/L m ≤ h ≤ (high − c0)/L m in scaled units."""
+        """Build the six linear constraints of the first moment, in scaled units."""
         import cvxpy as cp
 
         body = x.body(self.body)
-        low, high = body.point(np.array(self.low)), body.point(np.array(self.high))
+        low, high = body.scaled_point(np.array(self.low)), body.scaled_point(np.array(self.high))
         return [
             body.moment >= cp.multiply(low, body.mass),
             body.moment <= cp.multiply(high, body.mass),
@@ -73,7 +73,7 @@ class ComInBox(Term):
         The unit is the distance of the box's corners from the reference point if that is larger.
         Signs are those of low m ≤ h ≤ high m, for a negative mass too.
         """
-        number = body_number(scaling.space, self.body)
+        number = body_index(scaling.space, self.body)
         mass, moment = x[10 * number], x[10 * number + 1 : 10 * number + 4]
         outside = np.maximum(
             mass * np.array(self.low) - moment, moment - mass * np.array(self.high)
@@ -85,7 +85,7 @@ class ComInBox(Term):
 
     def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
         """Return the box as bounds of the centre of mass."""
-        if body_number(space, self.body) != body_number(space, body):
+        if body_index(space, self.body) != body_index(space, body):
             return {}
         return dict(zip(("cx", "cy", "cz"), zip(self.low, self.high, strict=True), strict=True))
 

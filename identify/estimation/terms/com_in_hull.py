@@ -14,9 +14,9 @@ from identify.estimation.terms.geometry_checks import (
     coplanar,
     longest_side,
     require_metres,
-    sealed_points,
+    validated_points,
 )
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
+from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ComInHull(Term):
     body: str | None = None
 
     def __post_init__(self) -> None:
-        points = sealed_points(self.points, "hull of the centre of mass")
+        points = validated_points(self.points, "hull of the centre of mass")
         object.__setattr__(self, "points", points)
         if coplanar(points):
             raise TermError(
@@ -50,7 +50,7 @@ class ComInHull(Term):
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """Build nᵀh ≤ (d − nᵀc0)/L m in scaled units for all faces."""
+        """Build one linear constraint of the first moment for each face, in scaled units."""
         import cvxpy as cp
 
         body = x.body(self.body)
@@ -63,7 +63,7 @@ class ComInHull(Term):
 
         The unit is the distance of the points from the reference point if that is larger.
         """
-        number = body_number(scaling.space, self.body)
+        number = body_index(scaling.space, self.body)
         unit = scaling.bodies[number]
         mass, moment = x[10 * number], x[10 * number + 1 : 10 * number + 4]
         normals, levels = _faces(self.points)
@@ -74,7 +74,7 @@ class ComInHull(Term):
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:
         """Raise if the size of the hull in metres is implausible for the mass."""
-        mass = float(x[10 * body_number(space, self.body)])
+        mass = float(x[10 * body_index(space, self.body)])
         require_metres(str(self), mass, longest_side(self.points), filled=False)
 
     def __str__(self) -> str:

@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
     from identify.estimation.scaling import Scaling
 
-MARGIN = 1e-9
+CONSISTENCY_MARGIN = 1e-9
 """Smallest eigenvalue of the scaled pseudo-inertia and smallest scaled mass; sheets of paper
 pass."""
 
-_LARGEST_MARGIN = 1.0 / 3.0
-"""Smallest second moment of a ball of mass one and size one, an upper limit for bodies of its
-size."""
+_MAX_MARGIN = 1.0 / 3.0
+"""Upper limit of the margin: the second moment of a scaled ball, which more would exclude."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +34,8 @@ class Consistent(Term):
 
     Attributes:
         least_mass: smallest mass of each body.
-        margin: smallest eigenvalue of the pseudo-inertia: above `MARGIN`, no body is a sheet.
-        bodies: names of the bodies with this margin, all if not given; others have `MARGIN`.
+        margin: smallest eigenvalue of the pseudo-inertia: with more than the default, no sheets.
+        bodies: names of the bodies with this margin, all if not given; others have the default.
 
     Raises:
         TermError: the margin is not between zero and a third.
@@ -45,12 +44,12 @@ class Consistent(Term):
     kind: ClassVar[str] = "consistent"
     tolerance: ClassVar[float] = 1e-9
 
-    least_mass: float = MARGIN
-    margin: float = MARGIN
+    least_mass: float = CONSISTENCY_MARGIN
+    margin: float = CONSISTENCY_MARGIN
     bodies: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.margin < _LARGEST_MARGIN:
+        if not 0.0 < self.margin < _MAX_MARGIN:
             raise TermError(
                 "margin of consistency: expected above zero and below a third of the body's own "
                 f"scale, got {self.margin:g}"
@@ -58,7 +57,7 @@ class Consistent(Term):
 
     def margin_of(self, body: str) -> float:
         """Return the smallest eigenvalue of the scaled pseudo-inertia of a body."""
-        return self.margin if self.bodies is None or body in self.bodies else MARGIN
+        return self.margin if self.bodies is None or body in self.bodies else CONSISTENCY_MARGIN
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """Build one matrix inequality and one mass bound for each body."""
@@ -75,7 +74,7 @@ class Consistent(Term):
         """Return the largest deficit of an eigenvalue or a mass below its bound."""
         thetas = scaling.theta(x)[: 10 * len(scaling.bodies)].reshape(-1, 10)
         return max(
-            max(self.margin_of(name) - least_eigenvalue(theta), self.least_mass - float(theta[0]))
+            max(self.margin_of(name) - min_eigenvalue(theta), self.least_mass - float(theta[0]))
             for name, theta in zip(scaling.space.bodies, thetas, strict=True)
         )
 
@@ -83,12 +82,12 @@ class Consistent(Term):
         return "physical consistency"
 
 
-def margin_of(terms: Iterable[Term], body: str) -> float:
-    """Return the largest margin of consistency of a body among constraints; `MARGIN` if none."""
+def consistency_margin(terms: Iterable[Term], body: str) -> float:
+    """Return the largest margin of consistency of a body among constraints, or the default."""
     consistent = (term for term in terms if isinstance(term, Consistent))
-    return max((term.margin_of(body) for term in consistent), default=MARGIN)
+    return max((term.margin_of(body) for term in consistent), default=CONSISTENCY_MARGIN)
 
 
-def least_eigenvalue(theta: Array) -> float:
+def min_eigenvalue(theta: Array) -> float:
     """Return the smallest eigenvalue of the pseudo-inertia of ten parameters."""
     return float(np.linalg.eigvalsh((PSEUDO_INERTIA_BASIS @ theta).reshape(4, 4))[0])

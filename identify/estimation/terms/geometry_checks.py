@@ -45,7 +45,7 @@ def require_metres(shape: str, mass: float, longest: float, *, filled: bool) -> 
         )
 
 
-def sealed_points(points: object, shape: str) -> tuple[tuple[float, float, float], ...]:
+def validated_points(points: object, shape: str) -> tuple[tuple[float, float, float], ...]:
     """Validate points [m], shape (n, 3), and convert them to tuples.
 
     Raises:

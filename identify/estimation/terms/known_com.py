@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
-from identify.estimation.terms.geometry_checks import sealed_points
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
+from identify.estimation.terms.geometry_checks import validated_points
+from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
@@ -35,36 +35,36 @@ class KnownCom(Term):
     body: str | None = None
 
     def __post_init__(self) -> None:
-        (com,) = sealed_points([self.com], "known centre of mass")
+        (com,) = validated_points([self.com], "known centre of mass")
         object.__setattr__(self, "com", com)
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """Build h = (c − c0)/L m in scaled units."""
+        """Build the equality of the first moment and the mass times the point, in scaled units."""
         import cvxpy as cp
 
         body = x.body(self.body)
-        return [body.moment == cp.multiply(body.point(np.array(self.com)), body.mass)]
+        return [body.moment == cp.multiply(body.scaled_point(np.array(self.com)), body.mass)]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the distance of the centre of mass from the known point, in units of length.
 
         The unit is the point's distance from the reference point if that is larger.
         """
-        number = body_number(scaling.space, self.body)
+        number = body_index(scaling.space, self.body)
         phi, unit = x[10 * number : 10 * number + 10], scaling.bodies[number]
         away = float(np.linalg.norm(phi[1:4] / phi[0] - np.array(self.com)))
         return away / max(unit.length, float(np.linalg.norm(np.array(self.com) - unit.com)))
 
     def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
-        """Return the three rows of h = c m."""
-        start = 10 * body_number(space, self.body)
+        """Return the equality of the first moment and mass times the point as three rows."""
+        start = 10 * body_index(space, self.body)
         rows = np.zeros((3, len(space)))
         rows[:, start], rows[:, start + 1 : start + 4] = -np.array(self.com), np.eye(3)
         return rows, np.zeros(3)
 
     def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
         """Return the known point as lower and upper bounds."""
-        if body_number(space, self.body) != body_number(space, body):
+        if body_index(space, self.body) != body_index(space, body):
             return {}
         return {f"c{axis}": (value, value) for axis, value in zip("xyz", self.com, strict=True)}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, positive
 from identify.estimation.errors import TermError
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
+from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
 from identify.spatial.vectors import STANDARD_GRAVITY
 
@@ -42,26 +42,26 @@ class KnownMass(Term):
         if not LIGHTEST_GIVEN <= self.mass <= HEAVIEST_GIVEN:
             raise TermError(
                 f"mass: {self.mass:g} kg would weigh {STANDARD_GRAVITY * self.mass:.3g} N, which "
-                f"no log can show; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
+                f"no sensor measures; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """Build m = mass."""
         body = x.body(self.body)
-        return [body.mass == body.in_masses(self.mass)]
+        return [body.mass == body.scaled_mass(self.mass)]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the relative error of the mass."""
-        return abs(float(x[self._row(scaling.space)]) / self.mass - 1.0)
+        return abs(float(x[self._mass_row(scaling.space)]) / self.mass - 1.0)
 
     def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
         """Return the row of m = mass."""
         row = np.zeros((1, len(space)))
-        row[0, self._row(space)] = 1.0
+        row[0, self._mass_row(space)] = 1.0
         return row, np.array([self.mass])
 
-    def _row(self, space: ParameterSpace) -> int:
-        return 10 * body_number(space, self.body)
+    def _mass_row(self, space: ParameterSpace) -> int:
+        return 10 * body_index(space, self.body)
 
     def __str__(self) -> str:
         return f"mass{name_suffix(self.body)} = {self.mass:g} kg"

@@ -13,9 +13,9 @@ from identify.estimation.terms.geometry_checks import (
     coplanar,
     longest_side,
     require_metres,
-    sealed_points,
+    validated_points,
 )
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
+from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
 from identify.inertia.matrices import phi_from_inertia
 from identify.regressors import ParameterSpace
 
@@ -45,7 +45,7 @@ class MassAtPoints(Term):
     body: str | None = None
 
     def __post_init__(self) -> None:
-        points = sealed_points(self.points, "points of the mass")
+        points = validated_points(self.points, "points of the mass")
         object.__setattr__(self, "points", points)
         if coplanar(points):
             raise TermError(
@@ -54,33 +54,36 @@ class MassAtPoints(Term):
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """Build theta = Σ μᵢ theta(pᵢ), μ ≥ 0."""
+        """Build the equality of the scaled body and a sum of nonnegative point masses."""
         import cvxpy as cp
 
         body = x.body(self.body)
         masses = cp.Variable(len(self.points))
-        return [body.of_phi(_bodies(np.array(self.points)).T) @ masses == body.theta, masses >= 0.0]
+        return [
+            body.theta_of_phi(_unit_point_masses(np.array(self.points)).T) @ masses == body.theta,
+            masses >= 0.0,
+        ]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the distance of the scaled body from the nearest body of masses at the points."""
         from scipy.optimize import nnls
 
-        number = body_number(scaling.space, self.body)
+        number = body_index(scaling.space, self.body)
         unit = scaling.bodies[number]
         theta = unit.to_theta @ x[10 * number : 10 * number + 10]
-        columns = unit.mass * unit.to_theta @ _bodies(np.array(self.points)).T
+        columns = unit.mass * unit.to_theta @ _unit_point_masses(np.array(self.points)).T
         sizes = np.linalg.norm(columns, axis=0)
         return float(nnls(columns / sizes, theta, maxiter=50 * len(sizes))[1])
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:
         """Raise if the extent of the points in metres is implausible for the mass."""
-        mass = float(x[10 * body_number(space, self.body)])
+        mass = float(x[10 * body_index(space, self.body)])
         require_metres(str(self), mass, longest_side(self.points), filled=True)
 
     def __str__(self) -> str:
         return f"mass{name_suffix(self.body)} at {len(self.points)} points"
 
 
-def _bodies(points: Array) -> Array:
+def _unit_point_masses(points: Array) -> Array:
     """Return the ten parameters of a unit mass at each point, shape (n, 10)."""
     return phi_from_inertia(np.ones(len(points)), points, np.zeros((len(points), 3, 3)))

@@ -11,7 +11,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.errors import TermError
 from identify.estimation.terms.known_mass import HEAVIEST_GIVEN, LIGHTEST_GIVEN
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
+from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
@@ -42,27 +42,27 @@ class MassBetween(Term):
             )
         if self.low > HEAVIEST_GIVEN or self.high < LIGHTEST_GIVEN:
             raise TermError(
-                f"bounds of the mass: {self.low:g} to {self.high:g} kg contains no mass that a log "
-                f"can show; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
+                f"bounds of the mass: {self.low:g} to {self.high:g} kg contains no mass that a "
+                f"sensor can measure; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """Build low ≤ m ≤ high."""
         body = x.body(self.body)
-        bounds: list[cp.Constraint] = [body.mass >= body.in_masses(self.low)]
+        bounds: list[cp.Constraint] = [body.mass >= body.scaled_mass(self.low)]
         if np.isfinite(self.high):
-            bounds.append(body.mass <= body.in_masses(self.high))
+            bounds.append(body.mass <= body.scaled_mass(self.high))
         return bounds
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the distance of the mass outside the interval, in units of mass."""
-        number = body_number(scaling.space, self.body)
+        number = body_index(scaling.space, self.body)
         mass = float(x[10 * number])
         return max(self.low - mass, mass - self.high) / scaling.bodies[number].mass
 
     def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
         """Return the interval as bounds of the mass."""
-        if body_number(space, self.body) != body_number(space, body):
+        if body_index(space, self.body) != body_index(space, body):
             return {}
         return {"m": (self.low, self.high)}
 

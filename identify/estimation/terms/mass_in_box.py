@@ -12,11 +12,11 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.errors import TermError
 from identify.estimation.terms.com_in_box import FARTHEST_FACE, ComInBox
-from identify.estimation.terms.geometry_checks import require_metres, sealed_points
+from identify.estimation.terms.geometry_checks import require_metres, validated_points
 from identify.estimation.terms.term import (
     ScaledSpace,
     Term,
-    body_number,
+    body_index,
     name_suffix,
     second_moment_rows,
 )
@@ -51,7 +51,7 @@ class MassInBox(Term):
     body: str | None = None
 
     def __post_init__(self) -> None:
-        low, high = sealed_points([self.low, self.high], "box of the mass")
+        low, high = validated_points([self.low, self.high], "box of the mass")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         if not all(a < b for a, b in zip(low, high, strict=True)):
@@ -73,7 +73,7 @@ class MassInBox(Term):
         return T
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """Build tr(Tᵀ P T Π) ≥ 0 for the 19 polynomials P that are nonnegative in the box."""
+        """Build mean ≥ 0 over the mass of 19 polynomials that are nonnegative in the box."""
         T = self._to_box
         sides = np.subtract(self.high, self.low)
         rows = second_moment_rows(T.T @ _POLYNOMIALS @ T) * float(sides.min()) ** 2
@@ -81,7 +81,7 @@ class MassInBox(Term):
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the largest deficit of a polynomial's mean below zero, in scaled units."""
-        number = body_number(scaling.space, self.body)
+        number = body_index(scaling.space, self.body)
         unit, T = scaling.bodies[number], self._to_box
         M = T @ pseudo_inertia(x[10 * number : 10 * number + 10]) @ T.T
         m, means, squares = M[3, 3], M[:3, 3], np.diag(M)[:3]
@@ -101,7 +101,7 @@ class MassInBox(Term):
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:
         """Raise if the box's size is implausible for the mass."""
-        mass = float(x[10 * body_number(space, self.body)])
+        mass = float(x[10 * body_index(space, self.body)])
         longest = float(np.subtract(self.high, self.low).max())
         require_metres(str(self), mass, longest, filled=True)
 

@@ -14,7 +14,7 @@ from identify.estimation.terms.geometry_checks import require_metres
 from identify.estimation.terms.term import (
     ScaledSpace,
     Term,
-    body_number,
+    body_index,
     name_suffix,
     second_moment_rows,
 )
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from identify.estimation.scaling import Scaling
 
-Row = tuple[float, float, float]
+_Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class MassInEllipsoid(Term):
 
     kind: ClassVar[str] = "mass_in_ellipsoid"
 
-    centre: Row
-    Q: tuple[Row, Row, Row]
+    centre: _Vector
+    Q: tuple[_Vector, _Vector, _Vector]
     body: str | None = None
 
     def __post_init__(self) -> None:
@@ -69,14 +69,14 @@ class MassInEllipsoid(Term):
         return BoundingEllipsoid(np.array(self.centre), np.array(self.Q))
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """Build tr(E Π) ≥ 0, E = [[−Q⁻¹, Q⁻¹ c], [cᵀ Q⁻¹, 1 − cᵀ Q⁻¹ c]]."""
+        """Build mean ≥ 0 over the mass of the ellipsoid's polynomial 1 − (r − c)ᵀ Q⁻¹ (r − c)."""
         ellipsoid = self.ellipsoid
         row = ellipsoid.semi_axes[0] ** 2 * second_moment_rows(ellipsoid.homogeneous)
         return [row @ x.body(self.body).phi >= 0.0]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the excess of tr(Q⁻¹ S_c) over the mass, in scaled units."""
-        number = body_number(scaling.space, self.body)
+        number = body_index(scaling.space, self.body)
         unit, centre, Q = scaling.bodies[number], np.array(self.centre), np.array(self.Q)
         Pi = pseudo_inertia(x[10 * number : 10 * number + 10])
         S, h, m = Pi[:3, :3], Pi[:3, 3], Pi[3, 3]
@@ -89,7 +89,7 @@ class MassInEllipsoid(Term):
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:
         """Raise if the ellipsoid's size is implausible for the mass."""
-        mass = float(x[10 * body_number(space, self.body)])
+        mass = float(x[10 * body_index(space, self.body)])
         require_metres(str(self), mass, 2.0 * float(self.ellipsoid.semi_axes[-1]), filled=True)
 
     def __str__(self) -> str:

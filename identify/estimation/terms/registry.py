@@ -1,4 +1,4 @@
-"""Registry of the kinds of constraints."""
+"""Registry of the classes of constraints."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from identify.estimation.terms.mass_in_ellipsoid import MassInEllipsoid
 from identify.estimation.terms.scalar_bounds import ScalarBounds
 from identify.estimation.terms.term import Term
 
-TERMS: Mapping[str, type[Term]] = {
+TERM_CLASSES: Mapping[str, type[Term]] = {
     term.kind: term
     for term in (
         Consistent,

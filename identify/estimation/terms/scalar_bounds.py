@@ -24,7 +24,7 @@ class ScalarBounds(Term):
     kind: ClassVar[str] = "scalar_bounds"
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """Build low ≤ s ≤ high."""
+        """Build the finite lower and upper bounds of all scalars."""
         if x.scalars is None or x.inverse_units is None:
             return []
         constraints = []

@@ -64,15 +64,15 @@ class ScaledBody:
         """Ten parameters about Bo in B, in units of mass times length², shape (10,)."""
         return self.to_phi @ self.theta
 
-    def of_phi(self, phi: Array) -> cp.Expression:
-        """Convert parameters of 1 kg bodies [SI], columns (10, n), to theta in the unit of mass."""
+    def theta_of_phi(self, phi: Array) -> cp.Expression:
+        """Convert ten parameters per kg [SI] to scaled parameters per unit of mass, (10, n)."""
         return self.to_theta @ phi
 
-    def point(self, p: Vec3) -> cp.Expression:
+    def scaled_point(self, p: Vec3) -> cp.Expression:
         """Convert a point p_BoP_B [m] to scaled coordinates from the reference point."""
         return np.asarray(p, dtype=np.float64) * self.inverse_length - self.com
 
-    def in_masses(self, mass: float) -> cp.Expression:
+    def scaled_mass(self, mass: float) -> cp.Expression:
         """Convert a mass [kg] to the unit of mass."""
         return mass * self.inverse_mass
 
@@ -95,20 +95,20 @@ class ScaledSpace:
 
     def body(self, name: str | None) -> ScaledBody:
         """Return the scaled unknowns of the body with a name; of the first body for None."""
-        return self.bodies[body_number(self.space, name)]
+        return self.bodies[body_index(self.space, name)]
 
 
 class Term(ABC):
     """Constraint on the unknowns, such as a known mass.
 
     A subclass is a frozen dataclass (compiled programs are cached by their terms), with a line in
-    `TERMS`. It is implemented twice: for the solver in `build`, for the check in `violation`.
+    `TERM_CLASSES`, implemented twice: for the solver in `build`, for the check in `violation`.
     """
 
     __slots__ = ()
 
     kind: ClassVar[str]
-    """Name in provenance and studies."""
+    """Name of the kind of constraint in provenance and studies."""
 
     tolerance: ClassVar[float] = 1e-7
     """Largest violation that counts as rounding, in scaled units; far below the accuracy with which
@@ -157,8 +157,8 @@ class Term(ABC):
         return {}
 
 
-def body_number(space: ParameterSpace, name: str | None) -> int:
-    """Return the number of the body with a name in a space; zero for None.
+def body_index(space: ParameterSpace, name: str | None) -> int:
+    """Return the index of the body with a name in a space; zero for None.
 
     Raises:
         ProblemError: no body has this name.

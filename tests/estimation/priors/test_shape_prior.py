@@ -6,7 +6,7 @@ import pytest
 from identify.errors import IdentifyError, ModelError
 from identify.estimation.errors import TermError
 from identify.estimation.priors import ShapePrior
-from identify.estimation.priors.features import point_parameters
+from identify.estimation.priors.shape_covariance import point_parameters
 from identify.inertia import inertia_about_com, is_consistent
 from identify.inertia.shapes import Box, Cylinder, Plate, convex_hull
 from identify.spatial import Pose
@@ -118,8 +118,8 @@ def test_a_file_of_points_has_volumes_and_parts(tmp_path):
         ("x,y,z\n0,0,0\n1,nan,0\n", "y of line 3 is 'nan'; expected a number"),
         ("x,y,z\n0,0,0\n1,a,0\n", "y of line 3 is 'a'"),
         ("x,y,z,volume\n0,0,0,1\n1,0,0,-1\n0,1,0,1\n0,0,1,1\n", "weight 1 is -1"),
-        ("x,y,z\n0,0,0\n0,0,1\n", "2 points say nothing of a shape"),
-        ("x,y,z\n" + "0,0,0\n" * 9, "all points are in one place"),
+        ("x,y,z\n0,0,0\n0,0,1\n", "2 points do not define a shape"),
+        ("x,y,z\n" + "0,0,0\n" * 9, "all points coincide"),
         ("", "expected a CSV file"),
     ],
 )

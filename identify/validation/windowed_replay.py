@@ -19,7 +19,7 @@ from identify.spatial.rotations import (
     quaternion_product,
     rotation_angle,
 )
-from identify.validation.noise_growth import NoiseGrowth, require_time, simulate_noise_growth
+from identify.validation.noise_growth import NoiseGrowth, require_horizon, simulate_noise_growth
 from identify.validation.windows import (
     MIN_WINDOW_STEPS,
     OffsetSegment,
@@ -29,7 +29,7 @@ from identify.validation.windows import (
     neighbouring_motions,
 )
 
-HORIZON = 1.0
+DEFAULT_HORIZON = 1.0
 """Default maximum length of a window [s]."""
 
 _MAX_BAND_SAMPLES = 50
@@ -141,16 +141,18 @@ def replay(
     """
     require_bodies(bodies)
     phi = np.array(list(bodies.values()))
-    stacks = cut_windows(segments, HORIZON if horizon is None else horizon)
+    stacks = cut_windows(segments, DEFAULT_HORIZON if horizon is None else horizon)
     if not stacks:
         return None
-    growth = None if noise is None else _largest_stack_growth(stacks, phi[0], noise, interpolation)
+    growth = (
+        None if noise is None else _main_rate_noise_growth(stacks, phi[0], noise, interpolation)
+    )
     if noise is not None and growth is not None and horizon is None:
         least = min(MIN_WINDOW_STEPS * windows.step for windows in stacks)
-        require_time(growth, least)
+        require_horizon(growth, least)
         if growth.horizon < growth.time[-1]:
             stacks = cut_windows(segments, growth.horizon * (1.0 + 1e-9))
-            growth = _largest_stack_growth(stacks, phi[0], noise, interpolation)
+            growth = _main_rate_noise_growth(stacks, phi[0], noise, interpolation)
     runs = [_simulate(windows, phi, interpolation) for windows in stacks]
     errors = _pool_rates(runs)
     band = None
@@ -174,10 +176,10 @@ def replay(
     )
 
 
-def _largest_stack_growth(
+def _main_rate_noise_growth(
     stacks: Sequence[Windows], phi: Phi, noise: Mat66, interpolation: Interpolation
 ) -> NoiseGrowth:
-    """Compute the noise growth in the windows of the most frequent sampling rate."""
+    """Simulate the growth of wrench noise in the windows of the most frequent sampling rate."""
     windows = max(stacks, key=lambda stack: len(stack.time))
     return simulate_noise_growth(windows, phi, noise, windows.step, interpolation)
 
@@ -305,7 +307,11 @@ def _pivot_rows(rows: Array) -> Indices:
 
 
 def _simulate_linearised(
-    windows: Windows, run: _WindowErrors, near: Phi, shares: Array, interpolation: Interpolation
+    windows: Windows,
+    run: _WindowErrors,
+    basis_bodies: Phi,
+    coefficients: Array,
+    interpolation: Interpolation,
 ) -> _WindowErrors:
     """Compute errors of sampled bodies as linear combinations of the motions of a few bodies.
 
@@ -313,7 +319,7 @@ def _simulate_linearised(
     """
     every = max(1, windows.time.shape[1] // _MAX_BAND_SAMPLES)
     path = neighbouring_motions(
-        near[:, None], windows, windows.wrench, windows.step, interpolation, every
+        basis_bodies[:, None], windows, windows.wrench, windows.step, interpolation, every
     )
     position, quaternion = run.position[:, ::every], run.quaternion[:, ::every]
     from_measured = quaternion_product(
@@ -322,7 +328,7 @@ def _simulate_linearised(
     beside = quaternion_product(quaternion_conjugate(path.quaternion[0]), path.quaternion)
     away = path.position - path.position[0] + (position - windows.position[:, ::every])
     turned = log_rotation(quaternion_product(from_measured, beside))
-    weights = np.concatenate((np.ones((len(shares), 1)), shares), axis=1)
+    weights = np.concatenate((np.ones((len(coefficients), 1)), coefficients), axis=1)
     squares = []
     for error in (away, turned):
         error[1:] = (error[1:] - error[0]) / _DIFFERENCE_STEP
@@ -331,11 +337,13 @@ def _simulate_linearised(
     return _WindowErrors(path.time, len(windows.time), squares[0], squares[1], position, quaternion)
 
 
-def _linearisation_holds(linear: _WindowErrors, full: _WindowErrors, tried: Indices) -> bool:
+def _linearisation_holds(
+    linearised: _WindowErrors, simulated: _WindowErrors, sample_indices: Indices
+) -> bool:
     """Return whether linearised motions predict the errors of some fully simulated samples."""
     pairs = (
-        (linear.squared_distance[tried], full.squared_distance),
-        (linear.squared_angle[tried], full.squared_angle),
+        (linearised.squared_distance[sample_indices], simulated.squared_distance),
+        (linearised.squared_angle[sample_indices], simulated.squared_angle),
     )
     return all(
         bool(

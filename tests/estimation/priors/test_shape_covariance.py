@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from identify.estimation.priors.features import (
+from identify.estimation.priors.shape_covariance import (
     density_covariance,
     outline_covariance,
     point_parameters,

@@ -1,4 +1,4 @@
-"""Whitened equations of a body and the small faults of its sensor, reduced by QR.
+"""Linear equations of a body and the random effects (small sensor faults), reduced by QR.
 
 Rows of block means are kept one by one until the offsets and the drift are in them; all others are
 of the bands. The noise in the columns is taken off the triangle, not off its square.
@@ -25,10 +25,11 @@ _MAX_COSINES, _MAX_COSINES_OF_POSES = 8, 16
 """Largest number of cosines that model the drift of a log, in motion and in static poses."""
 
 _PSEUDO_INFORMATION = 1e-3
-"""Information of pseudo-data against rounding: an effect as large as its cap is this many σ."""
+"""Largest size of an effect, in standard errors of the pseudo-observation of zero that keeps
+rounding errors from informing it."""
 
 _MIN_CAP = 1e-12
-"""Smallest cap of an effect, for groups of zero size and massless bodies."""
+"""Smallest upper limit of an effect's size, so that a limit of zero does not divide by zero."""
 
 _MAX_DRIFT_COLUMNS = 400
 """Approximate largest number of drift columns of all logs together."""
@@ -42,8 +43,8 @@ def cosine_means(start: Array, stop: Array, count: int) -> Array:
 
 
 @dataclass(frozen=True)
-class EffectRows:
-    """Equations in [y, η, d]: coordinates y of the body at a fit, effects η, drift amplitudes d.
+class RandomEffectEquations:
+    """Whitened linear equations of body coordinates y, random effects η and drift amplitudes d.
 
     Attributes:
         fit: fit at which the equations are linearised.
@@ -64,8 +65,8 @@ class EffectRows:
     cosines: tuple[int, ...]
 
     @classmethod
-    def of(cls, fit: LeastSquaresFit, model: EffectModel) -> EffectRows:
-        """Form the equations of a fit of reduced statistics."""
+    def of(cls, fit: LeastSquaresFit, model: EffectModel) -> RandomEffectEquations:
+        """Linearise the logs of a fit in the unknowns, the effects of a model and the drift."""
         system = fit.data.system
         to_y = fit.scaling.to_x @ fit.direction_basis
         logs = [
@@ -79,8 +80,8 @@ class EffectRows:
                 _cosine_count(statistics, len(block_mean_cells(statistics, log)), len(logs))
                 for statistics, _, log in logs
             )
-        ends = np.cumsum([to_y.shape[1] + model.count, *(6 * k for k in cosines)])
-        builder = _EffectRowsBuilder(fit, to_y, int(ends[-1]) + 1)
+        ends = np.cumsum([to_y.shape[1] + model.effect_count, *(6 * k for k in cosines)])
+        builder = _WhitenedRowsCollector(fit, to_y, int(ends[-1]) + 1)
         for log_number, (statistics, number, log) in enumerate(logs):
             columns = slice(int(ends[log_number]), int(ends[log_number + 1]))
             builder.add_log(
@@ -90,29 +91,29 @@ class EffectRows:
         phi = fit.x[:10] + (fit.x[10:20] if len(fit.data.space.bodies) > 1 else 0.0)
         return cls(fit, BodyScale.of(phi), rows, noise, cross, to_y, cosines)
 
-    def equations(self, largest: Array) -> tuple[Array, Array, Array]:
-        """Return the equations T η = t of the effects, and the change of unknowns by each effect.
+    def equations(self, max_sizes: Array) -> tuple[Array, Array, Array]:
+        """Eliminate the body: equations T η = t of the effects, and their shift of the unknowns.
 
         Args:
-            largest: largest sizes of the effects, shape (e,); weak pseudo-data at these sizes
+            max_sizes: largest sizes of the effects, shape (e,); weak pseudo-data at these sizes
                 keep rounding errors from informing the effects.
 
         Returns:
             T and t, whose noise has variance one, and the change of the unknowns by each effect,
             shape (p, e).
         """
-        R, A, b = self._eiv_corrected(np.maximum(largest, _MIN_CAP))
+        R, A, b = self._eiv_corrected(np.maximum(max_sizes, _MIN_CAP))
         k = self.to_x.shape[1]
         # A is triangular: its first rows are those of the unknowns, with what the effects add.
         shift = -self.to_x @ np.linalg.solve(A[:k, :k], A[:k, k:])
         return *self._marginalise(R, A, b), shift
 
-    def _eiv_corrected(self, largest: Array) -> tuple[Array, Array, Array]:
-        """Return the rows R, and A and b corrected for column noise N: AᵀA = RᵀR − N."""
+    def _eiv_corrected(self, max_sizes: Array) -> tuple[Array, Array, Array]:
+        """Return the rows as measured, and matrix and right side corrected for regressor noise."""
         if not self.noise.any():
             return self.rows[:-1, :-1], self.rows[:-1, :-1], self.rows[:-1, -1]
-        least = np.zeros((len(largest), len(self.rows)))
-        least[:, -1 - len(largest) : -1] = np.diag(_PSEUDO_INFORMATION / largest)
+        least = np.zeros((len(max_sizes), len(self.rows)))
+        least[:, -1 - len(max_sizes) : -1] = np.diag(_PSEUDO_INFORMATION / max_sizes)
         rows = qr_factor(np.concatenate((self.rows, least)))
         return rows[:-1, :-1], *subtract_noise_moment_triangular(rows, self.noise)
 
@@ -130,22 +131,22 @@ class EffectRows:
         return rows[k : len(A), k:-1], rows[k : len(A), -1]
 
 
-def _cosine_count(statistics: Statistics, n: int, logs: int) -> int:
+def _cosine_count(statistics: Statistics, block_count: int, log_count: int) -> int:
     """Return the number of cosines that model a log's drift.
 
     Args:
         statistics: statistics that include the log.
-        n: number of its blocks of time, or static poses.
-        logs: number of logs of the fit.
+        block_count: number of its blocks of time, or static poses.
+        log_count: number of logs of the fit.
     """
-    by_log = min(n // 3, _MAX_COSINES_OF_POSES)
+    by_log = min(block_count // 3, _MAX_COSINES_OF_POSES)
     if not statistics.one_sample_per_cell:
-        by_log = min(n - 2, _MAX_COSINES)
-    return max(0, min(by_log, max(1, _MAX_DRIFT_COLUMNS // (6 * logs))))
+        by_log = min(block_count - 2, _MAX_COSINES)
+    return max(0, min(by_log, max(1, _MAX_DRIFT_COLUMNS // (6 * log_count))))
 
 
-class _EffectRowsBuilder:
-    """Collector of the whitened rows of a system's logs with the columns of their effects."""
+class _WhitenedRowsCollector:
+    """Builder of whitened rows of all logs in the columns of body, effects, drift and residual."""
 
     def __init__(self, fit: LeastSquaresFit, to_y: Array, width: int) -> None:
         self.fit, self.to_y, self.width = fit, to_y, width
@@ -163,19 +164,19 @@ class _EffectRowsBuilder:
     def add_log(
         self,
         statistics: Statistics,
-        which: tuple[int, int],
+        data_and_log: tuple[int, int],
         tangent: Array,
-        drift: slice,
-        log_number: int,
+        drift_columns: slice,
+        log_index: int,
     ) -> None:
-        """Add the rows of one log."""
-        number, log = which
+        """Add the whitened rows of one log, given by the indices of its statistics and log."""
+        number, log = data_and_log
         equations = self.fit.data.system.data[number][1]
         groups = np.flatnonzero(self.group_index[:, 0] == number)
         C = _residual_coefficients(
             equations.residual(log, int(self.group_index[groups[0], 1])),
             self.lever,
-            self.offsets[log_number],
+            self.offsets[log_index],
             tangent,
             self.to_y,
         )
@@ -193,24 +194,26 @@ class _EffectRowsBuilder:
                 stacks.append(wide)
                 continue
             stacks.append(
-                self._block_mean_rows(statistics, log, C, root, (drift, equations.offsets))
+                self._block_mean_rows(statistics, log, C, root, (drift_columns, equations.offsets))
             )
         self.R = qr_factor(np.concatenate((self.R, *stacks)))
 
     def _add_noise(
         self,
         statistics: Statistics,
-        which: tuple[int, int],
-        group: int,
+        log_and_group: tuple[int, int],
+        group_index: int,
         C: Array,
         narrow_columns: Indices,
     ) -> None:
-        noise = np.sqrt(self.fit.noise_fraction) * statistics.noise_rows[which]
+        noise = np.sqrt(self.fit.noise_fraction) * statistics.noise_rows[log_and_group]
         noise = noise[noise.any(axis=1)]
         if not len(noise):
             return
-        weight, narrow = self.weights[group], C.shape[-1]
-        more, less = _coloured_noise_rows(statistics.totals[which], noise, C, which[1])
+        weight, narrow = self.weights[group_index], C.shape[-1]
+        more, less = _coloured_noise_rows(
+            statistics.totals[log_and_group], noise, C, log_and_group[1]
+        )
         for rows, sign in ((noise, 1.0), (more, 1.0), (less, -1.0)):
             noisy = np.tensordot(rows, C, axes=1)
             whitened_rows = (whitener(weight) @ noisy).reshape(-1, narrow)
@@ -219,7 +222,7 @@ class _EffectRowsBuilder:
             )
             cross = sign * np.tensordot(noisy[..., -1], noisy[..., :-1], axes=(0, 0))
             cross = weight @ cross.reshape(len(weight), -1)
-            self.cross[group][..., narrow_columns[:-1]] += cross.reshape(
+            self.cross[group_index][..., narrow_columns[:-1]] += cross.reshape(
                 len(weight), len(weight), narrow - 1
             )
 
@@ -229,10 +232,10 @@ class _EffectRowsBuilder:
         log: int,
         C: Array,
         root: Array,
-        of: tuple[slice, str],
+        drift_and_offsets: tuple[slice, str],
     ) -> Array:
         """Form the rows of block means; offsets are eliminated unless shared by all logs."""
-        drift, offsets = of
+        drift, offsets = drift_and_offsets
         cells = block_mean_cells(statistics, log)
         z = statistics.factors[cells]
         kept = z.any(axis=2)
@@ -257,7 +260,7 @@ class _EffectRowsBuilder:
         return qr_factor(rows)[m:, m:]
 
     def finish(self) -> tuple[Array, Array, Array]:
-        """Return triangular factor, noise moment, and score covariance of the noise cross term."""
+        """Return the triangular factor of all rows, and noise moment and score covariance."""
         split = self.fit.identifiability
         k = split.identifiable.shape[1]
         completed = np.zeros((split.unidentifiable.shape[1], self.width))
@@ -317,7 +320,7 @@ def _weights_with_drift(fit: LeastSquaresFit) -> Array:
 def _residual_coefficients(
     C: Array, lever: Array, offset: Array, tangent: Array, to_y: Array
 ) -> Array:
-    """Compute coefficients of y, η and residual r for each of the 43 columns, (43, 6, k + q + 1).
+    """Compute coefficients of body, effects and residual in each log column, (43, 6, k + q + 1).
 
     Where η multiplies the measured wrench, the wrench predicted by the fit is used, because noise
     of the measured wrench is also noise of the residual.

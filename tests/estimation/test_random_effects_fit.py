@@ -10,9 +10,9 @@ from scipy.spatial.transform import Rotation
 import identify
 from identify import Estimate, FitResult, Recording
 from identify.estimation import EstimatorSettings, FittedEffects, estimate_body, fit_effects
-from identify.estimation.effects_fit import LogDrift
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors.prior import BALL
+from identify.estimation.random_effects_fit import LogDrift
 from identify.inertia import PHI as NAMES
 from identify.regressors import scan
 from identify.signals import Interpretation
@@ -50,13 +50,13 @@ CARRIER = random_body(np.random.default_rng(2), 2.0, 0.1)
 
 def columns_of(effects: FittedEffects, name: str, sensor: int = 0) -> slice:
     blocks = effects.model.blocks
-    (columns,) = [b.columns for b in blocks if (b.group.name, b.sensor) == (name, sensor)]
+    (columns,) = [b.columns for b in blocks if (b.fault.name, b.sensor) == (name, sensor)]
     return columns
 
 
 def drift_errors(effects: FittedEffects) -> list[np.ndarray]:
     """Standard errors of the amplitudes of each log's drift."""
-    errors = np.sqrt(np.diag(effects.covariance))[effects.model.count :]
+    errors = np.sqrt(np.diag(effects.covariance))[effects.model.effect_count :]
     counts = [drift.amplitudes.size for drift in effects.drifts]
     return [
         own.reshape(drift.amplitudes.shape)

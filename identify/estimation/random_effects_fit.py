@@ -1,4 +1,4 @@
-"""Joint fit of a body and the small faults of its sensor.
+"""Joint fit of a body and the small faults of its sensor, modelled as random effects.
 
 With η the effects of a `random_effects_model` and d the drift of the offsets, a row's residual is
 
@@ -19,14 +19,14 @@ from itertools import pairwise
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.estimation.effect_rows import EffectRows, cosine_means
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.posterior import Posterior
-from identify.estimation.random_effects_model import DRIFT_GROUPS, SCALE_GROUPS, EffectModel
+from identify.estimation.random_effect_equations import RandomEffectEquations, cosine_means
+from identify.estimation.random_effects_model import DRIFT_FAULTS, SCALE_FAULTS, EffectModel
 from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE, WITH_SCALE_FROM_LOG
 from identify.estimation.settings import EstimatorSettings, body_system
-from identify.estimation.variance_components import Component, random_effects
+from identify.estimation.variance_components import VarianceComponent, random_effects
 from identify.logs import Recording
 from identify.logs.effect_keys import FaultSizeSetting
 from identify.regressors import Statistics, System
@@ -36,10 +36,10 @@ from identify.signals.transform import CONSTANT_GROUP
 from identify.spatial.columns import W
 
 _MAX_ITERATIONS = 4
-"""Largest number of alternations between effects and weights."""
+"""Largest number of alternations between estimating sensor faults and weights of the rows."""
 
 _STEP_TOLERANCE = 0.1
-"""Largest step of an effect at convergence, in standard errors."""
+"""Largest change of a sensor fault in the last iteration, in standard errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,31 +93,31 @@ class FittedEffects:
     already_removed: Array | None = None
 
     @property
-    def total(self) -> Array:
-        """Effects of the maps, including those removed from the logs before the fit [SI]."""
+    def eta_including_removed(self) -> Array:
+        """Sizes of all faults but drift, including those removed before the fit [SI], (q,)."""
         return self.eta if self.already_removed is None else self.eta + self.already_removed
 
     @property
     def all_effects(self) -> Array:
-        """All effects: those of the maps, then of the drifts, log after log, shape (e,)."""
+        """Sizes of all faults [SI]: first all but drift, then drift log by log, shape (e,)."""
         return _concatenate_effects(self.eta, self.drifts, self.drifts)
 
     @property
     def all_errors(self) -> Array:
-        """Standard errors of all effects, shape (e,)."""
+        """Standard errors of `all_effects` [SI], shape (e,)."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
     @property
-    def kind(self) -> str:
-        """Description of the errors that intervals include."""
+    def interval_kind(self) -> str:
+        """Description of intervals that include these faults, for `Estimate.interval_kind`."""
         given = (
-            block.group.name == "gain" and block.deviations is not None
+            block.fault.name == "gain" and block.deviations is not None
             for block in self.model.blocks
         )
         return WITH_GIVEN_SCALE if any(given) else WITH_SCALE_FROM_LOG
 
     def offset_as_logged(self, log: int, offset: Array) -> tuple[Array, Array]:
-        """Convert a sensor offset of corrected readings to that of logged readings, with error.
+        """Convert a sensor offset from corrected to logged readings, with the standard error.
 
         Args:
             log: number of the log.
@@ -135,11 +135,11 @@ class FittedEffects:
 
     @property
     def covariance_of_unknowns(self) -> Array:
-        """Covariance of the unknowns without a prior, from noise and all effects, shape (p, p)."""
+        """Covariance of the unknowns from noise and sensor faults, without a prior, (p, p)."""
         return covariance_of(self.fit) + self.shift @ self.covariance @ self.shift.T
 
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
-        """Compute the covariance of the unknowns from all effects, and its part from scale errors.
+        """Compute the unknowns' covariance from all sensor faults, and its part from scale errors.
 
         A prior of the body informs about the effects too: with C their covariance, L the scores of
         the unknowns for each effect, and D the reduction of the unknowns' covariance by the prior,
@@ -171,7 +171,7 @@ class FittedEffects:
 
 
 def _root_of_difference(before: Array, after: Array) -> Array:
-    """Return ν with νᵀν the positive part of before − after, shape (p, p)."""
+    """Return a square root of the positive part of a difference of covariances, shape (p, p)."""
     unit = np.sqrt(np.maximum(np.diag(before), np.diag(after)))
     unit = np.where(unit > 0.0, unit, 1.0)
     values, vectors = np.linalg.eigh((before - after) / np.outer(unit, unit))
@@ -184,7 +184,7 @@ def fit_effects(
     settings: EstimatorSettings,
     model: EffectModel | None = None,
 ) -> FittedEffects | None:
-    """Fit the small faults of logs together with their body.
+    """Fit the small sensor faults of logs together with their body.
 
     Args:
         logs: wide statistics, one for each log, those of the carrier alone last.
@@ -201,37 +201,39 @@ def fit_effects(
         SchemaError: a schema has invalid effects.
     """
     model = EffectModel.of(recordings, logs) if model is None else model
-    if not model.count and not any(model.drift):
+    if not model.effect_count and not any(model.drift):
         return None
     wrenches = [log.factors[..., W] for log in logs]
     if not all(w[..., :3].any() and w[..., 3:].any() for w in wrenches):  # there is no sensor
         return None
     reduced = [_merge_band_blocks(log) for log in logs]
 
-    def system_of(statistics: Sequence[Statistics]) -> System:
+    def system_of_statistics(statistics: Sequence[Statistics]) -> System:
         return body_system(statistics, settings)
 
     terms = settings.all_terms
-    fit = weighted_least_squares(system_of(reduced), terms)
-    eta, drifts = np.zeros(model.count), tuple(LogDrift(np.zeros((0, 6))) for _ in logs)
+    fit = weighted_least_squares(system_of_statistics(reduced), terms)
+    eta, drifts = np.zeros(model.effect_count), tuple(LogDrift(np.zeros((0, 6))) for _ in logs)
     sizes: Array | None = None
     for _ in range(_MAX_ITERATIONS):
-        fitted, sizes = _solve_effects(EffectRows.of(fit, model), model, eta, drifts, sizes)
+        fitted, sizes = _solve_effects(
+            RandomEffectEquations.of(fit, model), model, eta, drifts, sizes
+        )
         step = np.abs(fitted.all_effects - _concatenate_effects(eta, drifts, fitted.drifts))
         eta, drifts = fitted.eta, fitted.drifts
         corrected = corrected_statistics(reduced, model.maps(eta), drifts)
-        fit = weighted_least_squares(system_of(corrected), terms, start=fit.x)
+        fit = weighted_least_squares(system_of_statistics(corrected), terms, start=fit.x)
         if (step <= _STEP_TOLERANCE * fitted.all_errors).all():
             break
     # Covariances are of the corrected logs.
-    fitted, _ = _solve_effects(EffectRows.of(fit, model), model, eta, drifts, sizes)
+    fitted, _ = _solve_effects(RandomEffectEquations.of(fit, model), model, eta, drifts, sizes)
     return replace(fitted, eta=eta, drifts=drifts)
 
 
 def corrected_statistics(
     logs: Sequence[Statistics], maps: Array, drifts: Sequence[LogDrift]
 ) -> list[Statistics]:
-    """Remove estimated effects from the statistics of logs.
+    """Remove estimated sensor faults from the sufficient statistics of logs.
 
     Args:
         logs: wide statistics, one for each log.
@@ -245,19 +247,19 @@ def corrected_statistics(
 
 
 def _merge_band_blocks(statistics: Statistics) -> Statistics:
-    """Merge the time blocks of all frequency bands, but not the blocks of block means."""
+    """Merge a log's blocks of time in each frequency band, but keep its block means separate."""
     block = np.where(statistics.group == CONSTANT_GROUP, statistics.block, 0)
     return sum_statistics([replace(statistics, block=block)])
 
 
 def _solve_effects(
-    rows: EffectRows,
+    rows: RandomEffectEquations,
     model: EffectModel,
     eta: Array,
     drifts: Sequence[LogDrift],
     sizes: Array | None,
 ) -> tuple[FittedEffects, Array]:
-    """Solve for the effects, including those already removed, and for the sizes of components.
+    """Estimate all sensor faults, including those already removed, and their variances.
 
     Args:
         rows: equations at a fit.
@@ -279,12 +281,12 @@ def _solve_effects(
         T * units, t + T @ before, [component for _, component in components], sizes
     )
     total = units * effects.effects
-    q = model.count
+    q = model.effect_count
     covariance = units[:, None] * effects.covariance * units
     scale_covariance = effects.prior_root[:, model.scale_columns]
     scale_covariance = scale_covariance @ scale_covariance.T
     for (name, _), added in zip(components, effects.size_error_covariances, strict=True):
-        if name in SCALE_GROUPS:
+        if name in SCALE_FAULTS:
             scale_covariance = scale_covariance + added
     edges = np.cumsum([q, *(6 * n for n in rows.cosines)])
     named = [name for name, _ in components]
@@ -308,11 +310,11 @@ def _solve_effects(
 
 
 def _variance_components(
-    rows: EffectRows, model: EffectModel, eta: Array
-) -> tuple[Array, list[tuple[str, Component]]]:
-    """Return the units of all effects, and the variance components of maps and drift."""
-    units, components = [model.units(rows.scale)], model.components(eta)
-    start, drift_columns = model.count, [list[int](), list[int]()]
+    rows: RandomEffectEquations, model: EffectModel, eta: Array
+) -> tuple[Array, list[tuple[str, VarianceComponent]]]:
+    """Return units and variance components of all effects: sensor faults, then drift."""
+    units, components = [model.units(rows.scale)], model.variance_components(eta)
+    start, drift_columns = model.effect_count, [list[int](), list[int]()]
     for count in rows.cosines:
         for k in range(1, count + 1):
             size = np.sqrt(6.0) / (np.pi * k) * rows.scale.weight
@@ -321,7 +323,7 @@ def _variance_components(
                 drift_columns[part] += range(start + 3 * part, start + 3 * part + 3)
             start += 6
     for name, setting, columns_of_part in zip(
-        DRIFT_GROUPS, model.drift, drift_columns, strict=True
+        DRIFT_FAULTS, model.drift, drift_columns, strict=True
     ):
         if columns_of_part:
             columns = np.array(columns_of_part, dtype=np.intp)
@@ -329,15 +331,17 @@ def _variance_components(
     return np.concatenate(units), components
 
 
-def _drift_component(setting: FaultSizeSetting | None, columns: Indices) -> Component:
+def _drift_component(setting: FaultSizeSetting | None, columns: Indices) -> VarianceComponent:
     if setting is None:
-        return Component(columns, scale=1e-300, cap=1e-300)
-    return Component(columns, setting.prior_size, setting.max_size)
+        return VarianceComponent(columns, scale=1e-300, cap=1e-300)
+    return VarianceComponent(columns, setting.prior_size, setting.max_size)
 
 
-def _concatenate_effects(eta: Array, drifts: Sequence[LogDrift], like: Sequence[LogDrift]) -> Array:
-    """Concatenate the effects of maps and drifts, drifts padded to the cosines of `like`."""
-    counts = [len(drift.amplitudes) for drift in like]
+def _concatenate_effects(
+    eta: Array, drifts: Sequence[LogDrift], same_length_as: Sequence[LogDrift]
+) -> Array:
+    """Concatenate sensor faults and drifts, each padded as its partner in `same_length_as`."""
+    counts = [len(drift.amplitudes) for drift in same_length_as]
     return np.concatenate((eta, *map(_padded_amplitudes, drifts, counts)))
 
 

@@ -67,7 +67,7 @@ def outline_covariance(covariance: Mat33, error: float) -> Array:
         Shape (10, 10).
     """
     squares, axes = np.linalg.eigh(covariance)
-    half, (a, b) = half_widths(squares), np.triu_indices(3)
+    half, (a, b) = box_half_sides(squares), np.triu_indices(3)
     size = error / np.maximum(half[a], half[b])
     size = np.where(a == b, size / (1.0 + 2.0 * size), size) * (squares[a] + squares[b])
     change = size[:, None, None] * axes.T[a, :, None] * axes.T[b, None, :]
@@ -78,6 +78,6 @@ def outline_covariance(covariance: Mat33, error: float) -> Array:
     return v.T @ v
 
 
-def half_widths(squares: Array) -> Array:
-    """Return the half sides of a uniform box from the mean squares along its axes [m]."""
+def box_half_sides(squares: Array) -> Array:
+    """Return the half sides of a uniform box from the mean square positions along its axes [m]."""
     return np.sqrt(3.0 * np.maximum(squares, 0.0))
