@@ -92,7 +92,7 @@ def test_tx40_is_that_of_the_data_s_authors(tx40, shared_data, cutoff, most, mos
     assert precise == 19
 
 
-def ur10e_pair(folder, still_below: float = 0.05):
+def ur10e_pair(folder, still_below: float = 0.05, **changes):
     robot = read_robot(folder / "ur10e.urdf")
     schema = {
         "log": {"time": "t"},
@@ -103,9 +103,22 @@ def ur10e_pair(folder, still_below: float = 0.05):
             "velocity": [f"qd{k}" for k in range(1, 7)],
             "effort": [f"tau{k}" for k in range(1, 7)],
             "still_below": still_below,
+            **changes,
         },
     }
     return robot, *(read_joint_log(folder / f"{name}.csv", schema) for name in ("loaded", "empty"))
+
+
+@pytest.mark.slow
+def test_load_of_the_ur10e_is_within_its_interval_by_target_currents(shared_data, pinocchio):
+    words = {"effort": "i", "target_current": "itgt", "target_effort": "tautgt"}
+    columns = {key: [f"{word}{k}" for k in range(1, 7)] for key, word in words.items()}
+    folder = shared_data / "ur10e_payload"
+    robot, *logs = ur10e_pair(folder, effort_unit="A", **columns)
+    fit = fit_payload(*logs, robot=robot, frame="tool0")
+    low, high = fit.estimate.intervals["m"]
+    assert low < 2.805 < high
+    assert high - low < 0.2
 
 
 @pytest.mark.slow
