@@ -27,7 +27,7 @@ from identify.pipeline import (
     OnlineFit as OnlineFit,
     fit as fit,
 )
-from identify.regressors import ParameterSpace as ParameterSpace, Scalar as Scalar
+from identify.regressors import ParameterSpace as ParameterSpace, ScalarUnknown as ScalarUnknown
 from identify.reporting import plot as plot, report as report
 from identify.simulation import State as State, simulate as simulate
 from identify.spatial import BodyMotion as BodyMotion, Pose as Pose

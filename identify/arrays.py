@@ -34,9 +34,9 @@ Mat33: TypeAlias = Array
 Mat44: TypeAlias = Array
 Mat66: TypeAlias = Array
 
-Shape: TypeAlias = tuple[int | EllipsisType | None, ...]
+AxisLengths: TypeAlias = tuple[int | EllipsisType | None, ...]
 """Lengths of the axes of an array; None means any length, `...` at the front any batch."""
-MakeError: TypeAlias = Callable[[str], IdentifyError]
+ErrorFactory: TypeAlias = Callable[[str], IdentifyError]
 """Function from a message to an error: an error class, or one with its file bound."""
 
 
@@ -47,7 +47,7 @@ def is_masked(values: object) -> bool:
     return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
 
 
-def as_real(values: ArrayLike, name: str, error: MakeError = ModelError) -> Array:
+def as_real(values: ArrayLike, name: str, error: ErrorFactory = ModelError) -> Array:
     """Convert to an array of float64, without a copy if it is one.
 
     NumPy would drop imaginary parts, and use the values beneath a mask.
@@ -72,8 +72,8 @@ def as_real(values: ArrayLike, name: str, error: MakeError = ModelError) -> Arra
 def as_array(
     values: ArrayLike,
     name: str,
-    shape: Shape,
-    error: MakeError = ModelError,
+    shape: AxisLengths,
+    error: ErrorFactory = ModelError,
     *,
     finite: bool = True,
 ) -> Array:
@@ -97,7 +97,7 @@ def as_array(
         raise error(
             f"{name}: expected numbers of shape {_format_shape(shape)}, got {problem}"
         ) from problem
-    if not _fits(array.shape, shape):
+    if not _matches_shape(array.shape, shape):
         raise error(f"{name}: expected shape {_format_shape(shape)}, got {array.shape}")
     if finite and not np.isfinite(array).all():
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
@@ -105,7 +105,7 @@ def as_array(
     return array
 
 
-def _fits(got: tuple[int, ...], shape: Shape) -> bool:
+def _matches_shape(got: tuple[int, ...], shape: AxisLengths) -> bool:
     if shape[:1] == (...,):
         shape = shape[1:]
         got = got[max(len(got) - len(shape), 0) :]
@@ -114,14 +114,18 @@ def _fits(got: tuple[int, ...], shape: Shape) -> bool:
     )
 
 
-def seal(values: ArrayLike, name: str, shape: Shape, error: MakeError = ModelError) -> Array:
+def seal(
+    values: ArrayLike, name: str, shape: AxisLengths, error: ErrorFactory = ModelError
+) -> Array:
     """Return a read-only copy of `as_array(…)`, with the same arguments and errors."""
     array = np.array(as_array(values, name, shape, error))
     array.flags.writeable = False
     return array
 
 
-def positive(value: object, name: str, unit: str, error: MakeError = ModelError) -> float:
+def require_positive(
+    value: object, name: str, unit: str, error: ErrorFactory = ModelError
+) -> float:
     """Validate a positive, finite number and return it as a float.
 
     Args:
@@ -141,6 +145,6 @@ def positive(value: object, name: str, unit: str, error: MakeError = ModelError)
     return number
 
 
-def _format_shape(shape: Shape) -> str:
+def _format_shape(shape: AxisLengths) -> str:
     words = {None: "n", ...: "..."}
     return "(" + ", ".join(words.get(length, str(length)) for length in shape) + ")"

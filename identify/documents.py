@@ -70,7 +70,7 @@ def short_repr(value: object) -> str:
 _SHORT_REPR, _MAX_REPR_CHARS = _ShortRepr(), 300
 
 
-def finite(value: object) -> float:
+def finite_number(value: object) -> float:
     """Validate a finite number; booleans and text are rejected.
 
     Raises:
@@ -82,16 +82,16 @@ def finite(value: object) -> float:
     raise ValueError(f"expected a finite number, got {short_repr(value)}")
 
 
-def numbers(*shape: int) -> Callable[[object], Any]:
+def numbers_validator(*shape: int) -> Callable[[object], Any]:
     """Return a validator of nested lists of finite numbers of a shape, which returns tuples."""
     if not shape:
-        return finite
+        return finite_number
     count, *rest = shape
     expected = f"{count} rows of {rest[0]} numbers" if rest else f"a list of {count} numbers"
 
     def check(value: object) -> tuple[object, ...]:
         if isinstance(value, list | tuple) and len(value) == count:
-            return tuple(map(numbers(*rest), value))
+            return tuple(map(numbers_validator(*rest), value))
         got = short_repr(value)
         if isinstance(value, list | tuple):
             got = f"{len(value)}: {got}"
@@ -106,7 +106,7 @@ def unit_quaternion(value: object) -> tuple[float, ...]:
     Raises:
         ValueError: not four numbers, or not of unit norm.
     """
-    quaternion = numbers(4)(value)
+    quaternion = numbers_validator(4)(value)
     norm = math.hypot(*quaternion)
     if abs(norm - 1.0) > 1e-2:
         raise ValueError(
@@ -115,7 +115,7 @@ def unit_quaternion(value: object) -> tuple[float, ...]:
     return tuple(component / norm for component in quaternion)
 
 
-def one_of(known: Collection[str], *, ignoring: str = "") -> BeforeValidator:
+def word_validator(known: Collection[str], *, ignoring: str = "") -> BeforeValidator:
     """Return a validator for one of some words; `ignoring` is a pattern of ignored characters."""
 
     def check(value: object) -> str:
@@ -130,8 +130,8 @@ def one_of(known: Collection[str], *, ignoring: str = "") -> BeforeValidator:
     return BeforeValidator(check)
 
 
-Number: TypeAlias = Annotated[float, BeforeValidator(finite)]
-Vector: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(numbers(3))]
+Number: TypeAlias = Annotated[float, BeforeValidator(finite_number)]
+Vector: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(numbers_validator(3))]
 Quaternion: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(unit_quaternion)]
 
 
@@ -172,31 +172,32 @@ def _to_builtin(value: object) -> object:
 def validate(
     model: type[ModelT],
     content: Mapping[str, object],
-    where: str,
+    source: str,
     error: type[IdentifyError] = SchemaError,
-    spell: KeyFormatter | None = None,
+    format_key: KeyFormatter | None = None,
 ) -> ModelT:
     """Validate the content of a TOML file, or of one of its tables, against a model.
 
     Args:
         model: model of the whole file, or of one table.
         content: the parsed TOML.
-        where: file (and table) at the beginning of messages.
+        source: file (and table) at the beginning of messages.
         error: class of the error for invalid keys or values; the message names the location of
             each, and for an unknown key the nearest known one or the table it belongs in.
-        spell: formats keys in messages if they are not TOML's; context of the checks of `model`.
+        format_key: formats keys in messages if they are not TOML's; context of the model's checks.
     """
     try:
-        return model.model_validate(_to_builtin(content), context=spell)
+        return model.model_validate(_to_builtin(content), context=format_key)
     except ValidationError as invalid:
         details = invalid.errors(include_url=False)
         messages = (
-            _explain(detail, model, spell or key_label) for detail in details[:_MAX_LISTED_PROBLEMS]
+            _describe_problem(detail, model, format_key or key_label)
+            for detail in details[:_MAX_LISTED_PROBLEMS]
         )
         problems = list(dict.fromkeys(messages))
         if len(details) > _MAX_LISTED_PROBLEMS:
             problems.append(f"{len(details) - _MAX_LISTED_PROBLEMS} more")
-        raise error(f"{where}: " + "; and ".join(problems)) from invalid
+        raise error(f"{source}: " + "; and ".join(problems)) from invalid
 
 
 def lookup(
@@ -232,24 +233,28 @@ def key_label(table: tuple[str | int, ...], key: str) -> str:
     return table_prefix(table) + key
 
 
-def _explain(detail: ErrorDetails, model: type[BaseModel], spell: KeyFormatter) -> str:
+def _describe_problem(
+    detail: ErrorDetails, model: type[BaseModel], format_key: KeyFormatter
+) -> str:
     """Describe a validation error, with a suggestion for an unknown key."""
     location, context = detail["loc"], detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":
-            table, _, table_model = _resolve(location[:-1], model)
+            table, _, table_model = _resolve_location(location[:-1], model)
             key = str(location[-1])
             hint = _suggest_key(key, table_model, model)
-            return f"{spell(table, '')}unknown key {short_repr(key)}{hint}"
+            return f"{format_key(table, '')}unknown key {short_repr(key)}{hint}"
         case "missing":
-            table, _, table_model = _resolve(location[:-1], model)
+            table, _, table_model = _resolve_location(location[:-1], model)
             if _table_model_of(table_model, location[-1]) is not None:
                 return f"the table [{'.'.join(map(str, location))}] is missing"
-            return f"{spell(table, '')}the key {location[-1]!r} is missing"
-        case "tuple_type" | "list_type" if _resolve(location, model)[1] == "":
+            return f"{format_key(table, '')}the key {location[-1]!r} is missing"
+        case "tuple_type" | "list_type" if _resolve_location(location, model)[1] == "":
             return f"expected tables [[{location[-1]}]], got {short_repr(detail['input'])}"
         case "value_error" if isinstance(wrong := context["error"], InvalidKeyValue):
-            return f"{spell(_resolve(location, model)[0], wrong.key)}: {wrong.message}"
+            return (
+                f"{format_key(_resolve_location(location, model)[0], wrong.key)}: {wrong.message}"
+            )
         case "value_error":
             message = str(context["error"])
         case "model_type" | "model_attributes_type" | "dict_type":
@@ -257,11 +262,11 @@ def _explain(detail: ErrorDetails, model: type[BaseModel], spell: KeyFormatter) 
         case _:
             text, got = detail["msg"], short_repr(detail["input"])
             message = f"{text[:1].lower()}{text[1:]}, got {got}"
-    table, key, _ = _resolve(location, model)
-    return f"{spell(table, key)}: {message}" if key else f"{spell(table, '')}{message}"
+    table, key, _ = _resolve_location(location, model)
+    return f"{format_key(table, key)}: {message}" if key else f"{format_key(table, '')}{message}"
 
 
-def _resolve(
+def _resolve_location(
     location: tuple[str | int, ...], model: type[BaseModel]
 ) -> tuple[tuple[str | int, ...], str, type[BaseModel]]:
     """Split a location into its table, the key in it ("" for the table itself) and its model."""
@@ -279,28 +284,28 @@ def _resolve(
 
 def _suggest_key(key: str, table_model: type[BaseModel], file_model: type[BaseModel]) -> str:
     """Return the nearest known key of the same table, or the other table that has the key."""
-    known = _keys(table_model)
+    known = _key_names(table_model)
     if hint := did_you_mean(key, known):
         return hint
-    for place, other in _tables(file_model):
-        if key in _keys(other):
+    for place, other in _iterate_tables(file_model):
+        if key in _key_names(other):
             return f"; it belongs in {place}" if place else "; it belongs on top"
     return f"; known keys are {', '.join(known) or 'none'}"
 
 
-def _keys(model: type[BaseModel]) -> list[str]:
+def _key_names(model: type[BaseModel]) -> list[str]:
     """Return the names of a model's keys as users write them."""
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _tables(
+def _iterate_tables(
     model: type[BaseModel], path: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, type[BaseModel]]]:
     """Yield every table of the file with its heading, the whole file first."""
     yield table_prefix(path).strip(), model
-    for key in _keys(model):
+    for key in _key_names(model):
         if (inner := _table_model_of(model, key)) is not None:
-            yield from _tables(inner, (*path, key))
+            yield from _iterate_tables(inner, (*path, key))
 
 
 def _table_model_of(model: type[BaseModel], key: str | int) -> type[BaseModel] | None:

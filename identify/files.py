@@ -23,9 +23,9 @@ _MAX_EXPANSION_RATIO = 200
 _ACCEPTED_EXPANDED_BYTES = 256 * 2**20
 """Expanded size of a compressed file up to which any expansion ratio is accepted [bytes]."""
 
-NOT_REGULAR = "is not a regular file but a device or a pipe; give the name of a file"
+NOT_REGULAR_MESSAGE = "is not a regular file but a device or a pipe; give the name of a file"
 
-_STALE_AFTER_S = 3600.0
+_ABANDONED_AGE_S = 3600.0
 """Age at which a temporary file counts as abandoned [s]."""
 
 
@@ -68,14 +68,14 @@ def digest(path: Path) -> str:
         raise read_error(path, error) from error
 
 
-def read_error(path: Path, error: Exception, kind: str = "file") -> LogError:
+def read_error(path: Path, error: Exception, file_format: str = "file") -> LogError:
     """Create the error for a file that is damaged, truncated or not of the kind of its suffix."""
     reason = str(error).splitlines()[0] if str(error).strip() else type(error).__name__
-    return LogError(f"{path}: cannot be read as a {kind}: {reason}", path=path)
+    return LogError(f"{path}: cannot be read as a {file_format}: {reason}", path=path)
 
 
 @contextmanager
-def wrap_decode_errors(path: Path, kind: str) -> Iterator[None]:
+def wrap_decode_errors(path: Path, file_format: str) -> Iterator[None]:
     """Convert every exception of a decoder in this context to a `LogError`.
 
     Decoders of other libraries raise anything, down to `AssertionError` and `struct.error`, so a
@@ -83,14 +83,14 @@ def wrap_decode_errors(path: Path, kind: str) -> Iterator[None]:
 
     Args:
         path: the file.
-        kind: expected kind of file, for the message.
+        file_format: expected format of the file, for the message.
     """
     try:
         yield
     except IdentifyError:
         raise
     except Exception as error:
-        raise read_error(path, error, kind) from error
+        raise read_error(path, error, file_format) from error
 
 
 def check_expansion(
@@ -114,10 +114,10 @@ def check_expansion(
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file atomically; its folder is created if it does not exist."""
-    write_together({path: content})
+    write_files({path: content})
 
 
-def write_together(contents: Mapping[Path, bytes]) -> None:
+def write_files(contents: Mapping[Path, bytes]) -> None:
     """Write files that belong together: each under a temporary name, then rename all.
 
     Files are renamed in the order given, after all of them are written. Temporary files of killed
@@ -171,7 +171,7 @@ def _open_temporary(path: Path) -> tuple[int, Path]:
     if path.is_dir():
         raise MissingFile(f"{path}: is a folder; expected the name of a file", path=path)
     if is_device_or_pipe(path):
-        raise MissingFile(f"{path}: {NOT_REGULAR}", path=path)
+        raise MissingFile(f"{path}: {NOT_REGULAR_MESSAGE}", path=path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(path)
     handle, temporary = tempfile.mkstemp("", f".{path.name}.", path.parent)
@@ -183,7 +183,7 @@ def _remove_abandoned(path: Path) -> None:
     """Remove abandoned temporary files of a path."""
     for temporary in path.parent.glob(f".{escape(path.name)}.{8 * '[a-z0-9_]'}"):
         with suppress(OSError):  # another process may do the same at the same time
-            if temporary.is_file() and time.time() - temporary.stat().st_mtime > _STALE_AFTER_S:
+            if temporary.is_file() and time.time() - temporary.stat().st_mtime > _ABANDONED_AGE_S:
                 temporary.unlink()
 
 

@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from identify.texts import printable
+from identify.texts import escape_unprintable
 
 Severity: TypeAlias = Literal["info", "warning", "error"]
 """Severity of a finding; after an error the estimate must not be used."""
 
-NOT_IDENTIFIED = frozenset(("default", "nothing"))
+UNIDENTIFIED_SOURCES = frozenset(("default", "nothing"))
 """Values of `decided_by` for parameters that the data do not identify: either the default body
 supplies the value, or there is none."""
 
-Usable: TypeAlias = Literal["yes", "with care", "no"]
+Usability: TypeAlias = Literal["yes", "with care", "no"]
 
-CORRECTABLE = (
+CORRECTABLE_CODES = (
     "bias_step",
     "contact",
     "spikes",
@@ -35,27 +35,27 @@ CORRECTABLE = (
 )
 """Codes, in addition to those of log faults, that `--apply` accepts."""
 
-_BODY_CHANGES = ("body_changed", "bodies_differ")
+_BODY_CHANGE_CODES = ("body_changed", "bodies_differ")
 
-REPORTED = _BODY_CHANGES
+UNCORRECTABLE_CODES = _BODY_CHANGE_CODES
 """Codes that `--apply` rejects with an explanation, because no correction exists."""
 
-_SYMPTOMS = (
+_SYMPTOM_CODES = (
     *("too_dense", "not_held", "unexplained", "little_motion", "motion_noise", "at_the_edge"),
     *("torque_unexplained", "completed", "left_open", "imprecise", "need_unmet"),
 )
 """Codes of symptoms: something is wrong, or the log has too little excitation."""
 
-CODES = (
+FINDING_CODES = (
     *(
         "edited",
         "hysteresis",
         "cutoff_low",
-        *CORRECTABLE,
+        *CORRECTABLE_CODES,
         "cable",
         "drift",
         "wrench_calibration",
-        *_BODY_CHANGES,
+        *_BODY_CHANGE_CODES,
         "logs_swapped",
     ),
     *("imu_axes", "imu_place", "imu_delay", "free_flight", "force_motion"),
@@ -66,18 +66,18 @@ CODES = (
     *("same_run", "effort_constant", "effort_sign", "joint_unit", "effort_scale", "joint_order"),
     *("joint_sign", "joint_zero", "joint_type", "effort_low_passed", "effort_delay"),
     "impossible_links",
-    *("choice_contradicted", *_SYMPTOMS),
+    *("choice_contradicted", *_SYMPTOM_CODES),
 )
 """All finding codes in the order of reports, causes before symptoms; codes of log faults are in
 `diagnosis.faults.FAMILIES`."""
 
-_LOG_FAULT_RANK = CODES.index("cutoff_low") + 0.5
-"""Rank of findings of log faults among `CODES`."""
+_LOG_FAULT_RANK = FINDING_CODES.index("cutoff_low") + 0.5
+"""Rank of findings of log faults among `FINDING_CODES`."""
 
-_SIGNAL_DEFECTS = ("spikes", "saturation", "frozen_pose", "frozen_wrench")
+_SIGNAL_DEFECT_CODES = ("spikes", "saturation", "frozen_pose", "frozen_wrench")
 """Codes of defects that are visible in a raw signal."""
 
-_CODE = re.compile("[a-z]+(_[a-z]+)*")
+_CODE_PATTERN = re.compile("[a-z]+(_[a-z]+)*")
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
@@ -87,7 +87,7 @@ class Finding:
     """A problem or note about a log or a fit.
 
     Attributes:
-        code: one of `CODES`, or the code of a log fault.
+        code: one of `FINDING_CODES`, or the code of a log fault.
         severity: "info", "warning", or "error": the estimate must not be used.
         text: description.
         remedy: recommended action or line of the schema; may be empty.
@@ -103,7 +103,7 @@ class Finding:
     where: str = ""
 
     def __post_init__(self) -> None:
-        if not _CODE.fullmatch(self.code):
+        if not _CODE_PATTERN.fullmatch(self.code):
             raise ValueError(
                 f"{self.code!r} is not a valid code; expected lower-case words joined by _"
             )
@@ -120,7 +120,7 @@ class Finding:
         return Finding, (self.code, self.severity, self.text, self.remedy, evidence, self.where)
 
     @property
-    def asks_for_care(self) -> bool:
+    def requires_care(self) -> bool:
         """Whether an estimate with this finding is at best usable with care.
 
         Infos that a default body replaces unidentified parameters, or that a constraint is active,
@@ -146,17 +146,17 @@ class Finding:
         }
 
 
-def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sort findings by severity, then faults before symptoms, the likeliest first.
 
     Defects visible in a raw signal come before other faults, which they can resemble.
     """
-    rank = {code: position for position, code in enumerate(CODES)}
+    rank = {code: position for position, code in enumerate(FINDING_CODES)}
 
     def key(finding: Finding) -> tuple[float, ...]:
         position = rank.get(finding.code, _LOG_FAULT_RANK)
         gain = float(finding.evidence.get("gain", 0.0))
-        kind = finding.code in _SYMPTOMS, finding.code not in _SIGNAL_DEFECTS
+        kind = finding.code in _SYMPTOM_CODES, finding.code not in _SIGNAL_DEFECT_CODES
         return _SEVERITIES.index(finding.severity), *kind, -gain, position
 
     return tuple(sorted(findings, key=key))
@@ -178,7 +178,7 @@ class Verdict:
         needs: requested quantities, and whether the intervals meet the request.
     """
 
-    usable: Usable
+    usable: Usability
     possible: bool
     optimal: bool
     explains_data: bool
@@ -199,7 +199,7 @@ class Verdict:
         return record | ({"needs": dict(self.needs)} if self.needs else {})
 
 
-def verdict_of(
+def derive_verdict(
     findings: Sequence[Finding],
     *,
     possible: bool,
@@ -216,18 +216,18 @@ def verdict_of(
         identifiable: names of the parameters that the data identify.
         needs: requested quantities, and whether the request is met.
     """
-    usable: Usable = "yes"
+    usable: Usability = "yes"
     relevant = [
         f
         for f in findings
-        if f.asks_for_care and not (needs and _affects_no_needed_quantity(f, needs))
+        if f.requires_care and not (needs and _affects_no_needed_quantity(f, needs))
     ]
     if relevant:
         usable = "with care"
     unmet = not all((needs or {}).values())
     if any(f.severity == "error" for f in findings) or unmet or not possible:
         usable = "no"
-    reasons = dict.fromkeys(f.code for f in ranked(relevant))
+    reasons = dict.fromkeys(f.code for f in sort_findings(relevant))
     return Verdict(
         usable=usable,
         possible=possible,
@@ -256,7 +256,7 @@ def _affects_no_needed_quantity(finding: Finding, needs: Mapping[str, bool]) -> 
     )
 
 
-def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple[Finding, ...]:
+def default_body_findings(decided_by: Mapping[str, str], default_body: str | None) -> tuple[Finding, ...]:
     """Return the finding that the default body supplies parameters that the data do not identify.
 
     Args:
@@ -276,9 +276,9 @@ def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple
     return (Finding("completed", "info", text, remedy, {"completed": len(names)}),)
 
 
-def reasons_in_words(findings: Iterable[Finding]) -> tuple[str, ...]:
+def format_findings(findings: Iterable[Finding]) -> tuple[str, ...]:
     """Format the notable findings, most severe first, one per line, as escaped text."""
     names = {"info": "note"}
-    relevant = (f for f in ranked(findings) if f.notable)
+    relevant = (f for f in sort_findings(findings) if f.notable)
     lines = (f"{names.get(f.severity, f.severity)}: {f} [{f.code}]" for f in relevant)
-    return tuple(printable(" ".join(line.split())) for line in lines)
+    return tuple(escape_unprintable(" ".join(line.split())) for line in lines)

@@ -41,7 +41,7 @@ def attach(
     return load, lambda: sorted(names), names
 
 
-def defer(*modules: str) -> None:
+def defer_imports(*modules: str) -> None:
     """Defer the import of modules to their first use, also where other packages import them.
 
     SciPy imports every module of NumPy, including those that no fit uses. Meant for the command

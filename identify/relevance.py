@@ -144,11 +144,11 @@ MIN_ZEROING_JUMP = 0.02
 """Smallest jump of a sensor's offset that shows a zeroing of the sensor, relative to the channel's
 range."""
 
-MIN_MOTION_RATIO = 0.02
+MIN_STATIC_MOTION_RATIO = 0.02
 """Smallest part of the residual of supposedly static poses, relative to the spread of the wrench,
 that shows a motion between the poses: a cable along a slow sweep of poses has 0.05, noise 0.001,
 motions 0.1."""
 
-MIN_EFFECT_TO_PRIOR = 0.1
+MIN_FAULT_TO_PRIOR_RATIO = 0.1
 """Smallest fitted size of a small sensor fault that is reported, relative to the prior size of its
 group."""

@@ -22,10 +22,10 @@ NORMAL_QUANTILE = 1.959964
 """Quantile `CONFIDENCE_QUANTILE` of the normal distribution to seven digits: statistics of studies
 are compared with it over thousands of trials."""
 
-FEWEST_DEGREES = 3.0
+MIN_DEGREES_OF_FREEDOM = 3.0
 """Minimum degrees of freedom of Student's t; with fewer, its variance is infinite."""
 
-UNLIMITED_DEGREES = 1e9
+UNLIMITED_DEGREES_OF_FREEDOM = 1e9
 """Degrees of freedom for which Student's t equals the normal distribution."""
 
 SIGNIFICANT_SIGMA = 4.0
@@ -40,7 +40,7 @@ IMPOSSIBLE_SIGMA = 3.0
 """Standard errors by which a mass, density or distance must be outside the possible range to
 indicate a wrong sign or unit: 1 in 700 by chance, if the true value is at the limit."""
 
-IMPOSSIBLE_BY_TORQUE_SIGMA = 4.0
+IMPOSSIBLE_INERTIA_SIGMA = 4.0
 """Standard errors by which moments of inertia or a centre of mass that come from the torque alone,
 in logs without a pose and an accelerometer, must be outside the possible range to indicate a wrong
 sign or unit: 1 in 30 000 by chance, at the limit."""
@@ -49,15 +49,15 @@ IMPOSSIBLE_PAYLOAD_SIGMA = 4.0
 """Standard errors up to which noise explains that the difference of two estimates, a payload, is
 not physically consistent."""
 
-CONTRADICTED_SIGMA = 5.0
+CONTRADICTED_CONSTRAINT_SIGMA = 5.0
 """Standard errors beyond which the data contradict a constraint that moves the estimate so far, or
 a correction of a log after which the estimate is inconsistent by so much."""
 
-CONSTRAINT_NOTED_SIGMA = 0.1
+REPORTED_CONSTRAINT_SIGMA = 0.1
 """Smallest move of an estimate by a constraint that is reported, in standard errors: rounding moves
 estimates of thin bodies from exact logs by less."""
 
-DIFFERENT_REST_SIGMA = 5.0
+REST_FORCE_DIFFERENCE_SIGMA = 5.0
 """Standard errors by which the mean forces of two windows without rotation must differ to show that
 the body is not at rest."""
 
@@ -74,15 +74,15 @@ BODY_CHANGE_P = 1e-5
 """p-value of the hypothesis that all logs and times have the same body, corrected for the number of
 tested times, below which the body changes: of 24 pairs of equal bodies the smallest was 1e-4."""
 
-BODY_CHANGE_DOUBT_P = 1e-3
+POSSIBLE_BODY_CHANGE_P = 1e-3
 """p-value of the hypothesis of a single body below which a change of the body is possible: the
 intervals include it, and the finding is an info."""
 
-PARTS_DIFFER_P = 1e-2
+LOG_PARTS_DIFFER_P = 1e-2
 """p-value of the hypothesis of a single body in two parts of a log below which further times of a
 change are tested: in this screening, a false alarm costs time only."""
 
-CONTACT_ALARM_P = 1e-4
+CONTACT_FALSE_ALARM_P = 1e-4
 """Probability that some stretch of a clean log is called a contact, if energies have a χ²
 distribution."""
 
@@ -104,14 +104,14 @@ ESTIMATES_DIFFER_P = 1e-3
 differ: of a thousand sets of logs of one body, one differs by chance; the search for the differing
 logs adds as much."""
 
-CLEAR_LEAD = 20.0
+CLEAR_LIKELIHOOD_LEAD = 20.0
 """Lead in twice the log-likelihood above which an explanation of a log is named alone: odds of 22
 000 to 1."""
 
-LIKELIER_LEAD = 6.0
-"""Lead in twice the log-likelihood above which another interpretation is likelier than the logs as
-read, so that the intervals have to include both: odds of 20 to 1. From `CLEAR_LEAD` on, the other
-interpretation replaces the logs as read."""
+MIN_LIKELIHOOD_LEAD = 6.0
+"""Lead in twice the log-likelihood above which another interpretation of a log is likelier than
+that of its schema, so that the intervals include both: odds of 20 to 1. From
+`CLEAR_LIKELIHOOD_LEAD` on, the other interpretation replaces that of the schema."""
 
 NOISE_POWER_RATIO = 2.0
 """Ratio of a residual's power to that of the expected noise up to which the residual counts as

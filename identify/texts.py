@@ -12,7 +12,7 @@ _FORMULA_PREFIXES = ("=", "+", "-", "@")
 """Characters with which a spreadsheet's formula begins."""
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     r"""Escape control and invalid characters, as in `\x1b` for escape; line ends stay.
 
     Characters that change the direction of writing are escaped, too.
@@ -31,7 +31,7 @@ def plain_text(text: str, max_chars: int = 2000) -> str:
         text: the message.
         max_chars: maximum number of characters.
     """
-    text = printable(text)
+    text = escape_unprintable(text)
     return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
@@ -49,10 +49,10 @@ def plain_name(text: str, max_chars: int = 2000) -> str:
 def json_text(value: object) -> str:
     """Format a value as indented JSON, with each list of plain values on one line."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    return _PLAIN_LIST.sub(lambda match: f"[{_BREAK.sub(' ', match[1])}]", text)
+    return _LIST_OF_SCALARS.sub(lambda match: f"[{_LINE_BREAK.sub(' ', match[1])}]", text)
 
 
-def as_json(value: object) -> object:
+def to_json_value(value: object) -> object:
     """Convert a value to one that JSON supports; used as the `default` of `json.dumps`.
 
     Arrays become lists, findings and other values with a method `record` its result, and other
@@ -73,5 +73,5 @@ def as_json(value: object) -> object:
     raise TypeError(f"a {type(value).__name__} cannot be converted to JSON")
 
 
-_BREAK = re.compile(r"\n\s*")
-_PLAIN_LIST = re.compile(r'\[\n\s*((?:[-+.\w,\s]|"(?:[^"\\]|\\.)*")*?)\s*\]')
+_LINE_BREAK = re.compile(r"\n\s*")
+_LIST_OF_SCALARS = re.compile(r'\[\n\s*((?:[-+.\w,\s]|"(?:[^"\\]|\\.)*")*?)\s*\]')

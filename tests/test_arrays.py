@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import identify
-from identify.arrays import as_array, as_real, is_masked, positive, seal
+from identify.arrays import as_array, as_real, is_masked, require_positive, seal
 from identify.errors import IdentifyError, LogError, ModelError, SchemaError
 from identify.inertia import (
     InertialParameters,
@@ -103,7 +103,7 @@ def test_error_type_is_an_argument():
 
 @pytest.mark.parametrize("value", [2, 2.0, np.float32(2.0), np.int64(2), np.array(2.0)])
 def test_a_positive_number_is_a_float(value):
-    number = positive(value, "mass", "kg")
+    number = require_positive(value, "mass", "kg")
     assert type(number) is float
     assert number == 2.0
 
@@ -112,10 +112,10 @@ def test_a_positive_number_is_a_float(value):
 def test_positive_rejects_zero_negative_and_infinite(value):
     said = rf"^mass: expected a positive, finite number \[kg\], got {float(value):g}$"
     with pytest.raises(ModelError, match=said):
-        positive(value, "mass", "kg")
+        require_positive(value, "mass", "kg")
 
 
 @pytest.mark.parametrize("value", ["2", None, [2.0], 2j, np.ones(1)])
 def test_positive_rejects_non_numbers(value):
     with pytest.raises(SchemaError, match=r"^mass: expected a number \[kg\], got"):
-        positive(value, "mass", "kg", SchemaError)
+        require_positive(value, "mass", "kg", SchemaError)

@@ -10,7 +10,7 @@ import pytest
 
 import identify
 from identify.errors import IdentifyError, did_you_mean
-from identify.findings import CODES
+from identify.findings import FINDING_CODES
 from identify.inertia import base_columns, check
 
 
@@ -49,7 +49,7 @@ def made(kind: type[IdentifyError]) -> IdentifyError:
         annotation = str(parameter.annotation)
         code = name == "code"  # of a finding
         value = (
-            CODES[0]
+            FINDING_CODES[0]
             if code
             else next((v for start, v in VALUES.items() if annotation.startswith(start)), "word")
         )

@@ -8,12 +8,12 @@ import pytest
 
 from identify.diagnosis.faults import FAMILIES, codes_of_faults
 from identify.findings import (
-    CODES,
+    FINDING_CODES,
     Finding,
-    completion,
-    ranked,
-    reasons_in_words,
-    verdict_of,
+    default_body_findings,
+    sort_findings,
+    format_findings,
+    derive_verdict,
 )
 from identify.pipeline import FitSettings
 
@@ -25,7 +25,7 @@ def finding(code: str, severity: str = "warning") -> Finding:
 
 
 def verdict(*findings: Finding, possible: bool = True, needs=None):
-    return verdict_of(findings, possible=possible, optimal=True, identifiable=["m"], needs=needs)
+    return derive_verdict(findings, possible=possible, optimal=True, identifiable=["m"], needs=needs)
 
 
 def test_errors_come_first_and_causes_before_symptoms():
@@ -35,7 +35,7 @@ def test_errors_come_first_and_causes_before_symptoms():
         finding("completed", "error"),
         finding("wrench_sign"),
     ]
-    codes = [one.code for one in ranked(found)]
+    codes = [one.code for one in sort_findings(found)]
     assert codes == ["completed", "wrench_sign", "unexplained", "delay"]
 
 
@@ -44,7 +44,7 @@ def test_errors_come_first_and_causes_before_symptoms():
     [
         ((), "yes"),
         ((finding("delay", "info"),), "yes"),
-        (completion({"m": "data", "Ixx": "default"}, None), "with care"),
+        (default_body_findings({"m": "data", "Ixx": "default"}, None), "with care"),
         ((finding("delay"),), "with care"),
         ((finding("delay"), finding("unexplained", "error")), "no"),
     ],
@@ -54,11 +54,11 @@ def test_usable_follows_worst_finding(findings, usable):
 
 
 def test_expected_completion_is_repeated_but_asks_for_no_care():
-    (completed,) = completion({"m": "data", "Ixx": "default"}, None)
+    (completed,) = default_body_findings({"m": "data", "Ixx": "default"}, None)
     expected = replace(completed, evidence={**completed.evidence, "expected": True})
     assert verdict(expected).usable == "yes"
-    assert reasons_in_words([expected]) == reasons_in_words([completed])
-    assert replace(expected, severity="warning").asks_for_care
+    assert format_findings([expected]) == format_findings([completed])
+    assert replace(expected, severity="warning").requires_care
 
 
 @pytest.mark.parametrize(("met", "usable"), [(True, "yes"), (False, "no")])
@@ -70,20 +70,20 @@ def test_unmet_need_makes_estimate_unusable(met, usable):
 
 
 def test_default_body_completion_is_reported():
-    (found,) = completion({"m": "data", "Ixx": "default", "Iyy": "default"}, "a ball")
+    (found,) = default_body_findings({"m": "data", "Ixx": "default", "Iyy": "default"}, "a ball")
     assert "Ixx, Iyy are not identifiable" in found.text
     assert "(a ball)" in found.text
     assert found.evidence["completed"] == 2
     assert found.severity == "info"
-    (line,) = reasons_in_words([found])
+    (line,) = format_findings([found])
     assert line.startswith("note: Ixx, Iyy are not identifiable")
     assert verdict(found).reasons == ("completed",)
-    assert completion({"m": "data", "Ixx": "given"}, None) == ()
+    assert default_body_findings({"m": "data", "Ixx": "given"}, None) == ()
 
 
 def test_reasons_escape_control_characters():
     hostile = Finding("delay", "error", "late\nset_payload(99)\x1b[2J.", "Look\tat it.")
-    (line,) = reasons_in_words([finding("gain", "info"), hostile])
+    (line,) = format_findings([finding("gain", "info"), hostile])
     assert line == r"error: late set_payload(99)\x1b[2J. Look at it. [delay]"
 
 
@@ -106,7 +106,7 @@ def test_finding_prints_place_text_and_remedy_and_survives_pickling():
     assert str(one) == "a.csv: delay was found. Look at it."
     assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301
     assert one.record()["evidence"] == {"p": 0.5}
-    for known in (CODES, codes_of_faults()):
+    for known in (FINDING_CODES, codes_of_faults()):
         assert len(set(known)) == len(known)
 
 
@@ -120,7 +120,7 @@ def test_unknown_code_or_severity_is_rejected(code, severity):
 
 def test_codes_are_spelt_as_they_are_listed():
     """A finding takes any word for its code, so that a new fault is one line in `FAMILIES`."""
-    known = {*CODES, *codes_of_faults()}
+    known = {*FINDING_CODES, *codes_of_faults()}
     made = set()
     for path in (ROOT / "identify").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -132,7 +132,7 @@ def test_codes_are_spelt_as_they_are_listed():
 def test_every_finding_code_has_exactly_one_documentation_section():
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     sections = re.findall(r"^### `(\w+)`\n(.*?)(?=^##)", page, flags=re.MULTILINE | re.DOTALL)
-    assert sorted(code for code, _ in sections) == sorted({*CODES, *codes_of_faults()})
+    assert sorted(code for code, _ in sections) == sorted({*FINDING_CODES, *codes_of_faults()})
     for code, text in sections:
         assert re.match(r"\n\*(Error|Warning|Info)", text), code
         assert "- **See it:** " in text, code
@@ -144,5 +144,5 @@ def test_a_new_fault_needs_no_other_line_than_that_of_its_family(monkeypatch):
     monkeypatch.setitem(FAMILIES, lambda facts: iter(()), ("plugs_crossed",))
     assert FitSettings(apply=("plugs_crossed",)).apply == ("plugs_crossed",)
     found = [finding(code) for code in ("unexplained", "plugs_crossed", "spikes", "drift")]
-    codes = [one.code for one in ranked(found)]
+    codes = [one.code for one in sort_findings(found)]
     assert codes == ["spikes", "plugs_crossed", "drift", "unexplained"]

@@ -6,9 +6,9 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from identify.findings import Finding, reasons_in_words
+from identify.findings import Finding, format_findings
 from identify.reporting.content import template
-from identify.texts import as_json, json_text, plain_name, plain_text, printable
+from identify.texts import escape_unprintable, json_text, plain_name, plain_text, to_json_value
 
 NAMES = {
     "\x1b[31mred\x1b[0m": r"\x1b[31mred\x1b[0m",
@@ -32,7 +32,7 @@ def test_a_name_is_shown_escaped_and_stays_so(name, shown):
 
 
 def test_messages_keep_their_lines_and_have_an_end():
-    assert printable("a\nb\r") == "a\nb\\r"
+    assert escape_unprintable("a\nb\r") == "a\nb\\r"
     assert plain_text("- a\n- b") == "- a\n- b"
     assert plain_text("x" * 20, 10) == "x" * 9 + "…"
     assert len(plain_name("\x1b" * 20, 10)) == 10
@@ -40,7 +40,7 @@ def test_messages_keep_their_lines_and_have_an_end():
 
 def test_reasons_and_pages_show_control_characters_escaped():
     found = Finding("drift", "warning", "of \x1b[31mlog")
-    assert r"of \x1b[31mlog" in reasons_in_words([found])[0]
+    assert r"of \x1b[31mlog" in format_findings([found])[0]
     page = template("comparison.html").environment.from_string("{{ name }}, {{ number }}")
     said = page.render(name="<b>\u202e", number=1)
     assert said == r"&lt;b&gt;\u202e, 1"
@@ -71,11 +71,11 @@ class Part:
 def test_json_encodes_library_types_and_rejects_others():
     finding = Finding("delay", "info", "late")
     value = [Part("a", Path("b")), np.eye(2), np.float64(0.5), MappingProxyType({"f": finding})]
-    assert json.loads(json.dumps(value, default=as_json)) == [
+    assert json.loads(json.dumps(value, default=to_json_value)) == [
         {"name": "a", "place": "b"},
         [[1.0, 0.0], [0.0, 1.0]],
         0.5,
         {"f": finding.record()},
     ]
     with pytest.raises(TypeError, match="a object cannot be converted to JSON"):
-        json.dumps(object(), default=as_json)
+        json.dumps(object(), default=to_json_value)

@@ -16,7 +16,7 @@ from identify.estimation import EstimatorSettings
 from identify.logs import Recording, read_log
 from identify.pipeline.checks import fit_small_faults, run_checks
 from identify.pipeline.scanned_log import scan_log
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from identify.signals import Interpretation
 
 ROWS, RATE_HZ = 30_000, 500.0
@@ -68,8 +68,8 @@ def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
         return float(len(monitor.spans()))
 
     contenders: dict[str, Contender] = {
-        "narrow": lambda: scan(recording).statistics.factors,
-        "wide": lambda: scan(recording, wide=True).statistics.factors,
+        "narrow": lambda: summarise_log(recording).statistics.factors,
+        "wide": lambda: summarise_log(recording, wide=True).statistics.factors,
         "signals": raw_signals,
         "diagnosis": diagnosis,
     }

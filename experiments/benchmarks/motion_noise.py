@@ -17,7 +17,7 @@ from identify.estimation import estimate_body
 from identify.logs import Recording, read_log
 from identify.logs.recording import recording_rows
 from identify.regressors import Statistics, block_statistics
-from identify.regressors.newton_euler import FEATURES
+from identify.regressors.newton_euler import FEATURE_NAMES
 from identify.signals import preparation, prepare, prepared_segment
 from identify.signals.transform import CONSTANT_GROUP, BlockTransform
 from identify.signals.white_noise import SignalNoise
@@ -27,7 +27,7 @@ TARGET_MS = 20.0
 
 _ROWS, _FEWEST = 30_000, 6_000
 _SHIPPED = Path(__file__).resolve().parents[2] / "datasets/payload_arm"
-_MOTION_COLUMNS = slice(1, 1 + len(FEATURES))
+_MOTION_COLUMNS = slice(1, 1 + len(FEATURE_NAMES))
 """Columns of the motion in a row [1, ψ, w]."""
 
 

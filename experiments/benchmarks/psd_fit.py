@@ -28,10 +28,10 @@ from identify.estimation.terms import Consistent
 from identify.inertia import phi_from_inertia
 from identify.logs.synthetic import random_motion
 from identify.regressors import (
-    BodyWrench,
+    LinearSystem,
     ParameterSpace,
     Statistics,
-    System,
+    WrenchEquations,
     join_logs,
     newton_euler_regressor,
     newton_euler_wrench,
@@ -148,7 +148,7 @@ def noisy_log(count: int) -> NoisyLog:
     raise RuntimeError("the least-squares body is physically consistent for every seed")
 
 
-def two_bodies(log: NoisyLog) -> System:
+def two_bodies(log: NoisyLog) -> LinearSystem:
     """Return the system of the rod on a heavier tool, and of the tool alone, in two logs."""
     rng = np.random.default_rng(1)
     count = len(log.wrench)
@@ -160,8 +160,8 @@ def two_bodies(log: NoisyLog) -> System:
     ):
         logs.append(wrench_statistics(body_motion, wrench))
     space = ParameterSpace(("rod", "tool"))
-    equations = BodyWrench(space, bodies=(("rod", "tool"), ("tool",)))
-    return System.of([(join_logs(logs), equations)])
+    equations = WrenchEquations(space, bodies=(("rod", "tool"), ("tool",)))
+    return LinearSystem.of([(join_logs(logs), equations)])
 
 
 def cvxpy_on_all_rows(motion: BodyMotion, wrench: Vec6) -> Phi:

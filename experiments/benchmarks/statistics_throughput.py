@@ -7,9 +7,9 @@ import numpy as np
 from experiments.benchmarks.measure import Effort, ReportLine, Spread, race
 from identify.arrays import Array, Phi, Vec6
 from identify.regressors import (
-    BodyWrench,
     LinearProblem,
-    System,
+    LinearSystem,
+    WrenchEquations,
     newton_euler_regressor,
     newton_euler_wrench,
     wrench_statistics,
@@ -77,7 +77,7 @@ def factor_of_regressor_rows(motion: BodyMotion, wrench: Vec6) -> Array:
 def problem_of(motion: BodyMotion, wrench: Vec6) -> LinearProblem:
     """Return the unweighted least-squares problem of the statistics, without an offset."""
     statistics = wrench_statistics(motion, wrench)
-    return System.of([(statistics, BodyWrench(offsets="none"))]).problem([np.eye(6)])
+    return LinearSystem.of([(statistics, WrenchEquations(offsets="none"))]).problem([np.eye(6)])
 
 
 def _require_same_answer(motion: BodyMotion, wrench: Vec6) -> None:

@@ -25,9 +25,9 @@ from identify.logs import Recording
 from identify.pipeline import FitResult, FitSettings, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
 from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
-from identify.regressors import FEATURE_TENSOR, scan
+from identify.regressors import FEATURE_TENSOR, summarise_log
 from identify.signals.transform import BAND_EDGES_HZ, CONSTANT_GROUP
-from identify.spatial.columns import PSI, W
+from identify.spatial.columns import FEATURES, WRENCH
 
 SYMPTOMS = (
     *("unexplained", "choice_contradicted", "little_motion", "motion_noise", "completed"),
@@ -391,13 +391,13 @@ class ResidualCovariance:
         """Fit logs of one body, each with its own offset."""
         stacks, counts = [], []
         for recording in recordings:
-            statistics = scan(recording).statistics
-            factors = statistics.totals[0].copy()
+            statistics = summarise_log(recording).statistics
+            factors = statistics.total_factors[0].copy()
             factors[CONSTANT_GROUP, 0] = 0.0  # the row on which an offset acts
             stacks.append(factors.reshape(-1, factors.shape[-1]))
             counts.append(statistics.sum_over_blocks(statistics.effective_samples)[0])
         z, bands = np.concatenate(stacks), np.sum(counts, axis=0)
-        Y, w = np.tensordot(z[:, PSI], FEATURE_TENSOR, axes=1), z[:, W]
+        Y, w = np.tensordot(z[:, FEATURES], FEATURE_TENSOR, axes=1), z[:, WRENCH]
         sigma = np.diag(np.mean(w**2, axis=0) + 1e-20)
         phi = np.zeros(10)
         for _ in range(_ROUNDS):

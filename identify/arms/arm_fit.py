@@ -23,7 +23,7 @@ from identify.errors import LogError, ProblemError
 from identify.estimation.estimate import Estimate
 from identify.estimation.settings import IntervalRoute
 from identify.logs import JointRecording
-from identify.regressors import Statistics, System, join_logs
+from identify.regressors import Statistics, LinearSystem, join_logs
 from identify.robots import RobotModel
 
 _MIN_HALVED_BLOCKS = 4
@@ -234,7 +234,7 @@ def split_logs(
     return [("second half", first, second), ("first half", second, first)]
 
 
-def _score(name: str, train: System, test: System) -> HeldOut:
+def _score(name: str, train: LinearSystem, test: LinearSystem) -> HeldOut:
     """Score fits to the training data on the test data."""
     equations = equations_of(train)
     return HeldOut(

@@ -18,7 +18,7 @@ from identify.arrays import Array
 from identify.errors import ProblemError
 from identify.estimation.fit_data import MIN_RELATIVE_RESIDUAL
 from identify.inertia import BaseColumns, base_columns
-from identify.regressors import System
+from identify.regressors import LinearSystem
 from identify.robots import parameter_names, random_motion, torque_regressor
 from identify.significance import CONFIDENCE_QUANTILE
 
@@ -95,7 +95,7 @@ def arm_base_columns(equations: ArmEquations) -> BaseColumns:
 
 
 def fit_base_parameters(
-    system: System, base: BaseColumns, *, weighted: bool = True
+    system: LinearSystem, base: BaseColumns, *, weighted: bool = True
 ) -> BaseParameters:
     """Fit the base parameters of an arm by weighted or ordinary least squares.
 
@@ -146,7 +146,7 @@ class _WeightedFit(NamedTuple):
 
 
 def _at_weights(
-    system: System, base: BaseColumns, names: tuple[str, ...], weights: Array
+    system: LinearSystem, base: BaseColumns, names: tuple[str, ...], weights: Array
 ) -> _WeightedFit:
     numbers = [*base.kept, len(system.space)]  # the torque is last
     every = system.moments(np.ones((len(weights), 1, 1)))[:, numbers][:, :, numbers]

@@ -16,7 +16,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.inertia import BaseColumns
-from identify.regressors import Group, Layout
+from identify.regressors import ChannelGroup, Layout
 from identify.robots import RobotModel, parameter_names, robot_base_columns
 from identify.robots.robot_model import BASE
 
@@ -110,7 +110,7 @@ class ArmColumns:
         for motor, _ in self.motors:
             names += [f"{motor} acceleration", f"{motor} velocity", f"{motor} sign"]
         groups = tuple(
-            Group(joint, (joint,), ("force" if prismatic else "torque",))
+            ChannelGroup(joint, (joint,), ("force" if prismatic else "torque",))
             for joint, prismatic in zip(self.joints, self.robot.prismatic, strict=True)
         )
         return Layout(columns=(*names, "torque"), groups=groups, fit=len(self))

@@ -13,7 +13,7 @@ import numpy as np
 from identify.arms.columns import FRICTION, ROTOR_INERTIA, ArmColumns
 from identify.arrays import Array
 from identify.inertia.frames import frame_map
-from identify.regressors import Equations, Offsets, ParameterSpace, System
+from identify.regressors import Equations, LinearSystem, Offsets, ParameterSpace
 
 PAYLOAD = "payload"
 """Name of the body on the frame."""
@@ -40,7 +40,7 @@ class ArmEquations(Equations):
     frame: str | None = None
     offsets: Offsets = "none"
 
-    def residual(self, log: int, group: int) -> Array:
+    def residual_coefficients(self, log: int, group: int) -> Array:
         """Return the coefficients of the residual of a joint in a log, shape (K, 1, 1 + p)."""
         columns, space = self.columns, self.space
         C = np.zeros((len(columns), 1, 1 + len(space)))
@@ -90,7 +90,7 @@ def of_run(owner: str, kind: str, run: int) -> str:
     return f"{owner} {kind} {run}" if run else f"{owner} {kind}"
 
 
-def equations_of(system: System) -> ArmEquations:
+def equations_of(system: LinearSystem) -> ArmEquations:
     """Return the equations of a system of an arm."""
     equations = system.data[0][1]
     assert isinstance(equations, ArmEquations)  # as `arm_system` forms it

@@ -15,7 +15,7 @@ from identify.estimation.estimator import estimate_unknowns
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import Consistent, Term
-from identify.regressors import System
+from identify.regressors import LinearSystem
 
 _LINK_MARGIN = 1e-3
 """Smallest eigenvalue of a link's scaled pseudo-inertia, so that no link is a sheet or a point; a
@@ -33,7 +33,7 @@ class ArmSolution:
             samples count less by it.
     """
 
-    system: System
+    system: LinearSystem
     estimate: Estimate
     scatter: float
 
@@ -48,7 +48,7 @@ def _unknowns(estimate: Estimate) -> Array:
     return np.concatenate((*bodies, [value for value, _ in estimate.scalars.values()]))
 
 
-def consistent_unknowns(system: System, terms: Sequence[Term] = ()) -> Array:
+def consistent_unknowns(system: LinearSystem, terms: Sequence[Term] = ()) -> Array:
     """Estimate the unknowns of an arm for predictions of torques, shape (p,).
 
     Args:
@@ -64,7 +64,7 @@ def _consistent(system: System) -> Consistent:
 
 
 def solve_arm(
-    system: Callable[[float], System],
+    system: Callable[[float], LinearSystem],
     scale: TorqueScale,
     interval: IntervalRoute | None = None,
     terms: Sequence[Term] = (),

@@ -12,7 +12,7 @@ from identify.arms.columns import FRICTION, ROTOR_INERTIA, ArmColumns
 from identify.arms.equations import PAYLOAD, ArmEquations, of_run
 from identify.arrays import Array, Phi
 from identify.inertia.matrices import phi_from_pseudo_inertia, pseudo_inertia
-from identify.regressors import ParameterSpace, Scalar, Statistics, System
+from identify.regressors import ParameterSpace, ScalarUnknown, Statistics, LinearSystem
 
 Friction: TypeAlias = Literal["own", "shared"]
 """Whether each log has friction of its own, or all logs share it; rotor inertia is shared."""
@@ -39,7 +39,7 @@ def arm_system(
     frame: str | None = None,
     gains: Array | None = None,
     bounded: bool = True,
-) -> System:
+) -> LinearSystem:
     """Form the system of logs of one arm.
 
     Args:
@@ -61,7 +61,7 @@ def arm_system(
         frame=frame,
     )
     discounted = replace(statistics, effective_samples=statistics.effective_samples / scatter)
-    return System.of([(discounted, equations)])
+    return LinearSystem.of([(discounted, equations)])
 
 
 def arm_space(
@@ -71,9 +71,9 @@ def arm_space(
     low, robot = 0.0 if bounded else -np.inf, columns.robot
     owners = [(joint, FRICTION) for joint in columns.joints]
     owners += [(motor, FRICTION[:2]) for motor, _ in columns.motors]
-    scalars = [Scalar(f"{owner} {ROTOR_INERTIA}", low=low) for owner, _ in owners]
+    scalars = [ScalarUnknown(f"{owner} {ROTOR_INERTIA}", low=low) for owner, _ in owners]
     scalars += [
-        Scalar(of_run(owner, kind, run), low=-np.inf if kind == "offset" else low)
+        ScalarUnknown(of_run(owner, kind, run), low=-np.inf if kind == "offset" else low)
         for run in range(runs)
         for owner, kinds in owners
         for kind in kinds

@@ -26,7 +26,7 @@ from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import Finding
 from identify.logs import JointRecording
-from identify.regressors import Statistics, System, join_logs
+from identify.regressors import LinearSystem, Statistics, join_logs
 from identify.robots import RobotModel
 from identify.robots.robot_model import BASE
 
@@ -177,7 +177,7 @@ def fit_payload(
 
 
 def _score_halves(
-    form: Callable[..., System],
+    form: Callable[..., LinearSystem],
     statistics: Statistics,
     solution: ArmSolution,
     terms: Sequence[Term],

@@ -9,7 +9,7 @@ import numpy as np
 from identify.arms.equations import ArmEquations, equations_of
 from identify.arms.rows import ArmLog
 from identify.arrays import Array
-from identify.regressors import System
+from identify.regressors import LinearSystem
 
 
 class TorqueErrors(NamedTuple):
@@ -39,7 +39,7 @@ class TorqueSeries(NamedTuple):
     friction: Array
 
 
-def torque_errors(system: System, x: Array) -> TorqueErrors:
+def torque_errors(system: LinearSystem, x: Array) -> TorqueErrors:
     """Compute the relative torque errors of unknowns over all logs of a system.
 
     Args:
@@ -56,7 +56,7 @@ def torque_errors(system: System, x: Array) -> TorqueErrors:
     return TorqueErrors(joints, float(np.sqrt(residual.sum() / measured.sum())))
 
 
-def with_fitted_friction(system: System, links: Array) -> Array:
+def with_fitted_friction(system: LinearSystem, links: Array) -> Array:
     """Fit friction and rotor inertia alone, with given links.
 
     Each joint counts by the mean square of its torque.

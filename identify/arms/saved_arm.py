@@ -14,9 +14,9 @@ from identify.arms.columns import ArmColumns
 from identify.arrays import Array, Phi
 from identify.errors import ModelError, ProblemError
 from identify.files import read_bytes, write_text
-from identify.plain_values import from_json_and_arrays, to_json_and_arrays
 from identify.regressors import Statistics
 from identify.regressors.statistics import sum_statistics
+from identify.serialisation import from_json_and_arrays, to_json_and_arrays
 
 _VERSION = 1
 """Version of the file's layout."""

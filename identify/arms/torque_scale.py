@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from identify.arrays import Array, positive, seal
+from identify.arrays import Array, require_positive, seal
 from identify.errors import ProblemError
 from identify.estimation.posterior import Posterior
 
@@ -90,7 +90,7 @@ class TorqueScale:
             ProblemError: the mass is not above zero, or differs from the estimate by a factor that
                 is no error of scale.
         """
-        positive(mass, "known load", "kg", ProblemError)
+        require_positive(mass, "known load", "kg", ProblemError)
         if not mass / _LARGEST_FACTOR < estimate < mass * _LARGEST_FACTOR:
             raise ProblemError(
                 f"known load of {mass:g} kg: the torques show {estimate:.3g} kg, more than a "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from identify.commands.command import UsageError, numbers
 from identify.errors import IdentifyError, ModelError
-from identify.findings import Finding, completion, reasons_in_words
+from identify.findings import Finding, default_body_findings, format_findings
 from identify.relevance import FLANGE_POSE_TOLERANCE, ROUNDED_POSE_TOLERANCE
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def verdict_messages(estimate: SavedEstimate) -> tuple[str, ...]:
     """
     findings: Iterable[Finding] = estimate.findings
     if estimate.verdict is None:
-        findings = completion(estimate.decided_by, estimate.default_body)
-    return reasons_in_words(findings)
+        findings = default_body_findings(estimate.decided_by, estimate.default_body)
+    return format_findings(findings)
 
 
 def exit_status(verdict: Verdict | None) -> int:

@@ -25,7 +25,7 @@ from identify.commands.bodies import (
 from identify.commands.command import Command, Outcome, UsageError, option
 from identify.commands.output import require_writable_file, write_file
 from identify.errors import ModelError
-from identify.findings import Finding, completion, ranked, verdict_of
+from identify.findings import Finding, default_body_findings, derive_verdict, sort_findings
 from identify.significance import IMPOSSIBLE_PAYLOAD_SIGMA
 
 if TYPE_CHECKING:
@@ -281,10 +281,10 @@ def _combined_estimate(
         kind += f"; {WITHOUT_SENSOR_FAULTS}"
     body = InertialParameters(phi)
     default_body = DEFAULT_BODY_NOTE if "default" in decided.values() else None
-    findings, verdict = _findings(bodies, names, completion(decided, default_body)), None
+    findings, verdict = _findings(bodies, names, default_body_findings(decided, default_body)), None
     if any(saved.verdict is not None for saved in bodies):
         identifiable = [name for name, by in decided.items() if by in ("data", "constraint")]
-        verdict = verdict_of(
+        verdict = derive_verdict(
             findings, possible=body.consistent, optimal=False, identifiable=identifiable
         )
     return SavedEstimate(
@@ -307,7 +307,7 @@ def _findings(
     bodies: Sequence[SavedEstimate], names: Sequence[str], completed: Iterable[Finding]
 ) -> tuple[Finding, ...]:
     """Return findings of all bodies with the name of the body, and of completed parameters."""
-    return ranked(
+    return sort_findings(
         [
             *completed,
             *(

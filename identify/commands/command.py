@@ -18,7 +18,7 @@ import tyro
 from tyro.constructors import PrimitiveConstructorSpec
 
 from identify.errors import IdentifyError, did_you_mean
-from identify.lazy import defer
+from identify.lazy import defer_imports
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -185,14 +185,14 @@ def require_workers(workers: int | None, command: str) -> None:
 def require_time_limit(seconds: float | None, command: str) -> None:
     """Raise `UsageError` if `--timeout` is not a positive number."""
     if seconds is not None:
-        from identify.arrays import positive
+        from identify.arrays import require_positive
 
-        positive(seconds, f"{command}: --timeout S", "s", UsageError)
+        require_positive(seconds, f"{command}: --timeout S", "s", UsageError)
 
 
 def defer_unused_numpy_modules() -> None:
     """Defer the import of slow NumPy modules that SciPy imports and no fit uses."""
-    defer("numpy.f2py", "numpy.testing", "numpy.polynomial", "numpy.ctypeslib")
+    defer_imports("numpy.f2py", "numpy.testing", "numpy.polynomial", "numpy.ctypeslib")
 
 
 def option(

@@ -24,7 +24,7 @@ from identify.commands.bodies import (
 )
 from identify.commands.command import Command, Flag, Number, Outcome, UsageError, numbers, option
 from identify.commands.output import require_writable, stages_on_terminal, write_error
-from identify.texts import printable
+from identify.texts import escape_unprintable
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
@@ -107,7 +107,7 @@ class Compensate(Command):
                     compensated.chunks(),
                     self.output,
                     schema,
-                    map(printable, comment),
+                    map(escape_unprintable, comment),
                     ColumnsOutsideSchema.of(recording),
                 )
         except OSError as error:

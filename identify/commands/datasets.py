@@ -12,7 +12,7 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, Outcome, option
 from identify.commands.output import print_text
-from identify.texts import printable
+from identify.texts import escape_unprintable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -91,7 +91,7 @@ class DatasetsPath(Command):
 
 
 def _tabbed(row: Sequence[str]) -> str:
-    return "\t".join(map(printable, row)) + "\n"
+    return "\t".join(map(escape_unprintable, row)) + "\n"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Table:
@@ -100,7 +100,7 @@ def _table(rows: Sequence[Sequence[str]]) -> Table:
 
     table = Table(*_HEADER)
     for row in rows:
-        table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
+        table.add_row(*(Text(escape_unprintable(cell), overflow="fold") for cell in row))
     return table
 
 

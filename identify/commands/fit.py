@@ -27,7 +27,7 @@ from identify.commands.output import (
     write_results,
 )
 from identify.errors import ProblemError
-from identify.findings import reasons_in_words
+from identify.findings import format_findings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -100,7 +100,7 @@ class Fit(FitArguments):
         if status:
             codes = ", ".join(result.verdict.reasons)
             messages.append(f"error: this estimate must not be used ({codes})")
-            messages += reasons_in_words(result.all_findings) * self.output.quiet
+            messages += format_findings(result.all_findings) * self.output.quiet
         elif known is not None:
             from identify.pipeline.known_mass import force_gain
 

@@ -32,7 +32,7 @@ from identify.commands.output import (
 )
 from identify.errors import IdentifyError, LogError
 from identify.exchange import read_estimate
-from identify.files import digest, write_together
+from identify.files import digest, write_files
 from identify.logs import Schema, read_log
 from identify.pipeline import FitSettings, fit
 from identify.studies.executor import limit_blas_threads
@@ -322,7 +322,7 @@ def _write(comparison: Comparison, output: Path) -> None:
         comparison_html(comparison, folder=str(output)).encode("utf-8", "backslashreplace"),
     )
     try:
-        write_together(
+        write_files(
             {output / name: content for name, content in zip(RESERVED_NAMES, contents, strict=True)}
         )
     except OSError as error:

@@ -26,7 +26,7 @@ from identify.commands.output import (
     stages_on_terminal,
     write_folder,
 )
-from identify.findings import reasons_in_words
+from identify.findings import format_findings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -67,7 +67,7 @@ def fit_payload_to_folder(
     if status:
         codes = ", ".join(result.verdict.reasons)
         messages = [f"error: this estimate must not be used ({codes})"]
-        messages += reasons_in_words(result.findings) * output.quiet
+        messages += format_findings(result.findings) * output.quiet
     return Outcome(
         lines=_lines(result, truth),
         messages=messages,

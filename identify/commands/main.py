@@ -47,7 +47,7 @@ from identify.commands.shape import ShapeCommand
 from identify.commands.simulate import Simulate
 from identify.commands.study import StudyCheck, StudyCompare, StudyRun, StudyTable
 from identify.errors import IdentifyError, did_you_mean
-from identify.texts import as_json
+from identify.texts import to_json_value
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -182,7 +182,7 @@ def _print_document(words: Sequence[str], outcome: Outcome) -> None:
 
 def document_text(document: Mapping[str, object]) -> str:
     """Return a document as ASCII JSON, with null for numbers that are not finite."""
-    text = json.dumps(document, default=as_json)
+    text = json.dumps(document, default=to_json_value)
     return json.dumps(json.loads(text, parse_constant=lambda name: None), indent=2)
 
 

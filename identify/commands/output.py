@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from identify.errors import IdentifyError
-from identify.files import NOT_REGULAR, digest, is_device_or_pipe, write_bytes, write_together
-from identify.texts import printable
+from identify.files import NOT_REGULAR_MESSAGE, digest, is_device_or_pipe, write_bytes, write_files
+from identify.texts import escape_unprintable
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -66,7 +66,7 @@ def require_writable(folder: Path, names: Sequence[str]) -> None:
             if (folder / name).is_dir():
                 raise OutputError(folder / name, "is a folder, but a result file has this name")
             if is_device_or_pipe(folder / name):
-                raise OutputError(folder / name, NOT_REGULAR)
+                raise OutputError(folder / name, NOT_REGULAR_MESSAGE)
         ancestors = (folder, *folder.absolute().parents)
         nearest = next((path for path in ancestors if path.exists()), Path.cwd())
         if not nearest.is_dir():
@@ -112,7 +112,7 @@ def write_error(path: Path, error: OSError) -> OutputError:
 def print_text(*lines: object, file: TextIO | None = None) -> None:
     """Print lines with unprintable characters escaped, and flush after each."""
     for line in lines:
-        print(printable(str(line)), file=file, flush=True)
+        print(escape_unprintable(str(line)), file=file, flush=True)
 
 
 def write_results(
@@ -154,7 +154,7 @@ def write_folder(folder: Path, files: Mapping[Path, bytes], stale: Iterable[Path
         OutputError: the operating system refuses to write or remove them.
     """
     try:
-        write_together(files)
+        write_files(files)
         for path in stale:
             path.unlink(missing_ok=True)
     except OSError as error:
@@ -193,7 +193,7 @@ class _StageHandler(logging.Handler):
         """Begin a stage on an INFO record, and update its progress on a DEBUG record."""
         from rich.text import Text
 
-        text = printable(record.getMessage())
+        text = escape_unprintable(record.getMessage())
         if record.levelno == logging.INFO:
             self.end()
             self._stage, self._began = text, time.perf_counter()

@@ -102,12 +102,12 @@ class Simulate(Command):
         return [log, schema, *(self.output / name for name in written)]
 
     def _require_steps(self) -> None:
-        from identify.arrays import positive
+        from identify.arrays import require_positive
 
         if self.every < 1:
             raise UsageError(f"simulate: --every N: expected 1 or more, got {self.every}")
         for name, value in (("duration", self.duration), ("dt", self.dt)):
-            positive(value, f"simulate: --{name} S", "s", UsageError)
+            require_positive(value, f"simulate: --{name} S", "s", UsageError)
         if self.duration / self.dt > _MAX_STEPS:
             raise UsageError(
                 f"simulate: {self.duration / self.dt:.3g} steps; expected at most {_MAX_STEPS:g}: "

@@ -14,7 +14,7 @@ from identify.reporting.parameter_table import GROUPS
 from identify.reporting.result import verdict_in_words, wrench_explained
 from identify.signals.prepared_log import acceleration_sources
 from identify.significance import HALF_WIDTH_SIGMA
-from identify.spatial.columns import SQUARES
+from identify.spatial.columns import RATE_SQUARES
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -210,7 +210,7 @@ def log_line(log: LogSummary) -> str:
     if log.recording.still:
         return f"{rows}, each a static pose."
     force = float(np.linalg.norm(np.mean(log.wrench[:, :3], axis=0)))
-    spin = float(np.sqrt(np.mean(np.sum(log.features[:, SQUARES], axis=1))))
+    spin = float(np.sqrt(np.mean(np.sum(log.features[:, RATE_SQUARES], axis=1))))
     acceleration = ""
     if (source := acceleration_sources(log).get("angular_acceleration")) is not None:
         acceleration = (

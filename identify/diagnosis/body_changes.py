@@ -20,11 +20,11 @@ from identify.estimation.least_squares import LeastSquaresFit, weighted_least_sq
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import NoPrior
 from identify.estimation.terms import Term
-from identify.regressors import Equations, Statistics, System
-from identify.regressors.padded_system import coefficients
+from identify.regressors import Equations, Statistics, LinearSystem
+from identify.regressors.padded_system import coefficients_by_log
 from identify.relevance import MIN_RELATIVE_BODY_CHANGE
 from identify.signals.imu_calibration import ImuCalibration
-from identify.significance import BODY_CHANGE_DOUBT_P, BODY_CHANGE_P, PARTS_DIFFER_P
+from identify.significance import POSSIBLE_BODY_CHANGE_P, BODY_CHANGE_P, LOG_PARTS_DIFFER_P
 
 _MAX_CHANGE_POINTS = 8
 """Largest number of change points tested in a log; a change between two shows at both."""
@@ -127,7 +127,7 @@ class _PartFits:
             noise=part.noise[logs],
             logs=tuple(part.logs[log] for log in logs.tolist()),
         )
-        system = System.of([(part, self._equations(logs))])
+        system = LinearSystem.of([(part, self._equations(logs))])
         try:
             return weighted_least_squares(system, self.terms, self.start)
         except ProblemError:
@@ -253,7 +253,7 @@ class _PairTest:
     ) -> BodyChange | None:
         """Return the change of the body if it is significant or doubtful, else None."""
         p_value = min(1.0, self.p_value * tested_count)
-        if p_value >= BODY_CHANGE_DOUBT_P or self._is_negligible():
+        if p_value >= POSSIBLE_BODY_CHANGE_P or self._is_negligible():
             return None
         return BodyChange(code, log, block, at, between, p_value, *self.x, *self.errors)
 
@@ -313,10 +313,10 @@ def _moments_by_log(fit: LeastSquaresFit) -> Array:
     groups, columns = system.group_index[:, 1], statistics.layout.fit
     _, m, _, q = system.arrays.rows.shape
     moments = np.zeros((len(statistics.logs), q, q))
-    for logs, C in coefficients(equations, len(statistics.logs), groups.tolist(), m):
+    for logs, C in coefficients_by_log(equations, len(statistics.logs), groups.tolist(), m):
         weighted = np.einsum("gab,gkap->gpkb", fit.weights, C).reshape(len(groups), q, -1)
         for log in logs:
-            z = np.array(statistics.totals[log, groups, :columns, :columns])
+            z = np.array(statistics.total_factors[log, groups, :columns, :columns])
             if equations.offsets != "none":
                 z[z[:, 0, 0] != 0.0, 0] = 0.0
             noise = statistics.noise_rows[log, groups, :, :columns]
@@ -336,7 +336,7 @@ def _find_change_points(parts: _PartFits, logs: Sequence[int]) -> list[BodyChang
         tested = iter(parts.compare_pairs(cells))
         for places in several:
             pairs = [(pair, block) for block in places.first if (pair := next(tested)) is not None]
-            if all(pair.p_value > PARTS_DIFFER_P for pair, _ in pairs):
+            if all(pair.p_value > LOG_PARTS_DIFFER_P for pair, _ in pairs):
                 continue
             others = parts.compare_pairs(places.split_cells(places.others))
             pairs += [(pair, k) for pair, k in zip(others, places.others, strict=True) if pair]

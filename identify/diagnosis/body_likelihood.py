@@ -14,10 +14,10 @@ from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.regressors import FEATURE_TENSOR, Statistics
 from identify.signals.transform import CONSTANT_GROUP
 from identify.spatial.columns import (
-    FIT_COLUMNS,
+    FIT_COLUMN_COUNT,
     FORCE_AXES,
-    PSI,
-    RT,
+    FEATURES,
+    ATTITUDE,
     TORQUE_AXES,
     W,
     without_constant,
@@ -59,7 +59,7 @@ _MIN_INFORMATION_SCALE = 1e-100
 
 _FORCE_AND_TORQUE_AXES = FORCE_AXES, TORQUE_AXES
 
-_PSI, _W = without_constant(PSI), without_constant(W)
+_PSI, _W = without_constant(FEATURES), without_constant(W)
 """Columns of the features and of the wrench in rows without the constant."""
 
 
@@ -84,7 +84,7 @@ class BandRows:
         groups = np.flatnonzero(counts) if bands is None else np.array(bands, dtype=np.intp)
         samples = counts[groups] - (groups == CONSTANT_GROUP)
         groups, samples = groups[samples >= 1.0], samples[samples >= 1.0]
-        factors = statistics.totals[0, groups][:, :, 1:].copy()
+        factors = statistics.total_factors[0, groups][:, :, 1:].copy()
         factors[groups == CONSTANT_GROUP, 0] = 0.0  # the row that an offset affects
         return cls(tuple(groups.tolist()), factors, samples)
 
@@ -115,13 +115,13 @@ def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
         gravity: g in W [m/s²].
     """
     moving = np.zeros((len(statistics.layout.columns), 6))
-    moving[PSI, :][:6] = np.eye(6)
-    moving[RT, :3] = np.kron(np.eye(3), np.asarray(gravity)[:, None])
+    moving[FEATURES, :][:6] = np.eye(6)
+    moving[ATTITUDE, :3] = np.kron(np.eye(3), np.asarray(gravity)[:, None])
     (counts,) = statistics.sum_over_blocks(statistics.effective_samples)
     bands = [b for b in np.flatnonzero(counts).tolist() if b != CONSTANT_GROUP]
     clear = []
     for band in bands:
-        signal = np.sum((statistics.totals[0, band] @ moving) ** 2, axis=0)
+        signal = np.sum((statistics.total_factors[0, band] @ moving) ** 2, axis=0)
         noise = np.sum((statistics.noise_rows[0, band] @ moving) ** 2, axis=0)
         if all(
             noise[part].sum() <= _MAX_NOISE_TO_SIGNAL * signal[part].sum()
@@ -157,7 +157,7 @@ def fit_body(logs: Sequence[BandRows], *, scale: float = 1.0) -> BodyFit:
         scale: smallest factor by which the wrench, and with it the density, may be smaller; zero
             if its unit is unknown, which disables the test of the density.
     """
-    Z = stacked_factors(logs)[:, :, : FIT_COLUMNS - 1]
+    Z = stacked_factors(logs)[:, :, : FIT_COLUMN_COUNT - 1]
     n = np.concatenate([log.samples for log in logs])
     G = Z.swapaxes(1, 2) @ Z
     measured = G[:, _W, _W]

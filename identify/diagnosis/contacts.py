@@ -10,8 +10,8 @@ from identify.arrays import Array, Flags, Indices
 from identify.diagnosis.spans import Span, true_runs
 from identify.logs.effect_keys import EFFECT_KEYS
 from identify.regressors import FEATURE_TENSOR
-from identify.significance import CONTACT_ALARM_P
-from identify.spatial.columns import PSI, W
+from identify.significance import CONTACT_FALSE_ALARM_P
+from identify.spatial.columns import FEATURES, WRENCH
 
 WINDOW_SECONDS = 0.5
 """Length of the windows of time whose residual energy is tested [s]."""
@@ -183,10 +183,12 @@ def wrench_equations(rows: Array) -> tuple[Array, Array, Array]:
     Returns:
         A, shape (n, 6, 16), y, shape (n, 6), and the spread of force and torque [N, N m], (6,).
     """
-    spread = np.repeat(np.sqrt(np.var(rows[:, W], axis=0).reshape(2, 3).mean(axis=1)), 3) + 1e-300
+    spread = (
+        np.repeat(np.sqrt(np.var(rows[:, WRENCH], axis=0).reshape(2, 3).mean(axis=1)), 3) + 1e-300
+    )
     offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
-    A = np.concatenate((np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1), offsets), axis=-1)
-    return A / spread[:, None], rows[:, W] / spread, spread
+    A = np.concatenate((np.tensordot(rows[:, FEATURES], FEATURE_TENSOR, axes=1), offsets), axis=-1)
+    return A / spread[:, None], rows[:, WRENCH] / spread, spread
 
 
 def plausible_contacts(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]:
@@ -257,16 +259,16 @@ def _window_energies(
         fraction: share of the windows that are fitted.
     """
     A = np.zeros((len(rows), 6, 17))
-    A[..., :10] = np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1)
+    A[..., :10] = np.tensordot(rows[:, FEATURES], FEATURE_TENSOR, axes=1)
     A[..., 10:16] = rows[:, 0, None, None] * np.eye(6)
     norms = np.sqrt(np.mean(A**2, axis=(0, 1)))
     A /= np.where(norms > 0.0, norms, 1.0)
-    A[..., 16] = rows[:, W]
+    A[..., 16] = rows[:, WRENCH]
     A = np.ascontiguousarray(A.swapaxes(0, 1))
     parts = [A[:, start:stop] for start, stop in segment_edges(window)]
     moments = np.array([part.swapaxes(-1, -2) @ part for part in parts])
     lengths = np.array([part.shape[1] for part in parts])
-    spread = np.var(rows[:, W], axis=0)
+    spread = np.var(rows[:, WRENCH], axis=0)
     third = np.arange(count) * _TRIMMING_STARTS // count
     if starts is None:
         starts = [
@@ -321,7 +323,7 @@ def _energy_limit(energy_ratios: Array, count: int) -> float:
     logs = np.log(np.maximum(energy_ratios, 1e-12))
     spread = 1.4826 * float(np.median(np.abs(logs - np.median(logs))))
     degrees = max(2.0 / max(spread, 1e-3) ** 2, 1.0)
-    return float(chdtri(degrees, CONTACT_ALARM_P / count) / chdtri(degrees, 0.5))
+    return float(chdtri(degrees, CONTACT_FALSE_ALARM_P / count) / chdtri(degrees, 0.5))
 
 
 def _close_single_gaps(flags: Flags) -> Flags:

@@ -12,7 +12,7 @@ from identify.arrays import Array, Indices
 from identify.diagnosis.contacts import segment_edges
 from identify.regressors import FEATURE_TENSOR
 from identify.relevance import MIN_DELAY_CHANGE
-from identify.spatial.columns import PSI, RT, W
+from identify.spatial.columns import FEATURES, ATTITUDE, WRENCH
 
 MAX_DELAY = 1.0
 """Longest delay of the search [s]."""
@@ -90,13 +90,13 @@ def estimate_delay(
     if reach < 1 or len(inside) < _MIN_SERIES_ROWS:
         return None
     shifts = np.arange(-reach, reach + 1)
-    w = np.array([rows[inside + k, W] for k in shifts]).reshape(len(shifts), -1, 2, 3)
+    w = np.array([rows[inside + k, WRENCH] for k in shifts]).reshape(len(shifts), -1, 2, 3)
     if attitude_delay is not None:  # w(t) is Rᵀ(t + τ₀) f(t + τ₀), to be Rᵀ(t) f(t + τ₀)
-        columns = [np.interp(time + attitude_delay, time, column) for column in rows[:, RT].T]
-        R, late = (c.reshape(-1, 3, 3) for c in (rows[:, RT], np.stack(columns, axis=1)))
+        columns = [np.interp(time + attitude_delay, time, column) for column in rows[:, ATTITUDE].T]
+        R, late = (c.reshape(-1, 3, 3) for c in (rows[:, ATTITUDE], np.stack(columns, axis=1)))
         w = np.array([v @ late[inside + k] @ R[inside].mT for v, k in zip(w, shifts, strict=True)])
     offsets = np.broadcast_to(np.eye(6), (len(inside), 6, 6))
-    A = np.concatenate((np.tensordot(rows[inside][:, PSI], FEATURE_TENSOR, axes=1), offsets), -1)
+    A = np.concatenate((np.tensordot(rows[inside][:, FEATURES], FEATURE_TENSOR, axes=1), offsets), -1)
     sizes = np.sqrt(np.mean(w**2, axis=(0, 1, 3)))[:, None] + 1e-300
     plane = np.linalg.qr((A / np.repeat(sizes, 3)[:, None]).reshape(-1, 16))[0]
     b = (w / sizes).reshape(len(shifts), -1)

@@ -20,9 +20,9 @@ from identify.regressors.log_corrections import (
     gravity_map,
     logged_wrench_only,
     position_scale_map,
-    readings_map,
+    sensor_gain_map,
 )
-from identify.spatial.columns import W
+from identify.spatial.columns import WRENCH
 
 _KEYS_OF_WRENCH_MAP = frozenset(
     f"wrench.{key}" for key in ("force", "torque", "force_unit", "torque_unit", "acts_on")
@@ -139,7 +139,7 @@ class Fault:
         """
         if not self.raw_counts:
             return 1.0
-        torque = float(np.linalg.det(self.fit_map(size)[W, W]) ** (1.0 / 3.0))
+        torque = float(np.linalg.det(self.fit_map(size)[WRENCH, WRENCH]) ** (1.0 / 3.0))
         return min(1.0, 1.0 / torque) if too_dense else 0.0
 
     def map_at(self, size: Array) -> Array:
@@ -251,7 +251,7 @@ def column_map_of_patch(patch: Patch, setup: LogProperties) -> Array | None:
         by_halves = np.kron(G[::3, ::3], np.eye(3))
         if setup.wrench_frame == "world" and not np.allclose(G, by_halves):
             return None
-        return readings_map(G, setup.X_BS)
+        return sensor_gain_map(G, setup.X_BS)
     if keys == {"world.gravity"}:
         change = np.asarray(patch["world.gravity"]) - setup.gravity
         return gravity_map(change, setup.compensated_weight)

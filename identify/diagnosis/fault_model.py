@@ -16,7 +16,13 @@ from identify.diagnosis.body_likelihood import BandRows, BodyFit, fit_body, inve
 from identify.diagnosis.fault import Fault, FaultParameters
 from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT
 from identify.signals.transform import band_middle
-from identify.spatial.columns import DDW, DW, PSI, W, without_constant
+from identify.spatial.columns import (
+    FEATURES,
+    WRENCH,
+    WRENCH_RATE,
+    WRENCH_SECOND_RATE,
+    without_constant,
+)
 
 MAX_GAUSS_NEWTON_STEPS, _STEP_HALVINGS = 8, 4
 CONVERGED_SIGMA = 0.1
@@ -26,7 +32,7 @@ _MIN_REMAINING_INFORMATION = 1e-6
 """Fraction of the information on a direction of η that has to remain with body and offset estimated
 too; with less, the direction is not identifiable."""
 
-_WRENCH_COLUMNS = without_constant(W)
+_WRENCH_COLUMNS = without_constant(WRENCH)
 """Columns of the wrench in rows without the constant."""
 
 _FIT_WIDTH = len(SCAN_LAYOUT.columns)
@@ -98,7 +104,7 @@ class FaultModel:
             # of the residual, and scaling the wrench down would seem to explain it.
             predicted = Z.copy()
             predicted[..., _WRENCH_COLUMNS] -= r
-            by_body = -(base[..., without_constant(PSI)] @ FEATURE_TENSOR.reshape(12, -1))
+            by_body = -(base[..., without_constant(FEATURES)] @ FEATURE_TENSOR.reshape(12, -1))
             slope = C.T @ tangent[present, 1:]
             by_size = predicted @ slope.reshape(Z.shape[2], -1)
             J = np.concatenate(
@@ -146,7 +152,11 @@ def log_squared_determinants(maps: Array, frequencies: Array) -> Array:
         Shape (maps, frequencies).
     """
     omega, M = frequencies[:, None, None], maps[:, None]
-    C = M[..., W, W] + 1j * omega * M[..., DW, W] - omega**2 * M[..., DDW, W]
+    C = (
+        M[..., WRENCH, WRENCH]
+        + 1j * omega * M[..., WRENCH_RATE, WRENCH]
+        - omega**2 * M[..., WRENCH_SECOND_RATE, WRENCH]
+    )
     return 2.0 * np.linalg.slogdet(C)[1]
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from identify.arrays import Array, Indices, Phi, Vec6
 from identify.diagnosis.contacts import segment_edges
 from identify.regressors import FEATURE_TENSOR
-from identify.significance import CLEAR_LEAD
-from identify.spatial.columns import PSI, W
+from identify.significance import CLEAR_LIKELIHOOD_LEAD
+from identify.spatial.columns import FEATURES, WRENCH
 
 _RATE_STEP = 2
 """Distance [rows] from a row to the rows on either side between which the rate of its wrench is
@@ -49,7 +49,7 @@ def fit_hysteresis(time: Array, rows: Array, segment_ids: Indices, phi: Phi) -> 
     Returns:
         The dead zones; None for a short series, and if dead zones do not explain it clearly better.
     """
-    acting = np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1) @ phi
+    acting = np.tensordot(rows[:, FEATURES], FEATURE_TENSOR, axes=1) @ phi
     edges = segment_edges(segment_ids)
     inside = np.concatenate([np.arange(a + _RATE_STEP, b - _RATE_STEP) for a, b in edges]).astype(
         np.intp
@@ -59,7 +59,7 @@ def fit_hysteresis(time: Array, rows: Array, segment_ids: Indices, phi: Phi) -> 
     rate = acting[inside + _RATE_STEP] - acting[inside - _RATE_STEP]
     rate /= 2.0 * _RATE_STEP * np.median(np.diff(time))
     lag = -np.sign(rate)
-    residual = (rows[:, W] - acting)[inside]
+    residual = (rows[:, WRENCH] - acting)[inside]
     rate, lag, residual = (x - x.mean(axis=0) for x in (rate, lag, residual))
     power = np.sum(rate**2, axis=0) + 1e-300
     sign, without_delay = (x - rate * np.sum(rate * x, axis=0) / power for x in (lag, residual))
@@ -68,7 +68,7 @@ def fit_hysteresis(time: Array, rows: Array, segment_ids: Indices, phi: Phi) -> 
     count = 0.5 * len(inside)  # every other row is independent of the others
     ratio = count * np.log1p(np.sum((h * sign) ** 2, axis=0) / noise) - np.log(count)
     significant = (h > 0.0) & (ratio > 0.0)
-    if ratio[significant].sum() < CLEAR_LEAD:
+    if ratio[significant].sum() < CLEAR_LIKELIHOOD_LEAD:
         return None
     delay = np.sum(rate * (residual - h * lag) / noise) / np.sum(power / noise)
     return Hysteresis(np.where(significant, 2.0 * h / np.ptp(acting, axis=0), 0.0), float(delay))

@@ -10,7 +10,12 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.relevance import MIN_ANGULAR_ACCELERATION, MIN_GRAVITY_ROTATION, MIN_ROTATION_RATE
-from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, PSI, SQUARES
+from identify.spatial.columns import (
+    ANGULAR_ACCELERATION,
+    FEATURES,
+    PROPER_ACCELERATION,
+    RATE_SQUARES,
+)
 
 DESIGN_COMMAND = "`identify design --wrist --after OUT/estimate.json`"
 """Command that designs the motion that would help most after a fit into the folder OUT."""
@@ -68,7 +73,7 @@ def _rms_motion(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
     squares, steps, samples = np.zeros(3), np.zeros(3), 0.0
     centred, uncentred = np.zeros((3, 3)), np.zeros((3, 3))
     for statistics, _ in fit.data.system.data:
-        for log, of_log in enumerate(statistics.totals):
+        for log, of_log in enumerate(statistics.total_factors):
             total = float(statistics.sum_over_blocks(statistics.samples)[log].sum())
             moment = np.einsum("gki,gkj->ij", of_log, of_log)
             noise = statistics.noise_rows[log]
@@ -76,11 +81,11 @@ def _rms_motion(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
             constant = float(moment[0, 0])
             if not constant > 0.0:
                 continue
-            psi = moment[PSI, PSI]
+            psi = moment[FEATURES, FEATURES]
             scale = total / constant  # products sum with the constant of rows, not of samples
-            squares += np.maximum(moment[0, PSI][SQUARES], 0.0) * scale
+            squares += np.maximum(moment[0, FEATURES][RATE_SQUARES], 0.0) * scale
             steps += np.maximum(np.diag(psi)[ANGULAR_ACCELERATION], 0.0)
-            mean = moment[0, PSI][PROPER_ACCELERATION]
+            mean = moment[0, FEATURES][PROPER_ACCELERATION]
             uncentred += psi[:3, :3]
             centred += psi[:3, :3] - np.outer(mean, mean) / constant
             samples += total

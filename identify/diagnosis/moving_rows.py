@@ -10,10 +10,10 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs import Recording
-from identify.regressors import FEATURE_TENSOR, scan
+from identify.regressors import FEATURE_TENSOR, summarise_log
 from identify.regressors.triangular import qr_factor
-from identify.relevance import MIN_MOTION_RATIO
-from identify.spatial.columns import PSI, RT, W
+from identify.relevance import MIN_STATIC_MOTION_RATIO
+from identify.spatial.columns import ATTITUDE, FEATURES, WRENCH
 from identify.spatial.rotations import rotation_angle
 
 _TRIED_RATES_HZ = np.geomspace(0.5, 2e4, 120)
@@ -65,11 +65,11 @@ def find_moving_rows(recording: Recording) -> MovingRows | None:
     rows = len(signals["force"])
     try:
         time = np.arange(rows) / _ASSUMED_RATE_HZ
-        log = scan(replace(recording, time=time, signals=signals, rows=rows), wide=True)
+        log = summarise_log(replace(recording, time=time, signals=signals, rows=rows), wide=True)
     except LogError:  # it rotates too far from row to row for a motion
         return None
     motion = fit_sampling_rate(log.rows, _ASSUMED_RATE_HZ, recording.gravity)
-    if motion.explained < _MIN_EXPLAINED_FRACTION or motion.size < MIN_MOTION_RATIO:
+    if motion.explained < _MIN_EXPLAINED_FRACTION or motion.size < MIN_STATIC_MOTION_RATIO:
         return None
     return motion._replace(rate_hz=every * motion.rate_hz)
 
@@ -86,11 +86,15 @@ def fit_sampling_rate(rows: Array, rate_hz: float, gravity: Array) -> MovingRows
         gravity: g in W [m/s²].
     """
     weight = np.zeros((len(rows), 12))
-    weight[:, :3] = -rows[:, RT].reshape(-1, 3, 3) @ gravity
-    spread = np.repeat(np.sqrt(np.var(rows[:, W], axis=0).reshape(2, 3).mean(axis=1)), 3) + 1e-300
-    parts = [np.tensordot(psi, FEATURE_TENSOR, axes=1) for psi in (weight, rows[:, PSI] - weight)]
+    weight[:, :3] = -rows[:, ATTITUDE].reshape(-1, 3, 3) @ gravity
+    spread = (
+        np.repeat(np.sqrt(np.var(rows[:, WRENCH], axis=0).reshape(2, 3).mean(axis=1)), 3) + 1e-300
+    )
+    parts = [
+        np.tensordot(psi, FEATURE_TENSOR, axes=1) for psi in (weight, rows[:, FEATURES] - weight)
+    ]
     offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
-    columns = np.concatenate((*parts, offsets, rows[:, W, None]), axis=-1) / spread[:, None]
+    columns = np.concatenate((*parts, offsets, rows[:, WRENCH, None]), axis=-1) / spread[:, None]
     root = qr_factor(columns.reshape(-1, 27))
     still = _residual_sum(root, 0.0)
     moving = np.array([_residual_sum(root, (rate / rate_hz) ** 2) for rate in _TRIED_RATES_HZ])

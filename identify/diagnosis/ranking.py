@@ -13,8 +13,8 @@ from identify.diagnosis.body_likelihood import BandRows, BodyFit, fit_body
 from identify.diagnosis.fault import Fault
 from identify.findings import Severity
 from identify.inertia.consistency import MAX_DENSITY, mean_density, within_arm_capacity
-from identify.significance import CLEAR_LEAD
-from identify.spatial.columns import W
+from identify.significance import CLEAR_LIKELIHOOD_LEAD
+from identify.spatial.columns import WRENCH
 
 MISTAKE_PENALTY = 12.0
 """Penalty of each mistake in a schema or log, as twice a log-likelihood."""
@@ -183,7 +183,9 @@ class Ranking:
     def tied(self) -> tuple[Explanation, ...]:
         """Explanations that are not significantly less likely than the best, including it."""
         best = self.best.log_likelihood_ratio
-        return tuple(e for e in self.explanations if best - e.log_likelihood_ratio < CLEAR_LEAD)
+        return tuple(
+            e for e in self.explanations if best - e.log_likelihood_ratio < CLEAR_LIKELIHOOD_LEAD
+        )
 
     @property
     def confirms_schema(self) -> bool:
@@ -257,7 +259,7 @@ class BaselineLikelihood:
         """
         fault, power = faults[0], 0.0
         if fault.linear:
-            power = 2.0 * float(np.linalg.slogdet(fault.fit_map()[W, W])[1])
+            power = 2.0 * float(np.linalg.slogdet(fault.fit_map()[WRENCH, WRENCH])[1])
         return self._explanation_of_rows(
             rows, faults, self.samples * power - mistake_penalty(fault)
         )
@@ -266,7 +268,7 @@ class BaselineLikelihood:
         """Recompute the likelihood of an explanation by a parametric fault, at its size."""
         maps = [fault.fit_map(estimate.size) for fault in estimate.faults]
         rows = [r.mapped(M) for r, M in zip(self.rows, maps, strict=True)]
-        power = 2.0 * float(np.linalg.slogdet(maps[0][W, W])[1])
+        power = 2.0 * float(np.linalg.slogdet(maps[0][WRENCH, WRENCH])[1])
         penalty = MISTAKE_PENALTY + len(estimate.size) * float(np.log(6.0 * self.samples))
         added = self.samples * power - penalty
         result = self._explanation_of_rows(rows, estimate.faults, added, estimate.size)

@@ -7,7 +7,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.diagnosis.contacts import MIN_POSES, wrench_equations
 from identify.diagnosis.spans import Span
-from identify.significance import CLEAR_LEAD
+from identify.significance import CLEAR_LIKELIHOOD_LEAD
 
 _MIN_POSES_OF_PART = 2
 """Fewest poses before and after a step: six offsets explain a single pose exactly."""
@@ -67,7 +67,10 @@ def find_zeroed_poses(rows: Array) -> tuple[Span, ...]:
         )[0],
         _corrected_akaike(_with_changing_parameters(constant, behind, behind, _BODY_COLUMNS), n)[0],
     ]
-    if steps[best] + 2.0 * np.log(len(edges)) + CLEAR_LEAD > np.concatenate(others).min():
+    if (
+        steps[best] + 2.0 * np.log(len(edges)) + CLEAR_LIKELIHOOD_LEAD
+        > np.concatenate(others).min()
+    ):
         return ()
     if not (squares[best] < _MAX_RESIDUAL_FRACTION * squares_without[0]).any():
         return ()

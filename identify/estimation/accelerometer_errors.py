@@ -19,13 +19,13 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.posterior import Posterior
-from identify.regressors import SCAN_LAYOUT, System
+from identify.regressors import SCAN_LAYOUT, LinearSystem
 from identify.regressors.log_corrections import (
     accelerometer_map,
     point_offset_map,
-    readings_map,
+    sensor_gain_map,
 )
-from identify.regressors.system import augmented
+from identify.regressors.system import augment
 from identify.signals.imu_calibration import ImuCalibration
 
 
@@ -67,7 +67,7 @@ class AccelerometerErrors:
         """
         fit, x = posterior.fit, posterior.x
         system, W = fit.data.system, fit.weights
-        scores, offsets = _scores(fit, x, system), system.offset_maps(W) @ augmented(x)
+        scores, offsets = _scores(fit, x, system), system.offset_maps(W) @ augment(x)
         data = [(statistics.merged(), equations) for statistics, equations in system.data]
         of_x, of_offsets = [np.zeros((0, len(x)))], [np.zeros((0, *offsets.shape))]
         for maps in self.calibration_maps if errors is None else errors:
@@ -79,16 +79,16 @@ class AccelerometerErrors:
                 layout = statistics.layout if wide else SCAN_LAYOUT
                 pairs.append((statistics.mapped(log_maps[..., :columns, :], layout), equations))
                 start += len(statistics.logs)
-            perturbed = System.of(pairs)
+            perturbed = LinearSystem.of(pairs)
             moved = posterior.score_gain @ (_scores(fit, x, perturbed) - scores)
             of_x.append(moved[None])
-            of_offsets.append((perturbed.offset_maps(W) @ augmented(x + moved) - offsets)[None])
+            of_offsets.append((perturbed.offset_maps(W) @ augment(x + moved) - offsets)[None])
         return np.concatenate(of_x), np.concatenate(of_offsets)
 
 
 def _calibration_maps(imus: Sequence[ImuCalibration]) -> Iterator[Array]:
     """Yield the column maps of each log's errors of accelerometer position, scale and offset."""
-    as_read = np.array([readings_map(np.eye(6)) for _ in imus])
+    as_read = np.array([sensor_gain_map(np.eye(6)) for _ in imus])
     for k, imu in enumerate(imus):
         if not imu.covariance:
             continue
@@ -115,8 +115,8 @@ def _common_scale_maps(imus: Sequence[ImuCalibration]) -> Iterator[Array]:
     yield np.repeat(np.array(maps)[:, None], len(SCAN_LAYOUT.groups), axis=1)
 
 
-def _scores(fit: LeastSquaresFit, x: Array, system: System) -> Array:
+def _scores(fit: LeastSquaresFit, x: Array, system: LinearSystem) -> Array:
     """Compute the score (log-likelihood gradient) at x, corrected for noise in regressors, (p,)."""
     rows = system.whitened_rows(fit.weights)
     noise = fit.noise_fraction * system.noise_moment(fit.weights)
-    return (rows.T @ rows - noise)[:-1] @ augmented(x)
+    return (rows.T @ rows - noise)[:-1] @ augment(x)

@@ -21,8 +21,8 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.errors import ProblemError
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.regressors import System
-from identify.regressors.system import augmented, whitener
+from identify.regressors import LinearSystem
+from identify.regressors.system import augment, whitener
 from identify.regressors.triangular import qr_factor
 
 MIN_BLOCKS = 10
@@ -133,7 +133,7 @@ class _TimeBlockMoments:
         system = fit.data.system
         k, blocks = columns.shape[1], _time_block_of_cell(system)
         count = 1 + max(int(numbers.max()) for numbers in blocks)
-        maps, y = system.offset_maps(fit.weights), augmented(fit.x)
+        maps, y = system.offset_maps(fit.weights), augment(fit.x)
         roots = whitener(fit.weights)
         without_offset, samples = np.zeros((count, k + 1, k + 1)), np.zeros(count)
         owned: list[list[tuple[Indices, Array]]] = [[] for _ in maps]
@@ -245,7 +245,7 @@ def _eliminate_offset(moments: Array, k: int) -> Array:
     return moments[..., m:, m:] - taken
 
 
-def _time_block_of_cell(system: System) -> Sequence[Indices]:
+def _time_block_of_cell(system: LinearSystem) -> Sequence[Indices]:
     """Return the index of the time block of each cell, consecutive over all statistics."""
     numbers: list[Indices] = []
     first = 0

@@ -35,7 +35,7 @@ from identify.estimation.scaling import Scaling
 from identify.estimation.terms.consistent import consistency_margin
 from identify.exchange import Bound
 from identify.inertia import PHI
-from identify.significance import CONFIDENCE_QUANTILE, FEWEST_DEGREES
+from identify.significance import CONFIDENCE_QUANTILE, MIN_DEGREES_OF_FREEDOM
 
 _MIN_SINGULAR_VALUE = 1e-4
 """Smallest information along a direction, in standard errors per body scale, so that bodies
@@ -159,7 +159,9 @@ class _ConfidenceSet:
             A[:k] = singular[:, None] * (Vt @ np.linalg.pinv(region.free))
             nearest = program.solve(A, A @ centre, scaling).theta
             least = float(np.linalg.norm(A @ (nearest - centre)))
-        quantiles = stdtrit(np.maximum(region.degrees[block], FEWEST_DEGREES), CONFIDENCE_QUANTILE)
+        quantiles = stdtrit(
+            np.maximum(region.degrees[block], MIN_DEGREES_OF_FREEDOM), CONFIDENCE_QUANTILE
+        )
         units = 1.0 / np.maximum(singular, 1.0)
         columns = region.free @ Vt.T * units
         rows = program.constraint_rows(scaling)

@@ -15,7 +15,7 @@ from identify.estimation.priors.prior import BALL
 from identify.estimation.program import ConeSolution, Infeasible, cone_program
 from identify.estimation.terms import Consistent, Term
 from identify.estimation.terms.consistent import consistency_margin, min_eigenvalue
-from identify.regressors import System
+from identify.regressors import LinearSystem
 
 _VIOLATION_ROUNDING = 1e-12
 """Violation of a constraint, in scaled units, up to which least squares counts as feasible."""
@@ -54,7 +54,7 @@ def solve_constrained(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Ar
     return theta, certificate
 
 
-def explain_failure(system: System, terms: tuple[Term, ...], error: ProblemError) -> ProblemError:
+def explain_failure(system: LinearSystem, terms: tuple[Term, ...], error: ProblemError) -> ProblemError:
     """Explain a failure of least squares by the equality constraints; else return the error.
 
     Args:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import multigammaln
 
-from identify.arrays import Array, Phi, positive
+from identify.arrays import Array, Phi, require_positive
 from identify.errors import ProblemError, SolveError
 from identify.estimation.likelihood import ScoreEquations
 from identify.inertia import PSEUDO_INERTIA_BASIS, inertia_about_com, phi_from_inertia
@@ -105,7 +105,7 @@ def entropic_estimate(
             options={"xatol": 1e-2},
         )
         weight = float(np.exp(optimal_log_weight.x))
-    optimum = problem.optimum(positive(weight, "weight of the prior", "1", ProblemError))
+    optimum = problem.optimum(require_positive(weight, "weight of the prior", "1", ProblemError))
     inverse = likelihood.scaling.to_x @ np.linalg.inv(optimum.root)
     return EntropicEstimate(
         phi=likelihood.scaling.x(optimum.theta),

@@ -12,7 +12,7 @@ import numpy as np
 from identify.arrays import Array, Phi, Vec6
 from identify.estimation.certificate import Certificate
 from identify.exchange import Bound, SavedEstimate, write_estimate
-from identify.findings import NOT_IDENTIFIED, Finding, Verdict, verdict_of
+from identify.findings import UNIDENTIFIED_SOURCES, Finding, Verdict, derive_verdict
 from identify.inertia import InertialParameters
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Estimate(SavedEstimate):
     simultaneous: bool = False
 
     def __post_init__(self) -> None:
-        verdict = verdict_of(
+        verdict = derive_verdict(
             self.findings,
             possible=self.parameters.consistent,
             optimal=True,  # a failed certificate raises an error
@@ -209,14 +209,14 @@ class Estimate(SavedEstimate):
                 name if len(self.bodies) == 1 else f"{one.body}.{name}"
                 for one in moved
                 for name, by in one.decided_by.items()
-                if by in NOT_IDENTIFIED
+                if by in UNIDENTIFIED_SOURCES
             ),
         )
 
     @property
     def complete(self) -> bool:
         """Whether the data identify every parameter, so that the default body gives none."""
-        return not NOT_IDENTIFIED & set(self.decided_by.values())
+        return not UNIDENTIFIED_SOURCES & set(self.decided_by.values())
 
     def save(self, path: Path | str) -> Path:
         """Write the estimate atomically to an estimate.json and return the path."""

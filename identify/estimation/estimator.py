@@ -36,15 +36,15 @@ from identify.estimation.settings import EstimatorSettings, IntervalRoute, body_
 from identify.estimation.terms import Consistent, ScalarBounds, Term
 from identify.estimation.variance_shares import CovarianceBySource
 from identify.exchange import SavedBias
-from identify.findings import Finding, completion
+from identify.findings import Finding, default_body_findings
 from identify.inertia import PHI, InertialParameters, inertia_about_com
 from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
 from identify.regressors import (
-    ONE_BODY,
+    ONE_BODY_SPACE,
+    LinearSystem,
     ParameterSpace,
-    StackedRows,
+    StackedEquations,
     Statistics,
-    System,
     stacked_statistics,
 )
 from identify.regressors.triangular import qr_factor
@@ -102,7 +102,7 @@ def solve(
     A: ArrayLike,
     b: ArrayLike,
     *,
-    space: ParameterSpace = ONE_BODY,
+    space: ParameterSpace = ONE_BODY_SPACE,
     terms: Sequence[Term] = (),
     groups: Indices | Sequence[object] | None = None,
 ) -> Estimate:
@@ -146,7 +146,7 @@ def solve(
         raise ProblemError(f"groups: expected {len(rows)} entries, one a row, got {len(groups)}")
     statistics = stacked_statistics(rows, measured, groups)
     try:
-        return estimate_unknowns(System.of([(statistics, StackedRows(space))]), terms)
+        return estimate_unknowns(LinearSystem.of([(statistics, StackedEquations(space))]), terms)
     except TooLittleMotion as error:
         from identify.inertia import base_columns
 
@@ -157,7 +157,7 @@ def solve(
 
 
 def estimate_unknowns(
-    system: System,
+    system: LinearSystem,
     terms: Sequence[Term] = (),
     *,
     prior: Prior = BALL,
@@ -204,7 +204,7 @@ def estimate_unknowns(
     return _assemble_estimate(posterior, every, theta, certificate, uncertainty)
 
 
-def _with_implied_terms(system: System, terms: Sequence[Term]) -> tuple[Term, ...]:
+def _with_implied_terms(system: LinearSystem, terms: Sequence[Term]) -> tuple[Term, ...]:
     """Add implied constraints: physical consistency, unless given, and bounds of scalars."""
     consistent = () if any(isinstance(term, Consistent) for term in terms) else (Consistent(),)
     bounds = (ScalarBounds(),) if system.space.scalars else ()
@@ -323,7 +323,7 @@ def _assemble_estimate(
     system, space = fit.data.system, fit.data.space
     x = fit.scaling.x(theta)
     covariance, scale_covariance = uncertainty.covariance, uncertainty.calibration
-    arrays = system.arrays
+    arrays = system.padded
     power = np.diagonal(system.residual_moments(x, fit.weights), axis1=1, axis2=2)
     of_sensors = np.zeros((len(arrays.sensors), 1 + power.shape[1]))
     np.add.at(of_sensors, arrays.sensor, np.concatenate((arrays.samples[:, None], power), axis=1))
@@ -394,7 +394,10 @@ def _assemble_estimate(
             samples=round(float(arrays.samples.sum())),
             effective_samples=float(arrays.effective_samples.sum()),
             certificate=certificate,
-            findings=(*(() if number else contradicted), *completion(decided_by, default)),
+            findings=(
+                *(() if number else contradicted),
+                *default_body_findings(decided_by, default),
+            ),
             region=region,
         )
     errors = _standard_errors(covariance)
@@ -419,7 +422,7 @@ def _describe_default(
 ) -> str | None:
     if "default" not in decided_by.values():
         return None
-    default = space.default_of(body)
+    default = space.default_parameters(body)
     if default is not None:
         return f"default given for it, {_describe_body(default)}"
     return (

@@ -14,7 +14,7 @@ from identify.estimation.errors import NegativeMass, TermError, TooLittleMotion
 from identify.estimation.identifiability import free_directions
 from identify.estimation.scaling import BodyScaling
 from identify.estimation.terms import Term
-from identify.regressors import ParameterSpace, System
+from identify.regressors import ParameterSpace, LinearSystem
 from identify.regressors.padded_system import PaddedSystem
 from identify.regressors.triangular import svd
 from identify.significance import IMPOSSIBLE_SIGMA
@@ -157,7 +157,7 @@ class FitData:
         equality_values: right-hand side of the equality constraints, shape (k,).
     """
 
-    system: System
+    system: LinearSystem
     scales: Array
     equalities: Array
     equality_values: Array
@@ -195,7 +195,7 @@ class FitData:
         return len(self.system.arrays.offsets) > 0
 
 
-def build_fit_data(system: System, terms: Sequence[Term]) -> FitData:
+def build_fit_data(system: LinearSystem, terms: Sequence[Term]) -> FitData:
     """Collect the data of a fit, with the equalities among its constraints."""
     space = system.space
     equalities = [term.equalities(space) for term in terms]
@@ -210,7 +210,7 @@ def build_fit_data(system: System, terms: Sequence[Term]) -> FitData:
     return replace(data, scales=channel_rms(system, masses_known=fixed))
 
 
-def channel_rms(system: System, *, masses_known: bool = False) -> Array:
+def channel_rms(system: LinearSystem, *, masses_known: bool = False) -> Array:
     """Compute the RMS of the measured forces, and of the torques, of each group's sensor.
 
     Offsets and all frequency bands are included.
@@ -312,7 +312,7 @@ def _default_units(space: ParameterSpace) -> tuple[Array, Array]:
     """
     start, units = np.zeros(len(space)), np.eye(len(space))
     for body in space.defaults:
-        block, default = space.body_slice(body), space.default_of(body)
+        block, default = space.body_slice(body), space.default_parameters(body)
         if default is not None:
             start[block], units[block, block] = default, BodyScaling.of_body(default).to_phi
     return start, units

@@ -18,10 +18,10 @@ from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.principal_axes import PrincipalUncertainty
 from identify.exchange import PrincipalAxis
 from identify.exchange.estimate_views import MOMENTS
-from identify.findings import NOT_IDENTIFIED
+from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
-from identify.significance import CONFIDENCE_QUANTILE, FEWEST_DEGREES
+from identify.significance import CONFIDENCE_QUANTILE, MIN_DEGREES_OF_FREEDOM
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
 """Description of intervals from the covariance formula, for every table and file."""
@@ -81,12 +81,12 @@ def degrees_of_freedom(fit: LeastSquaresFit, *, subtract_leverage: bool = True) 
     Returns:
         Shape (p,).
     """
-    along, arrays = fit.information_inverse, fit.data.system.arrays
+    along, arrays = fit.information_inverse, fit.data.system.padded
     information = fit.moments[:, :-1, :-1]
     used = fit.leverages if subtract_leverage else 0.0
     shares = (along @ information @ along).diagonal(axis1=1, axis2=2)
     # One variance for each kind of channel is estimated from a group.
-    channels_per_kind = arrays.channels.sum(axis=1) / (arrays.kind_numbers >= 0).sum(axis=1)
+    channels_per_kind = arrays.channels.sum(axis=1) / (arrays.quantity_ids >= 0).sum(axis=1)
     degrees = np.maximum(channels_per_kind * (arrays.effective_samples - used), 1.0)
     total, squares = shares.sum(axis=0), (shares**2 / degrees[:, None]).sum(axis=0)
     return np.where(squares > 0.0, total**2 / np.where(squares > 0.0, squares, 1.0), np.inf)
@@ -95,7 +95,7 @@ def degrees_of_freedom(fit: LeastSquaresFit, *, subtract_leverage: bool = True) 
 def offset_half_widths(
     fit: LeastSquaresFit, covariance: Array, scale_variance: Array | None = None
 ) -> Array:
-    """Compute 95 % half-widths of the sensor offsets by log, in the order of `System.offsets`.
+    """Compute 95 % half-widths of sensor offsets by log, in the order of `LinearSystem.offsets`.
 
     An offset is the mean residual of its rows: its error is that of the mean plus, independently,
     the propagated error of the unknowns. The degrees of freedom are those of its sensor.
@@ -108,7 +108,7 @@ def offset_half_widths(
     Returns:
         Shape (logs, m); zero for offsets that are not fitted.
     """
-    system, arrays = fit.data.system, fit.data.system.arrays
+    system, arrays = fit.data.system, fit.data.system.padded
     offsets, J = arrays.offsets, system.offset_maps(fit.weights)[..., :-1]
     mean_covariance = np.linalg.inv(system.offset_information(fit.weights))
     variances = (mean_covariance + J @ covariance @ J.swapaxes(-1, -2)).diagonal(axis1=1, axis2=2)
@@ -116,10 +116,12 @@ def offset_half_widths(
     groups = arrays.sensors[offsets.sensor]
     samples = (arrays.effective_samples[groups] * (groups >= 0)).sum(axis=1)
     first = groups[:, 0]
-    channels_per_kind = arrays.channels[first].sum(axis=1) / (arrays.kind_numbers[first] >= 0).sum(
+    channels_per_kind = arrays.channels[first].sum(axis=1) / (arrays.quantity_ids[first] >= 0).sum(
         axis=1
     )
-    levels = stdtrit(np.maximum(channels_per_kind * samples, FEWEST_DEGREES), CONFIDENCE_QUANTILE)
+    levels = stdtrit(
+        np.maximum(channels_per_kind * samples, MIN_DEGREES_OF_FREEDOM), CONFIDENCE_QUANTILE
+    )
     return system.offsets_by_log(levels[:, None] * errors)
 
 
@@ -180,7 +182,7 @@ def _standard_errors(jacobian: Array, covariance: Array) -> Array:
 
 def identified_quantities(decided_by: Mapping[str, str]) -> dict[str, bool]:
     """Return for each quantity with an interval whether the data identify it."""
-    ten: dict[str, bool] = {name: decided_by[name] not in NOT_IDENTIFIED for name in PHI}
+    ten: dict[str, bool] = {name: decided_by[name] not in UNIDENTIFIED_SOURCES for name in PHI}
     all_six = all(ten[name] for name in PHI[4:])
     return {
         **ten,
@@ -244,7 +246,7 @@ def _degrees_of_quantities(degrees: Array | float) -> Array:
     """
     ten = np.broadcast_to(degrees, 10)
     expanded = np.concatenate((ten, ten[1:], [ten[4:].min()] * 3))
-    return np.maximum(expanded, FEWEST_DEGREES)
+    return np.maximum(expanded, MIN_DEGREES_OF_FREEDOM)
 
 
 def _simultaneous_level(jacobian: Array, covariance: Array) -> float:

@@ -79,7 +79,7 @@ def default_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
     prior = np.zeros(len(x))
     prior[data.space.scalar_slice] = x[data.space.scalar_slice] / scaling.units
     for number, body in enumerate(scaling.bodies):
-        block, default = data.space.body_slice(number), data.space.default_of(number)
+        block, default = data.space.body_slice(number), data.space.default_parameters(number)
         if default is not None:
             prior[block] = body.to_theta @ default
             continue
@@ -105,7 +105,7 @@ def default_lengths(space: ParameterSpace, x: Array) -> list[float]:
     """Return the length scale of each body's default [m]; without one, of a ball of its mass."""
     lengths = []
     for number in range(len(space.bodies)):
-        default = space.default_of(number)
+        default = space.default_parameters(number)
         lengths.append(
             default_length(float(x[10 * number]))
             if default is None

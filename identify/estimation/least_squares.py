@@ -37,7 +37,7 @@ from identify.estimation.irls import (
 from identify.estimation.residual_weights import compute_residual_weights
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
-from identify.regressors import LinearProblem, System
+from identify.regressors import LinearProblem, LinearSystem
 from identify.regressors.triangular import invert_triangular, qr_factor, whiten_moment
 from identify.significance import HALF_WIDTH_SIGMA
 
@@ -180,7 +180,7 @@ class LeastSquaresFit:
 
 
 def weighted_least_squares(
-    system: System, terms: Sequence[Term] = (), start: Array | None = None
+    system: LinearSystem, terms: Sequence[Term] = (), start: Array | None = None
 ) -> LeastSquaresFit:
     """Fit by least squares, re-weighted by the residual covariance until convergence (IRLS).
 
@@ -229,7 +229,7 @@ def weighted_least_squares(
         x = accelerated if has_positive_masses(data.space, accelerated) else x
 
 
-def ordinary_least_squares(system: System) -> Phi:
+def ordinary_least_squares(system: LinearSystem) -> Phi:
     """Fit by ordinary least squares: all channels have weight one in SI units.
 
     Raises:

@@ -14,7 +14,7 @@ from scipy.special import fdtri
 from identify.arrays import Array, Mat33, Phi
 from identify.inertia import inertia_about_com
 from identify.inertia.matrices import symmetric_from_six
-from identify.significance import CONFIDENCE_LEVEL, UNLIMITED_DEGREES
+from identify.significance import CONFIDENCE_LEVEL, UNLIMITED_DEGREES_OF_FREEDOM
 
 _INERTIA_BASIS = symmetric_from_six(np.eye(6))
 
@@ -111,7 +111,7 @@ class PrincipalUncertainty:
             Half-angles [rad]; None for an axis whose moment does not differ significantly from
             another: it may rotate freely in the plane of both axes.
         """
-        degrees = min(degrees, UNLIMITED_DEGREES)
+        degrees = min(degrees, UNLIMITED_DEGREES_OF_FREEDOM)
         others = np.array([[1, 2], [0, 2], [0, 1]])
         k = np.arange(3)[:, None]
         away = self.moments[:, None] - self.moments[others]

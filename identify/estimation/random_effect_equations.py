@@ -19,7 +19,7 @@ from identify.regressors.system import whitener
 from identify.regressors.triangular import qr_factor, solve_transposed, whiten_moment
 from identify.regressors.wrench import block_mean_cells, equal_time_intervals
 from identify.signals.transform import CONSTANT_GROUP, band_middle
-from identify.spatial.columns import DDW, DW, W
+from identify.spatial.columns import WRENCH_SECOND_RATE, WRENCH_RATE, WRENCH
 
 _MAX_COSINES, _MAX_COSINES_OF_POSES = 8, 16
 """Largest number of cosines that model the drift of a log, in motion and in static poses."""
@@ -187,7 +187,7 @@ class _WhitenedRowsCollector:
             group_number, root = int(self.group_index[group, 1]), whitener(self.weights[group])
             self._add_noise(statistics, (log, group_number), group, C, narrow_columns)
             if group_number != CONSTANT_GROUP:
-                total = statistics.totals[log, group_number]
+                total = statistics.total_factors[log, group_number]
                 rows = (root @ np.tensordot(total, C, axes=1)).reshape(-1, narrow)
                 wide = np.zeros((len(rows), self.width))
                 wide[:, narrow_columns] = rows
@@ -212,7 +212,7 @@ class _WhitenedRowsCollector:
             return
         weight, narrow = self.weights[group_index], C.shape[-1]
         more, less = _coloured_noise_rows(
-            statistics.totals[log_and_group], noise, C, log_and_group[1]
+            statistics.total_factors[log_and_group], noise, C, log_and_group[1]
         )
         for rows, sign in ((noise, 1.0), (more, 1.0), (less, -1.0)):
             noisy = np.tensordot(rows, C, axes=1)
@@ -297,7 +297,7 @@ def _coloured_noise_rows(total: Array, noise: Array, C: Array, band: int) -> tup
     root = np.sqrt(np.abs(values))[:, None] * vectors.T
     omega = band_middle(band)
     rows = np.zeros((6, 2, total.shape[1]))
-    rows[:, 0, W], rows[:, 0, DDW], rows[:, 1, DW] = root, -(omega**2) * root, omega * root
+    rows[:, 0, WRENCH], rows[:, 0, WRENCH_SECOND_RATE], rows[:, 1, WRENCH_RATE] = root, -(omega**2) * root, omega * root
     parts = rows[values > 0.0], rows[values < 0.0]
     return parts[0].reshape(-1, rows.shape[2]), parts[1].reshape(-1, rows.shape[2])
 
@@ -330,10 +330,10 @@ def _residual_coefficients(
     J = -np.einsum("kfd,fm->kmd", tangent, r)
     predicted = np.zeros((fit, 6))
     predicted[:] = -r
-    predicted[W] = 0.0
+    predicted[WRENCH] = 0.0
     predicted[0] += offset
-    J[:fit] += np.einsum("kn,nmd->kmd", predicted, J[W])
-    J[W] = 0.0
+    J[:fit] += np.einsum("kn,nmd->kmd", predicted, J[WRENCH])
+    J[WRENCH] = 0.0
     whole = np.zeros((len(J), 6, to_y.shape[1] + J.shape[-1] + 1))
     whole[:fit, :, : to_y.shape[1]] = C[..., 1:] @ to_y
     whole[..., to_y.shape[1] : -1] = J

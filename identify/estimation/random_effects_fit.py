@@ -29,11 +29,11 @@ from identify.estimation.settings import EstimatorSettings, body_system
 from identify.estimation.variance_components import VarianceComponent, random_effects
 from identify.logs import Recording
 from identify.logs.effect_keys import FaultSizeSetting
-from identify.regressors import Statistics, System
+from identify.regressors import Statistics, LinearSystem
 from identify.regressors.statistics import sum_statistics
 from identify.regressors.wrench import subtract_drift
 from identify.signals.transform import CONSTANT_GROUP
-from identify.spatial.columns import W
+from identify.spatial.columns import WRENCH
 
 _MAX_ITERATIONS = 4
 """Largest number of alternations between estimating sensor faults and weights of the rows."""
@@ -126,9 +126,9 @@ class FittedEffects:
         Returns:
             The offset, and standard errors that gains, crosstalk and turns add, shape (6,) each.
         """
-        M = self.model.maps(self.eta)[log][W, W]
+        M = self.model.maps(self.eta)[log][WRENCH, WRENCH]
         logged = np.linalg.solve(M.T, offset)
-        J = np.einsum("i,ijq->jq", logged, self.model.tangents[log][W, W])
+        J = np.einsum("i,ijq->jq", logged, self.model.tangents[log][WRENCH, WRENCH])
         q = len(self.eta)
         variances = np.einsum("jq,qr,jr->j", J, self.covariance[:q, :q], J)
         return logged, np.sqrt(np.maximum(variances, 0.0))
@@ -203,12 +203,12 @@ def fit_effects(
     model = EffectModel.of(recordings, logs) if model is None else model
     if not model.effect_count and not any(model.drift):
         return None
-    wrenches = [log.factors[..., W] for log in logs]
+    wrenches = [log.factors[..., WRENCH] for log in logs]
     if not all(w[..., :3].any() and w[..., 3:].any() for w in wrenches):  # there is no sensor
         return None
     reduced = [_merge_band_blocks(log) for log in logs]
 
-    def system_of_statistics(statistics: Sequence[Statistics]) -> System:
+    def system_of_statistics(statistics: Sequence[Statistics]) -> LinearSystem:
         return body_system(statistics, settings)
 
     terms = settings.all_terms

@@ -31,9 +31,9 @@ from identify.regressors.log_corrections import (
     logged_wrench_only,
     misalignment_map,
     point_offset_map,
-    readings_map,
+    sensor_gain_map,
 )
-from identify.spatial.columns import DDW, RP, RT, W
+from identify.spatial.columns import WRENCH_SECOND_RATE, POSITION, ATTITUDE, W
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 MIN_LEVER_ARM = 0.03
@@ -117,13 +117,13 @@ def _delay_map(setup: LogProperties, eta: Array) -> Array:
 
 
 def _filter_map(setup: LogProperties, eta: Array) -> Array:
-    M = readings_map(np.eye(6))
-    M[DDW, W] = float(eta[0]) * np.eye(6)
+    M = sensor_gain_map(np.eye(6))
+    M[WRENCH_SECOND_RATE, W] = float(eta[0]) * np.eye(6)
     return M
 
 
 def _gain_map(setup: LogProperties, eta: Array) -> Array:
-    return readings_map(np.eye(6) + np.diag(eta), setup.X_BS)
+    return sensor_gain_map(np.eye(6) + np.diag(eta), setup.X_BS)
 
 
 def _common_gain_map(setup: LogProperties, eta: Array) -> Array:
@@ -134,7 +134,7 @@ def _crosstalk_map(setup: LogProperties, eta: Array) -> Array:
     G = np.eye(6)
     for (i, j), value in zip(_OFF_DIAGONAL, eta, strict=True):
         G[i, j] = value
-    return readings_map(G, setup.X_BS)
+    return sensor_gain_map(G, setup.X_BS)
 
 
 def _crosstalk_units(scale: BodyScale) -> Array:
@@ -376,7 +376,7 @@ class EffectModel:
         return np.array([by_key[id(f), s] for f, s in zip(self.setups, self.sensors, strict=True)])
 
     def _map(self, setup: LogProperties, sensor: int, eta: Array) -> Array:
-        product = extend_to_derivatives(readings_map(np.eye(6)))
+        product = extend_to_derivatives(sensor_gain_map(np.eye(6)))
         for block in self.blocks:
             if block.sensor == sensor and block.fault.applies(setup):
                 product = product @ _fault_map(block.fault, setup, eta[block.columns])
@@ -467,8 +467,8 @@ def _with_mean_positions(
         if not _has_positions(log_setup) or (id(log_setup), sensor) in by_key:
             continue
         factors = [s.factors for s, k in zip(statistics, sensors, strict=True) if k == sensor]
-        A = np.concatenate([f[..., RT].reshape(-1, 3) for f in factors])
-        b = np.concatenate([f[..., RP].reshape(-1) for f in factors])
+        A = np.concatenate([f[..., ATTITUDE].reshape(-1, 3) for f in factors])
+        b = np.concatenate([f[..., POSITION].reshape(-1) for f in factors])
         centre = np.linalg.lstsq(A.T @ A, A.T @ b, rcond=None)[0]
         by_key[id(log_setup), sensor] = replace(log_setup, mean_position=tuple(centre.tolist()))
     return tuple(by_key.get((id(f), k), f) for f, k in zip(setups, sensors, strict=True))

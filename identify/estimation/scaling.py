@@ -94,7 +94,7 @@ class Scaling:
         """
         bodies = []
         for number, length in enumerate(lengths):
-            phi, default = x[space.body_slice(number)], space.default_of(number)
+            phi, default = x[space.body_slice(number)], space.default_parameters(number)
             if default is not None:
                 bodies.append(BodyScaling.of_body(default))
             else:

@@ -6,11 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from identify.arrays import positive
+from identify.arrays import require_positive
 from identify.errors import ProblemError, SchemaError
 from identify.estimation.priors.prior import BALL, Ball, NoPrior, Prior
 from identify.estimation.terms import KnownMass, Term
-from identify.regressors import BodyWrench, Offsets, ParameterSpace, Statistics, System, join_logs
+from identify.regressors import (
+    LinearSystem,
+    Offsets,
+    ParameterSpace,
+    Statistics,
+    WrenchEquations,
+    join_logs,
+)
 
 IntervalRoute: TypeAlias = Literal["formula", "bootstrap"]
 """Method of the intervals: formula (noise of the signals and residuals of each band), or bootstrap
@@ -63,7 +70,7 @@ class EstimatorSettings:
                 expected = f"{', '.join(first)} or {last}"
                 raise SchemaError(f"{name}: expected {expected}, got {getattr(self, name)!r}")
         if self.mass is not None:
-            positive(self.mass, "mass", "kg", SchemaError)
+            require_positive(self.mass, "mass", "kg", SchemaError)
         if self.mass is not None:
             KnownMass(self.mass)  # raises if the mass is out of range
         if not (isinstance(self.terms, tuple) and all(isinstance(t, Term) for t in self.terms)):
@@ -84,7 +91,7 @@ class EstimatorSettings:
         return self.terms if self.mass is None else (KnownMass(self.mass), *self.terms)
 
 
-def body_system(logs: Sequence[Statistics], settings: EstimatorSettings) -> System:
+def body_system(logs: Sequence[Statistics], settings: EstimatorSettings) -> LinearSystem:
     """Form the system of one body in a wrench sensor, or of a payload on its carrier.
 
     Logs with the payload and logs without it have a weight each, as what a model leaves may differ
@@ -94,18 +101,20 @@ def body_system(logs: Sequence[Statistics], settings: EstimatorSettings) -> Syst
         ProblemError: there is no log with the payload.
     """
     if not settings.unloaded:
-        return System.of([(join_logs(logs), BodyWrench(offsets=settings.bias))])
+        return LinearSystem.of([(join_logs(logs), WrenchEquations(offsets=settings.bias))])
     loaded = len(logs) - settings.unloaded
     if loaded < 1:
         raise ProblemError("a payload needs at least one log with it")
     kinds = (loaded, LOADED), (settings.unloaded, UNLOADED)
     if settings.bias == "shared":
         moved = tuple(bodies for count, bodies in kinds for _ in range(count))
-        return System.of([(join_logs(logs), BodyWrench(PAYLOAD_ON_CARRIER, "shared", moved))])
+        return LinearSystem.of(
+            [(join_logs(logs), WrenchEquations(PAYLOAD_ON_CARRIER, "shared", moved))]
+        )
     parts = (logs[:loaded], LOADED), (logs[loaded:], UNLOADED)
-    return System.of(
+    return LinearSystem.of(
         [
-            (join_logs(part), BodyWrench(PAYLOAD_ON_CARRIER, settings.bias, (bodies,)))
+            (join_logs(part), WrenchEquations(PAYLOAD_ON_CARRIER, settings.bias, (bodies,)))
             for part, bodies in parts
         ]
     )

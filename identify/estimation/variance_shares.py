@@ -24,7 +24,7 @@ crosstalk, delay and drift."""
 class CovarianceBySource:
     """Covariances of the unknowns from each source except unmodelled residuals, (p, p) each.
 
-    The source of `completion` is `completed_by`: the default body or a prior.
+    The source of `default_body_findings` is `completed_by`: the default body or a prior.
     """
 
     wrench: Array
@@ -60,13 +60,13 @@ class CovarianceBySource:
         if calibration is None and faults is None and not everything.any():
             return None
         nothing = np.zeros_like(posterior.covariance)
-        fraction, n = fit.noise_fraction, system.arrays.effective_samples[:, None, None]
-        wrench_moments = n * system.arrays.wrench_noise
+        fraction, n = fit.noise_fraction, system.padded.effective_samples[:, None, None]
+        wrench_moments = n * system.padded.wrench_noise
         gain = posterior.score_gain
 
         def covariance(moments: Array) -> Array:
             weights = fraction / n * (fit.weights @ moments @ fit.weights)
-            return gain @ system.moments(weights).sum(axis=0)[:-1, :-1] @ gain.T
+            return gain @ system.normal_matrices(weights).sum(axis=0)[:-1, :-1] @ gain.T
 
         motion = covariance(everything - wrench_moments) + (
             0.0 if accelerometers is None else accelerometers

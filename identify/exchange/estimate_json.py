@@ -24,7 +24,7 @@ from identify.findings import Finding, Verdict
 from identify.inertia import PHI, InertialParameters
 from identify.spatial import BodyFrame, Pose
 from identify.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
-from identify.texts import as_json
+from identify.texts import to_json_value
 
 SCHEMA_VERSION = 3
 """Version of the file's layout; readers reject every other version."""
@@ -269,7 +269,7 @@ def _to_plain(value: object) -> object:
     """Convert a pose, an array, a mapping, a finding, a verdict or a bias to values of JSON."""
     if isinstance(value, Pose):
         return {"translation": value.position, "quaternion": _stable_quaternion(value.rotation)}
-    return as_json(value)
+    return to_json_value(value)
 
 
 def _stable_quaternion(rotation: Mat33) -> list[float]:

@@ -27,9 +27,9 @@ from identify.documents import (
     Number,
     Quaternion,
     Vector,
-    numbers,
-    one_of,
+    numbers_validator,
     short_repr,
+    word_validator,
 )
 from identify.errors import IdentifyError, MissingFile, ModelError, did_you_mean
 from identify.exchange.estimate_json import (
@@ -42,7 +42,7 @@ from identify.exchange.estimate_json import (
     contents_digest,
 )
 from identify.files import require_file
-from identify.findings import Finding, Verdict, ranked, verdict_of
+from identify.findings import Finding, Verdict, derive_verdict, sort_findings
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.matrices import (
     phi_from_inertia,
@@ -240,8 +240,8 @@ def _mark_edited(saved: SavedEstimate) -> SavedEstimate:
         "with phi only."
     )
     others = [finding for finding in saved.findings if finding.code != "edited"]
-    findings = ranked([Finding("edited", "error", text, remedy), *others])
-    verdict = verdict_of(
+    findings = sort_findings([Finding("edited", "error", text, remedy), *others])
+    verdict = derive_verdict(
         findings,
         possible=saved.parameters.consistent,
         optimal=False,
@@ -253,14 +253,14 @@ def _mark_edited(saved: SavedEstimate) -> SavedEstimate:
 
 def _array(*shape: int) -> PlainValidator:
     """Return the type of an array field of a shape, for validation."""
-    check = numbers(*shape)
+    check = numbers_validator(*shape)
     return PlainValidator(lambda value: seal(check(value), "numbers", shape))
 
 
 def _channels(value: object) -> Array:
     """Validate a list of one finite number for each channel of a sensor, at least one."""
     count = max(len(value), 1) if isinstance(value, list | tuple) else 6
-    return seal(numbers(count)(value), "numbers", (None,))
+    return seal(numbers_validator(count)(value), "numbers", (None,))
 
 
 def _construct(constructor: Callable[..., object]) -> AfterValidator:
@@ -280,7 +280,7 @@ def _require_finite(value: object) -> object:
 
 _Channels: TypeAlias = Annotated[Array, PlainValidator(_channels)]
 _Covariance: TypeAlias = Annotated[Array, _array(10, 10)]
-_Pair: TypeAlias = Annotated[tuple[float, float], BeforeValidator(numbers(2))]
+_Pair: TypeAlias = Annotated[tuple[float, float], BeforeValidator(numbers_validator(2))]
 _Bound: TypeAlias = Annotated[
     tuple[Number | None, Number | None, Number], AfterValidator(lambda ends: Bound(*ends))
 ]
@@ -326,7 +326,7 @@ class _Finding(DocumentTable):
 
 
 class _Verdict(DocumentTable):
-    usable: Annotated[str, one_of(("yes", "with care", "no"))]
+    usable: Annotated[str, word_validator(("yes", "with care", "no"))]
     possible: StrictBool
     optimal: StrictBool
     explains_data: StrictBool
@@ -413,7 +413,7 @@ def _body_from_com(document: Mapping[str, object]) -> InertialParameters:
 def _body_value(document: Mapping[str, object], key: str) -> Array:
     """Parse the numbers of one of the body's keys in its shape; `true` and `"1"` are no numbers."""
     try:
-        return seal(numbers(*_BODY_SHAPES[key])(document[key]), key, _BODY_SHAPES[key])
+        return seal(numbers_validator(*_BODY_SHAPES[key])(document[key]), key, _BODY_SHAPES[key])
     except ValueError as error:
         raise ModelError(f"{key}: {error}") from error
 

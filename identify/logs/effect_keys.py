@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, create_model
 
-from identify.documents import DocumentTable, finite, short_repr
+from identify.documents import DocumentTable, finite_number, short_repr
 from identify.logs.units import ANGLE_UNITS
 
 
@@ -159,7 +159,7 @@ def _prior_size_validator(key: EffectKey) -> BeforeValidator:
         if value is False:
             return False
         try:
-            size = finite(value)
+            size = finite_number(value)
         except ValueError:
             size = 0.0
         if not 0.0 < size <= key.max_size:

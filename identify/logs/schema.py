@@ -2,8 +2,8 @@
 
 Every key a schema may have is a field of a table in `schema_tables`, `schema_poses` or
 `effects`. Checks that need one table only stand with it, those that need several here, as
-their messages name keys of several: `spell` says what each is called, as `Recording.from_arrays`
-has arguments in their place.
+their messages name keys of several: `format_key` says what each is called, as
+`Recording.from_arrays` has arguments in their place.
 """
 
 from __future__ import annotations

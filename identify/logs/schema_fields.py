@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictStr
 
-from identify.documents import Number, finite, short_repr
+from identify.documents import Number, finite_number, short_repr
 
 Column: TypeAlias = Annotated[str | int, BeforeValidator(lambda value: _column(value))]
 """A column by name or zero-based number."""
@@ -132,7 +132,7 @@ def _gain_accuracy(value: object) -> float | tuple[Any, ...]:
 
 def _relative_sigma(value: object, limit: float = _MAX_SCALE_SIGMA) -> float:
     try:
-        number = finite(value)
+        number = finite_number(value)
     except ValueError as error:
         raise ValueError(f"expected {_EXPECTED_ACCURACY}; got {short_repr(value)}") from error
     if not 0.0 <= number <= limit:

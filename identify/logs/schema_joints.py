@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from identify.arrays import Array, Flags
-from identify.documents import DocumentTable, InvalidKeyValue, finite, one_of, short_repr
+from identify.documents import DocumentTable, InvalidKeyValue, finite_number, word_validator, short_repr
 from identify.logs.schema_fields import Column, JointArrayColumns, Label, column_names
 from identify.logs.units import ANGLE_UNITS, CURRENT_UNITS, LENGTH_UNITS, TORQUE_UNITS
 
@@ -27,7 +27,7 @@ Matrix = Annotated[Any, BeforeValidator(lambda value: _matrix_rows(value))]
 
 
 def _number_or_list(value: object) -> float | tuple[float, ...]:
-    return tuple(map(finite, value)) if isinstance(value, list | tuple) else finite(value)
+    return tuple(map(finite_number, value)) if isinstance(value, list | tuple) else finite_number(value)
 
 
 def _matrix_rows(value: object) -> tuple[Any, ...]:
@@ -36,10 +36,10 @@ def _matrix_rows(value: object) -> tuple[Any, ...]:
             f"expected a matrix as a list of rows, or the list of its diagonal, got {value!r}"
         )
     if not any(isinstance(row, list | tuple) for row in value):
-        return tuple(map(finite, value))
+        return tuple(map(finite_number, value))
     if any(not isinstance(row, list | tuple) or len(row) != len(value) for row in value):
         raise ValueError(f"expected a square matrix by rows, got {short_repr(value)}")
-    return tuple(tuple(map(finite, row)) for row in value)
+    return tuple(tuple(map(finite_number, row)) for row in value)
 
 
 def _joint_units(value: object) -> str | tuple[str, ...]:
@@ -107,7 +107,7 @@ class JointsTable(DocumentTable):
     """Unit of positions, and per second of velocities: one, or one for each joint."""
     offset: PerJoint = 0.0
     """Position of the model's joint where the log has zero, in `unit`."""
-    effort_unit: Annotated[str, one_of((*TORQUE_UNITS, *CURRENT_UNITS), ignoring=r"[\s*·.\-]")] = (
+    effort_unit: Annotated[str, word_validator((*TORQUE_UNITS, *CURRENT_UNITS), ignoring=r"[\s*·.\-]")] = (
         "Nm"
     )
     gains: PerJoint | None = None
@@ -117,7 +117,7 @@ class JointsTable(DocumentTable):
     `gains`."""
     target_effort: JointArrayColumns | None = None
     """Torques that the controller asks for [N m]."""
-    effort_acts_on: Annotated[str, one_of(("joint", "motor"))] = "joint"
+    effort_acts_on: Annotated[str, word_validator(("joint", "motor"))] = "joint"
     """Part on which the logged effort acts: on the joint, as τ in τ = M q̈ + …, or back on the
     motor, the opposite."""
     still_below: PerJoint = _DEFAULT_STILL_BELOW

@@ -14,7 +14,7 @@ from identify.documents import (
     Quaternion,
     Vector,
     numbers,
-    one_of,
+    word_validator,
 )
 from identify.logs.recording_parts import Imu
 from identify.logs.schema_fields import Column, Label, NoiseSigma, ThreeColumns, column_names
@@ -38,12 +38,12 @@ class Placement(DocumentTable):
 
     translation: Vector = (0.0, 0.0, 0.0)
     """Position of the frame's origin in B [m]."""
-    unit: Annotated[str, one_of(LENGTH_UNITS)] = "m"
+    unit: Annotated[str, word_validator(LENGTH_UNITS)] = "m"
     quaternion: Quaternion | None = None
     """Rotation from the frame's axes to B, [x, y, z, w]."""
     rotation_vector: Vector | None = None
     """Rotation as axis times angle [rad]."""
-    angle_unit: Annotated[str, one_of(ANGLE_UNITS)] = "rad"
+    angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
 
     @model_validator(mode="after")
     def _one_rotation(self) -> Placement:
@@ -67,8 +67,8 @@ class ToolPoint(DocumentTable):
 
     pose: Annotated[tuple[float, ...], BeforeValidator(numbers(6))]
     """Position x, y, z and rotation vector, as on a pendant."""
-    unit: Annotated[str, one_of(LENGTH_UNITS)] = "m"
-    angle_unit: Annotated[str, one_of(ANGLE_UNITS)] = "rad"
+    unit: Annotated[str, word_validator(LENGTH_UNITS)] = "m"
+    angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
 
     @model_validator(mode="after")
     def _check_angle(self) -> ToolPoint:
@@ -108,9 +108,9 @@ class ImuTable(DocumentTable):
     gyro: ThreeColumns | None = None
     accelerometer: ThreeColumns | None = None
     """Proper acceleration (acceleration minus gravity): at rest it points up."""
-    angle_unit: Annotated[str, one_of(ANGLE_UNITS)] = "rad"
+    angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
     """Angle unit of `gyro` (per second)."""
-    unit: Annotated[str, one_of(ACCELERATION_UNITS)] = "m/s^2"
+    unit: Annotated[str, word_validator(ACCELERATION_UNITS)] = "m/s^2"
     """Unit of `accelerometer`."""
     accelerometer_gain: Annotated[Number, Field(gt=0.0)] = 1.0
     """Ratio of proper acceleration to the accelerometer's reading, as known from gravity at

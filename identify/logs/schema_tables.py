@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from identify.documents import DocumentTable, InvalidKeyValue, Number, Vector, one_of
+from identify.documents import DocumentTable, InvalidKeyValue, Number, Vector, word_validator
 from identify.logs.schema_fields import (
     Column,
     FourColumns,
@@ -48,10 +48,10 @@ class LogTable(DocumentTable):
 
     time: Column | None = None
     """Column of time stamps; alternatives are `rate_hz` and `still`."""
-    time_unit: Annotated[str, one_of((*TICKS_PER_SECOND, "d"))] = "s"
+    time_unit: Annotated[str, word_validator((*TICKS_PER_SECOND, "d"))] = "s"
     time_fraction: Column | None = None
     """Column of the fraction of a second, if `time` has whole seconds."""
-    time_fraction_unit: Annotated[str, one_of(("ns", "us", "ms"))] = "ns"
+    time_fraction_unit: Annotated[str, word_validator(("ns", "us", "ms"))] = "ns"
     rate_hz: Annotated[Number, Field(gt=0.0)] | None = None
     """Sampling rate [Hz] of a log without time stamps."""
     still: StrictBool = False
@@ -62,7 +62,7 @@ class LogTable(DocumentTable):
     """Number of lines before the first data row; the last of them has the column names."""
     separator: StrictStr = ","
     """Separator: one character, or "whitespace" for any run of blanks and tabs."""
-    decimal: Annotated[str, one_of((".", ","))] = "."
+    decimal: Annotated[str, word_validator((".", ","))] = "."
     """Decimal mark."""
     comment: StrictStr = "#"
     """Prefix of comments; empty for none."""
@@ -165,13 +165,13 @@ class PoseTable(DocumentTable):
     order: StrictStr | None = None
     """Order of components: "xyzw" or "wxyz", or for a matrix "row" or "column"; for Euler angles,
     axes in SciPy's notation (lower case: fixed axes, upper case: moving axes)."""
-    maps: Annotated[str, one_of(("body_to_world", "world_to_body"))] = "body_to_world"
+    maps: Annotated[str, word_validator(("body_to_world", "world_to_body"))] = "body_to_world"
     """Direction of the transform: body_to_world or world_to_body, the inverse."""
-    position_axes: Annotated[str, one_of(("body", "world"))] | None = None
+    position_axes: Annotated[str, word_validator(("body", "world"))] | None = None
     """Axes of the position of the body's origin, independently of `maps`; by default the position
     is that of the transform in the direction of `maps`."""
-    position_unit: Annotated[str, one_of(LENGTH_UNITS)] = "m"
-    angle_unit: Annotated[str, one_of(ANGLE_UNITS)] = "rad"
+    position_unit: Annotated[str, word_validator(LENGTH_UNITS)] = "m"
+    angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
     position_noise: NoiseSigma | None = None
     """Position noise in `position_unit`; estimated from the log if not given, like every noise."""
     angle_noise: NoiseSigma | None = None
@@ -289,9 +289,9 @@ class PoseTable(DocumentTable):
 class _RatesTable(DocumentTable):
     linear: ThreeColumns | None = None
     angular: ThreeColumns | None = None
-    frame: Annotated[str, one_of(("body", "world"))]
+    frame: Annotated[str, word_validator(("body", "world"))]
     """Axes of the components."""
-    angle_unit: Annotated[str, one_of(ANGLE_UNITS)] = "rad"
+    angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
     linear_noise: NoiseSigma | None = None
     """Noise of `linear`, in its unit."""
     angular_noise: NoiseSigma | None = None
@@ -319,10 +319,10 @@ class TwistTable(_RatesTable):
 class AccelerationTable(_RatesTable):
     """Schema table `[acceleration]`: linear (of the body's origin) and angular acceleration."""
 
-    kind: Annotated[str, one_of(("classical", "spatial", "proper"))] | None = None
+    kind: Annotated[str, word_validator(("classical", "spatial", "proper"))] | None = None
     """Kind of linear acceleration: d²p/dt², the same minus ω × v, or minus gravity
     (accelerometer)."""
-    unit: Annotated[str, one_of(ACCELERATION_UNITS)] = "m/s^2"
+    unit: Annotated[str, word_validator(ACCELERATION_UNITS)] = "m/s^2"
 
     @model_validator(mode="after")
     def _linear_has_kind(self) -> AccelerationTable:
@@ -341,8 +341,8 @@ class CompensatedWeight(DocumentTable):
     """Mass as on the pendant [kg]."""
     com: Vector = (0.0, 0.0, 0.0)
     """Centre of mass, in `frame`."""
-    unit: Annotated[str, one_of(LENGTH_UNITS)] = "m"
-    frame: Annotated[str, one_of(("flange", "body"))] = "flange"
+    unit: Annotated[str, word_validator(LENGTH_UNITS)] = "m"
+    frame: Annotated[str, word_validator(("flange", "body"))] = "flange"
 
     def about_origin(self, body: BodyFrame) -> tuple[float, ...]:
         """Return mass [kg] and first moment about Bo in B [kg m] of the body, four numbers."""
@@ -364,13 +364,13 @@ class WrenchTable(DocumentTable):
     force: ThreeColumns | None = None
     """Columns of the force; without it only gravity acts (free flight)."""
     torque: ThreeColumns
-    frame: Annotated[str, one_of(("body", "world", "sensor"))]
-    acts_on: Annotated[str, one_of(("body", "sensor"))]
+    frame: Annotated[str, word_validator(("body", "world", "sensor"))]
+    acts_on: Annotated[str, word_validator(("body", "sensor"))]
     """Body on which the logged wrench acts: the body, or the sensor (reaction)."""
-    point: Annotated[str, one_of(("tcp", "flange"))] | None = None
+    point: Annotated[str, word_validator(("tcp", "flange"))] | None = None
     """Reference point of a world-frame wrench: tool point or flange."""
-    force_unit: Annotated[str, one_of(FORCE_UNITS)] = "N"
-    torque_unit: Annotated[str, one_of(TORQUE_UNITS, ignoring=r"[\s*·.\-]")] = "Nm"
+    force_unit: Annotated[str, word_validator(FORCE_UNITS)] = "N"
+    torque_unit: Annotated[str, word_validator(TORQUE_UNITS, ignoring=r"[\s*·.\-]")] = "Nm"
     force_noise: NoiseSigma | None = None
     """Noise of the force, in `force_unit`."""
     torque_noise: NoiseSigma | None = None
@@ -382,7 +382,7 @@ class WrenchTable(DocumentTable):
     unknown."""
     delay_s: Number = 0.0
     """Delay of the wrench relative to the pose in the same row [s]."""
-    delay_axes: Annotated[str, one_of(("body", "world"))] = "body"
+    delay_axes: Annotated[str, word_validator(("body", "world"))] = "body"
     """Axes in which a world-frame wrench was delayed: before or after its rotation."""
     sensor: Label | None = None
     """Name of the sensor; logs with the same name share its small faults."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from identify.arms import ArmFit, SavedArm
 from identify.files import digest
-from identify.findings import Finding, ranked
+from identify.findings import Finding, sort_findings
 from identify.logs import JointRecording
 from identify.pipeline.payload import arm_fit_findings, log_records
 from identify.pipeline.provenance import versions
@@ -48,7 +48,7 @@ def arm_result(
         recordings: the fitted logs.
         command: the command line, if known.
     """
-    findings = ranked(arm_fit_findings(fit, recordings))
+    findings = sort_findings(arm_fit_findings(fit, recordings))
     saved, robot = fit.saved, fit.robot
     report = {
         **saved.report,

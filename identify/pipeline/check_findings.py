@@ -245,7 +245,7 @@ def body_change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Findi
 
 def _times_at_row_fractions(log: LogSummary, fractions: Sequence[float]) -> list[float]:
     """Return the time stamps at given fractions of the rows of a log [s]."""
-    numbers, times = np.append(log.numbers, log.points), np.append(log.time, log.span[1])
+    numbers, times = np.append(log.point_indices, log.points), np.append(log.time, log.span[1])
     return np.interp(np.array(fractions) * log.points, numbers, times).tolist()
 
 

@@ -55,8 +55,8 @@ from identify.pipeline.small_fault_fit import (
 )
 from identify.pipeline.wrench_delays import changing_delay_finding
 from identify.regressors import LogSummary
-from identify.significance import CLEAR_LEAD, LIKELIER_LEAD
-from identify.spatial.columns import W
+from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD
+from identify.spatial.columns import WRENCH
 from identify.validation import MAX_UNEXPLAINED
 
 _LOG = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class Checks:
         """Interpretation of the logs that is only slightly likelier than the schema's, or None."""
         if self.ranking is None or not self.ranking.confirms_schema:
             return None
-        return self.ranking.best if self.ranking.best.log_likelihood_ratio > LIKELIER_LEAD else None
+        return self.ranking.best if self.ranking.best.log_likelihood_ratio > MIN_LIKELIHOOD_LEAD else None
 
     @property
     def findings(self) -> Iterator[Finding]:
@@ -316,7 +316,7 @@ def _without_offset_steps(
     otherwise = any(change.significant for change in changes) or any(
         _contact_spans(log) for log in clean
     )
-    if lead > CLEAR_LEAD + penalty and not otherwise:
+    if lead > CLEAR_LIKELIHOOD_LEAD + penalty and not otherwise:
         return without, steps, effects_without
     return plain, [()] * len(logs), small_faults
 
@@ -349,7 +349,7 @@ def _is_noise_free(fit: LeastSquaresFit | None) -> bool:
         return False
     system = fit.data.system
     residual = sum(float(np.trace(moment)) for moment in system.residual_moments(fit.x))
-    measured = sum(float(np.sum(statistics.factors[:, :, W] ** 2)) for statistics, _ in system.data)
+    measured = sum(float(np.sum(statistics.factors[:, :, WRENCH] ** 2)) for statistics, _ in system.data)
     return residual < _NOISE_FREE_RATIO**2 * measured
 
 

@@ -11,23 +11,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Vec6, positive, seal
+from identify.arrays import Array, Vec6, require_positive, seal
 from identify.errors import LogError, ModelError
 from identify.exchange import SavedEstimate
 from identify.logs import Recording
 from identify.pipeline.log_replay import require_single_body
-from identify.regressors.log_scan import ReadableLog, calibrate_log, excerpts
+from identify.regressors.log_scan import ReadableLog, calibrate_log, iterate_excerpts
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals import FullRateSegment, NoUsableSegment, full_rate_segments
 from identify.signals.preparation import lacks_acceleration
 from identify.spatial import Pose, PoseLike, coadjoint
 from identify.spatial.columns import (
-    FIRST_AXES,
+    FEATURES,
+    PRODUCT_FIRST_AXES,
+    PRODUCT_SECOND_AXES,
     PROPER_ACCELERATION,
-    PSI,
     RATE_PRODUCTS,
-    SECOND_AXES,
-    W,
+    WRENCH,
 )
 from identify.spatial.vectors import GRAVITY_W
 
@@ -95,7 +95,7 @@ class Compensator:
         psi, rates = np.empty(12), twist[3:]
         psi[:6] = acceleration
         psi[PROPER_ACCELERATION] -= self._gravity @ R
-        psi[RATE_PRODUCTS] = rates[FIRST_AXES] * rates[SECOND_AXES]
+        psi[RATE_PRODUCTS] = rates[PRODUCT_FIRST_AXES] * rates[PRODUCT_SECOND_AXES]
         return wrench - self._body @ psi - self._offset
 
 
@@ -129,7 +129,7 @@ class CompensatedLog:
         body, has_rows = _wrench_matrix(self.estimate), False
         for recording, parts in _full_rate_chunks(self.source, self.cutoff_hz):
             wrenches = [
-                part.at_sensor(recording, part.columns[:, PSI] @ body.T + self.offset)
+                part.at_sensor(recording, part.columns[:, FEATURES] @ body.T + self.offset)
                 for part in parts
             ]
             signals = {
@@ -176,7 +176,7 @@ def compensate_log(
     if offset is not None:
         wrench, origin = seal(offset, "offset", (6,), LogError), "as given"
     elif zero_seconds is not None:
-        positive(zero_seconds, "zero_seconds", "s", LogError)
+        require_positive(zero_seconds, "zero_seconds", "s", LogError)
         wrench = _mean_residual(source, estimate, zero_seconds, cutoff_hz)
         origin = f"mean residual of the first {zero_seconds:g} s"
     else:
@@ -213,7 +213,7 @@ def _full_rate_chunks(
 ) -> Iterator[tuple[Recording, list[FullRateSegment]]]:
     """Yield chunks of a log with their states at full rate, at the cut-off of the first chunk."""
     rate_hz, imu = None, None
-    for number, chunk in enumerate(excerpts(source)):
+    for number, chunk in enumerate(iterate_excerpts(source)):
         if lacks_acceleration(chunk.recording):
             raise LogError(
                 f"{source.name}: the log has neither pose nor accelerometer: its motion is that of "
@@ -243,7 +243,7 @@ def _mean_residual(
             raise LogError(f"{source.name}: static poses have no time; give the offset instead")
         for part in parts:
             z = part.columns[part.time < seconds]
-            residuals.append(z[:, W] - z[:, PSI] @ body.T)
+            residuals.append(z[:, WRENCH] - z[:, FEATURES] @ body.T)
         end = float(parts[-1].time[-1])
         if end >= seconds:
             break

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from identify.errors import LogError, ProblemError
 from identify.estimation import EstimatorSettings
-from identify.findings import CORRECTABLE, REPORTED
+from identify.findings import CORRECTABLE_CODES, UNCORRECTABLE_CODES
 from identify.pipeline.check_findings import (
     SPLIT_LOG_REMEDY,
     body_change_finding,
@@ -71,7 +71,7 @@ def apply_corrections(
     for number, code in enumerate(codes):
         # Other readings are compared with the logs as they were read, not with corrected ones.
         changed = any(log.summary.reading.column_maps for log in corrected)
-        suspect = not changed and code not in CORRECTABLE
+        suspect = not changed and code not in CORRECTABLE_CODES
         small_faults = fit_small_faults(corrected, settings)
         settled, small_faults = refine_delays(corrected, small_faults, settings)
         checks = run_checks(
@@ -129,7 +129,7 @@ def _correct_fault_of_code(
     for finding in (f for log in logs for f in log.summary.imu.findings if f.code == code):
         raise NotCorrected(code, f"it cannot be corrected. {finding}")
     codes = dict.fromkeys(f.code for f in checks.findings)
-    findings = ", ".join([c for c in codes if c not in REPORTED] or codes) or "nothing to correct"
+    findings = ", ".join([c for c in codes if c not in UNCORRECTABLE_CODES] or codes) or "nothing to correct"
     were = "was" if len(corrected_codes) == 1 else "were"
     after = f" after {', '.join(corrected_codes)} {were} corrected" if corrected_codes else ""
     raise NotCorrected(code, f"not found in these logs{after}; found: {findings}")

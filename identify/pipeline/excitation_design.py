@@ -12,12 +12,12 @@ from identify.estimation import Estimate
 from identify.estimation.intervals import ESTIMATED_QUANTITIES, covariance_of, interval_jacobian
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.pipeline.required_precision import INTERVAL_NAMES, RequiredPrecision
-from identify.regressors import Statistics, System, scan_statistics
+from identify.regressors import Statistics, LinearSystem, scan_statistics
 from identify.signals.prepared_log import BlockRows
 from identify.signals.transform import BLOCK_SECONDS, CONSTANT_GROUP, block_transform
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial import BodyMotion
-from identify.spatial.columns import FIT_COLUMNS
+from identify.spatial.columns import FIT_COLUMN_COUNT
 from identify.spatial.rotations import cross
 
 _OSCILLATION_AMPLITUDE, _OSCILLATION_PERIOD = np.pi / 4.0, 4.0
@@ -122,7 +122,7 @@ def _added_information(fit: LeastSquaresFit, oscillation: Statistics, seconds: f
         samples=blocks * oscillation.samples,
         effective_samples=blocks * oscillation.effective_samples,
     )
-    system = System.of([(statistics.append_blocks(oscillation), equations)])
+    system = LinearSystem.of([(statistics.append_blocks(oscillation), equations)])
     A, before = system.problem(fit.weights).A, fit.problem.A
     return A.T @ A - before.T @ before
 
@@ -145,7 +145,7 @@ def _oscillation_rows(
     )
     transform = block_transform(n, rate_hz, cutoff_hz, tapered=True)
     columns = np.hstack((np.ones((n, 1)), motion.features, np.zeros((n, 6))))
-    exact = np.zeros((FIT_COLUMNS - 1, FIT_COLUMNS - 1))
+    exact = np.zeros((FIT_COLUMN_COUNT - 1, FIT_COLUMN_COUNT - 1))
     noise: dict[int, Array] = {int(g): exact for g in np.unique(transform.groups)}
     rows = transform.apply(columns)
     return BlockRows(rows, transform.groups, noise, n, transform.effective_fraction)

@@ -37,8 +37,8 @@ from identify.pipeline.small_fault_fit import comparison_bands, deviance, fit_sm
 from identify.pipeline.wrench_delays import delayed_explanations
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.signals import Interpretation, on_one_clock
-from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
-from identify.spatial.columns import PSI, RT, W
+from identify.significance import CLEAR_LIKELIHOOD_LEAD, HALF_WIDTH_SIGMA
+from identify.spatial.columns import FEATURES, ATTITUDE, WRENCH
 from identify.validation import MAX_UNEXPLAINED, assess_residuals, unexplained_fraction
 
 _LOG = logging.getLogger(__name__)
@@ -142,7 +142,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
             mapped = [_correct_rows(r, fault) for r, fault in zip(again, sign, strict=True)]
             ranked.append(baseline.explain_by_rescan(mapped, both))
     likely = sorted(
-        (e for e in ranked if e.log_likelihood_ratio > CLEAR_LEAD),
+        (e for e in ranked if e.log_likelihood_ratio > CLEAR_LIKELIHOOD_LEAD),
         key=lambda each: -each.log_likelihood_ratio,
     )
     turns = [axes_rotation(each.faults[0], log_facts[0]) for each in likely]
@@ -422,10 +422,10 @@ def _likeliest_axes(
     if not candidates or log_facts.schema is None:
         return []
     rows = rows[:: max(1, len(rows) // _MAX_SCREENED_ROWS)]
-    into_body = rows[:, RT].reshape(-1, 3, 3)
+    into_body = rows[:, ATTITUDE].reshape(-1, 3, 3)
     offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
-    A = np.concatenate((np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1), offsets), axis=-1)
-    w = rows[:, W].reshape(-1, 2, 3)
+    A = np.concatenate((np.tensordot(rows[:, FEATURES], FEATURE_TENSOR, axes=1), offsets), axis=-1)
+    w = rows[:, WRENCH].reshape(-1, 2, 3)
     sizes = np.sqrt(np.mean(w**2, axis=(0, 2))) + 1e-300
     scales = np.repeat(1.0 / sizes, 3)
     plane = np.linalg.qr((scales[:, None] * A).reshape(-1, 16))[0]
@@ -433,7 +433,7 @@ def _likeliest_axes(
     for fault, *_ in candidates:
         assert fault.patch is not None
         if fault.linear:
-            read = rows @ fault.fit_map()[:, W]
+            read = rows @ fault.fit_map()[:, WRENCH]
         else:
             G = wrench_map_of_patch(fault.patch(np.zeros(0)), log_facts.schema)
             G_halves = np.stack((G[:3, :3], G[3:, 3:]))

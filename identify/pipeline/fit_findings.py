@@ -14,7 +14,7 @@ from identify.errors import ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.estimation.priors.prior import BALL
 from identify.estimation.terms import KnownCom
-from identify.findings import NOT_IDENTIFIED, Finding
+from identify.findings import UNIDENTIFIED_SOURCES, Finding
 from identify.inertia.consistency import (
     MAX_DENSITY,
     density_lower_bound,
@@ -25,11 +25,11 @@ from identify.inertia.matrices import second_moment_about_com
 from identify.logs.log_properties import LogProperties
 from identify.pipeline.check_findings import excluded_small_faults_note
 from identify.pipeline.settings import FitSettings
-from identify.regressors import WRENCH, LogSummary, Statistics
+from identify.regressors import WRENCH_NAMES, LogSummary, Statistics
 from identify.relevance import MIN_SCORED_SIGNAL_RATIO
 from identify.signals.cutoff import motion_cutoff_hz
 from identify.signals.prepared_log import acceleration_sources
-from identify.significance import CONSTRAINT_NOTED_SIGMA, CONTRADICTED_SIGMA
+from identify.significance import REPORTED_CONSTRAINT_SIGMA, CONTRADICTED_CONSTRAINT_SIGMA
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.spatial.vectors import STANDARD_GRAVITY
 from identify.validation import (
@@ -222,7 +222,7 @@ def _unexplained_wrench_finding(
     forces = FORCE_AXES if scores.carries_signal[FORCE_AXES].any() else TORQUE_AXES
     pooled = scores.pooled_r_squared(forces)
     useless = pooled < _USELESS_R_SQUARED and bool((poor & systematic)[forces].any())
-    shown = ", ".join(f"{WRENCH[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(poor))
+    shown = ", ".join(f"{WRENCH_NAMES[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(poor))
     return Finding(
         "unexplained",
         "error" if useless else "warning",
@@ -239,7 +239,7 @@ def _noisy_motion_findings(scores: HeldOutScores, logs: Sequence[LogSummary]) ->
     hidden = scores.carries_signal & (scores.r_squared < 0.0)
     if not hidden.any():
         return
-    shown = ", ".join(f"{WRENCH[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(hidden))
+    shown = ", ".join(f"{WRENCH_NAMES[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(hidden))
     signal, unit = "angular_acceleration", "rad/s²"
     if hidden[:3].any():
         signal, unit = "acceleration", "m/s²"
@@ -257,7 +257,7 @@ def _noisy_motion_findings(scores: HeldOutScores, logs: Sequence[LogSummary]) ->
         "Move faster, or log a motion with less noise, for narrower intervals."
         if routes
         else "Log more poses, or average each for longer, for narrower intervals.",
-        {f"r_squared_{WRENCH[i]}": float(scores.r_squared[i]) for i in np.flatnonzero(hidden)},
+        {f"r_squared_{WRENCH_NAMES[i]}": float(scores.r_squared[i]) for i in np.flatnonzero(hidden)},
     )
 
 
@@ -267,7 +267,7 @@ def _inconsistency_findings(estimate: Estimate, corrected: Sequence[str]) -> Ite
         if body.prior:  # the estimate then differs from least squares anyway
             continue
         sigmas = _distance_in_standard_errors(body, body, body.least_squares.phi)
-        if body.least_squares.consistent or sigmas < CONSTRAINT_NOTED_SIGMA:
+        if body.least_squares.consistent or sigmas < REPORTED_CONSTRAINT_SIGMA:
             continue
         text = (
             f"the least-squares solution{body.body_suffix} is not physically consistent: the "
@@ -275,7 +275,7 @@ def _inconsistency_findings(estimate: Estimate, corrected: Sequence[str]) -> Ite
             "set, where intervals are less reliable."
         )
         evidence = {"standard_errors": sigmas}
-        if corrected and sigmas > CONTRADICTED_SIGMA:
+        if corrected and sigmas > CONTRADICTED_CONSTRAINT_SIGMA:
             text += f" With this correction ({', '.join(corrected)}), no body explains the logs."
             remedy = "The fault is another one: check the schema, and log again."
             yield Finding("at_the_edge", "error", text, remedy, evidence)
@@ -287,7 +287,7 @@ def _density_findings(estimate: Estimate) -> Iterator[Finding]:
     """Yield a finding for each identified body that is denser than any material."""
     for body in estimate.bodies:
         density = density_lower_bound(body.parameters.phi, body.covariance)
-        if NOT_IDENTIFIED & set(body.decided_by.values()) or not density > MAX_DENSITY:
+        if UNIDENTIFIED_SOURCES & set(body.decided_by.values()) or not density > MAX_DENSITY:
             continue
         yield Finding(
             "too_dense",
@@ -369,7 +369,7 @@ def _contradicted_choice_finding(
         return None
     worse, sigmas = _residual_ratio(chosen, free), _distance_in_standard_errors(chosen, free)
     if worse < _CONTRADICTING_RESIDUAL_RATIO and (
-        sigmas < CONTRADICTED_SIGMA or not settings.terms
+        sigmas < CONTRADICTED_CONSTRAINT_SIGMA or not settings.terms
     ):
         return None
     against = {}
@@ -380,7 +380,7 @@ def _contradicted_choice_finding(
             continue
         ratio = _residual_ratio(with_choice, free)
         away = _distance_in_standard_errors(with_choice, free)
-        if ratio >= _CONTRADICTING_RESIDUAL_RATIO or (alone.terms and away >= CONTRADICTED_SIGMA):
+        if ratio >= _CONTRADICTING_RESIDUAL_RATIO or (alone.terms and away >= CONTRADICTED_CONSTRAINT_SIGMA):
             against[text] = f"{text}, by {away:.2g} standard errors"
     named = list(against) or list(choices)
     of_body = settings.mass is not None or bool(settings.terms)

@@ -20,7 +20,7 @@ from identify.estimation import (
     estimate_body,
 )
 from identify.exchange import SavedBias
-from identify.findings import CORRECTABLE, REPORTED, Finding, ranked
+from identify.findings import CORRECTABLE_CODES, UNCORRECTABLE_CODES, Finding, sort_findings
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
 from identify.pipeline.check_findings import covers_most_of_log, span_findings
@@ -54,7 +54,7 @@ from identify.pipeline.small_fault_fit import fit_small_faults
 from identify.pipeline.wrench_delays import choose_delay_axes, refine_delays
 from identify.regressors import LogSummary, Statistics
 from identify.significance import HALF_WIDTH_SIGMA
-from identify.spatial.columns import SQUARES
+from identify.spatial.columns import RATE_SQUARES
 from identify.validation import Validation, validate
 
 _LOG = logging.getLogger(__name__)
@@ -194,7 +194,7 @@ def _collect_findings(
         already_corrected=reading_corrected,
     )
     of_checks = list(checks.findings)
-    causes = [finding for finding in of_checks if finding.code not in (*CORRECTABLE, *REPORTED)]
+    causes = [finding for finding in of_checks if finding.code not in (*CORRECTABLE_CODES, *UNCORRECTABLE_CODES)]
     if causes and any(finding.code == "too_dense" for finding in seen):
         # A wrong reading may give such a body; faulty spans or drift do not.
         text = f"{causes[0].text} {_TOO_DENSE_NOTE}"
@@ -231,7 +231,7 @@ def _with_log_metadata(
             bias=offsets,
             dropped_rows=sum(recording.dropped.total for recording in recordings),
             provenance={"body": body.body, **provenance} if estimate.others else provenance,
-            findings=ranked([*body.findings, *findings]),
+            findings=sort_findings([*body.findings, *findings]),
             r_squared=None if scores is None else scores.signal_r_squared,
         )
 
@@ -389,7 +389,7 @@ def _describe_timing_and_rotation(log: LogSummary) -> str:
     """Summarise duration, rate and angular velocity of a log, which reveal wrong units of time."""
     if log.recording.still:
         return f"{log.name}: static poses, {log.rows_kept} in number"
-    spin = np.sqrt(np.mean(np.sum(log.features[:, SQUARES], axis=1)))
+    spin = np.sqrt(np.mean(np.sum(log.features[:, RATE_SQUARES], axis=1)))
     return (
         f"{log.name}: {log.duration:.3g} s at {log.rate_hz:.4g} Hz, turning at {spin:.2g} rad/s "
         "RMS: if that is wrong, check [log] time_unit and [pose] maps"

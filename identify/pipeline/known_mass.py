@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import positive
+from identify.arrays import require_positive
 from identify.errors import ProblemError, SchemaError
 from identify.estimation import Estimate, estimate_body
 from identify.pipeline.result import FitResult
 from identify.regressors import SCAN_LAYOUT
-from identify.regressors.log_corrections import readings_map
+from identify.regressors.log_corrections import sensor_gain_map
 
 _GAIN_TOLERANCE, _MAX_GAIN_ITERATIONS = 1e-7, 20
 """Relative tolerance of the mass, and maximum number of iterations for the force gain."""
@@ -45,7 +45,7 @@ def force_gain(result: FitResult, mass: float) -> ForceGain:
         SchemaError: the mass is not positive.
         ProblemError: the mass was given to the fit, or no plausible gain reproduces it.
     """
-    positive(mass, "known mass", "kg", SchemaError)
+    require_positive(mass, "known mass", "kg", SchemaError)
     if result.settings.mass_known or result.verdict.usable == "no":
         raise ProblemError(
             "the gain of a sensor needs a fit without a known mass whose verdict allows its use"
@@ -73,7 +73,7 @@ def _estimate_with_gain(result: FitResult, gain: float) -> Estimate:
     logs = []
     # As read: fitted small faults absorb a part of the gain.
     for log, statistics in zip(result.logs, result.uncorrected_statistics, strict=True):
-        M = readings_map(np.diag([gain] * 3 + [1.0] * 3), log.recording.X_BS)
+        M = sensor_gain_map(np.diag([gain] * 3 + [1.0] * 3), log.recording.X_BS)
         columns = len(statistics.layout.columns)
         logs.append(statistics.mapped(M[:columns], SCAN_LAYOUT))
     return estimate_body(logs, result.settings)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from identify.errors import ProblemError, SolveError
-from identify.findings import Finding, Verdict, ranked, verdict_of
+from identify.findings import Finding, Verdict, sort_findings, derive_verdict
 from identify.logs import LogFile, Recording
 from identify.pipeline.fitting import fit
 from identify.pipeline.result import FitResult
@@ -65,6 +65,6 @@ def check_logs(
     except (ProblemError, SolveError) as error:
         cause = getattr(error, "finding", None)
         findings = (cause,) if isinstance(cause, Finding) else ()
-        verdict = verdict_of(findings, possible=False, optimal=False, identifiable=())
+        verdict = derive_verdict(findings, possible=False, optimal=False, identifiable=())
         return LogCheck(findings, verdict, fit_error=str(error))
-    return LogCheck(ranked(result.all_findings), result.verdict, result)
+    return LogCheck(sort_findings(result.all_findings), result.verdict, result)

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from identify.arrays import Phi, Vec6, positive
+from identify.arrays import Phi, Vec6, require_positive
 from identify.errors import LogError, ModelError, SimulationError
 from identify.exchange import SavedEstimate
-from identify.findings import NOT_IDENTIFIED
+from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import InertialParameters, check
 from identify.logs import Recording
 from identify.logs.schema import schema_as_written
-from identify.regressors import LogSummary, scan
+from identify.regressors import LogSummary, summarise_log
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals import Interpretation
 from identify.signals.offset_steps import OffsetStep
@@ -84,7 +84,7 @@ def replay_log(
         SimulationError: the estimate's motion leaves all bounds, in windows and in one shot.
     """
     if horizon is not None:
-        positive(horizon, "horizon", "s", LogError)
+        require_positive(horizon, "horizon", "s", LogError)
     phi = estimate.parameters.phi
     if (verdict := check(phi)).impossible:
         raise ModelError(
@@ -92,7 +92,7 @@ def replay_log(
         )
     require_single_body(recording, estimate)
     reading, unlike = interpretation_from_estimate(recording, estimate)
-    log = scan(recording, reading)
+    log = summarise_log(recording, reading)
     if not log.segments:
         raise LogError(
             f"{recording.name}: a replay needs time stamps, attitude and position; the schema "
@@ -203,7 +203,7 @@ def _sensor_offset(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> t
 
 def _posterior_samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, ...]]:
     """Return bodies drawn from the estimate's posterior, or the reason why there are none."""
-    defaults = [name for name, by in estimate.decided_by.items() if by in NOT_IDENTIFIED]
+    defaults = [name for name, by in estimate.decided_by.items() if by in UNIDENTIFIED_SOURCES]
     if defaults:
         return None, (
             f"No band: {', '.join(defaults)} are those of a default body, not measured, and the "

@@ -22,7 +22,7 @@ from identify.pipeline.required_precision import parse_required_precision, requi
 from identify.pipeline.settings import FitSettings, interpretation_from_settings
 from identify.regressors import Statistics, block_statistics
 from identify.regressors.log_scan import block_rows, margin_rows, nominal_rate_hz
-from identify.regressors.statistics import MAX_BLOCKS
+from identify.regressors.statistics import MAX_TIME_BLOCKS
 from identify.signals import NoUsableSegment, prepare
 from identify.signals.transform import BLOCK_SECONDS
 
@@ -258,7 +258,7 @@ class OnlineFit:
 
 def _merge_blocks(statistics: Statistics) -> Statistics:
     """Join blocks of time in pairs if there are too many."""
-    if statistics.block.max() < 2 * MAX_BLOCKS:
+    if statistics.block.max() < 2 * MAX_TIME_BLOCKS:
         return statistics
     joined = replace(statistics, block=statistics.block // 2)
     return joined + joined.subset(np.zeros(0, dtype=np.intp))

@@ -13,7 +13,7 @@ from identify.arms.equations import equations_of, of_run
 from identify.estimation import Estimate
 from identify.exchange import SavedBias
 from identify.files import digest
-from identify.findings import NOT_IDENTIFIED, Finding, Verdict, ranked
+from identify.findings import UNIDENTIFIED_SOURCES, Finding, Verdict, sort_findings
 from identify.inertia import PHI
 from identify.logs import JointRecording
 from identify.logs.schema import schema_as_written
@@ -126,7 +126,7 @@ def payload_result(
         *arm_fit_findings(fit, recordings),
         *precision_findings(estimate, needs, ARM_LIMITS),
     ]
-    estimate = replace(estimate, findings=ranked(findings))
+    estimate = replace(estimate, findings=sort_findings(findings))
     return PayloadResult(estimate, fit, tuple(recordings))
 
 
@@ -143,7 +143,7 @@ def _findings_with_expected_inertia(estimate: Estimate) -> list[Finding]:
 
     Joint torques identify mass and centre of mass, and seldom the inertia of a load.
     """
-    default = {name for name, by in estimate.decided_by.items() if by in NOT_IDENTIFIED}
+    default = {name for name, by in estimate.decided_by.items() if by in UNIDENTIFIED_SOURCES}
     if default & set(PHI[:4]):
         return list(estimate.findings)
     return [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from identify.diagnosis import Span
 from identify.estimation import Estimate, FittedEffects
-from identify.findings import Finding, Verdict, ranked
+from identify.findings import Finding, Verdict, sort_findings
 from identify.pipeline.settings import FitSettings
 from identify.pipeline.small_fault_findings import SMALL_FAULT_UNITS
 from identify.regressors import LogSummary, Statistics
@@ -185,7 +185,7 @@ class FitResult:
     def all_findings(self) -> tuple[Finding, ...]:
         """Findings of every body of the fit, each once."""
         more = self.carrier.findings if self.carrier else ()
-        return ranked([*self.findings, *(each for each in more if each not in self.findings)])
+        return sort_findings([*self.findings, *(each for each in more if each not in self.findings)])
 
     @property
     def corrected(self) -> tuple[str, ...]:

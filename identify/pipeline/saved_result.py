@@ -16,9 +16,9 @@ from identify.exchange.estimate_json import estimate_digest
 from identify.files import digest, require_file
 from identify.inertia import InertialParameters
 from identify.pipeline.result import FitResult
-from identify.plain_values import from_json_and_arrays, to_json_and_arrays
-from identify.regressors import Layout, LogSummary, Statistics
-from identify.spatial.columns import FIT_COLUMNS
+from identify.serialisation import from_json_and_arrays, to_json_and_arrays
+from identify.regressors import RowLayout, LogSummary, Statistics
+from identify.spatial.columns import FIT_COLUMN_COUNT
 from identify.validation import Validation, residual_and_noise
 from identify.validation.replaying import CompletedReplays
 
@@ -94,7 +94,7 @@ def _reportable_log(log: LogSummary, max_samples: int) -> LogSummary:
     log = log.thinned(max_samples)
     return replace(
         log,
-        rows=log.rows[:, :FIT_COLUMNS],
+        rows=log.rows[:, :FIT_COLUMN_COUNT],
         segments=(),
         corrections=(),
         statistics=_sample_counts_only(log.statistics),
@@ -104,7 +104,7 @@ def _reportable_log(log: LogSummary, max_samples: int) -> LogSummary:
 
 def _sample_counts_only(statistics: Statistics) -> Statistics:
     """Return regression statistics that contain only the numbers of samples."""
-    layout = Layout(("1",), statistics.layout.groups[:1], 1)
+    layout = RowLayout(("1",), statistics.layout.groups[:1], 1)
     samples, effective = statistics.samples.sum(), statistics.effective_samples.sum()
     return Statistics.from_factor(layout, np.zeros((1, 1)), samples, effective)
 

@@ -14,7 +14,7 @@ from identify.diagnosis.dead_channels import ChannelMonitor, dead_columns
 from identify.estimation import FittedEffects
 from identify.logs import LogFile, Recording
 from identify.logs.recording import Excerpt
-from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
+from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, summarise_log
 from identify.regressors.log_scan import Progress
 from identify.regressors.log_summary import no_drift
 from identify.signals import Interpretation
@@ -99,7 +99,7 @@ class ScannedLog(NamedTuple):
         interpretation = replace(
             interpretation or self.summary.reading, cutoff_hz=self.summary.cutoff_hz, max_rows=rows
         )
-        return scan(self.source, interpretation, wide=all_columns)
+        return summarise_log(self.source, interpretation, wide=all_columns)
 
     def rescan_with_time_scale(self, factor: float) -> ScannedLog | None:
         """Scan the log with its time multiplied by a factor and a newly chosen cut-off.
@@ -170,9 +170,9 @@ def scan_log(
             check_rows(part.recording, slice(*edges.tolist()))
 
     if isinstance(source, LogFile):
-        log = scan(source, interpretation, progress, wide=all_columns, look_at=check_excerpt)
+        log = summarise_log(source, interpretation, progress, wide=all_columns, on_chunk=check_excerpt)
     else:
-        log = scan(source, interpretation, progress, wide=all_columns)
+        log = summarise_log(source, interpretation, progress, wide=all_columns)
         as_read = interpretation.apply(source)  # its rows as they are, not brought to one clock
         if as_read.still:
             from identify.diagnosis.zeroed_poses import find_zeroed_poses  # few logs need it

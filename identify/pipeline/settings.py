@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict
 
-from identify.arrays import as_array, positive
+from identify.arrays import as_array, require_positive
 from identify.diagnosis.faults import codes_of_faults
 from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, IntervalRoute
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
 from identify.estimation.terms import KnownMass, Term
-from identify.findings import CORRECTABLE, REPORTED
+from identify.findings import CORRECTABLE_CODES, UNCORRECTABLE_CODES
 from identify.pipeline.required_precision import parse_required_precision
 from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.regressors import Offsets
@@ -50,11 +50,11 @@ class FitSettings(EstimatorSettings):
         EstimatorSettings.__post_init__(self)
         parse_required_precision(self.needs)  # raises if invalid
         for code in self.apply:
-            codes = (*codes_of_faults(), *CORRECTABLE, *SMALL_FAULT_CODES)
-            if code not in REPORTED:
+            codes = (*codes_of_faults(), *CORRECTABLE_CODES, *SMALL_FAULT_CODES)
+            if code not in UNCORRECTABLE_CODES:
                 lookup(dict.fromkeys(codes), code, "code of a finding that can be corrected")
         if self.cutoff_hz is not None:
-            positive(self.cutoff_hz, "cut-off", "Hz", SchemaError)
+            require_positive(self.cutoff_hz, "cut-off", "Hz", SchemaError)
         if self.gravity is not None:
             as_array(self.gravity, "gravity", (3,), SchemaError)
 

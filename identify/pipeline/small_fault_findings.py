@@ -22,9 +22,9 @@ from identify.estimation.random_effects_model import (
 from identify.findings import Finding, Severity
 from identify.logs.effect_keys import EFFECT_KEYS
 from identify.pipeline.scanned_log import ScannedLog, without_small_faults
-from identify.regressors.newton_euler import WRENCH
+from identify.regressors.newton_euler import WRENCH_NAMES
 from identify.regressors.wrench import equal_time_intervals
-from identify.relevance import MIN_EFFECT_TO_PRIOR
+from identify.relevance import MIN_FAULT_TO_PRIOR_RATIO
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 
 MAX_POINT_DISPLACEMENT = 0.03
@@ -221,7 +221,7 @@ def _low_pass_finding(faults: FittedEffects, block: EffectBlock) -> Finding | No
 
 
 def _hysteresis_finding(dead_zone: Hysteresis) -> Finding:
-    channel = WRENCH[int(np.argmax(dead_zone.widths))]
+    channel = WRENCH_NAMES[int(np.argmax(dead_zone.widths))]
     return Finding(
         "hysteresis",
         "warning",
@@ -243,7 +243,7 @@ def _may_be_low_pass(faults: FittedEffects, block: EffectBlock) -> bool:
 def _significant_entries(faults: FittedEffects, block: EffectBlock) -> Flags:
     """Return which components of a small fault are significant and large enough to matter."""
     sizes, errors = (faults.eta_including_removed[block.columns], faults.errors[block.columns])
-    least = MIN_EFFECT_TO_PRIOR * faults.units[block.columns]
+    least = MIN_FAULT_TO_PRIOR_RATIO * faults.units[block.columns]
     if block.setting is not None:
         least = (
             least
@@ -351,7 +351,7 @@ def _drift_finding(faults: FittedEffects) -> Finding | None:
     spread = np.ptp(faults.drifts[where].means(*equal_time_intervals(100)), axis=0)
     scale = BodyScale.of(faults.fit.x[:10])
     shares = spread / (scale.weight * np.repeat([1.0, scale.lever], 3))
-    least = MIN_EFFECT_TO_PRIOR * np.repeat(
+    least = MIN_FAULT_TO_PRIOR_RATIO * np.repeat(
         [EFFECT_KEYS[name].prior_size for name in DRIFT_FAULTS], 3
     )
     if not (shares > least).any():

@@ -23,8 +23,8 @@ from identify.logs.sensors import effect_table
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_small_faults
 from identify.pipeline.small_fault_findings import MAX_POINT_DISPLACEMENT
 from identify.signals.transform import band_middle
-from identify.significance import CLEAR_LEAD, DISPLACED_POINT_P
-from identify.spatial.columns import W
+from identify.significance import CLEAR_LIKELIHOOD_LEAD, DISPLACED_POINT_P
+from identify.spatial.columns import WRENCH
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _WIDE_GAIN_PRIOR = FaultSizeSetting(0.05, 0.2)
@@ -143,7 +143,7 @@ def deviance(
         if fault.parametric is not None:
             cost += len(fault.parametric[1]) * float(np.log(6.0 * samples))
         if fault.linear:
-            cost -= 2.0 * float(np.linalg.slogdet(fault.fit_map()[W, W])[1]) * samples
+            cost -= 2.0 * float(np.linalg.slogdet(fault.fit_map()[WRENCH, WRENCH])[1]) * samples
     return cost
 
 
@@ -179,7 +179,7 @@ def fit_gain_alternative(
     bands = comparison_bands(logs)
     if (
         other is None
-        or deviance(logs, other, bands) - deviance(logs, small_faults, bands) > CLEAR_LEAD
+        or deviance(logs, other, bands) - deviance(logs, small_faults, bands) > CLEAR_LIKELIHOOD_LEAD
     ):
         return None
     return other

@@ -20,7 +20,7 @@ from identify.pipeline.scanned_log import ScannedLog
 from identify.pipeline.small_fault_fit import comparison_bands, deviance, fit_small_faults
 from identify.regressors import WIDE_LAYOUT, LogSummary
 from identify.relevance import MAX_DELAY_OF_EXPANSION
-from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
+from identify.significance import CLEAR_LIKELIHOOD_LEAD, HALF_WIDTH_SIGMA
 
 _MAX_RESCANS = 4
 """Maximum number of times that logs are rescanned to refine one delay."""
@@ -59,10 +59,12 @@ def choose_delay_axes(log: ScannedLog) -> ScannedLog:
         return log
     if may_be_world:
         in_world = correlate_log(log.summary, recording.wrench_delay)
-        if in_world is not None and seen.cost - in_world.cost > CLEAR_LEAD:
+        if in_world is not None and seen.cost - in_world.cost > CLEAR_LIKELIHOOD_LEAD:
             log = log.rescan(log.summary.reading.with_patch({"wrench.delay_axes": "world"}))
             seen = in_world
-    late = recording.wrench_delay + (seen.delay if seen.log_likelihood_ratio > CLEAR_LEAD else 0.0)
+    late = recording.wrench_delay + (
+        seen.delay if seen.log_likelihood_ratio > CLEAR_LIKELIHOOD_LEAD else 0.0
+    )
     start, stop = (
         log.summary.span[0] + late + _FROZEN_MARGIN,
         log.summary.span[1] + late - _FROZEN_MARGIN,
@@ -148,7 +150,9 @@ def delayed_explanations(
         rows: approximate number of rows of a log that are reread.
     """
     seen = [correlate_log(log.summary) for log in logs]
-    delays = [c.delay for c in seen if c is not None and c.log_likelihood_ratio > CLEAR_LEAD]
+    delays = [
+        c.delay for c in seen if c is not None and c.log_likelihood_ratio > CLEAR_LIKELIHOOD_LEAD
+    ]
     if not delays and None not in seen:
         return
     size = np.array([np.median(delays) if delays else 0.0])

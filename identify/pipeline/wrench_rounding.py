@@ -14,7 +14,7 @@ from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.settings import body_system
 from identify.logs import LogFile
 from identify.pipeline.scanned_log import ScannedLog, scan_log
-from identify.regressors.log_scan import excerpts
+from identify.regressors.log_scan import iterate_excerpts
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals import full_rate_segments
 from identify.signals.preparation import lacks_acceleration
@@ -101,7 +101,7 @@ def _rounding_steps(log: ScannedLog) -> tuple[Quantiser, ...]:
 def _noise_before_rounding(log: ScannedLog, rounding: WrenchQuantisation) -> tuple[float, ...]:
     """Return the noise of each wrench channel before rounding, from its residual."""
     squares, count = np.zeros(6), 0
-    for excerpt in excerpts(log.source, replace(log.summary.reading, max_rows=_MAX_RESIDUAL_ROWS)):
+    for excerpt in iterate_excerpts(log.source, replace(log.summary.reading, max_rows=_MAX_RESIDUAL_ROWS)):
         try:
             parts = full_rate_segments(
                 excerpt.recording, rounding.cutoff_hz, excerpt.span, imu=log.summary.imu

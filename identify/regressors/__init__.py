@@ -1,63 +1,69 @@
 """Linear equations in the unknowns, and the one-pass statistics used to solve them."""
 
 from identify.regressors.accumulation import statistics_of_blocks
-from identify.regressors.equations import Equations, Offsets, StackedRows, stacked_statistics
-from identify.regressors.log_scan import scan
+from identify.regressors.equations import Equations, Offsets, StackedEquations, stacked_statistics
+from identify.regressors.log_scan import summarise_log
 from identify.regressors.log_summary import LogSummary
 from identify.regressors.newton_euler import (
+    FEATURE_NAMES,
     FEATURE_TENSOR,
-    FEATURES,
-    WRENCH,
+    WRENCH_NAMES,
     newton_euler_regressor,
     newton_euler_wrench,
 )
-from identify.regressors.parameter_space import ONE_BODY, ParameterSpace, Scalar
-from identify.regressors.statistics import Group, Layout, Statistics, join_logs, most_blocks
-from identify.regressors.system import Data, LinearProblem, System, Weights
+from identify.regressors.parameter_space import ONE_BODY_SPACE, ParameterSpace, ScalarUnknown
+from identify.regressors.statistics import (
+    ChannelGroup,
+    RowLayout,
+    Statistics,
+    join_logs,
+    max_block_count,
+)
+from identify.regressors.system import FitData, LinearProblem, LinearSystem, Weights
 from identify.regressors.wrench import (
     SCAN_LAYOUT,
     WIDE_LAYOUT,
     WRENCH_LAYOUT,
-    BodyWrench,
+    WrenchEquations,
     block_statistics,
     fold_statistics,
-    in_frame,
     scan_statistics,
+    statistics_in_frame,
     wrench_statistics,
 )
 
 __all__ = [
-    "FEATURES",
+    "FEATURE_NAMES",
     "FEATURE_TENSOR",
-    "ONE_BODY",
+    "ONE_BODY_SPACE",
     "SCAN_LAYOUT",
     "WIDE_LAYOUT",
-    "WRENCH",
     "WRENCH_LAYOUT",
-    "BodyWrench",
-    "Data",
+    "WRENCH_NAMES",
+    "ChannelGroup",
     "Equations",
-    "Group",
-    "Layout",
+    "FitData",
     "LinearProblem",
+    "LinearSystem",
     "LogSummary",
     "Offsets",
     "ParameterSpace",
-    "Scalar",
-    "StackedRows",
+    "RowLayout",
+    "ScalarUnknown",
+    "StackedEquations",
     "Statistics",
-    "System",
     "Weights",
+    "WrenchEquations",
     "block_statistics",
     "fold_statistics",
-    "in_frame",
     "join_logs",
-    "most_blocks",
+    "max_block_count",
     "newton_euler_regressor",
     "newton_euler_wrench",
-    "scan",
     "scan_statistics",
     "stacked_statistics",
+    "statistics_in_frame",
     "statistics_of_blocks",
+    "summarise_log",
     "wrench_statistics",
 ]

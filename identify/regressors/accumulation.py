@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.arrays import Array
-from identify.regressors.statistics import Layout, Statistics, most_blocks
+from identify.regressors.statistics import RowLayout, Statistics, max_block_count
 from identify.regressors.triangular import moment_root, qr_factor
 from identify.signals.prepared_log import BlockRows
 
 
 def statistics_of_blocks(
-    blocks: Sequence[BlockRows], layout: Layout, log: str = "", *, most: int | None = None
+    blocks: Sequence[BlockRows], layout: RowLayout, log: str = "", *, max_blocks: int | None = None
 ) -> Statistics:
     """Compute the statistics of one log from the rows of its blocks, in order of time.
 
@@ -22,12 +22,12 @@ def statistics_of_blocks(
         layout: columns and groups of their rows. If it has a constant, offsets act on the first
             group alone, one row for each block.
         log: name of the log.
-        most: largest number of blocks; if there are more, neighbours are merged. `most_blocks` if
-            not given.
+        max_blocks: largest number of blocks; if there are more, neighbours are merged.
+            `max_block_count` if not given.
     """
-    most = most_blocks(layout) if most is None else most
+    max_blocks = max_block_count(layout) if max_blocks is None else max_blocks
     K, G, first = len(layout.columns), len(layout.groups), int(layout.has_constant)
-    merged = np.arange(len(blocks)) * min(len(blocks), most) // len(blocks)
+    merged = np.arange(len(blocks)) * min(len(blocks), max_blocks) // len(blocks)
     cells: dict[tuple[int, int], list[Array]] = {}
     samples, effective = np.zeros((2, merged[-1] + 1, G))
     moments = np.zeros((G, K - first, K - first))

@@ -12,7 +12,14 @@ from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.regressors.wrench import WIDE_LAYOUT
 from identify.signals import Segment
 from identify.spatial import BodyMotion, rotation_from_quaternion
-from identify.spatial.columns import DDW, DW, PSI, RP, RT, W
+from identify.spatial.columns import (
+    ATTITUDE,
+    FEATURES,
+    POSITION,
+    WRENCH,
+    WRENCH_RATE,
+    WRENCH_SECOND_RATE,
+)
 from identify.spatial.rotations import rotate
 
 _MIN_DERIVATIVE_SAMPLES = 3
@@ -36,11 +43,11 @@ def corrected_states(
     if not corrections or len(segment.time) < _MIN_DERIVATIVE_SAMPLES:
         return segment
     z = _extended_columns(segment)
-    psi = z[:, PSI].copy()
+    psi = z[:, FEATURES].copy()
     for M, offset in corrections:
         z = z @ M
-        z[:, W] -= offset
-    wrench = z[:, W] - (z[:, PSI] - psi) @ (FEATURE_TENSOR @ phi)
+        z[:, WRENCH] -= offset
+    wrench = z[:, WRENCH] - (z[:, FEATURES] - psi) @ (FEATURE_TENSOR @ phi)
     return replace(segment, wrench=wrench)
 
 
@@ -54,14 +61,14 @@ def _extended_columns(segment: Segment) -> Array:
     to_body = rotation_from_quaternion(segment.quaternion).transpose(0, 2, 1)
     z = np.empty((len(segment.time), len(WIDE_LAYOUT.columns)))
     z[:, 0] = 1.0
-    z[:, PSI] = BodyMotion(
+    z[:, FEATURES] = BodyMotion(
         rotate(to_body, rate(segment.velocity) - segment.gravity),
         segment.angular_velocity,
         rate(segment.angular_velocity),
     ).features
-    z[:, W] = segment.wrench
-    z[:, RT] = to_body.reshape(-1, 9)
-    z[:, DW] = rate(segment.wrench)
-    z[:, DDW] = rate(z[:, DW])
-    z[:, RP] = rotate(to_body, segment.position)
+    z[:, WRENCH] = segment.wrench
+    z[:, ATTITUDE] = to_body.reshape(-1, 9)
+    z[:, WRENCH_RATE] = rate(segment.wrench)
+    z[:, WRENCH_SECOND_RATE] = rate(z[:, WRENCH_RATE])
+    z[:, POSITION] = rotate(to_body, segment.position)
     return z

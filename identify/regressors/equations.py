@@ -11,13 +11,13 @@ import numpy as np
 
 from identify.arrays import Array, Indices
 from identify.errors import ProblemError
-from identify.regressors.parameter_space import ONE_BODY, ParameterSpace
+from identify.regressors.parameter_space import ONE_BODY_SPACE, ParameterSpace
 from identify.regressors.statistics import (
-    Group,
-    Layout,
+    ChannelGroup,
+    RowLayout,
     Statistics,
     factor_of_rows,
-    most_blocks,
+    max_block_count,
 )
 
 Offsets: TypeAlias = Literal["per_log", "shared", "none"]
@@ -42,7 +42,7 @@ class Equations(ABC):
     offsets: Offsets
 
     @abstractmethod
-    def residual(self, log: int, group: int) -> Array:
+    def residual_coefficients(self, log: int, group: int) -> Array:
         """Return B0 and B of the residual r = z (B0 − B x) of one group of channels of a log.
 
         Returns:
@@ -62,13 +62,13 @@ class Equations(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class StackedRows(Equations):
+class StackedEquations(Equations):
     """Equations of a user's stacked regressor: r = b − A x, one channel, no sensor offset."""
 
-    space: ParameterSpace = ONE_BODY
+    space: ParameterSpace = ONE_BODY_SPACE
     offsets: Offsets = "none"
 
-    def residual(self, log: int, group: int) -> Array:
+    def residual_coefficients(self, log: int, group: int) -> Array:
         """Return the coefficients of b − A x over the columns [A | b], shape (p + 1, 1, 1 + p)."""
         p = len(self.space)
         C = np.zeros((p + 1, 1, p + 1))
@@ -91,16 +91,16 @@ def stacked_statistics(
         np.zeros(len(b), dtype=int) if groups is None else np.asarray(groups), return_inverse=True
     )
     K = A.shape[1] + 1
-    layout = Layout(
+    layout = RowLayout(
         columns=(*(f"A{k}" for k in range(K - 1)), "b"),
         groups=tuple(
-            Group(str(label), (f"b of {label}",), ("b",)) for label in group_names.tolist()
+            ChannelGroup(str(label), (f"b of {label}",), ("b",)) for label in group_names.tolist()
         ),
         fit=K,
     )
     rows = np.concatenate((A, np.asarray(b)[:, None]), axis=1)
     rows_per_block = _MIN_ROWS_PER_BLOCK * len(group_names)
-    blocks = max(1, min(most_blocks(layout), len(b) // rows_per_block))
+    blocks = max(1, min(max_block_count(layout), len(b) // rows_per_block))
     block_of_row = np.arange(len(b)) * blocks // len(b)
     cells, cell_of_row = np.unique(
         np.stack((block_of_row, group_of_row.reshape(-1)), axis=1), axis=0, return_inverse=True

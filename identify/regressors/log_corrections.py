@@ -11,23 +11,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3, seal
-from identify.regressors.wrench import SCAN_LAYOUT, WIDE_LAYOUT, point_transport
+from identify.regressors.wrench import SCAN_LAYOUT, WIDE_LAYOUT, point_acceleration_map
 from identify.spatial import Pose, PoseLike, coadjoint, rotation_from_quaternion
 from identify.spatial.columns import (
-    DDW,
-    DW,
+    ATTITUDE,
+    FEATURES,
     FORCE_AXES,
+    POSITION,
     PROPER_ACCELERATION,
-    PSI,
-    RP,
-    RT,
     TORQUE_AXES,
-    W,
-    within,
+    WRENCH,
+    WRENCH_RATE,
+    WRENCH_SECOND_RATE,
+    columns_of_part,
 )
 from identify.spatial.rotations import exp_rotation, hat
 
-_PROPER_ACCELERATION = within(PROPER_ACCELERATION, PSI)
+_ACCELERATION_COLUMNS = columns_of_part(PROPER_ACCELERATION, FEATURES)
 
 _LEVI_CIVITA = hat(np.eye(3)).transpose(1, 0, 2)
 """Levi-Civita tensor: (a × b)_i = Σ _CROSS_ijk a_j b_k."""
@@ -40,8 +40,8 @@ def delay_map(delay: float) -> Array:
         delay: τ by which the stamps of the wrench are late [s].
     """
     M = _identity_map()
-    M[DW, W] = delay * np.eye(6)
-    M[DDW, W] = 0.5 * delay**2 * np.eye(6)
+    M[WRENCH_RATE, WRENCH] = delay * np.eye(6)
+    M[WRENCH_SECOND_RATE, WRENCH] = 0.5 * delay**2 * np.eye(6)
     return M
 
 
@@ -52,11 +52,11 @@ def lag_map(lag: float) -> Array:
         lag: time constant T of the filter [s].
     """
     M = _identity_map()
-    M[DW, W] = lag * np.eye(6)
+    M[WRENCH_RATE, WRENCH] = lag * np.eye(6)
     return M
 
 
-def readings_map(G: Array, X_BS: PoseLike | None = None) -> Array:
+def sensor_gain_map(G: Array, X_BS: PoseLike | None = None) -> Array:
     """Return the map that multiplies the sensor's readings [f; t] in S by a matrix.
 
     Args:
@@ -67,7 +67,7 @@ def readings_map(G: Array, X_BS: PoseLike | None = None) -> Array:
     if X_BS is not None:
         X_BS = Pose.of(X_BS)
         G = coadjoint(X_BS) @ G @ coadjoint(X_BS.inverse())
-    M[W, W] = G.T
+    M[WRENCH, WRENCH] = G.T
     return M
 
 
@@ -79,7 +79,7 @@ def misalignment_map(angles: ArrayLike, X_BS: PoseLike | None = None) -> Array:
         X_BS: pose of the sensor frame S in B; identity if not given.
     """
     R = rotation_from_quaternion(exp_rotation(seal(angles, "angles", (3,))))
-    return readings_map(np.kron(np.eye(2), R), X_BS)
+    return sensor_gain_map(np.kron(np.eye(2), R), X_BS)
 
 
 def torque_gain_map(gain: float, X_BS: PoseLike | None = None) -> Array:
@@ -90,7 +90,7 @@ def torque_gain_map(gain: float, X_BS: PoseLike | None = None) -> Array:
         X_BS: pose of the sensor frame S in B, about whose origin the torque is measured; identity
             if not given.
     """
-    return readings_map(np.diag([1.0] * 3 + [1.0 + gain] * 3), X_BS)
+    return sensor_gain_map(np.diag([1.0] * 3 + [1.0 + gain] * 3), X_BS)
 
 
 def gravity_map(change: ArrayLike, compensated: ArrayLike = ()) -> Array:
@@ -104,7 +104,7 @@ def gravity_map(change: ArrayLike, compensated: ArrayLike = ()) -> Array:
     """
     change = seal(change, "change", (3,))
     M = weight_map(compensated, change) if np.size(compensated) else _identity_map()
-    M[RT, _PROPER_ACCELERATION] = -_attitude_product(change)
+    M[ATTITUDE, _ACCELERATION_COLUMNS] = -_attitude_product(change)
     return M
 
 
@@ -128,7 +128,9 @@ def weight_map(body: ArrayLike, gravity: Vec3) -> Array:
     """
     (m, x, y, z), down = seal(body, "body", (4,)), _attitude_product(np.asarray(gravity))
     M = _identity_map()
-    M[RT, W] = -np.hstack((m * down, down @ np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]])))
+    M[ATTITUDE, WRENCH] = -np.hstack(
+        (m * down, down @ np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]]))
+    )
     return M
 
 
@@ -139,7 +141,7 @@ def point_offset_map(offset: ArrayLike) -> Array:
         offset: p from P to Bo, in B [m], shape (3,).
     """
     M = _identity_map()
-    M[PSI, _PROPER_ACCELERATION] += point_transport(seal(offset, "offset", (3,))).T
+    M[FEATURES, _ACCELERATION_COLUMNS] += point_acceleration_map(seal(offset, "offset", (3,))).T
     return M
 
 
@@ -152,9 +154,11 @@ def accelerometer_map(error: float, offset: ArrayLike, position: ArrayLike) -> A
         position: r in B [m], shape (3,).
     """
     M = _identity_map()
-    M[0, _PROPER_ACCELERATION] = seal(offset, "offset", (3,))
-    M[_PROPER_ACCELERATION, _PROPER_ACCELERATION] *= 1.0 + error
-    M[PSI, _PROPER_ACCELERATION] += error * point_transport(seal(position, "position", (3,))).T
+    M[0, _ACCELERATION_COLUMNS] = seal(offset, "offset", (3,))
+    M[_ACCELERATION_COLUMNS, _ACCELERATION_COLUMNS] *= 1.0 + error
+    M[FEATURES, _ACCELERATION_COLUMNS] += (
+        error * point_acceleration_map(seal(position, "position", (3,))).T
+    )
     return M
 
 
@@ -169,7 +173,7 @@ def clock_rate_map(error: float, gravity: Vec3) -> Array:
     """
     slower = 1.0 / (1.0 + error) ** 2
     M = gravity_map((1.0 - slower) * np.asarray(gravity))
-    M[PSI, PSI] *= slower
+    M[FEATURES, FEATURES] *= slower
     return M
 
 
@@ -181,7 +185,7 @@ def position_scale_map(error: float, gravity: Vec3) -> Array:
         gravity: g in W [m/s²], shape (3,).
     """
     M = gravity_map(-error * np.asarray(gravity))
-    M[_PROPER_ACCELERATION, _PROPER_ACCELERATION] *= 1.0 + error
+    M[_ACCELERATION_COLUMNS, _ACCELERATION_COLUMNS] *= 1.0 + error
     return M
 
 
@@ -202,13 +206,13 @@ def cable_map(
     pull, centre = seal(pull, "pull", (3,)), seal(centre, "centre", (3,))
     arm, moments = seal(arm, "arm", (3,)), seal(moments, "moments", (3, 3))
     M = _identity_map()
-    M[RT, within(FORCE_AXES, W)] = _attitude_product(pull + stiffness * centre)
-    M[RP, within(FORCE_AXES, W)] = -stiffness * np.eye(3)
+    M[ATTITUDE, columns_of_part(FORCE_AXES, WRENCH)] = _attitude_product(pull + stiffness * centre)
+    M[POSITION, columns_of_part(FORCE_AXES, WRENCH)] = -stiffness * np.eye(3)
     attitude_moments = moments + np.outer(arm, centre)
-    M[RT, within(TORQUE_AXES, W)] = np.einsum(
+    M[ATTITUDE, columns_of_part(TORQUE_AXES, WRENCH)] = np.einsum(
         "ijk,jl->kli", _LEVI_CIVITA, attitude_moments
     ).reshape(9, 3)
-    M[RP, within(TORQUE_AXES, W)] = -np.einsum("ijk,j->ki", _LEVI_CIVITA, arm)
+    M[POSITION, columns_of_part(TORQUE_AXES, WRENCH)] = -np.einsum("ijk,j->ki", _LEVI_CIVITA, arm)
     return M
 
 
@@ -222,9 +226,9 @@ def logged_wrench_only(M: Array, compensated: ArrayLike, gravity: Vec3) -> Array
     """
     if not np.size(compensated):
         return M
-    weight = weight_map(compensated, gravity)[RT, W]
+    weight = weight_map(compensated, gravity)[ATTITUDE, WRENCH]
     M = M.copy()
-    M[RT, W] += weight - weight @ M[W, W]
+    M[ATTITUDE, WRENCH] += weight - weight @ M[WRENCH, WRENCH]
     return M
 
 
@@ -233,9 +237,11 @@ def extend_to_derivatives(M: Array) -> Array:
     K, fit = len(WIDE_LAYOUT.columns), len(SCAN_LAYOUT.columns)
     extended = np.zeros((K, K))
     extended[:, :fit] = M
-    extended[RT, RT], extended[RP, RP] = np.eye(9), np.eye(3)
-    extended[DW, DW] = extended[DDW, DDW] = M[W, W]
-    extended[DDW, DW] = M[DW, W]
+    extended[ATTITUDE, ATTITUDE], extended[POSITION, POSITION] = np.eye(9), np.eye(3)
+    extended[WRENCH_RATE, WRENCH_RATE] = extended[WRENCH_SECOND_RATE, WRENCH_SECOND_RATE] = M[
+        WRENCH, WRENCH
+    ]
+    extended[WRENCH_SECOND_RATE, WRENCH_RATE] = M[WRENCH_RATE, WRENCH]
     return extended
 
 

@@ -1,4 +1,4 @@
-"""`scan`: one pass over a log, in chunks of rows, without keeping the rows in memory.
+"""`summarise_log`: one pass over a log, in chunks of rows, without keeping the rows in memory.
 
 A chunk is a whole number of blocks of time. It is read with as many rows on either side as the
 derivatives need, but contributes its own time span alone: no sample is lost or counted twice where
@@ -21,7 +21,7 @@ from identify.logs import LogFile, Recording
 from identify.logs.recording import Excerpt, ReadExcerpt, excerpt, recording_rows
 from identify.logs.row_selection import RowCounts
 from identify.regressors.log_summary import LogSummary, merge_ranges, no_drift
-from identify.regressors.statistics import MAX_BLOCKS
+from identify.regressors.statistics import MAX_TIME_BLOCKS
 from identify.signals import Interpretation, NoUsableSegment, PreparedLog, on_one_clock, prepare
 from identify.signals.cutoff import shortest_segment_rows
 from identify.signals.differentiator import default_cutoff_hz
@@ -40,11 +40,11 @@ from identify.signals.uniform_clock import sampling_period
 CHUNK_ROWS = 65_536
 """Approximate number of rows of a chunk, rounded to whole blocks, at least one."""
 
-MAX_STATES = 200_000
+MAX_REPLAY_STATES = 200_000
 """Largest number of full-rate states kept of a log for its replay: half of them at the start of the
 log, the others spread over it."""
 
-_RATE_ROWS = 2000
+_RATE_ESTIMATE_ROWS = 2000
 """Number of leading rows from which the sampling rate is estimated."""
 
 ReadableLog: TypeAlias = Recording | LogFile
@@ -67,13 +67,13 @@ class _Chunk(NamedTuple):
     margin: int = 0
 
 
-def scan(
+def summarise_log(
     source: ReadableLog,
     reading: Interpretation | None = None,
     progress: Progress | None = None,
     *,
     wide: bool = False,
-    look_at: Callable[[Excerpt], None] | None = None,
+    on_chunk: Callable[[Excerpt], None] | None = None,
 ) -> LogSummary:
     """Read a log once and summarise it for estimation, validation and figures.
 
@@ -84,7 +84,7 @@ def scan(
         reading: corrections and settings of the reading; those of the schema if not given.
         progress: called after each chunk if there are several.
         wide: include the columns after [1, ψ, w], as in `prepare`; implied by a reading with maps.
-        look_at: called with each chunk, in order.
+        on_chunk: called with each chunk, in order.
 
     Raises:
         LogError: the log cannot be used.
@@ -103,8 +103,8 @@ def scan(
         part = replace(part, recording=chunk_reading.apply(part.recording))
         chunk_range = _wrench_range(part.recording)
         counts, wrench_range = counts + part.defect_counts, merge_ranges(wrench_range, chunk_range)
-        if look_at is not None:
-            look_at(part)
+        if on_chunk is not None:
+            on_chunk(part)
         try:
             prepared = _prepare_chunk(part, chunk, chunk_reading, summary, imu, wide=wide)
         except NoUsableSegment as error:
@@ -115,8 +115,8 @@ def scan(
                 prepared,
                 reading,
                 chunk_range,
-                most_blocks=max(1, MAX_BLOCKS // len(chunks)),
-                most_states=_max_states(len(chunks), first=summary is None),
+                max_blocks=max(1, MAX_TIME_BLOCKS // len(chunks)),
+                max_states=_max_states(len(chunks), first=summary is None),
             )
             summary = chunk_summary if summary is None else summary + chunk_summary
         if progress is not None and len(chunks) > 1:
@@ -140,8 +140,8 @@ def scan(
     )
 
 
-def excerpts(source: ReadableLog, reading: Interpretation | None = None) -> Iterator[Excerpt]:
-    """Iterate over the chunks of a log, in order, as `scan` reads them.
+def iterate_excerpts(source: ReadableLog, reading: Interpretation | None = None) -> Iterator[Excerpt]:
+    """Iterate over the chunks of a log, in order, as `summarise_log` reads them.
 
     Args:
         source: the log.
@@ -150,7 +150,7 @@ def excerpts(source: ReadableLog, reading: Interpretation | None = None) -> Iter
     Raises:
         LogError: the log cannot be used.
     """
-    yield from _excerpts(*_synchronise_source(source, reading or Interpretation()))
+    yield from _iterate_excerpts(*_synchronise_source(source, reading or Interpretation()))
 
 
 def calibrate_log(
@@ -171,7 +171,7 @@ def calibrate_log(
     return _calibrate_whole_log(*_synchronise_source(source, reading or Interpretation()))
 
 
-def _excerpts(source: ReadableLog, reading: Interpretation) -> Iterator[Excerpt]:
+def _iterate_excerpts(source: ReadableLog, reading: Interpretation) -> Iterator[Excerpt]:
     """Yield the chunks of a synchronised log."""
     read = _excerpt_reader(source)
     for chunk in _cut_chunks(source, reading):
@@ -217,9 +217,9 @@ def _wrench_range(recording: Recording) -> Array:
 def _max_states(chunks: int, *, first: bool) -> int:
     """Return the largest number of full-rate states that a chunk may keep."""
     if chunks == 1:
-        return MAX_STATES
-    first_chunk = MAX_STATES // 2
-    return first_chunk if first else (MAX_STATES - first_chunk) // (chunks - 1)
+        return MAX_REPLAY_STATES
+    first_chunk = MAX_REPLAY_STATES // 2
+    return first_chunk if first else (MAX_REPLAY_STATES - first_chunk) // (chunks - 1)
 
 
 def _synchronise_source(
@@ -244,7 +244,7 @@ def _calibrate_whole_log(source: ReadableLog, reading: Interpretation) -> ImuCal
     imu = (source if isinstance(source, Recording) else source.recording).imu
     if imu is None or not imu.fitted or len(_cut_chunks(source, reading)) == 1:
         return None
-    recordings = (part.recording for part in _excerpts(source, reading))
+    recordings = (part.recording for part in _iterate_excerpts(source, reading))
     return locate_accelerometer(recordings, reading.cutoff_hz)
 
 
@@ -258,7 +258,7 @@ def nominal_rate_hz(source: ReadableLog) -> float | None:
         return source.rate_hz
     if source.time is None or len(source) < 2:
         return None
-    period = sampling_period(source.time[:_RATE_ROWS])
+    period = sampling_period(source.time[:_RATE_ESTIMATE_ROWS])
     return 1.0 / period if period > 0.0 else None
 
 

@@ -21,10 +21,10 @@ from identify.signals.prepared_log import LogSeries
 from identify.signals.segments import MIN_SEGMENT_ROWS
 from identify.signals.uniform_clock import gap_starts
 from identify.signals.white_noise import SignalNoise
-from identify.spatial.columns import W
-from identify.spatial.rotations import lengths
+from identify.spatial.columns import WRENCH
+from identify.spatial.rotations import vector_norms
 
-MAX_POINTS = 100_000
+MAX_SERIES_POINTS = 100_000
 """Largest number of points of the series that are kept of a log."""
 
 _POINTS_PER_STRETCH = 200
@@ -101,8 +101,8 @@ class LogSummary(LogSeries):
         reading: Interpretation,
         wrench_range: Array,
         *,
-        most_blocks: int,
-        most_states: int,
+        max_blocks: int,
+        max_states: int,
     ) -> LogSummary:
         """Summarise a single chunk.
 
@@ -110,17 +110,17 @@ class LogSummary(LogSeries):
             chunk: the prepared chunk.
             reading: how the log is read; if it has no cut-off, `motion_cutoff_hz` is kept.
             wrench_range: minimum and maximum wrench of the chunk.
-            most_blocks: largest number of time blocks of its statistics.
-            most_states: largest number of full-rate states to keep.
+            max_blocks: largest number of time blocks of its statistics.
+            max_states: largest number of full-rate states to keep.
         """
         series: dict[str, Any] = {f.name: getattr(chunk, f.name) for f in fields(LogSeries)}
         series["recording"] = recording_rows(chunk.recording, 0, 0)
-        series["segments"] = _first_states(chunk.segments, most_states)
+        series["segments"] = _first_states(chunk.segments, max_states)
         series["motion_cutoff_hz"] = (
             (chunk.motion_cutoff_hz or 0.0) if reading.cutoff_hz is None else None
         )
-        statistics = block_statistics(chunk, most_blocks)
-        shared = chunk.folds is chunk.blocks and len(chunk.blocks) <= most_blocks
+        statistics = block_statistics(chunk, max_blocks)
+        shared = chunk.folds is chunk.blocks and len(chunk.blocks) <= max_blocks
         return cls(
             **series,
             reading=reading,
@@ -186,7 +186,7 @@ class LogSummary(LogSeries):
             folds = subtract_drift(self.folds.mapped(M), drift)
         rows = self.rows @ M
         start, stop = self.numbers / self.points, (self.numbers + 1.0) / self.points
-        rows[:, W] -= rows[:, :1] * drift(start, stop)
+        rows[:, WRENCH] -= rows[:, :1] * drift(start, stop)
         return replace(
             self,
             statistics=statistics,
@@ -216,9 +216,9 @@ class LogSummary(LogSeries):
         """Thin the series to evenly spread stretches of consecutive points.
 
         Args:
-            most: largest number of points, `MAX_POINTS` if not given.
+            most: largest number of points, `MAX_SERIES_POINTS` if not given.
         """
-        most = MAX_POINTS if most is None else most
+        most = MAX_SERIES_POINTS if most is None else most
         stride, kept = 1, np.ones(len(self.numbers), dtype=np.bool_)
         while kept.sum() > most and stride * _POINTS_PER_STRETCH < self.points:
             stride *= 2
@@ -259,8 +259,8 @@ def _time_spans_without_rows(time: Array | None) -> tuple[tuple[float, float], .
 
 
 def _max_speed_and_rate(segments: tuple[Segment, ...]) -> tuple[float, float]:
-    speeds = [float(lengths(segment.velocity).max()) for segment in segments]
-    rates = [float(lengths(segment.angular_velocity).max()) for segment in segments]
+    speeds = [float(vector_norms(segment.velocity).max()) for segment in segments]
+    rates = [float(vector_norms(segment.angular_velocity).max()) for segment in segments]
     return max(speeds, default=0.0), max(rates, default=0.0)
 
 

@@ -17,14 +17,14 @@ from identify.inertia import inertia_about_origin
 from identify.spatial import BodyMotion, hat
 from identify.spatial.columns import PRODUCT_COLUMNS, PRODUCT_PAIRS
 
-FEATURES = (
+FEATURE_NAMES = (
     *("ax", "ay", "az"),
     *("alx", "aly", "alz"),
     *(f"w{'xyz'[i]}w{'xyz'[j]}" for i, j in PRODUCT_PAIRS),
 )
 """Names of the twelve features ψ: a', α and the products of ω."""
 
-WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
+WRENCH_NAMES = ("fx", "fy", "fz", "tx", "ty", "tz")
 """Names of the six components of a wrench."""
 
 

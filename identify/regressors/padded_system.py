@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from identify.arrays import Array, Flags, Indices
 from identify.regressors.equations import Equations
-from identify.regressors.statistics import Group, Statistics
+from identify.regressors.statistics import ChannelGroup, Statistics
 
 ScalarT = TypeVar("ScalarT", bound=np.generic)
 
@@ -58,21 +58,21 @@ class PaddedSystem:
         noise: rows of the noise in all samples, shape (G, m, l, p + 1).
         samples, effective_samples: totals over all logs, shape (G,).
         channels: which of the m channels each group has, shape (G, m).
-        kinds: channels of each kind (force or torque), for up to K kinds, shape (G, K, m).
-        kind_numbers: number of the name of each kind; −1 where a group has fewer, shape (G, K).
+        quantities: channels of each of up to K quantities (force, torque), shape (G, K, m).
+        quantity_ids: number of the name of each quantity; −1 where a group has fewer, shape (G, K).
         sensors: groups of each sensor, such as its frequency bands, which share an offset; −1 where
             a sensor has fewer, shape (sensors, most).
         offsets: rows that offsets act on.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[ChannelGroup, ...]
     rows: Array
     noise: Array
     samples: Array
     effective_samples: Array
     channels: Flags
-    kinds: Flags
-    kind_numbers: Indices
+    quantities: Flags
+    quantity_ids: Indices
     sensors: Indices
     offsets: OffsetRows
 
@@ -119,7 +119,7 @@ class PaddedSystem:
             for part, start in zip(arrays, first.tolist(), strict=False)
             for sensor in part.sensors
         ]
-        channels, kinds, kind_numbers = _channel_kinds(groups)
+        channels, quantities, quantity_ids = _channel_quantities(groups)
         return cls(
             groups=groups,
             rows=_concatenate_padded([part.rows for part in arrays]),
@@ -127,8 +127,8 @@ class PaddedSystem:
             samples=np.concatenate([part.samples for part in arrays]),
             effective_samples=np.concatenate([part.effective_samples for part in arrays]),
             channels=channels,
-            kinds=kinds,
-            kind_numbers=kind_numbers,
+            quantities=quantities,
+            quantity_ids=quantity_ids,
             sensors=_concatenate_padded([sensor[None] for sensor in sensors], fill=-1),
             offsets=_join_offsets(arrays, first, channels[[sensor[0] for sensor in sensors]]),
         )
@@ -160,7 +160,7 @@ class _StatisticsArrays(NamedTuple):
         cls, statistics: Statistics, equations: Equations, groups: Indices, m: int
     ) -> _StatisticsArrays:
         fit, has_constant = statistics.layout.fit, statistics.layout.has_constant
-        factors = np.array(statistics.totals[:, groups, :fit, :fit])
+        factors = np.array(statistics.total_factors[:, groups, :fit, :fit])
         noise = statistics.noise_rows[:, groups, :, :fit]
         sensors: dict[tuple[str, ...], list[int]] = {}
         for number, g in enumerate(groups.tolist()):
@@ -172,7 +172,7 @@ class _StatisticsArrays(NamedTuple):
         factors[constant != 0.0, 0] = 0.0
         rows, noises = [], []
         acted_on = np.zeros((*constant.shape, m, 1 + len(equations.space)))
-        for logs, C in coefficients(equations, len(statistics.logs), groups.tolist(), m):
+        for logs, C in coefficients_by_log(equations, len(statistics.logs), groups.tolist(), m):
             rows.append(_apply_equations(factors[logs], C))
             noises.append(_apply_equations(noise[logs], C))
             if constant.any():
@@ -194,7 +194,7 @@ class _StatisticsArrays(NamedTuple):
         )
 
 
-def coefficients(
+def coefficients_by_log(
     equations: Equations, logs: int, groups: Sequence[int], m: int
 ) -> list[tuple[list[int], Array]]:
     """Collect logs with equal equations, and their [B | B0] of each group, (G, fit, m, p + 1)."""
@@ -214,7 +214,7 @@ def _group_coefficients(equations: Equations, log: int, groups: Sequence[int], m
     for g in groups:
         key = equations.equation_key(log, g)
         if key not in by_key:
-            residual = equations.residual(log, g)
+            residual = equations.residual_coefficients(log, g)
             fit, channels, q = residual.shape
             by_key[key] = np.zeros((fit, m, q))
             by_key[key][:, :channels, :-1], by_key[key][:, :channels, -1] = (
@@ -335,7 +335,7 @@ def _concatenate_padded(parts: Sequence[NDArray[ScalarT]], *, fill: int = 0) -> 
 
 
 @lru_cache(maxsize=256)
-def _channel_kinds(groups: tuple[Group, ...]) -> tuple[Flags, Flags, Indices]:
+def _channel_quantities(groups: tuple[ChannelGroup, ...]) -> tuple[Flags, Flags, Indices]:
     """Return the channels of each group and of each kind in it, and the numbers of the kinds.
 
     Kinds are numbered in order of their first appearance.
@@ -343,11 +343,11 @@ def _channel_kinds(groups: tuple[Group, ...]) -> tuple[Flags, Flags, Indices]:
     channels = _concatenate_padded(
         [np.ones((1, len(group.channels)), np.bool_) for group in groups]
     )
-    names = list(dict.fromkeys(kind for group in groups for kind in group.kinds))
+    names = list(dict.fromkeys(kind for group in groups for kind in group.quantities))
     flags, numbers = [], []
     for group in groups:
-        group_kinds = list(dict.fromkeys(group.kinds))
-        flags.append(np.array([np.array(group.kinds) == kind for kind in group_kinds])[None])
+        group_kinds = list(dict.fromkeys(group.quantities))
+        flags.append(np.array([np.array(group.quantities) == kind for kind in group_kinds])[None])
         numbers.append(np.array([[names.index(kind) for kind in group_kinds]]))
     arrays = channels, _concatenate_padded(flags), _concatenate_padded(numbers, fill=-1)
     for array in arrays:

@@ -13,7 +13,7 @@ from identify.inertia import PHI, inertia_about_com, is_consistent
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class ScalarUnknown:
     """A scalar unknown besides the bodies: a friction coefficient, a rotor inertia, a gain.
 
     Attributes:
@@ -46,7 +46,7 @@ class ParameterSpace:
     """
 
     bodies: tuple[str, ...] = ("body",)
-    scalars: tuple[Scalar, ...] = ()
+    scalars: tuple[ScalarUnknown, ...] = ()
     defaults: Mapping[str, PhiLike] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -55,7 +55,9 @@ class ParameterSpace:
         names = [*self.bodies, *(scalar.name for scalar in self.scalars)]
         if len(set(names)) < len(names):
             raise ProblemError(f"names of bodies and scalars must differ, got {', '.join(names)}")
-        defaults = {body: _default_body(self, body, phi) for body, phi in self.defaults.items()}
+        defaults = {
+            body: _validated_default(self, body, phi) for body, phi in self.defaults.items()
+        }
         object.__setattr__(self, "defaults", defaults)
 
     def __len__(self) -> int:
@@ -80,7 +82,7 @@ class ParameterSpace:
             body = self.bodies.index(body)
         return slice(10 * body, 10 * body + 10)
 
-    def default_of(self, body: str | int) -> Phi | None:
+    def default_parameters(self, body: str | int) -> Phi | None:
         """Return the default parameters of a body, by name or number, (10,); None without any."""
         phi = self.defaults.get(self.bodies[body] if isinstance(body, int) else body)
         return None if phi is None else np.array(phi)
@@ -99,7 +101,7 @@ class ParameterSpace:
         return slice(10 * len(self.bodies), len(self))
 
 
-def _default_body(space: ParameterSpace, body: str, phi: PhiLike) -> tuple[float, ...]:
+def _validated_default(space: ParameterSpace, body: str, phi: PhiLike) -> tuple[float, ...]:
     """Validate the default parameters of a body and return them as a tuple."""
     space.body_slice(body)
     default = seal(phi, f"default of {body!r}", (10,))
@@ -113,5 +115,5 @@ def _default_body(space: ParameterSpace, body: str, phi: PhiLike) -> tuple[float
     return tuple(default.tolist())
 
 
-ONE_BODY = ParameterSpace()
+ONE_BODY_SPACE = ParameterSpace()
 """Parameter space of one body without scalars: ten unknowns."""

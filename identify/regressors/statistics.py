@@ -22,7 +22,7 @@ from scipy.linalg.lapack import dtpqrt
 from identify.arrays import Array, Flags, Indices, seal
 from identify.regressors.triangular import qr_factor
 
-MAX_BLOCKS = 200
+MAX_TIME_BLOCKS = 200
 """Largest number of time blocks of a log, not counting the cuts between its segments."""
 
 MAX_FACTOR_BYTES = 32 * 2**20
@@ -37,23 +37,23 @@ _QR_PANEL_COLUMNS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ChannelGroup:
     """Channels of one sensor, whose rows share one weight.
 
     Attributes:
         name: name of the sensor or its band.
         channels: names of the simultaneous channels, one residual each.
-        kinds: quantity of each channel ("force", "torque"); channels of one kind are assumed to
-            have equal noise if there are few data.
+        quantities: quantity of each channel ("force", "torque"); channels of one quantity are
+            assumed to have equal noise if there are few data.
     """
 
     name: str
     channels: tuple[str, ...]
-    kinds: tuple[str, ...]
+    quantities: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class RowLayout:
     """Columns and groups of channels of statistics, which can be added if their layouts are equal.
 
     Attributes:
@@ -65,7 +65,7 @@ class Layout:
     """
 
     columns: tuple[str, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[ChannelGroup, ...]
     fit: int
 
     @property
@@ -74,14 +74,14 @@ class Layout:
         return self.columns[:1] == ("1",)
 
 
-def most_blocks(layout: Layout) -> int:
+def max_block_count(layout: RowLayout) -> int:
     """Return the largest number of time blocks of a log whose statistics are kept, at least one.
 
     Args:
         layout: columns and groups, all of which may have rows in every block.
     """
     block_bytes = 8 * len(layout.groups) * len(layout.columns) ** 2
-    return min(max(MAX_FACTOR_BYTES // block_bytes, 1), MAX_BLOCKS)
+    return min(max(MAX_FACTOR_BYTES // block_bytes, 1), MAX_TIME_BLOCKS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class Statistics:
         logs: name of each log; `+` merges logs with equal names.
     """
 
-    layout: Layout
+    layout: RowLayout
     factors: Array
     log: Indices
     block: Indices
@@ -127,7 +127,7 @@ class Statistics:
     @classmethod
     def from_factor(
         cls,
-        layout: Layout,
+        layout: RowLayout,
         factor: Array,
         samples: int,
         effective_samples: float | None = None,
@@ -160,7 +160,7 @@ class Statistics:
         return bool((self.samples == 1.0).all())
 
     @cached_property
-    def totals(self) -> Array:
+    def total_factors(self) -> Array:
         """Factor R of each log and group over all blocks, shape (logs, groups, K, K)."""
         logs, groups, K, _ = self.noise.shape
         group_of_cell = self.log * groups + self.group
@@ -212,14 +212,14 @@ class Statistics:
             later: statistics of the same layout; its name is ignored.
         """
         start = int(self.block.max()) + 1
-        return self + later._copy(block=start + later.block, logs=self.logs)
+        return self + later._replace(block=start + later.block, logs=self.logs)
 
     def subset(self, cells: Indices | Flags | Sequence[int]) -> Statistics:
         """Select cells by their numbers; the logs are kept."""
         chosen = slice(None) if isinstance(cells, slice) else np.asarray(cells)
-        return self._copy(**{name: getattr(self, name)[chosen] for name in _CELL_ATTRIBUTES})
+        return self._replace(**{name: getattr(self, name)[chosen] for name in _CELL_ATTRIBUTES})
 
-    def _copy(self, **changes: object) -> Statistics:
+    def _replace(self, **changes: object) -> Statistics:
         """Return a copy with other attributes, without validation and without copying arrays."""
         copy = object.__new__(Statistics)
         for attribute in fields(Statistics):
@@ -237,7 +237,7 @@ class Statistics:
         factors = self.factors[:, :, :fit]
         if factors.shape[1] > fit:
             factors = np.linalg.qr(factors, mode="r")
-        return self._copy(
+        return self._replace(
             layout=replace(self.layout, columns=self.layout.columns[:fit]),
             factors=np.ascontiguousarray(factors),
             noise=np.linalg.qr(self.noise[..., :fit], mode="r"),
@@ -248,7 +248,7 @@ class Statistics:
         one_block = replace(self, block=np.zeros_like(self.block))
         return one_block + one_block.subset(np.zeros(0, dtype=np.intp))
 
-    def mapped(self, M: Array, layout: Layout | None = None) -> Statistics:
+    def mapped(self, M: Array, layout: RowLayout | None = None) -> Statistics:
         """Apply a linear map to the columns: z M in place of z, such as another frame or a gain.
 
         Args:
@@ -334,7 +334,7 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
         raise ValueError("statistics of different layouts cannot be combined")
     first = np.cumsum([0, *(len(part.logs) for part in parts)])
     k = max(part.factors.shape[1] for part in parts)
-    joined = parts[0]._copy(
+    joined = parts[0]._replace(
         factors=np.concatenate([_pad_rows(part.factors, k) for part in parts]),
         log=np.concatenate([part.log + start for part, start in zip(parts, first, strict=False)]),
         **{
@@ -343,7 +343,7 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
         },
         logs=_unique_names([name for part in parts for name in part.logs]),
     )
-    joined.__dict__["totals"] = np.concatenate([part.totals for part in parts])
+    joined.__dict__["total_factors"] = np.concatenate([part.total_factors for part in parts])
     return joined
 
 

@@ -1,4 +1,4 @@
-"""`System`: statistics and equations together; every least-squares quantity is computed from it.
+"""`LinearSystem`: sufficient statistics with their equations, for all quantities of least squares.
 
 Statistics hold the data, equations the model; a fit supplies weights. Offsets act on the constant,
 whose column is zero below the first row of each factor: they are eliminated from those rows alone,
@@ -18,7 +18,7 @@ from identify.arrays import Array, Indices, seal
 from identify.errors import ProblemError
 from identify.inertia import PHI
 from identify.regressors.equations import Equations
-from identify.regressors.padded_system import PaddedSystem, coefficients
+from identify.regressors.padded_system import PaddedSystem, coefficients_by_log
 from identify.regressors.parameter_space import ParameterSpace
 from identify.regressors.statistics import Statistics
 from identify.regressors.triangular import qr_factor
@@ -28,12 +28,12 @@ from identify.regressors.triangular import qr_factor
 class LinearProblem:
     """Least-squares problem min ‖A x − b‖² in QR-reduced rows, in units of the noise if weighted.
 
-    The sum of squared residuals of the whole log is ‖A x − b‖² + floor², for any x.
+    The sum of squared residuals of the whole log is ‖A x − b‖² + min_residual², for any x.
 
     Attributes:
         A: upper triangular, shape (p, p).
         b: shape (p,).
-        floor: norm of the residual at the optimum.
+        min_residual: norm of the residual at the optimum.
         equations: effective number of independent scalar equations in the data.
         nuisances: number of further parameters (sensor offsets) that were fitted and eliminated.
         names: names of the p parameters.
@@ -41,7 +41,7 @@ class LinearProblem:
 
     A: Array
     b: Array
-    floor: float
+    min_residual: float
     equations: float
     nuisances: int = 0
     names: tuple[str, ...] = PHI
@@ -86,12 +86,12 @@ class LinearProblem:
 
     def residual_norm(self, x: Array) -> float:
         """Return the norm of the residuals of the whole log at parameters x."""
-        return float(np.hypot(np.linalg.norm(self.A @ x - self.b), self.floor))
+        return float(np.hypot(np.linalg.norm(self.A @ x - self.b), self.min_residual))
 
 
-_CONSTANT_ONE = np.ones(1)
+_ONE = np.ones(1)
 
-Data: TypeAlias = Sequence[tuple[Statistics, Equations]]
+FitData: TypeAlias = Sequence[tuple[Statistics, Equations]]
 """Statistics with their equations; all equations have the same parameter space."""
 
 Weights: TypeAlias = Array
@@ -119,7 +119,7 @@ class GroupCells(NamedTuple):
 
 
 @dataclass(frozen=True)
-class System:
+class LinearSystem:
     """Statistics and equations of all data of a fit.
 
     Attributes:
@@ -129,7 +129,7 @@ class System:
     data: tuple[tuple[Statistics, Equations], ...]
 
     @classmethod
-    def of(cls, data: Data) -> System:
+    def of(cls, data: FitData) -> LinearSystem:
         """Combine data into a system.
 
         Raises:
@@ -157,20 +157,20 @@ class System:
         ).reshape(-1, 2)
 
     @cached_property
-    def arrays(self) -> PaddedSystem:
+    def padded(self) -> PaddedSystem:
         """Equations of the groups as padded arrays, in the order of `group_index`."""
         return PaddedSystem.of(self.data, self.group_index)
 
     def group_cells(self) -> Iterator[GroupCells]:
         """Iterate over the cells of each group, separately for logs with different equations."""
-        arrays, m = self.arrays, self.arrays.rows.shape[1]
+        arrays, m = self.padded, self.padded.rows.shape[1]
         first_log = np.cumsum([0, *(len(statistics.logs) for statistics, _ in self.data)])
         for number, ((data, g), sensor) in enumerate(
             zip(self.group_index.tolist(), arrays.sensor.tolist(), strict=True)
         ):
             statistics, equations = self.data[data]
             offset_of_log = arrays.offsets.of_log[first_log[data] :, sensor]
-            for logs, C in coefficients(equations, len(statistics.logs), [g], m):
+            for logs, C in coefficients_by_log(equations, len(statistics.logs), [g], m):
                 in_group = (statistics.group == g) & np.isin(statistics.log, logs)
                 cells = np.flatnonzero(in_group)
                 z = statistics.factors[cells][..., : statistics.layout.fit]
@@ -179,13 +179,13 @@ class System:
     @property
     def nuisances(self) -> int:
         """Number of scalar offsets that are fitted."""
-        offsets = self.arrays.offsets
-        return int(self.arrays.channels[offsets.group[:, 0]].sum())
+        offsets = self.padded.offsets
+        return int(self.padded.channels[offsets.group[:, 0]].sum())
 
     @property
     def equations(self) -> float:
         """Effective number of independent scalar equations in the data."""
-        return float(self.arrays.channels.sum(axis=1) @ self.arrays.effective_samples)
+        return float(self.padded.channels.sum(axis=1) @ self.padded.effective_samples)
 
     def problem(self, weights: Weights) -> LinearProblem:
         """Form the least-squares problem in x with the offsets eliminated.
@@ -206,14 +206,14 @@ class System:
     def whitened_rows(self, weights: Weights) -> Array:
         """Compute the whitened rows [A | b] with the offsets eliminated, shape (n, p + 1)."""
         roots = whitener(weights)
-        free = _apply_to_channels(roots, self.arrays.rows).reshape(-1, 1 + len(self.space))
-        if self.arrays.offsets.rows.shape[1] < 2:  # an offset uses up the only row it acts on
+        free = _apply_to_channels(roots, self.padded.rows).reshape(-1, 1 + len(self.space))
+        if self.padded.offsets.rows.shape[1] < 2:  # an offset uses up the only row it acts on
             return free
         return np.concatenate((free, self._without_offsets(roots)))
 
     def _without_offsets(self, roots: Array) -> Array:
         """Eliminate the sensor offsets from the whitened rows they act on, shape (n, p + 1)."""
-        offsets = self.arrays.offsets
+        offsets = self.padded.offsets
         O, r, m, q = offsets.rows.shape
         L = roots[offsets.group]
         rows = np.concatenate((offsets.constant[..., None, None] * L, L @ offsets.rows), -1)
@@ -222,12 +222,12 @@ class System:
 
     def offset_information(self, weights: Weights) -> Array:
         """Compute the information Σ c² W on each sensor offset, shape (offsets, m, m)."""
-        offsets = self.arrays.offsets
+        offsets = self.padded.offsets
         return np.einsum("or,ormn->omn", offsets.constant**2, weights[offsets.group])
 
     def offset_maps(self, weights: Weights) -> Array:
         """Compute the map from [−x; 1] to the least-squares offsets, shape (offsets, m, p + 1)."""
-        offsets = self.arrays.offsets
+        offsets = self.padded.offsets
         if offsets.rows.shape[1] < 2:
             return offsets.rows[:, 0] / offsets.constant[..., None]
         weighted = offsets.constant[..., None, None] * weights[offsets.group]
@@ -240,11 +240,11 @@ class System:
         The sensor adds its offset: measured = modelled + offset. The offsets of the sensors of a
         log are concatenated; logs with fewer channels than others are padded with zeros.
         """
-        return self.offsets_by_log(self.offset_maps(weights) @ augmented(x))
+        return self.offsets_by_log(self.offset_maps(weights) @ augment(x))
 
     def offsets_by_log(self, values: Array) -> Array:
         """Arrange values of the sensor offsets by log, (offsets, m) to (logs, widest)."""
-        offsets = self.arrays.offsets
+        offsets = self.padded.offsets
         padded = np.concatenate((values, np.zeros((1, values.shape[1]))))
         of_log = padded[offsets.of_log].reshape(len(offsets.of_log), -1)
         return np.take_along_axis(of_log, offsets.channel_order, axis=1)
@@ -256,8 +256,8 @@ class System:
             x: unknowns, shape (p,).
             weights: weights for offsets over several groups or logs; identity if not given.
         """
-        y, offsets = augmented(x), self.arrays.offsets
-        residuals = _times_parameters(self.arrays.rows, y)
+        y, offsets = augment(x), self.padded.offsets
+        residuals = _times_parameters(self.padded.rows, y)
         moments = residuals @ residuals.swapaxes(-1, -2)
         if offsets.rows.shape[1] > 1:
             G, m, _ = moments.shape
@@ -271,10 +271,10 @@ class System:
 
     def measured_power(self) -> Array:
         """Compute the mean square of the measured values of each channel, with offsets, (G, m)."""
-        offsets = self.arrays.offsets
-        power = (self.arrays.rows[..., -1] ** 2).sum(axis=2)
+        offsets = self.padded.offsets
+        power = (self.padded.rows[..., -1] ** 2).sum(axis=2)
         np.add.at(power, offsets.group, offsets.rows[..., -1] ** 2)
-        return power / self.arrays.samples[:, None]
+        return power / self.padded.samples[:, None]
 
     def noise_moment(self, weights: Weights) -> Array:
         """Compute the expected moment of noise in the columns of the whitened rows [A | b].
@@ -282,27 +282,27 @@ class System:
         Returns:
             Shape (p + 1, p + 1).
         """
-        rows, q = self.arrays.noise, 1 + len(self.space)
+        rows, q = self.padded.noise, 1 + len(self.space)
         return rows.reshape(-1, q).T @ _apply_to_channels(weights, rows).reshape(-1, q)
 
     def noise_moments(self, x: Array) -> Array:
         """Compute the expected Σ r rᵀ of each group from noise in the columns, shape (G, m, m)."""
-        rows = _times_parameters(self.arrays.noise, augmented(x))
+        rows = _times_parameters(self.padded.noise, augment(x))
         return rows @ rows.swapaxes(-1, -2)
 
     def noise_scatter(self, x: Array, weights: Weights) -> Array:
         """Compute the covariance of the scores Σ Bᵀ W r from noise in both B and r, (p, p)."""
-        rows, p = self.arrays.noise, len(self.space)
-        cross_term = (weights @ _times_parameters(rows, augmented(x)))[:, None] @ rows[..., :-1]
-        shares = cross_term / self.arrays.effective_samples[:, None, None, None]
+        rows, p = self.padded.noise, len(self.space)
+        cross_term = (weights @ _times_parameters(rows, augment(x)))[:, None] @ rows[..., :-1]
+        shares = cross_term / self.padded.effective_samples[:, None, None, None]
         return cross_term.swapaxes(1, 2).reshape(-1, p).T @ shares.reshape(-1, p)
 
-    def moments(self, weights: Weights) -> Array:
+    def normal_matrices(self, weights: Weights) -> Array:
         """Compute [A | b]ᵀ[A | b] of each group from the rows without offsets, (G, p + 1, p + 1).
 
         The weights need not be positive.
         """
-        rows = self.arrays.rows
+        rows = self.padded.rows
         G, m, n, q = rows.shape
         weighted = _apply_to_channels(weights, rows).reshape(G, m * n, q)
         return rows.reshape(G, m * n, q).swapaxes(-1, -2) @ weighted
@@ -318,9 +318,9 @@ def _times_parameters(rows: Array, y: Array) -> Array:
     return (rows.reshape(-1, len(y)) @ y).reshape(rows.shape[:-1])
 
 
-def augmented(x: Array) -> Array:
+def augment(x: Array) -> Array:
     """Return [−x; 1], by which the residual is r = z · [B | B0] [−x; 1]."""
-    return np.concatenate((-x, _CONSTANT_ONE))
+    return np.concatenate((-x, _ONE))
 
 
 def whitener(weights: Array) -> Array:

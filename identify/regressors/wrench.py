@@ -19,13 +19,13 @@ from identify.arrays import Array, Indices, Vec3, Vec6, as_real
 from identify.errors import ProblemError
 from identify.regressors.accumulation import statistics_of_blocks
 from identify.regressors.equations import Equations, Offsets
-from identify.regressors.newton_euler import FEATURE_TENSOR, FEATURES, WRENCH
-from identify.regressors.parameter_space import ONE_BODY, ParameterSpace
+from identify.regressors.newton_euler import FEATURE_NAMES, FEATURE_TENSOR, WRENCH_NAMES
+from identify.regressors.parameter_space import ONE_BODY_SPACE, ParameterSpace
 from identify.regressors.statistics import (
-    MAX_BLOCKS,
+    MAX_TIME_BLOCKS,
     QR_CHUNK_ROWS,
-    Group,
-    Layout,
+    ChannelGroup,
+    RowLayout,
     Statistics,
     qr_update,
 )
@@ -34,46 +34,46 @@ from identify.signals.transform import BAND_EDGES_HZ, CONSTANT_GROUP
 from identify.spatial import BodyMotion, Pose, PoseLike, coadjoint
 from identify.spatial.columns import (
     ANGULAR_ACCELERATION,
-    DDW,
-    DW,
-    FIT_COLUMNS,
+    ATTITUDE,
+    FEATURES,
+    FIT_COLUMN_COUNT,
     FORCE_AXES,
+    POSITION,
     PRODUCT_PAIRS,
     PROPER_ACCELERATION,
-    PSI,
     RATE_PRODUCTS,
-    RP,
-    RT,
-    W,
+    WRENCH,
+    WRENCH_RATE,
+    WRENCH_SECOND_RATE,
     without_constant,
 )
 
-WRENCH_LAYOUT = Layout(
-    columns=("1", *FEATURES, *WRENCH),
-    groups=(Group("wrench", WRENCH, (*["force"] * 3, *["torque"] * 3)),),
-    fit=FIT_COLUMNS,
+WRENCH_LAYOUT = RowLayout(
+    columns=("1", *FEATURE_NAMES, *WRENCH_NAMES),
+    groups=(ChannelGroup("wrench", WRENCH_NAMES, (*["force"] * 3, *["torque"] * 3)),),
+    fit=FIT_COLUMN_COUNT,
 )
 """Columns z = [1, ψ, w]: the constant, twelve features and six wrench components."""
 
-SCAN_LAYOUT = Layout(
+SCAN_LAYOUT = RowLayout(
     columns=WRENCH_LAYOUT.columns,
     groups=(
-        Group("mean", WRENCH, WRENCH_LAYOUT.groups[0].kinds),
+        ChannelGroup("mean", WRENCH_NAMES, WRENCH_LAYOUT.groups[0].quantities),
         *(
-            Group(f"{low:g}-{high:g} Hz", WRENCH, WRENCH_LAYOUT.groups[0].kinds)
+            ChannelGroup(f"{low:g}-{high:g} Hz", WRENCH_NAMES, WRENCH_LAYOUT.groups[0].quantities)
             for low, high in pairwise(BAND_EDGES_HZ)
         ),
     ),
-    fit=FIT_COLUMNS,
+    fit=FIT_COLUMN_COUNT,
 )
 """Columns of `WRENCH_LAYOUT` by frequency: block means, on which offsets act, and bands."""
 
-WIDE_LAYOUT = Layout(
+WIDE_LAYOUT = RowLayout(
     columns=(
         *SCAN_LAYOUT.columns,
         *(f"R{world}{body}" for body in "xyz" for world in "xyz"),
-        *(f"d{name}" for name in WRENCH),
-        *(f"dd{name}" for name in WRENCH),
+        *(f"d{name}" for name in WRENCH_NAMES),
+        *(f"dd{name}" for name in WRENCH_NAMES),
         *(f"Rp{body}" for body in "xyz"),
     ),
     groups=SCAN_LAYOUT.groups,
@@ -90,7 +90,7 @@ Drift: TypeAlias = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True, slots=True)
-class BodyWrench(Equations):
+class WrenchEquations(Equations):
     """Equations of the wrench on one body, or on several rigidly connected bodies.
 
     Attributes:
@@ -99,21 +99,21 @@ class BodyWrench(Equations):
         bodies: names of the bodies that move in a log: one entry for all logs, or one for each.
     """
 
-    space: ParameterSpace = ONE_BODY
+    space: ParameterSpace = ONE_BODY_SPACE
     offsets: Offsets = "per_log"
     bodies: tuple[tuple[str, ...], ...] = (("body",),)
 
     def __post_init__(self) -> None:
         self.check_offsets()
 
-    def residual(self, log: int, group: int) -> Array:
+    def residual_coefficients(self, log: int, group: int) -> Array:
         """Return the coefficients of w − Y(ψ) φ, shape (19, 6, 1 + p)."""
         bodies = self.bodies[log if len(self.bodies) > 1 else 0]
         C = np.zeros((WRENCH_LAYOUT.fit, 6, 1 + len(self.space)))
-        C[W, :, 0] = np.eye(6)
+        C[WRENCH, :, 0] = np.eye(6)
         for body in bodies:
             block = self.space.body_slice(body)
-            C[PSI, :, 1 + block.start : 1 + block.stop] = FEATURE_TENSOR
+            C[FEATURES, :, 1 + block.start : 1 + block.stop] = FEATURE_TENSOR
         return C
 
     def equation_key(self, log: int, group: int) -> object:
@@ -141,11 +141,11 @@ def wrench_statistics(
     return Statistics.from_factor(WRENCH_LAYOUT, factor, len(wrench), effective_samples, log=log)
 
 
-def block_statistics(log: PreparedLog, most: int = MAX_BLOCKS) -> Statistics:
-    """Compute the statistics of a prepared log in at most `most` blocks, one per static pose."""
+def block_statistics(log: PreparedLog, max_blocks: int = MAX_TIME_BLOCKS) -> Statistics:
+    """Compute the statistics of a prepared log, in a limited number of blocks or by static pose."""
     if log.recording.still:
         return static_pose_statistics(log.rows, log.recording.sha256)
-    return scan_statistics(log.blocks, log.recording.sha256, most)
+    return scan_statistics(log.blocks, log.recording.sha256, max_blocks)
 
 
 def fold_statistics(log: PreparedLog) -> Statistics:
@@ -156,16 +156,16 @@ def fold_statistics(log: PreparedLog) -> Statistics:
 
 
 def scan_statistics(
-    blocks: Sequence[BlockRows], log: str = "", most: int = MAX_BLOCKS
+    blocks: Sequence[BlockRows], log: str = "", max_blocks: int = MAX_TIME_BLOCKS
 ) -> Statistics:
     """Compute the statistics of a wrench log from the rows of its blocks, in order of time.
 
     Args:
         blocks: one or more blocks.
         log: name of the log.
-        most: largest number of blocks; if there are more, neighbours are merged.
+        max_blocks: largest number of blocks; if there are more, neighbours are merged.
     """
-    return statistics_of_blocks(blocks, _layout_of_rows(blocks[0].rows), log, most=most)
+    return statistics_of_blocks(blocks, _layout_of_rows(blocks[0].rows), log, max_blocks=max_blocks)
 
 
 def static_pose_statistics(rows: Array, log: str = "") -> Statistics:
@@ -207,11 +207,11 @@ def subtract_drift(statistics: Statistics, drift: Drift) -> Statistics:
     """
     cells, factors = block_mean_cells(statistics, 0), statistics.factors.copy()
     offset = drift(*equal_time_intervals(len(cells)))
-    factors[cells, :, W] -= factors[cells, :, :1] * offset[:, None]
+    factors[cells, :, WRENCH] -= factors[cells, :, :1] * offset[:, None]
     return replace(statistics, factors=factors)
 
 
-def _layout_of_rows(rows: Array) -> Layout:
+def _layout_of_rows(rows: Array) -> RowLayout:
     """Return the layout of rows by frequency from their number of columns."""
     return WIDE_LAYOUT if rows.shape[1] == len(WIDE_LAYOUT.columns) else SCAN_LAYOUT
 
@@ -228,7 +228,7 @@ def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
         rates = w[rows].T
         z = chunk[:, : rates.shape[1]]
         z[0] = 1.0
-        psi, z[W] = z[PSI], wrench[rows].T
+        psi, z[WRENCH] = z[FEATURES], wrench[rows].T
         psi[PROPER_ACCELERATION], psi[ANGULAR_ACCELERATION] = a[rows].T, al[rows].T
         for (i, j), product in zip(PRODUCT_PAIRS, psi[RATE_PRODUCTS], strict=True):
             np.multiply(rates[i], rates[j], out=product)
@@ -236,7 +236,7 @@ def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
     return np.triu(factor)
 
 
-def in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
+def statistics_in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
     """Transform statistics from body frame B to body frame C.
 
     Features and wrench change linearly, so the log is not read again.
@@ -252,16 +252,16 @@ def in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
     if columns not in (WRENCH_LAYOUT.columns, WIDE_LAYOUT.columns):
         raise ProblemError("only statistics of a wrench can be transformed to another frame")
     M = np.eye(len(columns))
-    M[1:FIT_COLUMNS, 1:FIT_COLUMNS] = frame_change(X_CB).T
+    M[1:FIT_COLUMN_COUNT, 1:FIT_COLUMN_COUNT] = feature_frame_map(X_CB).T
     if columns == WIDE_LAYOUT.columns:
         X_CB = Pose.of(X_CB)
-        M[RT, RT] = np.kron(X_CB.rotation, np.eye(3)).T
-        M[DW, DW] = M[DDW, DDW] = M[W, W]
-        M[RP, RP], M[0, RP] = X_CB.rotation.T, -X_CB.position
+        M[ATTITUDE, ATTITUDE] = np.kron(X_CB.rotation, np.eye(3)).T
+        M[WRENCH_RATE, WRENCH_RATE] = M[WRENCH_SECOND_RATE, WRENCH_SECOND_RATE] = M[WRENCH, WRENCH]
+        M[POSITION, POSITION], M[0, POSITION] = X_CB.rotation.T, -X_CB.position
     return statistics.mapped(M)
 
 
-def frame_change(X_CB: PoseLike) -> Array:
+def feature_frame_map(X_CB: PoseLike) -> Array:
     """Return the matrix that maps [ψ, w] about Bo in B to [ψ, w] about Co in C, shape (18, 18).
 
     a'_C = R (a'_B + (α× + ω×ω×) p) with p = p_BoCo_B and R = R_CB; α and the products of ω rotate;
@@ -270,16 +270,16 @@ def frame_change(X_CB: PoseLike) -> Array:
     X_CB = Pose.of(X_CB)
     R = X_CB.rotation
     p = X_CB.inverse().position
-    G = np.zeros((FIT_COLUMNS - 1, FIT_COLUMNS - 1))
-    G[PROPER_ACCELERATION, without_constant(PSI)] = R @ point_transport(p)
+    G = np.zeros((FIT_COLUMN_COUNT - 1, FIT_COLUMN_COUNT - 1))
+    G[PROPER_ACCELERATION, without_constant(FEATURES)] = R @ point_acceleration_map(p)
     G[PROPER_ACCELERATION, PROPER_ACCELERATION] += R
     G[ANGULAR_ACCELERATION, ANGULAR_ACCELERATION] = R
     G[RATE_PRODUCTS, RATE_PRODUCTS] = _rotated_products(R)
-    G[without_constant(W), without_constant(W)] = coadjoint(X_CB)
+    G[without_constant(WRENCH), without_constant(WRENCH)] = coadjoint(X_CB)
     return G
 
 
-def point_transport(p: Vec3) -> Array:
+def point_acceleration_map(p: Vec3) -> Array:
     """Return the matrix that maps ψ to (α× + ω×ω×) p, shape (3, 12)."""
     # ∂f/∂h of the Newton-Euler equations is the same matrix.
     return np.einsum("jik,k->ij", FEATURE_TENSOR[:, FORCE_AXES, 1:4], p)

@@ -13,7 +13,7 @@ from identify.arms import ArmFit, arm_text
 from identify.arrays import Phi
 from identify.estimation import Estimate
 from identify.exchange.estimate_json import estimate_digest
-from identify.findings import NOT_IDENTIFIED
+from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import PHI, UNITS
 from identify.pipeline.arm_results import ArmResult
 from identify.pipeline.payload import PayloadResult
@@ -198,7 +198,7 @@ def _link_section(fit: ArmFit) -> Section:
 
 def _link_cells(link: Estimate, model: Phi, smallest: Phi) -> Iterable[Cell]:
     for k, name in enumerate(PHI):
-        value, unknown = float(link.parameters.phi[k]), link.decided_by[name] in NOT_IDENTIFIED
+        value, unknown = float(link.parameters.phi[k]), link.decided_by[name] in UNIDENTIFIED_SOURCES
         yield Cell(
             significant(value, 3) if abs(value) > smallest[k] else "0",
             tooltip=f"{value!r} {UNITS[k]}; in the URDF {float(model[k])!r}",
@@ -212,7 +212,7 @@ def _change_row(name: str, link: Estimate, model: Phi) -> Row:
     if model[0] > 0.0:
         distance = float(np.linalg.norm(phi[1:4] / phi[0] - model[1:4] / model[0]))
         moved = fixed(1e3 * distance, 1)
-    shown = [entry for entry, by in link.decided_by.items() if by not in NOT_IDENTIFIED]
+    shown = [entry for entry, by in link.decided_by.items() if by not in UNIDENTIFIED_SOURCES]
     mass, before = (significant(float(each), 4) for each in (phi[0], model[0]))
     return row(name, mass, before, moved, ", ".join(shown) or "only combinations")
 

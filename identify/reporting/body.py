@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE
-from identify.findings import NOT_IDENTIFIED
+from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import PHI
 from identify.pipeline.required_precision import repeatability
 from identify.reporting.body_picture import body_drawing, ellipsoid_semi_axes
@@ -161,7 +161,7 @@ def _join_intervals(cells: Sequence[FormattedRow]) -> str:
 
 def _inertia_tile(result: BodyResult) -> Tile:
     decided = result.estimate.decided_by
-    missing = [name for name in PHI if decided[name] in NOT_IDENTIFIED]
+    missing = [name for name in PHI if decided[name] in UNIDENTIFIED_SOURCES]
     if missing:
         logs = "this log" if len(result.logs) == 1 else "these logs"
         completed = "; values of a default body" if "default" in decided.values() else ""
@@ -193,7 +193,9 @@ def repeatability_in_words(estimate: Estimate, scale: str = "the sensor's scale"
     Returns:
         No sentence if the error of the sensor's scale hardly widens them.
     """
-    if estimate.calibration is None or NOT_IDENTIFIED & {estimate.decided_by[n] for n in PHI[:4]}:
+    if estimate.calibration is None or UNIDENTIFIED_SOURCES & {
+        estimate.decided_by[n] for n in PHI[:4]
+    }:
         return []
     mass, com = repeatability(estimate)
     low, high = estimate.intervals["m"] or (0.0, 0.0)
@@ -239,7 +241,7 @@ def _parameter_cells(line: ParameterRow) -> Row:
         Cell(line.name[:1], sub=index),
         Cell(texts.unit),
         Cell(texts.value, tooltip=f"{line.value!r} {line.unit}"),
-        Cell("" if decided_by in (*NOT_IDENTIFIED, "given") else texts.interval),
+        Cell("" if decided_by in (*UNIDENTIFIED_SOURCES, "given") else texts.interval),
         Cell(
             _DECIDED_BY_TEXTS.get(decided_by, decided_by),
             tone=_DECIDED_BY_TONES.get(decided_by, ""),

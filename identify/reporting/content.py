@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from identify.reporting.canvas import COLORS, Column
 from identify.reporting.rounding import minus_signs, typeset
-from identify.texts import printable
+from identify.texts import escape_unprintable
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -288,7 +288,7 @@ def prose(text: str) -> Markup:
     """Convert text to markup: backticks become code, hyphens of numbers become minus signs."""
     from markupsafe import Markup, escape
 
-    pieces = [escape(printable(piece)) for piece in text.split("`")]
+    pieces = [escape(escape_unprintable(piece)) for piece in text.split("`")]
     if len(pieces) % 2 == 0:  # a backtick without its counterpart
         return Markup("`").join(pieces)
     pieces[::2] = [Markup(minus_signs(piece)) for piece in pieces[::2]]
@@ -307,7 +307,7 @@ def template(name: str) -> Template:
         loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=lambda value: printable(value) if type(value) is str else value,
+        finalize=lambda value: escape_unprintable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )

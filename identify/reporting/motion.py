@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.arrays import Array
-from identify.findings import NOT_IDENTIFIED
+from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import InertialParameters
 from identify.reporting.canvas import (
     ESTIMATE,
@@ -85,7 +85,7 @@ def _advice_on_widest(result: FitResult) -> str:
     widths = [
         (line.half_width / scales[line.group], line.name)
         for line in parameter_rows(estimate, None, ABOUT_COM)
-        if line.half_width is not None and line.decided_by not in (*NOT_IDENTIFIED, "given")
+        if line.half_width is not None and line.decided_by not in (*UNIDENTIFIED_SOURCES, "given")
     ]
     if not widths:
         return "The logs do not identify any parameter."

@@ -11,7 +11,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.exchange.estimate_views import MOMENTS
-from identify.findings import NOT_IDENTIFIED
+from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import PHI, UNITS, InertialParameters
 from identify.inertia.matrices import six_from_symmetric
 from identify.reporting.rounding import (
@@ -25,7 +25,7 @@ from identify.reporting.rounding import (
     unit_of_length,
     unit_of_mass,
 )
-from identify.texts import printable
+from identify.texts import escape_unprintable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -149,7 +149,7 @@ class ParameterRow:
     @property
     def from_data(self) -> bool:
         """Whether the data identify the parameter, so that the default body does not supply it."""
-        return self.decided_by not in NOT_IDENTIFIED
+        return self.decided_by not in UNIDENTIFIED_SOURCES
 
     @property
     def truth_outside_interval(self) -> bool:
@@ -303,7 +303,7 @@ def parameter_rich_table(
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
-        caption=printable("\n".join(caption)) or None,
+        caption=escape_unprintable("\n".join(caption)) or None,
         caption_justify="left",
         pad_edge=False,
         padding=(0, 1, 0, 0),

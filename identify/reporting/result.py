@@ -12,7 +12,7 @@ from identify.errors import ModelError
 from identify.estimation.settings import CARRIER
 from identify.exchange import export_body
 from identify.exchange.controllers import CONTROLLERS
-from identify.findings import NOT_IDENTIFIED, Finding
+from identify.findings import UNIDENTIFIED_SOURCES, Finding
 from identify.inertia import PHI
 from identify.pipeline.required_precision import RequiredPrecision, parse_required_precision
 from identify.reporting.content import (
@@ -83,7 +83,7 @@ def verdict_reasons(result: BodyResult) -> str:
     codes = dict.fromkeys(
         f.code
         for f in result.findings
-        if (f.severity == "error" if unusable else f.asks_for_care) and f.code != "need_unmet"
+        if (f.severity == "error" if unusable else f.requires_care) and f.code != "need_unmet"
     )
     reasons = [code.replace("_", " ") for code in codes]
     reasons += [f"{need} is not met" for need, met in result.verdict.needs.items() if not met]
@@ -93,7 +93,7 @@ def verdict_reasons(result: BodyResult) -> str:
 def _identifiable(result: BodyResult) -> str:
     decided = result.estimate.decided_by
     given = [name for name in PHI if decided[name] == "given"]
-    default = [name for name in PHI if decided[name] in (*NOT_IDENTIFIED, "prior")]
+    default = [name for name in PHI if decided[name] in (*UNIDENTIFIED_SOURCES, "prior")]
     count = len(PHI) - len(given) - len(default)
     text = "all 10 parameters" if count == len(PHI) else f"{count} of 10 parameters"
     text += f"; {', '.join(given)} given" if given else ""
@@ -186,7 +186,7 @@ def finding_table(findings: Sequence[Finding]) -> tuple[ReportTable, ...]:
     """Return the table of findings, if there are any."""
     rows = [
         row(
-            Cell(finding.severity, tone="warn" if finding.asks_for_care else ""),
+            Cell(finding.severity, tone="warn" if finding.requires_care else ""),
             finding.code.replace("_", " "),
             str(finding),
         )

@@ -32,9 +32,9 @@ from identify.signals.segments import EvenSegment
 from identify.signals.white_noise import SignalNoise
 from identify.significance import (
     CONFIDENCE_QUANTILE,
-    DIFFERENT_REST_SIGMA,
+    REST_FORCE_DIFFERENCE_SIGMA,
     HALF_WIDTH_SIGMA,
-    IMPOSSIBLE_BY_TORQUE_SIGMA,
+    IMPOSSIBLE_INERTIA_SIGMA,
 )
 from identify.spatial import Pose
 from identify.spatial.columns import (
@@ -42,8 +42,8 @@ from identify.spatial.columns import (
     FORCE_AXES,
     PRODUCT_COLUMNS,
     TORQUE_AXES,
-    W,
-    within,
+    WRENCH,
+    columns_of_part,
     without_constant,
 )
 from identify.spatial.rotations import hat
@@ -135,7 +135,7 @@ def _static_forces(segment: EvenSegment) -> list[tuple[Vec3, float]]:
         means, mean = inner.mean(axis=1), inner.mean(axis=(0, 1))
         variance = float(inner.var(axis=1).mean())
         differ = np.linalg.norm(means - mean, axis=1).max()
-        noise = DIFFERENT_REST_SIGMA * np.sqrt(variance / rows)
+        noise = REST_FORCE_DIFFERENCE_SIGMA * np.sqrt(variance / rows)
         if differ < noise + MAX_FORCE_CHANGE_AT_REST * np.linalg.norm(mean):
             static_means.append((mean, variance / (rows * len(inner))))
     return static_means
@@ -227,7 +227,7 @@ def with_com_position(
         )
     x, covariance = fit
     trace = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
-    if trace @ x[3:] < -IMPOSSIBLE_BY_TORQUE_SIGMA * np.sqrt(trace @ covariance[3:, 3:] @ trace):
+    if trace @ x[3:] < -IMPOSSIBLE_INERTIA_SIGMA * np.sqrt(trace @ covariance[3:, 3:] @ trace):
         raise LogError(
             f"{recording.name}: the moments of inertia are negative: the wrench or the gyro has "
             "the opposite sign. In the schema, [wrench], change acts_on, or put a minus before "
@@ -271,7 +271,7 @@ def _wrong_unit_findings(
     origin = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
     distance = float(np.linalg.norm(x[:3] - origin))
     error = float(np.sqrt(np.trace(covariance[:3, :3])))
-    if distance - IMPOSSIBLE_BY_TORQUE_SIGMA * error > MAX_COM_DISTANCE:
+    if distance - IMPOSSIBLE_INERTIA_SIGMA * error > MAX_COM_DISTANCE:
         yield Finding(
             "torque_unit",
             "error",
@@ -305,7 +305,7 @@ def _force_to_acceleration(recording: Recording, imu: ImuCalibration) -> tuple[V
 
 def _torque_regressor(moments: FrequencyBandMoments) -> tuple[Array, Array]:
     """Return maps from columns to the torque and to its regressor for CoM and inertia."""
-    of_force, of_torque = (within(axes, without_constant(W)) for axes in (FORCE_AXES, TORQUE_AXES))
+    of_force, of_torque = (columns_of_part(axes, without_constant(WRENCH)) for axes in (FORCE_AXES, TORQUE_AXES))
     force, alpha = moments.selector(of_force.start), moments.selector(ANGULAR_ACCELERATION.start)
     T = np.concatenate([(hat(e) @ force)[..., None] for e in np.eye(3)], axis=2)
     of_inertia = np.zeros((*alpha.shape, 6))

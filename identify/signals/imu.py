@@ -39,7 +39,7 @@ from identify.spatial.columns import (
     ANGULAR_ACCELERATION,
     PRODUCT_COLUMNS,
     PROPER_ACCELERATION,
-    SQUARES,
+    RATE_SQUARES,
 )
 from identify.spatial.rotations import hat
 
@@ -170,7 +170,7 @@ class FrequencyBandMoments:
         self.lever_arm_map = np.stack([-hat(e) @ alpha for e in x], axis=-1)
         for i, j in np.ndindex(3, 3):  # (ωωᵀ − |ω|² 1) e_j
             self.lever_arm_map[i, PRODUCT_COLUMNS[i][j], j] += 1.0
-            self.lever_arm_map[i, SQUARES, j] -= float(i == j)
+            self.lever_arm_map[i, RATE_SQUARES, j] -= float(i == j)
 
     def compare_gyro(self) -> _SensorComparison | None:
         """Fit ω of the IMU by ω and α of the other signals."""

@@ -28,7 +28,7 @@ from identify.signals.imu_calibration import ImuCalibration
 from identify.significance import SIGNIFICANT_SIGMA
 from identify.spatial.rotations import (
     exp_rotation,
-    lengths,
+    vector_norms,
     normalised_quaternion,
     rotation_from_quaternion,
 )
@@ -85,7 +85,7 @@ def with_gravity_scale(
         rate_hz: their sampling rate.
     """
     for table, readings in _readings_in_g(recording, signals):
-        typical = _GravityScale(float(np.median(lengths(readings))), 0.0)
+        typical = _GravityScale(float(np.median(vector_norms(readings))), 0.0)
         in_unit = f"{table}.unit" in (scale_patch(recording.schema, table, typical.ratio) or {})
         has_attitude = "quaternion" in signals
         no_reference = not has_attitude or _LINEAR_MOTION_SIGNALS.isdisjoint(signals)
@@ -177,10 +177,10 @@ def _scale_at_rest(readings: Vec3) -> _GravityScale:
 
 def _fit_sphere_scale(readings: Vec3, R: Mat33) -> _GravityScale:
     """Fit the radius s of the sphere |reading − R b| = s, with a prior of zero on the offset b."""
-    size, offset, noise, inverse = float(lengths(readings).mean()), np.zeros(3), 0.0, np.eye(4)
+    size, offset, noise, inverse = float(vector_norms(readings).mean()), np.zeros(3), 0.0, np.eye(4)
     for _ in range(4):
         u = readings - R @ offset
-        u /= np.maximum(lengths(u), np.finfo(float).tiny)[:, None]
+        u /= np.maximum(vector_norms(u), np.finfo(float).tiny)[:, None]
         A = np.column_stack((np.ones(len(u)), np.einsum("ni,nij->nj", u, R)))
         y = np.einsum("ni,ni->n", u, readings)
         residual = float(np.sum((y - A @ (size, *offset)) ** 2)) / size**2
@@ -250,12 +250,12 @@ def _scale_in_motion(windows: _ReadingWindows) -> _GravityScale | None:
     """Estimate the scale from mean readings in non-rotating axes; None if the gyro is wrong."""
     size = windows.readings.shape[1]
     mean, _ = windows.mean(0, size)
-    scales, differences = lengths(mean), []
+    scales, differences = vector_norms(mean), []
     for start in (0, size // 4, size // 2):
         part, _ = windows.mean(start, size // 2)
-        if not (np.sum(part * mean, axis=1) > _MIN_WINDOW_COSINE * lengths(part) * scales).all():
+        if not (np.sum(part * mean, axis=1) > _MIN_WINDOW_COSINE * vector_norms(part) * scales).all():
             return None
-        differences.append(lengths(part) - scales)
+        differences.append(vector_norms(part) - scales)
     # The mean over half a window contains four times as much of a slow motion.
     error = max(float(scales.std()), float(np.sqrt(np.mean(np.square(differences)))) / 4.0)
     return _GravityScale(float(np.median(scales)), error / np.sqrt(len(scales)))
@@ -265,7 +265,7 @@ def _lacks_gravity(windows: _ReadingWindows, typical: float) -> bool:
     """Return whether gravity was subtracted: readings are short and have no mean direction."""
     mean, _ = windows.mean(0, windows.readings.shape[1])
     return typical < _MAX_FRACTION_WITHOUT_GRAVITY and bool(
-        np.median(lengths(mean)) < _MAX_FRACTION_WITHOUT_GRAVITY * typical
+        np.median(vector_norms(mean)) < _MAX_FRACTION_WITHOUT_GRAVITY * typical
     )
 
 

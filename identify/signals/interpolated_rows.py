@@ -16,7 +16,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.spatial import unwrap_quaternions
-from identify.spatial.rotations import lengths, normalised_quaternion
+from identify.spatial.rotations import normalised_quaternion, vector_norms
 
 _MIN_SAMPLES = 20
 """Fewest samples whose regularity can be judged."""
@@ -116,7 +116,7 @@ class SlowerSamples:
             rows = np.searchsorted(self.clock, self.sample_times, side=side) - (side == "right")
             near[rows.clip(max=len(near) - 1)] = True
         near = near[1:-1]
-        size = lengths(_slope_changes(values, self.clock))
+        size = vector_norms(_slope_changes(values, self.clock))
         if near.all() or not near.any():
             return False
         at_samples, between = np.quantile(size[near], 0.75), np.quantile(size[~near], 0.9)
@@ -179,7 +179,7 @@ def _may_be_interpolated(values: Array) -> bool:
     starts = np.linspace(0, max(len(values) - _PROBE_ROWS, 0), _PROBE_RUNS).astype(np.intp)
     for start in starts[[2, 0, 4, 1, 3]]:
         probe = values[start : start + _PROBE_ROWS]
-        size = np.sort(lengths(_slope_changes(probe, np.arange(len(probe), dtype=float))))
+        size = np.sort(vector_norms(_slope_changes(probe, np.arange(len(probe), dtype=float))))
         straight, bent = size[int(_MIN_STRAIGHT_FRACTION * len(size))], size[-_MIN_BENDS_PER_PROBE]
         if straight > 0.1 * bent > _DOUBLE_ROUNDING * np.abs(probe).max():
             return False
@@ -188,7 +188,7 @@ def _may_be_interpolated(values: Array) -> bool:
 
 def _find_sample_times(values: Array, clock: Array, beside_gap: Flags) -> Array | None:
     bends = np.where(beside_gap[:, None], 0.0, _slope_changes(values, clock))
-    size = lengths(bends)
+    size = vector_norms(bends)
     least = _DOUBLE_ROUNDING * float(np.abs(values).max())
     beyond_rounding = np.sort(size[size > least])
     if len(beyond_rounding) < _MIN_SAMPLES:

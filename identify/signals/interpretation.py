@@ -17,7 +17,7 @@ from identify.logs.patch import Patch, patched
 from identify.logs.recording_parts import Stream
 from identify.signals.offset_steps import OffsetStep, without_offset_steps
 from identify.signals.spikes import without_spikes
-from identify.spatial.columns import WIDE_COLUMNS
+from identify.spatial.columns import COLUMN_COUNT
 
 if TYPE_CHECKING:
     from identify.signals.wrench_quantisation import WrenchQuantisation
@@ -64,7 +64,7 @@ class Interpretation:
     @property
     def combined_column_map(self) -> Array:
         """Product of all linear maps of the interpretation's columns, shape (43, 43)."""
-        return reduce(np.matmul, map(np.array, self.column_maps), np.eye(WIDE_COLUMNS))
+        return reduce(np.matmul, map(np.array, self.column_maps), np.eye(COLUMN_COUNT))
 
     @property
     def patched_wrench_delay(self) -> float | None:
@@ -74,7 +74,7 @@ class Interpretation:
     def apply(self, recording: Recording) -> Recording:
         """Apply all changes but the maps to a recording; return the same object if there are none.
 
-        The maps apply to columns, which `scan` forms.
+        The maps apply to columns, which `summarise_log` forms.
 
         Raises:
             SchemaError, LogError: the recording cannot be read in this way.

@@ -13,7 +13,7 @@ from identify.arrays import Array, Indices, Mat33, Vec3, Vec4, Vec6
 from identify.logs import Recording
 from identify.signals.imu_calibration import ImuCalibration
 from identify.spatial import coadjoint
-from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, PSI, W
+from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, FEATURES, W
 from identify.spatial.rotations import rotate
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class LogSeries:
     @property
     def features(self) -> Array:
         """Motion features of the rigid-body equations over time, shape (n, 12)."""
-        return self.rows[:, PSI]
+        return self.rows[:, FEATURES]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from identify.signals.segments import EvenSegment
 from identify.signals.transform import block_edges, block_transform
 from identify.signals.white_noise import SignalNoise, noise_moments, rate_product_bias
 from identify.spatial import rotation_from_quaternion
-from identify.spatial.columns import FIT_COLUMNS, PSI, RATE_PRODUCTS, RP, WIDE_COLUMNS, W, within
+from identify.spatial.columns import FIT_COLUMN_COUNT, FEATURES, RATE_PRODUCTS, POSITION, COLUMN_COUNT, WRENCH, columns_of_part
 from identify.spatial.rotations import rotate_back
 
 _SERIES_POINTS_PER_PERIOD = 4.0
@@ -52,7 +52,7 @@ class PreparedSegment:
                 name: values[lost + core.start : lost + core.stop]
                 for name, values in self.segment.signals.items()
             },
-            columns=self.columns[core, :FIT_COLUMNS],
+            columns=self.columns[core, :FIT_COLUMN_COUNT],
             rotation=None if attitude is None else rotation_from_quaternion(attitude[core]),
             rate_hz=self.segment.rate_hz,
             cutoff_hz=self.cutoff_hz,
@@ -82,7 +82,7 @@ class PreparedSegment:
         blocks = []
         for (transform, part), noise in zip(parts, moments, strict=True):
             rows = transform.apply(self.columns[part])
-            rows[0, within(RATE_PRODUCTS, PSI)] -= rows[0, 0] * bias
+            rows[0, columns_of_part(RATE_PRODUCTS, FEATURES)] -= rows[0, 0] * bias
             share = transform.effective_fraction
             blocks.append(BlockRows(rows, transform.groups, noise, transform.length, share))
         return blocks
@@ -93,7 +93,7 @@ class PreparedSegment:
         step = min(step, len(self))
         count = len(self) // step
         full = slice(self.core.start, self.core.start + count * step)
-        width = WIDE_COLUMNS if self.samples.wide else FIT_COLUMNS
+        width = COLUMN_COUNT if self.samples.wide else FIT_COLUMN_COUNT
         columns = self.columns[full, :width].reshape(count, -1, width).mean(axis=1)
         return self.time[full].reshape(count, -1).mean(axis=1), columns
 
@@ -109,7 +109,7 @@ class PreparedSegment:
             velocity=velocity,
             quaternion=quaternion,
             angular_velocity=samples.in_body.angular_velocity,
-            wrench=self.columns[:, W].copy(),
+            wrench=self.columns[:, WRENCH].copy(),
             gravity=samples.recording.gravity,
         )
 
@@ -164,7 +164,7 @@ def form_columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bo
     for columns_slice, values in axes.column_blocks(wide=wide):
         columns[:, 1 + columns_slice.start : 1 + columns_slice.stop] = values
     if wide and position is not None and "quaternion" in axes.given:
-        columns[:, RP] = rotate_back(axes.rotation, position)
+        columns[:, POSITION] = rotate_back(axes.rotation, position)
     return columns
 
 

@@ -23,19 +23,19 @@ from identify.signals.transform import UNSMOOTHED
 from identify.spatial import coadjoint, quaternion_product, rotation_from_quaternion
 from identify.spatial.columns import (
     ANGULAR_ACCELERATION,
-    DDW,
-    DW,
-    FIRST_AXES,
-    FIT_COLUMNS,
+    WRENCH_SECOND_RATE,
+    WRENCH_RATE,
+    PRODUCT_FIRST_AXES,
+    FIT_COLUMN_COUNT,
     FORCE_AXES,
     PROPER_ACCELERATION,
     RATE_PRODUCTS,
-    RT,
-    SECOND_AXES,
+    ATTITUDE,
+    PRODUCT_SECOND_AXES,
     TORQUE_AXES,
-    WIDE_COLUMNS,
+    COLUMN_COUNT,
     W,
-    within,
+    columns_of_part,
     without_constant,
 )
 from identify.spatial.rotations import (
@@ -315,7 +315,7 @@ class BodyAxes:
 
     def width(self, *, wide: bool) -> int:
         """Return the number of columns that `column_blocks` fills."""
-        columns = (WIDE_COLUMNS if wide else FIT_COLUMNS) - 1
+        columns = (COLUMN_COUNT if wide else FIT_COLUMN_COUNT) - 1
         return columns + (REDUNDANT_COLUMNS if self.has_redundant_imu else 0)
 
     def column_blocks(self, *, wide: bool) -> list[tuple[slice, Array]]:
@@ -325,7 +325,7 @@ class BodyAxes:
         noise is not needed. Redundant columns are last.
         """
         w = self.angular_velocity
-        products = w[..., FIRST_AXES] * w[..., SECOND_AXES]
+        products = w[..., PRODUCT_FIRST_AXES] * w[..., PRODUCT_SECOND_AXES]
         parts = [self.proper_acceleration, self.angular_acceleration, products, *self.wrench]
         slices = [
             PROPER_ACCELERATION,
@@ -335,11 +335,11 @@ class BodyAxes:
         ]
         if wide:
             parts += self.wrench_derivatives
-            slices += [*_force_and_torque_columns(DW), *_force_and_torque_columns(DDW)]
+            slices += [*_force_and_torque_columns(WRENCH_RATE), *_force_and_torque_columns(WRENCH_SECOND_RATE)]
             if "quaternion" in self.given:
                 transposed = self.rotation.swapaxes(-1, -2)
                 parts.append(transposed.reshape(*transposed.shape[:-2], 9))
-                slices.append(without_constant(RT))
+                slices.append(without_constant(ATTITUDE))
         if self.has_redundant_imu:
             reference = self.without_imu
             linear = reference if self._has_redundant_accelerometer else self
@@ -350,7 +350,7 @@ class BodyAxes:
                 w,
                 angular.angular_velocity,
             ]
-            end = (WIDE_COLUMNS if wide else FIT_COLUMNS) - 1
+            end = (COLUMN_COUNT if wide else FIT_COLUMN_COUNT) - 1
             slices += [slice(start, start + 3) for start in range(end, end + REDUNDANT_COLUMNS, 3)]
         return list(zip(slices, parts, strict=True))
 
@@ -358,7 +358,7 @@ class BodyAxes:
 def _force_and_torque_columns(wrench: slice) -> tuple[slice, slice]:
     """Return the force and torque slices of a wrench in the columns without the constant."""
     columns = without_constant(wrench)
-    return within(FORCE_AXES, columns), within(TORQUE_AXES, columns)
+    return columns_of_part(FORCE_AXES, columns), columns_of_part(TORQUE_AXES, columns)
 
 
 def static_poses_in_body(recording: Recording) -> BodyAxes:

@@ -15,7 +15,7 @@ from identify.relevance import MIN_POSE_JUMP_ANGLE, MIN_POSE_JUMP_DISTANCE
 from identify.signals.sample_and_hold import LONGEST_HOLD
 from identify.signals.uniform_clock import gap_starts, uniform_rows
 from identify.spatial import unwrap_quaternions
-from identify.spatial.rotations import lengths, normalised_quaternion, rotation_angle
+from identify.spatial.rotations import normalised_quaternion, rotation_angle, vector_norms
 
 MIN_SEGMENT_ROWS = 8
 """Fewest rows of a segment of motion."""
@@ -127,10 +127,12 @@ def jump_starts(position: Array | None, quaternion: Array | None) -> Indices:
     """
     starts: list[Indices] = [np.empty(0, dtype=np.intp)]
     if quaternion is not None:
-        chords = lengths(np.diff(unwrap_quaternions(quaternion), axis=0))
+        chords = vector_norms(np.diff(unwrap_quaternions(quaternion), axis=0))
         starts.append(_isolated_steps(2.0 * chords, MIN_POSE_JUMP_ANGLE))
     if position is not None:
-        starts.append(_isolated_steps(lengths(np.diff(position, axis=0)), MIN_POSE_JUMP_DISTANCE))
+        starts.append(
+            _isolated_steps(vector_norms(np.diff(position, axis=0)), MIN_POSE_JUMP_DISTANCE)
+        )
     return np.unique(np.concatenate(starts))
 
 

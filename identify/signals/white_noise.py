@@ -17,7 +17,7 @@ from identify.signals.noise_propagation import noise_jacobian
 from identify.signals.segment_kinematics import Samples, SignalDerivative
 from identify.signals.transform import UNSMOOTHED, BlockTransform, derivative_gains
 from identify.spatial import quaternion_product
-from identify.spatial.columns import FIRST_AXES, RATE_PRODUCTS, SECOND_AXES
+from identify.spatial.columns import PRODUCT_FIRST_AXES, RATE_PRODUCTS, PRODUCT_SECOND_AXES
 from identify.spatial.rotations import normalised_quaternion, quaternion_conjugate
 
 _MIN_ATTENUATION = 0.25
@@ -111,7 +111,7 @@ def rate_product_bias(noise: SignalNoise, differentiator: Differentiator) -> Arr
     name, kernel = _angular_velocity_signal(noise)
     rate_covariance = noise.covariance_of(((name, kernel),))
     power = 1.0 if kernel == UNSMOOTHED else float(np.sum(differentiator.kernels[kernel] ** 2))
-    return power * rate_covariance[FIRST_AXES, SECOND_AXES]
+    return power * rate_covariance[PRODUCT_FIRST_AXES, PRODUCT_SECOND_AXES]
 
 
 def noise_moments(
@@ -218,7 +218,7 @@ class _RateProductNoise:
         S = noise.covariance_of(((name, kernel),))
         taps = np.ones(1) if kernel == UNSMOOTHED else differentiator.kernels[kernel]
         autocovariance = np.convolve(taps, taps[::-1])
-        i, j = FIRST_AXES, SECOND_AXES
+        i, j = PRODUCT_FIRST_AXES, PRODUCT_SECOND_AXES
         shape = S[np.ix_(i, i)] * S[np.ix_(j, j)] + S[np.ix_(i, j)] * S[np.ix_(j, i)]
         return cls(shape, float(np.sum(autocovariance**2)), float(2.0 * autocovariance.max()))
 

@@ -19,7 +19,7 @@ from identify.logs import Recording
 from identify.signals.differentiator import Differentiator
 from identify.signals.preparation import full_rate_segments
 from identify.signals.prepared_log import FullRateSegment
-from identify.spatial.columns import PSI, W
+from identify.spatial.columns import FEATURES, WRENCH
 
 COARSE_STEP_SIGMAS = 2.0
 """Quantisation step, in standard deviations of the noise, above which the mean error matters;
@@ -182,7 +182,7 @@ class WrenchQuantisation:
 
         Differentiated noise of the motion may exceed a step, so the wrench is low-passed.
         """
-        residual = part.columns[:, W] - part.columns[:, PSI] @ np.array(self.feature_wrench_map).T
+        residual = part.columns[:, WRENCH] - part.columns[:, FEATURES] @ np.array(self.feature_wrench_map).T
         wrench = part.logged_wrench - part.at_sensor(recording, residual - np.array(self.offset))
         if part.rate_hz is None or part.cutoff_hz is None:
             return slice(None), wrench

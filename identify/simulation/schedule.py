@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Flags, positive
+from identify.arrays import Array, Flags, require_positive
 from identify.errors import SimulationError
 from identify.simulation.checks import require_every
 
@@ -50,8 +50,8 @@ def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) 
         SimulationError: a duration or step that is not positive and finite, more steps than
             memory holds, or `every` below one.
     """
-    step = positive(step, "time step", "s", SimulationError)
-    duration = positive(duration, "duration", "s", SimulationError)
+    step = require_positive(step, "time step", "s", SimulationError)
+    duration = require_positive(duration, "duration", "s", SimulationError)
     require_every(every)
     if duration / step > _MAX_SCHEDULED_STEPS:
         raise SimulationError(

@@ -1,34 +1,34 @@
 """Columns z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp] of the equations of motion: their only order, and slices.
 
-A fit reads the first `FIT_COLUMNS`, [1, ψ, w]; linear maps between logs read all of them ("wide").
+A fit reads the first `FIT_COLUMN_COUNT`, [1, ψ, w]; linear maps between logs read all ("wide").
 Where rows have no constant, as in covariances of noise, columns are one lower: `without_constant`.
 """
 
 import numpy as np
 
-PSI = slice(1, 13)
+FEATURES = slice(1, 13)
 """Columns of the twelve features ψ = [a', α, wx², wy², wz², wx wy, wx wz, wy wz] of the motion, in
 B."""
 
-W = slice(13, 19)
+WRENCH = slice(13, 19)
 """Columns of the wrench w = [f; t] at Bo in B."""
 
-RT = slice(19, 28)
+ATTITUDE = slice(19, 28)
 """Columns of Rᵀ, by rows, where R is R_WB."""
 
-DW = slice(28, 34)
+WRENCH_RATE = slice(28, 34)
 """Columns of the derivative ẇ of the wrench, as seen from B."""
 
-DDW = slice(34, 40)
+WRENCH_SECOND_RATE = slice(34, 40)
 """Columns of the second derivative ẅ of the wrench, as seen from B."""
 
-RP = slice(40, 43)
+POSITION = slice(40, 43)
 """Columns of the position of Bo in axes of B, Rᵀp."""
 
-FIT_COLUMNS = W.stop
+FIT_COLUMN_COUNT = WRENCH.stop
 """Number of columns that a fit needs: constant, features and wrench."""
 
-WIDE_COLUMNS = RP.stop
+COLUMN_COUNT = POSITION.stop
 """Number of all columns, which comparing explanations of a log needs."""
 
 PROPER_ACCELERATION = slice(0, 3)
@@ -40,16 +40,16 @@ ANGULAR_ACCELERATION = slice(3, 6)
 RATE_PRODUCTS = slice(6, 12)
 """Entries of the six products of the angular velocity in ψ, in the order of `PRODUCT_PAIRS`."""
 
-SQUARES = slice(6, 9)
+RATE_SQUARES = slice(6, 9)
 """Entries of the squares of the angular velocity in ψ."""
 
 PRODUCT_PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 """Axes of the two factors of each product of the angular velocity."""
 
-FIRST_AXES = np.array([first for first, _ in PRODUCT_PAIRS])
+PRODUCT_FIRST_AXES = np.array([first for first, _ in PRODUCT_PAIRS])
 """Axis of the first factor of each product of the angular velocity."""
 
-SECOND_AXES = np.array([second for _, second in PRODUCT_PAIRS])
+PRODUCT_SECOND_AXES = np.array([second for _, second in PRODUCT_PAIRS])
 """Axis of the second factor of each product of the angular velocity."""
 
 PRODUCT_COLUMNS = tuple(
@@ -70,6 +70,6 @@ def without_constant(columns: slice) -> slice:
     return slice(columns.start - 1, columns.stop - 1)
 
 
-def within(part: slice, whole: slice) -> slice:
+def columns_of_part(part: slice, whole: slice) -> slice:
     """Return columns of a part of the features or of the wrench as columns of z."""
     return slice(whole.start + part.start, whole.start + part.stop)

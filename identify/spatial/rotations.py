@@ -165,7 +165,7 @@ def quaternion_from_rotation(rotation: Mat33) -> Vec4:
     return np.where(q[..., 3:] < 0.0, -q, q)
 
 
-def lengths(v: Array) -> Array:
+def vector_norms(v: Array) -> Array:
     """Compute vector norms along the last axis, faster than NumPy for short vectors."""
     return np.sqrt(np.einsum("...i,...i->...", v, v))
 
@@ -177,7 +177,7 @@ def normalised_quaternion(q: Vec4) -> Vec4:
         ModelError: a quaternion of zeros.
     """
     q = as_real(q, "q")
-    norm = lengths(q)[..., None]
+    norm = vector_norms(q)[..., None]
     if not (norm > 0.0).all():
         where = np.flatnonzero(~(norm.reshape(-1) > 0.0))[0]
         raise ModelError(
@@ -213,4 +213,4 @@ def rotate_back(rotation: Mat33, v: Vec3) -> Vec3:
 
 def rotation_angle(q: Array, p: Array) -> Array:
     """Compute the angle between two attitudes given as unit quaternions [rad], in [0, π]."""
-    return lengths(log_rotation(quaternion_product(quaternion_conjugate(q), p)))
+    return vector_norms(log_rotation(quaternion_product(quaternion_conjugate(q), p)))

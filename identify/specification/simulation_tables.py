@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AliasChoices, BeforeValidator, Field, StrictStr, model_validator
 
-from identify.documents import DocumentTable, Number, Quaternion, Vector, finite, numbers, one_of
+from identify.documents import DocumentTable, Number, Quaternion, Vector, finite_number, numbers, word_validator
 from identify.errors import did_you_mean
 from identify.simulation.checks import Interpolation
 from identify.simulation.loads import Frame
@@ -27,7 +27,7 @@ def _validate_inertia(value: object) -> tuple[tuple[float, ...], ...]:
             )
         if missing := [key for key in _INERTIA_ENTRIES if key not in value]:
             raise ValueError(f"no entry {missing[0]!r}; expected {', '.join(_INERTIA_ENTRIES)}")
-        xx, xy, xz, yy, yz, zz = (finite(value[key]) for key in _INERTIA_ENTRIES)
+        xx, xy, xz, yy, yz, zz = (finite_number(value[key]) for key in _INERTIA_ENTRIES)
         return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
     if isinstance(value, list | tuple) and len(value) == 6:
         raise ValueError(
@@ -39,7 +39,7 @@ def _validate_inertia(value: object) -> tuple[tuple[float, ...], ...]:
 
 MatrixRows: TypeAlias = tuple[tuple[float, ...], ...]
 FilePath: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
-Axes: TypeAlias = Annotated[Frame, one_of(("body", "world"))]
+Axes: TypeAlias = Annotated[Frame, word_validator(("body", "world"))]
 """Axes in which components are given."""
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -116,7 +116,7 @@ class LoadTable(DocumentTable):
     torque: Vector | None = None
     file: FilePath | None = None
     """File of columns time, fx, fy, fz, tx, ty, tz; relative to the folder of this file."""
-    interpolation: Annotated[Interpolation, one_of(("linear", "hold"))] | None = None
+    interpolation: Annotated[Interpolation, word_validator(("linear", "hold"))] | None = None
     """Interpolation between the samples of a file; by default linear."""
     point: Vector = _ZERO
     """Point of application of the force from Bo, in body axes whatever `frame` is [m]."""

@@ -26,7 +26,11 @@ from identify.estimation.scale_accuracy import WITHOUT_SENSOR_FAULTS
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI
 from identify.relevance import MAX_UNDETECTED_MASS_DIFFERENCE
-from identify.significance import CONFIDENCE_QUANTILE, ESTIMATES_DIFFER_P, UNLIMITED_DEGREES
+from identify.significance import (
+    CONFIDENCE_QUANTILE,
+    ESTIMATES_DIFFER_P,
+    UNLIMITED_DEGREES_OF_FREEDOM,
+)
 from identify.validation.equal_means import EqualMeansTest, equal_means_test
 
 COMPARED_PARAMETERS = ("m", *COM_NAMES, *INERTIA_ABOUT_COM_NAMES)
@@ -266,7 +270,7 @@ class _ScaledEstimates:
         known = np.where(identified, mean, others) * self.units  # a given mass is the same in all
         for_show = covariance * self.units * self.units[:, None]
         values, variances = _compared_values(known, for_show, identified)
-        degrees = 1.0 / spread if spread else UNLIMITED_DEGREES
+        degrees = 1.0 / spread if spread else UNLIMITED_DEGREES_OF_FREEDOM
         return _Pool(identified, mean, covariance, degrees, values, variances)
 
     def test_against(
@@ -361,7 +365,7 @@ def _scale_half_widths(estimates: Mapping[str, SavedEstimate]) -> Array:
                 _compared_values(estimate.parameters.phi, estimate.calibration, every)[1]
             )
     variances = np.median(np.nan_to_num(of_each[1:] or of_each), axis=0)
-    return stdtrit(UNLIMITED_DEGREES, CONFIDENCE_QUANTILE) * np.sqrt(variances)
+    return stdtrit(UNLIMITED_DEGREES_OF_FREEDOM, CONFIDENCE_QUANTILE) * np.sqrt(variances)
 
 
 def _identified(estimate: SavedEstimate) -> list[bool]:
@@ -381,8 +385,10 @@ def average_degrees_of_freedom(estimate: SavedEstimate) -> float:
 def _mean_degrees(estimate: SavedEstimate, identified: NDArray[np.bool_]) -> float:
     """Return the harmonic mean of the degrees of freedom of the identified parameters."""
     known = [estimate.degrees_of_freedom.get(PHI[k]) for k in np.flatnonzero(identified).tolist()]
-    inverse = [1.0 / min(of or UNLIMITED_DEGREES, UNLIMITED_DEGREES) for of in known]
-    return 1.0 / float(np.mean(inverse)) if inverse else UNLIMITED_DEGREES
+    inverse = [
+        1.0 / min(of or UNLIMITED_DEGREES_OF_FREEDOM, UNLIMITED_DEGREES_OF_FREEDOM) for of in known
+    ]
+    return 1.0 / float(np.mean(inverse)) if inverse else UNLIMITED_DEGREES_OF_FREEDOM
 
 
 def _compared_values(

@@ -14,11 +14,11 @@ import numpy as np
 from scipy.special import fdtrc
 
 from identify.arrays import Array, Flags, Indices, Phi, Vec6
-from identify.regressors import LogSummary, System
+from identify.regressors import LogSummary, LinearSystem
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.relevance import MIN_SIGNAL_RATIO
 from identify.significance import NOISE_POWER_RATIO, POSE_DEPENDENCE_P, SIGNIFICANT_SIGMA
-from identify.spatial.columns import PSI, W, without_constant
+from identify.spatial.columns import FEATURES, WRENCH, without_constant
 
 MAX_UNEXPLAINED = 0.1
 """Largest unexplained fraction of the wrench's signal at which a log counts as explained."""
@@ -146,11 +146,11 @@ def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, A
     """
     by_feature = FEATURE_TENSOR @ phi
     residual = log.wrench - log.features @ by_feature - log.rows[:, :1] * bias
-    of_psi, of_wrench = (log.noise[without_constant(columns)] for columns in (PSI, W))
+    of_psi, of_wrench = (log.noise[without_constant(columns)] for columns in (FEATURES, WRENCH))
     return residual, of_psi @ by_feature**2 + of_wrench
 
 
-def unexplained_fraction(system: System, x: Array) -> float:
+def unexplained_fraction(system: LinearSystem, x: Array) -> float:
     """Return the fraction of the wrench's variance that a body does not explain, beyond noise.
 
     Axes without signal do not count. Of the shares of all forces and of all torques it is the
@@ -220,7 +220,7 @@ def _held_out_power(log: LogSummary, residual: Array) -> tuple[Array, Array]:
 
 def _power_along_features(log: LogSummary, residual: Array) -> tuple[Array, int]:
     """Return the power of a residual in the span of the features and a constant, and the rank."""
-    columns = log.rows[:, : PSI.stop]
+    columns = log.rows[:, : FEATURES.stop]
     norms = np.linalg.norm(columns, axis=0)
     U, singular, _ = np.linalg.svd(
         columns[:, norms > 0.0] / norms[norms > 0.0], full_matrices=False

@@ -14,7 +14,7 @@ from identify.regressors import Statistics
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals.preparation import CROSS_VALIDATION_FOLDS
 from identify.significance import NOISE_POWER_RATIO
-from identify.spatial.columns import PSI, W
+from identify.spatial.columns import FEATURES, WRENCH
 
 _MAX_FOLDS = 20
 """Maximum number of cross-validation folds of static poses; fewer poses are a fold each."""
@@ -91,7 +91,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: FitFunction) -> HeldOutScor
         for number, (log, out) in enumerate(zip(logs, held, strict=True)):
             bias, phi = estimate.biases[number], estimate.moving_assembly(number).phi
             rows += float(log.samples[out].sum())
-            noise += log.samples[out] @ (log.noise[0, log.group[out]] ** 2).sum(axis=1)[:, W]
+            noise += log.samples[out] @ (log.noise[0, log.group[out]] ** 2).sum(axis=1)[:, WRENCH]
             error += _error_power(log.factors[out], phi, bias)
             spread += _variation_power(log, out)
     if not scored or not rows:
@@ -125,14 +125,14 @@ def _cells_of_fold(log: Statistics, fold: int, folds: int) -> Flags:
 
 def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
     """Sum squared residuals per axis over blocks, r = w − Y φ − bias, from (blocks, 19, 19)."""
-    residuals = factors[..., W] - factors[..., PSI] @ (FEATURE_TENSOR @ phi)
+    residuals = factors[..., WRENCH] - factors[..., FEATURES] @ (FEATURE_TENSOR @ phi)
     residuals = residuals - factors[..., :1] * bias
     return (residuals**2).sum(axis=(0, 1))
 
 
 def _variation_power(log: Statistics, subset: Flags) -> Vec6:
     """Sum (w − mean of the log)² for each axis over a subset of the blocks."""
-    first = log.totals[0, 0, 0]
-    mean = first[W] / first[0]
-    centred = log.factors[subset][..., W] - log.factors[subset][..., :1] * mean
+    first = log.total_factors[0, 0, 0]
+    mean = first[WRENCH] / first[0]
+    centred = log.factors[subset][..., WRENCH] - log.factors[subset][..., :1] * mean
     return (centred**2).sum(axis=(0, 1))

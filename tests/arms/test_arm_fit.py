@@ -108,8 +108,8 @@ def test_saved_arm_is_read_back_the_same(fit, tmp_path):
     assert_close(np.array(list(saved.links.values())), fit.links, 0.0)
     assert_close(saved.covariance, fit.estimate.joint_covariance, 0.0)
     assert saved.report["held_out"]["first half"] == fit.held_out[1].consistent.total
-    totals = saved.statistics.totals
-    expected = equations_of(fit.solution.system), fit.solution.system.data[0][0].totals
+    totals = saved.statistics.total_factors
+    expected = equations_of(fit.solution.system), fit.solution.system.data[0][0].total_factors
     assert_close(
         totals.swapaxes(-1, -2) @ totals, expected[1].swapaxes(-1, -2) @ expected[1], 1e-12
     )

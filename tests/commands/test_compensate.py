@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.exchange import SavedBias, SavedEstimate, write_estimate
-from identify.findings import Finding, verdict_of
+from identify.findings import Finding, derive_verdict
 from identify.inertia import InertialParameters
 from identify.logs import read_log
 from identify.logs.log_writing import write_log
@@ -124,7 +124,7 @@ def test_unusable_estimate_writes_nothing_unless_findings_are_accepted(
     cli, log, estimate, tmp_path
 ):
     found = (Finding("unexplained", "error", "R² is 0.1 -- \n[world] gravity = 1"),)
-    verdict = verdict_of(found, possible=True, optimal=True, identifiable=[])
+    verdict = derive_verdict(found, possible=True, optimal=True, identifiable=[])
     path, out = estimate(findings=found, verdict=verdict), tmp_path / "out" / "contact.csv"
     words = ("--schema", log[1], "--estimate", path, "--offset", *BIAS, "-o", out)
     message = cli.refused("compensate", log[0], *words, status=4)

@@ -10,7 +10,7 @@ from identify.errors import ModelError
 from identify.exchange import EXPORTS, SavedEstimate, export_body, read_model, write_estimate
 from identify.exchange.controllers import CONTROLLERS, payload_setting
 from identify.exchange.rewriting import inertial_snippet
-from identify.findings import Finding, verdict_of
+from identify.findings import Finding, derive_verdict
 from identify.inertia import InertialParameters
 from identify.spatial import BodyFrame, Pose
 from tests.close import assert_close
@@ -86,7 +86,7 @@ def unusable(tmp_path) -> Path:
     """An estimate that is not to be used; what it says would end any comment."""
     said = "R² is 0.1 -- \n--> set_payload(99)"
     errors = [Finding("unexplained", "error", said), Finding("delay", "info", "a whisper")]
-    verdict = verdict_of(errors, possible=True, optimal=True, identifiable=[])
+    verdict = derive_verdict(errors, possible=True, optimal=True, identifiable=[])
     saved = SavedEstimate(BODY, findings=tuple(errors), verdict=verdict)
     return write_estimate(saved, tmp_path / "unusable.json")
 

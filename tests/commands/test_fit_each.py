@@ -202,7 +202,7 @@ def test_disk_error_aborts_run_without_row(cli, runs, tmp_path, monkeypatch):
         number = getattr(errno, code)
         with monkeypatch.context() as broken:
             refused = OSError(number, os.strerror(number))
-            broken.setattr(output, "write_together", fails_with(refused))
+            broken.setattr(output, "write_files", fails_with(refused))
             done = each(cli, runs, out, pattern="[ab].parquet")
         assert done.status == 2
         assert done.err.endswith(f"{out / 'a'}: cannot be written to: {os.strerror(number)}\n")

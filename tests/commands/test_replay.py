@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from identify.exchange import SavedBias, SavedEstimate, write_estimate
-from identify.findings import Finding, verdict_of
+from identify.findings import Finding, derive_verdict
 from identify.inertia import InertialParameters
 from identify.logs import read_log
 from identify.logs.log_writing import write_log
@@ -87,7 +87,7 @@ def test_missing_band_states_reason(cli, log, estimate, tmp_path):
 
 def test_replay_of_unusable_estimate_repeats_reasons_and_status(cli, log, estimate, tmp_path):
     found = Finding("unexplained", "error", "little is explained.")
-    verdict = verdict_of([found], possible=True, optimal=True, identifiable=[])
+    verdict = derive_verdict([found], possible=True, optimal=True, identifiable=[])
     unusable = estimate(findings=(found,), verdict=verdict)
     words = ("--schema", log[1], "-o", tmp_path / "out", "--estimate", unusable)
     status, printed, err = cli("replay", log[0], *words)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from identify.exchange import SavedEstimate, read_estimate, write_estimate
-from identify.findings import Finding, verdict_of
+from identify.findings import Finding, derive_verdict
 from identify.inertia import PHI, InertialParameters, in_frame
 from identify.inertia.shapes import Box, Cylinder
 from identify.spatial import Pose
@@ -123,8 +123,8 @@ def test_swapped_subtraction_is_rejected(cli, files):
 @pytest.mark.parametrize(("severity", "status"), [("error", 4), ("warning", 0)])
 def test_findings_of_either_go_on_to_the_payload(cli, files, tmp_path, severity, status):
     found = Finding("unexplained", severity, "little is explained.", where="tool.csv")
-    clean = verdict_of([], possible=True, optimal=True, identifiable=PHI)
-    bad = verdict_of([found], possible=True, optimal=True, identifiable=PHI)
+    clean = derive_verdict([], possible=True, optimal=True, identifiable=PHI)
+    bad = derive_verdict([found], possible=True, optimal=True, identifiable=PHI)
     given = files(
         replace(saved(TOOL + PAYLOAD), verdict=clean),
         replace(saved(TOOL), findings=(found,), verdict=bad),

@@ -10,7 +10,7 @@ from identify.logs import LogFile, log_file, open_log, read_log
 from identify.logs.log_writing import write_log
 from identify.pipeline import check_logs
 from identify.pipeline.scanned_log import scan_log
-from identify.regressors import log_scan, scan
+from identify.regressors import log_scan, summarise_log
 from identify.signals import Interpretation
 from tests.diagnosis.logs import PHI, moving, time_of, with_signals
 from tests.recordings import Path, record
@@ -74,7 +74,7 @@ def test_in_coarse_steps_a_channel_that_has_nothing_to_read_is_not_dead():
 
 def test_dead_channels_do_not_depend_on_chunk_size():
     log = stuck(moving(3), "torque", 1, 1700)
-    summary = scan(log, wide=True)
+    summary = summarise_log(log, wide=True)
     whole = ChannelMonitor()
     whole.update(log)
     (expected,) = whole.dead_channels(summary)
@@ -130,4 +130,4 @@ def test_a_channel_that_rests_at_the_end_of_its_range_is_saturated_and_not_dead(
     assert {(span.code, span.channel) for span in spans if span.channel} == {("saturation", "fz")}
     watch = ChannelMonitor()
     watch.update(log)
-    assert [span.channel for span in watch.dead_channels(scan(log, wide=True))] == ["fz"]
+    assert [span.channel for span in watch.dead_channels(summarise_log(log, wide=True))] == ["fz"]

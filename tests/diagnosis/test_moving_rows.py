@@ -12,7 +12,7 @@ from identify.logs import read_log
 from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.pipeline import check_logs
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from tests.recordings import still_poses
 from tests.strategies import random_body
 
@@ -50,7 +50,7 @@ def test_moving_log_declared_as_static_poses_is_reported(tmp_path, rate_hz):
 
 def test_the_rate_of_exact_rows_matches_the_log():
     log = motion(5, 100.0, Noise())
-    rows = scan(replace(log, time=np.arange(len(log)) / 25.0), wide=True).rows
+    rows = summarise_log(replace(log, time=np.arange(len(log)) / 25.0), wide=True).rows
     found = fit_sampling_rate(rows, 25.0, log.gravity)
     assert abs(found.rate_hz - 100.0) < 5.0  # the grid's step
     assert found.explained > 0.98

@@ -11,7 +11,7 @@ from identify.logs import read_log
 from identify.logs.log_writing import write_log
 from identify.pipeline import check_logs, fit
 from identify.pipeline.correcting import NotCorrected
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from tests.recordings import still_poses
 from tests.small_faults import NOISE, PHI, WEIGHT, still, with_wrench, wrench_of
 
@@ -24,7 +24,7 @@ def zeroed(log, pose, size=1.0):
 
 
 def spans(log):
-    return find_zeroed_poses(scan(log, wide=True).rows)
+    return find_zeroed_poses(summarise_log(log, wide=True).rows)
 
 
 @pytest.mark.parametrize(("poses", "pose"), [(8, 3), (12, 10), (24, 2), (24, 12)])

@@ -24,7 +24,7 @@ import pandas as pd
 
 import identify
 from identify.estimation import estimate_body
-from identify.regressors import scan
+from identify.regressors import summarise_log
 
 ROOT = Path(__file__).parents[2]
 STORED = Path(__file__).with_name("stored_estimates.json")
@@ -96,7 +96,7 @@ def with_noise(table: pd.DataFrame, factor: float, rng: np.random.Generator) -> 
 
 def stored(log: Path, schema: Path) -> Stored:
     """What is kept of the estimate of one log."""
-    estimate = estimate_body([scan(identify.read_log(log, schema)).statistics])
+    estimate = estimate_body([summarise_log(identify.read_log(log, schema)).statistics])
     upper = np.triu_indices(10)
     return {
         "phi": [float(f"{value:.15g}") for value in estimate.parameters.phi],

@@ -12,7 +12,7 @@ from scipy.stats import binom
 import identify
 from identify.estimation import estimate_body
 from identify.inertia import PHI
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from tests.endtoend.conftest import ROOT
 from tests.endtoend.estimates import INTERVALS, SIX, load, values
 from tests.slow import few_or_many
@@ -165,7 +165,7 @@ def test_shipped_motion_with_other_noise_keeps_accuracy_and_coverage(
     for seed in range(1, 1 + seeds):
         generator.measure(clean, noise_seed=seed).table.to_parquet(tmp_path / "log.parquet")
         recording = identify.read_log(tmp_path / "log.parquet", shipped / "schema.toml")
-        estimate = estimate_body([scan(recording).statistics])
+        estimate = estimate_body([summarise_log(recording).statistics])
         body = estimate.parameters
         require_accuracy(body.mass, body.com, body.inertia_about_com, truth)
         assert np.linalg.eigvalsh(body.pseudo_inertia)[0] > 0.0

@@ -10,7 +10,7 @@ from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL
 from identify.logs import Recording
-from identify.regressors import SCAN_LAYOUT, Statistics, scan
+from identify.regressors import SCAN_LAYOUT, Statistics, summarise_log
 from identify.signals.imu_calibration import ImuCalibration
 from identify.spatial import Pose
 from tests.close import assert_close, body_scale
@@ -55,7 +55,7 @@ def moved(error: np.ndarray) -> Recording:
 
 
 def statistics_of(log: Recording) -> Statistics:
-    return scan(log, wide=True).statistics
+    return summarise_log(log, wide=True).statistics
 
 
 @pytest.fixture(scope="module")

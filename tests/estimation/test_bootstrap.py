@@ -8,7 +8,7 @@ from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.bootstrap import BlockBootstrap, _TimeBlockMoments, score_scatter_ratio
 from identify.estimation.errors_in_variables import subtract_noise_moment
 from identify.estimation.intervals import covariance_of
-from identify.regressors import System, block_statistics
+from identify.regressors import LinearSystem, block_statistics
 from identify.regressors.triangular import qr_factor
 from identify.signals import prepare
 from tests.close import assert_close
@@ -45,7 +45,7 @@ def test_bootstrap_refit_equals_weighted_fit(bias):
     ((statistics, equations),) = fit.data.system.data
     for moved, weight in zip(found, weights, strict=True):
         factors = statistics.factors * np.sqrt(weight)[:, None, None]
-        again = System.of([(replace(statistics, factors=factors), equations)])
+        again = LinearSystem.of([(replace(statistics, factors=factors), equations)])
         problem = again.problem(fit.weights)
         x = np.linalg.lstsq(problem.A, problem.b, rcond=None)[0]
         errors = np.sqrt(np.diag(covariance_of(fit)))
@@ -71,7 +71,9 @@ def test_a_refit_takes_off_the_noise_of_the_columns_as_the_fit_does():
     (moved,) = blocks.refits(weight[None], noise, shares)
     ((statistics, equations),) = fit.data.system.data
     factors = statistics.factors * np.sqrt(weight)[statistics.block][:, None, None]
-    again = System.of([(replace(statistics, factors=factors), equations)]).problem(fit.weights)
+    again = LinearSystem.of([(replace(statistics, factors=factors), equations)]).problem(
+        fit.weights
+    )
     rows = np.column_stack((again.A @ known, again.b))
     into = np.pad(known, ((0, 1), (0, 1)))
     into[-1, -1] = 1.0

@@ -20,7 +20,7 @@ from identify.estimation.terms import (
 )
 from identify.inertia import phi_from_inertia
 from identify.inertia.shapes import enclosing_ellipsoid
-from identify.regressors import ONE_BODY
+from identify.regressors import ONE_BODY_SPACE
 from tests.close import assert_close
 from tests.estimation.simulated import fitted, samples, size_of, wrench_noise
 from tests.strategies import random_body
@@ -69,7 +69,7 @@ def body_at(points: np.ndarray, masses: np.ndarray | None = None) -> np.ndarray:
 
 
 def scaling_of(phi: np.ndarray) -> Scaling:
-    return Scaling.of(ONE_BODY, phi, [max(size_of(phi), 1e-3)], np.zeros(0))
+    return Scaling.of(ONE_BODY_SPACE, phi, [max(size_of(phi), 1e-3)], np.zeros(0))
 
 
 @pytest.mark.parametrize("name", TERMS)
@@ -99,7 +99,7 @@ def test_a_box_excludes_products_of_axes_that_no_corner_has():
     phi = phi_from_inertia(2.0, centre, 2.0 * inertia)
     scaling = scaling_of(phi)
     assert term.violation(phi, scaling) > 1e-3
-    program = cone_program(ONE_BODY, (Consistent(), term))
+    program = cone_program(ONE_BODY_SPACE, (Consistent(), term))
     found = program.solve(np.eye(10), scaling.theta(phi), scaling).theta
     assert abs(term.violation(scaling.x(found), scaling)) < 1e-7
     assert np.linalg.norm(found - scaling.theta(phi)) > 1e-3
@@ -115,7 +115,9 @@ def test_projection_onto_term_matches_point_mass_least_squares(name):
     target = body_at(centre + 3.0 * (points - centre) + [0.03, 0.02, 0.0])
     scaling = scaling_of(body_at(points))
     theta = scaling.theta(target)
-    found = cone_program(ONE_BODY, (Consistent(), term)).solve(np.eye(10), theta, scaling).theta
+    found = (
+        cone_program(ONE_BODY_SPACE, (Consistent(), term)).solve(np.eye(10), theta, scaling).theta
+    )
     assert abs(term.violation(scaling.x(found), scaling)) < 1e-7
     # The same over masses at many points inside. No such body is nearer, and but for how coarse
     # the points are one is as near; for a box, whose moments bound a little less, nearly so.

@@ -35,7 +35,7 @@ from identify.inertia import (
     phi_from_inertia,
     smallest_pseudo_eigenvalue,
 )
-from identify.regressors import ParameterSpace, Scalar
+from identify.regressors import ParameterSpace, ScalarUnknown
 from tests.close import assert_close
 from tests.estimation.simulated import fitted, flat_body, samples, wrench_noise
 from tests.estimation.test_terms import ComInBall, ComInDiamond
@@ -79,7 +79,7 @@ def solved(fit):
 
 
 SPACE = ParameterSpace(
-    ("payload", "carrier"), (Scalar("friction", low=0.0, high=1.0), Scalar("gain"))
+    ("payload", "carrier"), (ScalarUnknown("friction", low=0.0, high=1.0), ScalarUnknown("gain"))
 )
 BALL = ComInBall((0.1, 0.0, -0.05), 0.2)
 """Of the first body's centre of mass."""
@@ -237,7 +237,7 @@ def test_a_point_that_meets_all_terms_and_is_not_the_optimum_is_rejected(name):
 @pytest.mark.parametrize("scalars", [0, 90])
 def test_allowed_distance_to_the_optimum_grows_with_the_root_of_the_unknowns(scalars):
     """A hundredth of a standard error for one body; all of it is known for whitened unknowns."""
-    space = ParameterSpace(("body",), tuple(Scalar(f"s{k}") for k in range(scalars)))
+    space = ParameterSpace(("body",), tuple(ScalarUnknown(f"s{k}") for k in range(scalars)))
     p = len(space)
     optimum = np.concatenate((random_body(np.random.default_rng(0), 1.0, 1.0), np.zeros(scalars)))
     scaling = Scaling.of(space, optimum, [1.0], np.ones(scalars))

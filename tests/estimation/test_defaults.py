@@ -10,7 +10,7 @@ from identify.estimation.scaling import BodyScaling
 from identify.estimation.terms import KnownMass
 from identify.inertia import PHI, InertialParameters, inertia_about_com
 from identify.inertia.frames import phi_in_frame
-from identify.regressors import ParameterSpace, Scalar, newton_euler_regressor
+from identify.regressors import ParameterSpace, ScalarUnknown, newton_euler_regressor
 from identify.spatial import BodyMotion, Pose
 from tests.close import assert_close, assert_same_body, body_scale
 from tests.estimation.simulated import samples, wrench_noise
@@ -91,7 +91,9 @@ def test_silent_body_is_its_default_and_the_other_is_found():
     log = samples(payload, rng, 150, noise=wrench_noise(payload, 0.01))
     A = newton_euler_regressor(log.motion).reshape(-1, 10)
     groups = ["force"] * 3 + ["torque"] * 3
-    space = ParameterSpace(("payload", "link"), (Scalar("friction", low=0.0),), {"link": link})
+    space = ParameterSpace(
+        ("payload", "link"), (ScalarUnknown("friction", low=0.0),), {"link": link}
+    )
     column = rng.normal(size=(len(A), 1))
     rows = np.hstack((A, np.zeros_like(A), column))
     b = log.wrench.ravel() + 0.3 * column[:, 0]

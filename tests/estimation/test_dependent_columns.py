@@ -7,13 +7,13 @@ from identify.errors import ProblemError
 from identify.estimation import DependentColumns, TooLittleMotion, solve
 from identify.estimation.terms import Consistent
 from identify.inertia import InertialParameters, base_columns
-from identify.regressors import ParameterSpace, Scalar
+from identify.regressors import ParameterSpace, ScalarUnknown
 from tests.close import assert_close
 from tests.estimation.serial_arm import LINKS, random_joints, torque_regressor
 from tests.strategies import random_body
 
 JOINTS = tuple(f"joint {number}" for number in range(3))
-FRICTION = tuple(Scalar(f"viscous {number}", low=0.0) for number in range(3))
+FRICTION = tuple(ScalarUnknown(f"viscous {number}", low=0.0) for number in range(3))
 
 
 def arm(seed: int, *, share: float = 0.0, count: int = 400):

@@ -220,11 +220,11 @@ def test_degrees_match_the_bands_an_unknown_rests_on():
     degrees = degrees_of_freedom(fit)
     system = fit.data.system
     inverse = np.linalg.inv(fit.problem.A.T @ fit.problem.A)
-    informed = system.moments(fit.weights)[:, :-1, :-1]
+    informed = system.normal_matrices(fit.weights)[:, :-1, :-1]
     ((statistics, _),) = system.data
-    means = statistics.totals[0, system.group_index[:, 1], 0, 0] ** 2
+    means = statistics.total_factors[0, system.group_index[:, 1], 0, 0] ** 2
     taken = means / means.sum() + [np.trace(inverse @ H) / 6.0 for H in informed]
-    each = np.maximum(3.0 * (system.arrays.effective_samples - taken), 1.0)
+    each = np.maximum(3.0 * (system.padded.effective_samples - taken), 1.0)
     assert (degrees > min(each)).all()
     assert (degrees <= sum(each)).all()
     shares = np.array([np.diag(inverse @ H @ inverse) for H in informed])

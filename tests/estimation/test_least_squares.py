@@ -19,11 +19,11 @@ from identify.estimation.least_squares import (
 )
 from identify.inertia import phi_from_inertia
 from identify.regressors import (
-    BodyWrench,
-    System,
+    LinearSystem,
+    WrenchEquations,
     block_statistics,
-    in_frame,
     newton_euler_regressor,
+    statistics_in_frame,
     wrench_statistics,
 )
 from identify.signals import prepare
@@ -37,7 +37,7 @@ from tests.strategies import poses, random_body, seeds
 def plain(log: Samples, offsets: Any = "per_log") -> np.ndarray:
     """Ordinary least squares of a log."""
     statistics = wrench_statistics(log.motion, log.wrench)
-    return ordinary_least_squares(System.of([(statistics, BodyWrench(offsets=offsets))]))
+    return ordinary_least_squares(LinearSystem.of([(statistics, WrenchEquations(offsets=offsets))]))
 
 
 @given(seeds(), st.sampled_from(["per_log", "shared", "none"]))
@@ -131,7 +131,7 @@ def test_the_fit_moves_with_the_frame(seed, X_CB):
     rng = np.random.default_rng(seed)
     phi = random_body(rng)
     log = samples(phi, rng, 10_000, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
-    moved = estimate_body([in_frame(log.blocks(), X_CB)])
+    moved = estimate_body([statistics_in_frame(log.blocks(), X_CB)])
     here = estimate_body([log.blocks()])
     apart = moved.parameters.in_frame(X_CB.inverse()).phi - here.parameters.phi
     assert (np.abs(apart) < 0.02 * np.sqrt(np.diag(here.covariance))).all()
@@ -197,7 +197,7 @@ def test_fit_does_not_depend_on_start(share):
     rng = np.random.default_rng(5)
     phi = random_body(rng)
     log = samples(phi, rng, noise=wrench_noise(phi, share))
-    system = System.of([(wrench_statistics(log.motion, log.wrench), BodyWrench())])
+    system = LinearSystem.of([(wrench_statistics(log.motion, log.wrench), WrenchEquations())])
     alone = weighted_least_squares(system)
     for begin in (alone.x, 1.2 * alone.x):
         again = weighted_least_squares(system, start=begin)

@@ -18,7 +18,12 @@ from identify.inertia import (
     is_consistent,
     smallest_pseudo_eigenvalue,
 )
-from identify.regressors import ONE_BODY, ParameterSpace, Scalar, newton_euler_regressor
+from identify.regressors import (
+    ONE_BODY_SPACE,
+    ParameterSpace,
+    ScalarUnknown,
+    newton_euler_regressor,
+)
 from tests.close import assert_close
 from tests.estimation.simulated import fitted, flat_body, samples, wrench_noise
 from tests.strategies import seeds
@@ -149,7 +154,7 @@ def test_directions_that_are_hardly_identifiable_do_not_spoil_those_that_are():
     assert not far
 
 
-UNITS = Scaling.of(ONE_BODY, np.eye(10)[0], [1.0], np.zeros(0))
+UNITS = Scaling.of(ONE_BODY_SPACE, np.eye(10)[0], [1.0], np.zeros(0))
 """Scaled unknowns are those in SI."""
 
 
@@ -159,7 +164,7 @@ def test_the_program_is_solved_at_its_own_optimality_conditions():
     A = rng.normal(size=(10, 10))
     theta = np.array([1.0, 0, 0, 0, 0.3, 0, 0, 0.9, 0, 0.2])  # breaks the triangle inequality
     b = A @ theta
-    solution = cone_program(ONE_BODY, (Consistent(),)).solve(A, b, UNITS)
+    solution = cone_program(ONE_BODY_SPACE, (Consistent(),)).solve(A, b, UNITS)
     rows, z = solution.rows, solution.multiplier
     gradient = A.T @ (A @ solution.theta - b)
     assert_close(rows.F.T @ z, gradient, 1e-4, scale=np.abs(gradient).max())
@@ -181,12 +186,14 @@ def test_the_program_is_solved_at_its_own_optimality_conditions():
     ids=["consistent", "known mass", "mass and centre"],
 )
 def test_the_compiled_program_can_be_given_other_data_and_units_again_and_again(terms):
-    program = cone_program(ONE_BODY, terms)
-    assert cone_program(ONE_BODY, terms) is program
+    program = cone_program(ONE_BODY_SPACE, terms)
+    assert cone_program(ONE_BODY_SPACE, terms) is program
     for seed in range(5):
         rng = np.random.default_rng(seed)
         com, mass, length = rng.uniform(-0.3, 0.3, 3), rng.uniform(0.5, 4.0), rng.uniform(0.2, 2.0)
-        scaling = Scaling.of(ONE_BODY, mass * np.r_[1.0, com, np.zeros(6)], [length], np.zeros(0))
+        scaling = Scaling.of(
+            ONE_BODY_SPACE, mass * np.r_[1.0, com, np.zeros(6)], [length], np.zeros(0)
+        )
         A, target = rng.normal(size=(10, 10)), rng.normal(size=10)
         solution = program.solve(A, A @ target, scaling)
         theta = cp.Variable(10)
@@ -213,7 +220,11 @@ def test_the_compiled_program_can_be_given_other_data_and_units_again_and_again(
 
 def test_joint_program_separates_into_bodies_and_scalars():
     """Block-diagonal data: each body as alone, each scalar clipped to its bounds."""
-    scalars = (Scalar("low", low=1.0), Scalar("high", high=2.0), Scalar("free"))
+    scalars = (
+        ScalarUnknown("low", low=1.0),
+        ScalarUnknown("high", high=2.0),
+        ScalarUnknown("free"),
+    )
     space = ParameterSpace(("one", "other"), scalars)
     rng = np.random.default_rng(1)
     A, target = np.zeros((23, 23)), np.concatenate((rng.normal(size=20), [0.5, 5.0, 7.0]))
@@ -233,14 +244,16 @@ def test_joint_program_separates_into_bodies_and_scalars():
     assert_close(found[20:], [1.0, 2.0, 7.0], 1e-5)
     for block in blocks:
         small, b = A[block, block], A[block, block] @ target[block]
-        alone = cone_program(ONE_BODY, (Consistent(),)).solve(small, b, UNITS).theta
+        alone = cone_program(ONE_BODY_SPACE, (Consistent(),)).solve(small, b, UNITS).theta
         assert_close(small @ found[block], small @ alone, 1e-3)
 
 
 def test_program_of_a_hundred_unknowns_solves_each_body_as_alone():
     """Eleven bodies and two scalars, as of an arm: each body as alone."""
     bodies = tuple(f"link {number}" for number in range(11))
-    space = ParameterSpace(bodies, (Scalar("viscous", low=0.0), Scalar("dry", low=0.0)))
+    space = ParameterSpace(
+        bodies, (ScalarUnknown("viscous", low=0.0), ScalarUnknown("dry", low=0.0))
+    )
     rng = np.random.default_rng(3)
     A, target = np.eye(112), np.concatenate((rng.normal(size=110), [-1.0, 2.0]))
     for k in range(11):
@@ -252,30 +265,32 @@ def test_program_of_a_hundred_unknowns_solves_each_body_as_alone():
     for k in range(11):
         block = slice(10 * k, 10 * k + 10)
         small = A[block, block]
-        alone = cone_program(ONE_BODY, (Consistent(),)).solve(small, small @ target[block], UNITS)
+        alone = cone_program(ONE_BODY_SPACE, (Consistent(),)).solve(
+            small, small @ target[block], UNITS
+        )
         assert_close(small @ theta[block], small @ alone.theta, 1e-3)
 
 
 def test_terms_without_constraints_and_defaults_share_a_program():
     """Unbounded scalars, and defaults of the bodies, change nothing in it."""
-    space = ParameterSpace(("one", "other"), (Scalar("free"),))
+    space = ParameterSpace(("one", "other"), (ScalarUnknown("free"),))
     program = cone_program(space, (Consistent(),))
     assert cone_program(space, (Consistent(), ScalarBounds())) is program
     box = InertialParameters.from_com(1.0, np.zeros(3), np.eye(3))
     assert cone_program(space.with_defaults({"one": box}), (Consistent(),)) is program
-    bounded = ParameterSpace(space.bodies, (Scalar("free", high=1.0),))
+    bounded = ParameterSpace(space.bodies, (ScalarUnknown("free", high=1.0),))
     assert cone_program(bounded, (Consistent(), ScalarBounds())) is not cone_program(
         bounded, (Consistent(),)
     )
 
 
 def test_data_without_numbers_or_contradictory_terms_raise():
-    program = cone_program(ONE_BODY, (Consistent(),))
+    program = cone_program(ONE_BODY_SPACE, (Consistent(),))
     with pytest.raises(SolveError, match="has no data: its matrix is zero or not finite"):
         program.solve(np.zeros((10, 10)), np.ones(10), UNITS)
     with pytest.raises(SolveError, match="has no data"):
         program.solve(np.full((10, 10), np.nan), np.ones(10), UNITS)
-    both = cone_program(ONE_BODY, (Consistent(), MassBetween(1.0, 2.0), KnownMass(3.0)))
+    both = cone_program(ONE_BODY_SPACE, (Consistent(), MassBetween(1.0, 2.0), KnownMass(3.0)))
     with pytest.raises(Infeasible, match="the constraints contradict each other") as caught:
         both.solve(np.eye(10), np.ones(10), UNITS)
     assert caught.value.exit_code == 3

@@ -14,7 +14,7 @@ from identify.estimation.posterior import posterior_of
 from identify.estimation.priors.prior import BALL
 from identify.estimation.random_effects_fit import LogDrift
 from identify.inertia import PHI as NAMES
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from identify.signals import Interpretation
 from tests.checks import checks_of, effects_of
 from tests.close import assert_close, assert_same_body, body_scale
@@ -77,7 +77,7 @@ def farthest(estimate: Estimate, phi: np.ndarray = PHI) -> float:
 
 def without_small_faults(log: Recording) -> Estimate:
     """The fit that leaves all groups out, as a test below has it, without looking for causes."""
-    return estimate_body([scan(log, wide=True).statistics])
+    return estimate_body([summarise_log(log, wide=True).statistics])
 
 
 CLEAN = {
@@ -269,7 +269,7 @@ def loaded() -> list[Recording]:
 def test_rounding_of_the_rows_of_a_short_log_changes_no_effect():
     """Its rows are fewer than the unknowns of its drift, its effects and its body together."""
     log = logged(exact(3, 12.0), 3)
-    statistics = scan(log, Interpretation(), wide=True).statistics
+    statistics = summarise_log(log, Interpretation(), wide=True).statistics
     noise = np.random.default_rng(0).normal(size=statistics.factors.shape)
     rounded = replace(statistics, factors=statistics.factors * (1.0 + 1e-13 * noise))
     as_it_is, other = (fit_effects([s], [log], EstimatorSettings()) for s in (statistics, rounded))

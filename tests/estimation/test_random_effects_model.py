@@ -18,7 +18,7 @@ from identify.regressors import block_statistics
 from identify.regressors.log_corrections import gravity_tilt
 from identify.signals import prepare
 from identify.spatial import Pose
-from identify.spatial.columns import RP, RT, W
+from identify.spatial.columns import ATTITUDE, POSITION, WRENCH
 from tests.close import assert_close
 from tests.recordings import ALL, Path, record, still_poses, without_effects
 from tests.small_faults import with_schema, with_wrench, wrench_of
@@ -280,12 +280,12 @@ def test_cable_map_adds_the_pull_of_a_spring_at_a_point_of_the_body(name, up):
     assert np.linalg.norm(centre - log.signals["position"].mean(axis=0)) < 0.05
     # The rows as they are, so that filters of pose and wrench differ in nothing.
     rows = prepare(log, 5.0, wide=True).rows
-    into_body, position = rows[:, RT].reshape(-1, 3, 3), rows[:, RP]
+    into_body, position = rows[:, ATTITUDE].reshape(-1, 3, 3), rows[:, POSITION]
     columns, axes = columns_of(model, "cable"), []
     for k in (1, 2, 3):
         eta = np.zeros(model.effect_count)
         eta[columns.start + k] = 1.0
-        pulled = (rows @ model.maps(eta)[0])[0, W] - rows[0, W]
+        pulled = (rows @ model.maps(eta)[0])[0, WRENCH] - rows[0, WRENCH]
         axes.append(np.linalg.solve(into_body[0], pulled[:3]))
     assert_close(axes @ np.transpose(axes), np.eye(3), 1e-9)
     assert_close(axes[2], up, 1e-9)
@@ -293,8 +293,8 @@ def test_cable_map_adds_the_pull_of_a_spring_at_a_point_of_the_body(name, up):
     eta = np.zeros(model.effect_count)
     eta[columns] = [stiffness, *pull, *(stiffness * arm), *np.outer(arm, pull).ravel()]
     force = stiffness * (into_body @ anchor - position)
-    expected = rows[:, W] + np.concatenate((force, np.cross(arm, force)), axis=1)
-    assert_close((rows @ model.maps(eta)[0])[:, W], expected, 1e-12)
+    expected = rows[:, WRENCH] + np.concatenate((force, np.cross(arm, force)), axis=1)
+    assert_close((rows @ model.maps(eta)[0])[:, WRENCH], expected, 1e-12)
 
 
 def test_a_fit_of_schemas_that_leave_all_out_has_no_effects():

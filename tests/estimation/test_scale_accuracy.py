@@ -13,7 +13,7 @@ from identify.estimation.scale_accuracy import gain_accuracy, gain_deviations, g
 from identify.logs import Recording
 from identify.logs.log_writing import write_log
 from identify.logs.patch import patched
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from identify.signals import Interpretation
 from identify.spatial import Pose
 from identify.spatial.rotations import exp_rotation
@@ -52,7 +52,7 @@ def scaled(recording: Recording, G: np.ndarray) -> Recording:
 def shift_of(plain: Recording, other: Recording) -> np.ndarray:
     """Of the ten parameters, by what is other with a log, at weights that stay."""
     statistics = [
-        scan(log, Interpretation(cutoff_hz=5.0), wide=True).statistics for log in (plain, other)
+        summarise_log(log, Interpretation(cutoff_hz=5.0), wide=True).statistics for log in (plain, other)
     ]
     fit = weighted_least_squares(body_system(statistics[:1], EstimatorSettings()))
     before, after = (fit_at_weights(each, fit)[0] for each in statistics)

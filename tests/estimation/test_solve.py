@@ -15,10 +15,10 @@ from identify.estimation import (
 from identify.estimation.terms import KnownMass, MassBetween
 from identify.inertia import PHI
 from identify.regressors import (
+    LinearSystem,
     ParameterSpace,
-    Scalar,
-    StackedRows,
-    System,
+    ScalarUnknown,
+    StackedEquations,
     newton_euler_regressor,
     stacked_statistics,
 )
@@ -26,7 +26,7 @@ from tests.close import assert_close, assert_same_body, group_errors
 from tests.estimation.simulated import samples, wrench_noise
 from tests.strategies import random_body, seeds
 
-OFFSETS = tuple(Scalar(f"offset {name}") for name in ("fx", "fy", "fz", "tx", "ty", "tz"))
+OFFSETS = tuple(ScalarUnknown(f"offset {name}") for name in ("fx", "fy", "fz", "tx", "ty", "tz"))
 KINDS = ["force"] * 3 + ["torque"] * 3
 
 
@@ -107,7 +107,11 @@ def test_scalars_are_found_beside_the_body(mass):
     rng = np.random.default_rng(4)
     phi = random_body(rng, mass, 0.2 * np.cbrt(mass))
     A, b, groups = friction_rows(rng, phi, 0.2, 0.0)
-    for scalar in (Scalar("friction"), Scalar("friction", low=0.0), Scalar("friction", high=1.0)):
+    for scalar in (
+        ScalarUnknown("friction"),
+        ScalarUnknown("friction", low=0.0),
+        ScalarUnknown("friction", high=1.0),
+    ):
         estimate = solve(A, b, space=ParameterSpace(("body",), (scalar,)), groups=groups)
         assert_same_body(estimate.parameters.phi, phi, 1e-9)
         assert_close(estimate.scalars["friction"][0], 0.2, 1e-9)
@@ -116,7 +120,10 @@ def test_scalars_are_found_beside_the_body(mass):
 
 @pytest.mark.parametrize(
     ("scalar", "bound"),
-    [(Scalar("friction", low=0.22), 0.22), (Scalar("friction", low=-1.0, high=0.18), 0.18)],
+    [
+        (ScalarUnknown("friction", low=0.22), 0.22),
+        (ScalarUnknown("friction", low=-1.0, high=0.18), 0.18),
+    ],
 )
 def test_scalar_bound_is_active_and_body_adapts(scalar, bound):
     rng = np.random.default_rng(5)
@@ -127,7 +134,7 @@ def test_scalar_bound_is_active_and_body_adapts(scalar, bound):
     assert_close(estimate.scalars["friction"][0], bound, 1e-8)
     assert estimate.certificate.solver == "Clarabel"
     assert estimate.certificate.distance_to_optimum < 0.1
-    system = System.of([(stacked_statistics(A, b, groups), StackedRows(space))])
+    system = LinearSystem.of([(stacked_statistics(A, b, groups), StackedEquations(space))])
     force, torque = weighted_least_squares(system).weights
     root = np.sqrt(np.where(np.array(groups) == "force", force.item(), torque.item()))
     held = np.linalg.lstsq(root[:, None] * A[:, :10], root * (b - bound * A[:, 10]), rcond=None)[0]

@@ -5,13 +5,13 @@ from identify.estimation import estimate_body, estimate_unknowns
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.terms import Consistent
 from identify.inertia import PHI
-from identify.regressors import BodyWrench, ParameterSpace, System, join_logs
+from identify.regressors import LinearSystem, ParameterSpace, WrenchEquations, join_logs
 from tests.close import assert_close, assert_same_body, body_scale
 from tests.estimation.simulated import samples, wrench_noise
 from tests.strategies import random_body, seeds
 
 SPACE = ParameterSpace(("payload", "carrier"))
-EQUATIONS = BodyWrench(space=SPACE, bodies=(("payload", "carrier"), ("carrier",)))
+EQUATIONS = WrenchEquations(space=SPACE, bodies=(("payload", "carrier"), ("carrier",)))
 
 
 def logs_of(rng, payload, carrier, *, share: float = 0.0, count: int = 200):
@@ -24,13 +24,13 @@ def logs_of(rng, payload, carrier, *, share: float = 0.0, count: int = 200):
     ]
 
 
-def system_of(logs) -> System:
-    return System.of([(join_logs(logs), EQUATIONS)])
+def system_of(logs) -> LinearSystem:
+    return LinearSystem.of([(join_logs(logs), EQUATIONS)])
 
 
 def one_body(log, weight) -> tuple[np.ndarray, np.ndarray]:
     """Least squares of one log at a weight, and its sandwich covariance without small factors."""
-    system = System.of([(log, BodyWrench())])
+    system = LinearSystem.of([(log, WrenchEquations())])
     problem = system.problem(weight[None])
     phi = np.linalg.solve(problem.A, problem.b)
     inverse = np.linalg.inv(problem.A.T @ problem.A)

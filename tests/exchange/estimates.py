@@ -8,7 +8,7 @@ import numpy as np
 
 from identify.exchange import Bound, PrincipalAxis, SavedBias, SavedEstimate
 from identify.exchange.estimate_json import contents_digest
-from identify.findings import Finding, verdict_of
+from identify.findings import Finding, derive_verdict
 from identify.inertia import PHI, InertialParameters
 from identify.spatial import BodyFrame, Pose
 
@@ -46,7 +46,7 @@ FULL = SavedEstimate(
     provenance={"command": "é", "logs": [{"name": "log", "rows": 1000}]},
     findings=(LATE,),
     r_squared=(0.5, None, 1.0, 0.0, -1.0, 0.25),
-    verdict=verdict_of(
+    verdict=derive_verdict(
         [LATE], possible=True, optimal=True, identifiable=["m"], needs={"m 1%": True}
     ),
 )

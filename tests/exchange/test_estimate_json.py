@@ -12,14 +12,14 @@ from identify.exchange import SCHEMA_VERSION, SavedEstimate, read_estimate, writ
 from identify.exchange.estimate_json import estimate_text
 from identify.inertia import PHI, InertialParameters
 from identify.regressors import (
-    ONE_BODY,
+    ONE_BODY_SPACE,
+    ChannelGroup,
     Equations,
-    Group,
-    Layout,
+    LinearSystem,
     Offsets,
     ParameterSpace,
+    RowLayout,
     Statistics,
-    System,
     newton_euler_regressor,
 )
 from identify.regressors.statistics import factor_of_rows
@@ -102,9 +102,9 @@ def test_estimate_of_seven_joints_is_read_back(tmp_path, offsets):
     """One offset and one residual for each joint, and the logs' ids whether it is fitted or not."""
     rng = np.random.default_rng(1)
     phi = random_body(rng)
-    layout = Layout(
+    layout = RowLayout(
         columns=("1", *PHI, "torque"),
-        groups=tuple(Group(f"joint {k}", (f"joint {k}",), ("torque",)) for k in range(7)),
+        groups=tuple(ChannelGroup(f"joint {k}", (f"joint {k}",), ("torque",)) for k in range(7)),
         fit=12,
     )
     # Six axes of the wrench as the torques of joints, and one of them twice.
@@ -121,7 +121,7 @@ def test_estimate_of_seven_joints_is_read_back(tmp_path, offsets):
         effective_samples=np.full(7, 200.0),
         noise=np.zeros((1, 7, 12, 12)),
     )
-    estimate = estimate_unknowns(System.of([(statistics, JointTorques(offsets=offsets))]))
+    estimate = estimate_unknowns(LinearSystem.of([(statistics, JointTorques(offsets=offsets))]))
     bias = (replace(estimate.bias[0], sha256="c0" * 32),)
     estimate = replace(estimate, bias=bias, r_squared=(0.5,) * 7)
     saved = read_estimate(estimate.save(tmp_path / "estimate.json"))
@@ -139,10 +139,10 @@ def test_estimate_of_seven_joints_is_read_back(tmp_path, offsets):
 class JointTorques(Equations):
     """Torque of each joint, one channel a group: the columns are [1, Y, torque]."""
 
-    space: ParameterSpace = ONE_BODY
+    space: ParameterSpace = ONE_BODY_SPACE
     offsets: Offsets = "per_log"
 
-    def residual(self, log: int, group: int) -> np.ndarray:
+    def residual_coefficients(self, log: int, group: int) -> np.ndarray:
         C = np.zeros((12, 1, 11))
         C[11, 0, 0] = 1.0
         C[1:11, 0, 1:] = np.eye(10)

@@ -11,7 +11,7 @@ from identify.logs.log_writing import write_log
 from identify.logs.readers import line_index
 from identify.logs.recording import excerpt
 from identify.logs.synthetic import synthetic_recording
-from identify.regressors import log_scan, scan
+from identify.regressors import log_scan, summarise_log
 from identify.signals import Interpretation
 from tests.close import assert_close
 
@@ -88,12 +88,12 @@ def test_parts_match_the_log_read_whole(written, name):
 def test_a_scan_of_the_file_matches_the_recording(written, name):
     log = opened(written / name, written / "schema.toml")
     whole = read_log(written / name, written / "schema.toml")
-    ours, theirs = scan(log, CUTOFF), scan(whole, CUTOFF)
+    ours, theirs = summarise_log(log, CUTOFF), summarise_log(whole, CUTOFF)
     assert_close(ours.statistics.factors, theirs.statistics.factors, 0.0)
     assert (ours.rows_kept, ours.recording.rows) == (len(whole), len(whole))
     assert ours.recording.sha256 == theirs.recording.sha256
     there = pickle.loads(pickle.dumps(log))  # noqa: S301 - what a worker gets
-    assert_close(scan(there, CUTOFF).statistics.factors, theirs.statistics.factors, 0.0)
+    assert_close(summarise_log(there, CUTOFF).statistics.factors, theirs.statistics.factors, 0.0)
 
 
 def test_a_row_of_units_and_stamps_in_two_columns_are_read_in_part(written, tmp_path):
@@ -123,7 +123,7 @@ def test_rows_dropped_at_the_edges_of_chunks_are_counted_once(written, tmp_path)
 
     log, schema = edited(written, tmp_path, edit)
     whole = read_log(log, schema)
-    ours, theirs = scan(opened(log, schema), CUTOFF), scan(whole, CUTOFF)
+    ours, theirs = summarise_log(opened(log, schema), CUTOFF), summarise_log(whole, CUTOFF)
     assert ours.recording.dropped == whole.dropped
     assert (whole.dropped.not_finite, whole.dropped.cut_short) == (5, 1)
     assert ours.rows_kept == len(whole)
@@ -140,12 +140,12 @@ def test_a_chunk_of_bad_rows_alone_is_left_out(written, tmp_path):
         return text.replace('"t"', '"t"\ndrop_bad_rows = true')
 
     log, schema = edited(written, tmp_path, edit, dropping)
-    ours, whole = scan(opened(log, schema), CUTOFF), read_log(log, schema)
+    ours, whole = summarise_log(opened(log, schema), CUTOFF), read_log(log, schema)
     assert ours.recording.dropped == whole.dropped
     assert whole.dropped.not_numbers == 1300
     assert ours.rows_kept == len(whole)
     assert len(np.unique(ours.segment_ids)) == 2
-    theirs = scan(whole, CUTOFF).statistics.samples.sum()
+    theirs = summarise_log(whole, CUTOFF).statistics.samples.sum()
     assert ours.statistics.samples.sum() == pytest.approx(theirs, abs=30.0)
 
 
@@ -157,7 +157,7 @@ def test_a_bad_row_far_down_is_named_with_its_line(written, tmp_path):
     with pytest.raises(LogError) as whole:
         read_log(log, schema)
     with pytest.raises(LogError, match="line 3001") as part:
-        scan(opened(log, schema))
+        summarise_log(opened(log, schema))
     assert str(part.value) == str(whole.value)
     assert part.value.row == whole.value.row == 3001
 
@@ -171,7 +171,7 @@ def test_a_log_of_bad_rows_is_rejected_as_a_whole(written, tmp_path):
     with pytest.raises(LogError) as whole:
         read_log(log, schema)
     with pytest.raises(LogError, match=r"'tz' of log\.csv is the worst") as part:
-        scan(opened(log, schema))
+        summarise_log(opened(log, schema))
     assert str(part.value) == str(whole.value)
 
 

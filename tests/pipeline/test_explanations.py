@@ -18,8 +18,8 @@ from identify.pipeline.checks import Checks
 from identify.pipeline.correcting import NotCorrected, _correct_fault_of_code
 from identify.pipeline.explanations import rank_explanations
 from identify.pipeline.scanned_log import ScannedLog
-from identify.regressors import scan
-from identify.significance import CLEAR_LEAD
+from identify.regressors import summarise_log
+from identify.significance import CLEAR_LIKELIHOOD_LEAD
 from tests.close import assert_close
 from tests.recordings import GRAVITY, Path, record, still_poses, with_signals as changed_signals
 from tests.slow import few_or_many, mostly_slow
@@ -46,7 +46,7 @@ def slips_of(log: Recording) -> list[Fault]:
 
 
 def ranked(log: Recording) -> Ranking:
-    return rank_explanations([ScannedLog(log, scan(log))])
+    return rank_explanations([ScannedLog(log, summarise_log(log))])
 
 
 F, T = CLEAN.signals["force"], CLEAN.signals["torque"]
@@ -96,7 +96,7 @@ def test_misreading_is_reported_with_schema_line_and_corrected_mass(code):
     assert not found.confirms_schema
     best = found.best
     assert best.code == code
-    assert found.lead > CLEAR_LEAD
+    assert found.lead > CLEAR_LIKELIHOOD_LEAD
     assert line in best.remedy
     assert_close(best.mass, BODY[0], 0.05 if code == "already_compensated" else 5e-3)
 
@@ -128,7 +128,7 @@ def test_the_sign_of_a_single_axis_is_named(frame, key, axis):
     assert found.best.code == f"{key}_sign"
     assert found.best.text == f"{'xyz'[axis]} of the {key} alone has the other sign"
     assert f'"-{key[0]}{"xyz"[axis]}"' in found.best.remedy
-    assert found.lead > CLEAR_LEAD
+    assert found.lead > CLEAR_LIKELIHOOD_LEAD
 
 
 AXES = [[0.36, -0.48, 0.8], [0.1, 0.7, 0.7], [-0.8, 0.0, 0.6]]
@@ -140,7 +140,7 @@ def test_a_sensor_turned_by_more_than_a_right_angle_is_found_at_its_size(axis):
     log = with_signals(force=turn.apply(F), torque=turn.apply(T))
     found = ranked(log)
     assert found.best.code == "wrench_misaligned"
-    assert found.lead > CLEAR_LEAD
+    assert found.lead > CLEAR_LIKELIHOOD_LEAD
     patch = found.best.faults[0].patch(np.zeros(0))
     quaternion = np.array(patch["wrench.mount.quaternion"])
     assert_close(Rotation.from_quat(quaternion).as_matrix(), turn.inv().as_matrix(), 5e-3)
@@ -183,7 +183,7 @@ def test_uncompensated_log_marked_as_compensated_is_detected():
     assert found.best.code == "partly_compensated"
     assert "that of the 1.4 kg of [wrench.compensated] was never subtracted" in found.best.text
     assert found.best.remedy == "In the schema, [wrench], leave `compensated` out."
-    assert found.lead > CLEAR_LEAD
+    assert found.lead > CLEAR_LIKELIHOOD_LEAD
     assert_close(found.best.mass, BODY[0], 5e-3)
 
 
@@ -196,9 +196,9 @@ def test_faults_of_compensated_log_refer_to_logged_wrench():
     found = ranked(wrong)
     assert found.best.code == "torque_sign"
     assert_close(found.best.mass, BODY[0], 5e-3)
-    wide = BandRows.of(scan(wrong, wide=True).statistics)
+    wide = BandRows.of(summarise_log(wrong, wide=True).statistics)
     mapped = wide.mapped(found.best.faults[0].fit_map()).factors[:, :, :18]
-    read = BandRows.of(scan(right, wide=True).statistics).factors[:, :, :18]
+    read = BandRows.of(summarise_log(right, wide=True).statistics).factors[:, :, :18]
     assert_close(np.swapaxes(mapped, 1, 2) @ mapped, np.swapaxes(read, 1, 2) @ read, 1e-9)
 
 
@@ -224,7 +224,7 @@ def test_units_are_tried_alone_and_together(case):
     )
     found = ranked(log)
     assert line in found.best.remedy
-    assert found.lead > CLEAR_LEAD
+    assert found.lead > CLEAR_LIKELIHOOD_LEAD
     assert_close(found.best.mass, BODY[0], 5e-3)
 
 
@@ -250,7 +250,7 @@ def test_raw_counts_are_proposed_for_implausible_mass():
     assert "--apply" not in finding.remedy
     checks = Checks(ranking=found)
     with pytest.raises(NotCorrected, match="does not determine the scale"):
-        _correct_fault_of_code([ScannedLog(log, scan(log))], checks, "gain", ())
+        _correct_fault_of_code([ScannedLog(log, summarise_log(log))], checks, "gain", ())
 
 
 @pytest.mark.slow
@@ -271,7 +271,7 @@ def test_force_in_counts_is_not_reported_as_torque_sign(seed):
 def test_ambiguous_units_are_all_listed_and_not_applied():
     """A torque in N cm, or both in kgf and kgf cm: of a body ten times as heavy."""
     log = with_signals(torque=1e2 * T)
-    scanned = ScannedLog(log, scan(log))
+    scanned = ScannedLog(log, summarise_log(log))
     ranking = rank_explanations([scanned])
     finding = likeliest_explanation_finding(ranking)
     assert "the torque is in Ncm" in finding.text
@@ -327,20 +327,20 @@ def test_single_static_pose_has_no_alternative_explanation():
 
 def test_mapped_statistics_match_rescanned_log():
     """Each linear fault of the wrench, against a log whose wrench was changed."""
-    wide = BandRows.of(scan(with_signals(), wide=True).statistics)
+    wide = BandRows.of(summarise_log(with_signals(), wide=True).statistics)
     for one in slips_of(with_signals()):
         if one.code not in ("force_sign", "torque_sign", "torque_unit"):
             continue
         C = one.fit_map()[13:19, 13:19].T
         wrench = np.hstack((F, T)) @ C.T
         changed = with_signals(force=wrench[:, :3], torque=wrench[:, 3:])
-        other = BandRows.of(scan(changed, wide=True).statistics)
+        other = BandRows.of(summarise_log(changed, wide=True).statistics)
         mapped, read = (rows.factors[:, :, :18] for rows in (wide.mapped(one.fit_map()), other))
         assert_close(np.swapaxes(mapped, 1, 2) @ mapped, np.swapaxes(read, 1, 2) @ read, 1e-9)
 
 
 def test_the_misfit_is_a_likelihood_and_its_body_least_squares():
-    rows = BandRows.of(scan(with_signals(), wide=True).statistics)
+    rows = BandRows.of(summarise_log(with_signals(), wide=True).statistics)
     found = fit_body([rows])
     assert_close(found.phi[0], BODY[0], 5e-3)
     assert np.linalg.eigvalsh(pseudo_inertia(found.phi))[0] > 0.0
@@ -359,7 +359,7 @@ def test_axes_of_a_wrench_in_world_axes_are_found_by_reading_it_again():
     found = ranked(replace(log, frames={**log.frames, "wrench": "world"}, schema=schema))
     assert found.best.code == "wrench_axes"
     assert "what the log calls y, x, z" in found.best.text
-    assert found.lead > CLEAR_LEAD
+    assert found.lead > CLEAR_LIKELIHOOD_LEAD
     assert_close(found.best.mass, BODY[0], 5e-3)
 
 

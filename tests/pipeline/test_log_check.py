@@ -98,7 +98,7 @@ def test_time_in_another_unit_is_read_again_wholly(monkeypatch):
     right = log()
     assert right.time is not None
     slow = scan_log(replace(right, time=1e3 * right.time), Interpretation(), all_columns=True)
-    facts = LogProperties.of(slow.summary.recording, slow.summary.fastest)
+    facts = LogProperties.of(slow.summary.recording, slow.summary.max_rates)
     (unit,) = (each for each in faults_of([facts]) if each[0].time_factor == 1e-3)
     checks = Checks(ranking=Ranking((Explanation(100.0, BODY, unit),)))
     monkeypatch.setattr(correcting, "run_checks", lambda *_, **__: checks)

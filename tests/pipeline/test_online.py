@@ -13,7 +13,7 @@ from identify.logs.recording import recording_rows
 from identify.logs.synthetic import MotionSamples
 from identify.pipeline import FitSettings, online
 from identify.pipeline.required_precision import parse_required_precision
-from identify.regressors import log_scan, scan
+from identify.regressors import log_scan, summarise_log
 from tests.close import assert_close
 from tests.recordings import without_effects
 
@@ -40,7 +40,7 @@ def given(log: identify.Recording, fit: identify.OnlineFit, start: float = 0.0) 
 def test_samples_give_the_statistics_of_the_same_blocks_of_their_log(log, monkeypatch, duration):
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1000)
     part = recording_rows(log, 0, round(RATE * duration))
-    fit, theirs = identify.OnlineFit(**SAID), scan(part).statistics
+    fit, theirs = identify.OnlineFit(**SAID), summarise_log(part).statistics
     given(part, fit, start=2.0**30)
     fit.finish()
     ours = fit.statistics
@@ -92,7 +92,7 @@ def test_samples_that_are_not_finite_are_left_out(log):
 
 
 def test_blocks_of_a_long_log_are_joined(log, monkeypatch):
-    monkeypatch.setattr(online, "MAX_BLOCKS", 2)
+    monkeypatch.setattr(online, "MAX_TIME_BLOCKS", 2)
     fit, whole = identify.OnlineFit(**SAID), identify.fit(log).estimate
     fit.extend(log)
     fit.finish()

@@ -11,7 +11,7 @@ from identify.logs import Recording, read_log
 from identify.pipeline import check_logs, fit
 from identify.pipeline.explanations import rank_explanations
 from identify.pipeline.scanned_log import ScannedLog
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from tests.close import assert_close
 from tests.recordings import Path, record, still_poses
 from tests.slow import few_or_many, mostly_slow
@@ -62,7 +62,7 @@ def table(log: Recording, numbers: np.ndarray, **changed: np.ndarray) -> dict[st
 
 
 def ranked(log: Recording) -> Ranking:
-    return rank_explanations([ScannedLog(log, scan(log))])
+    return rank_explanations([ScannedLog(log, summarise_log(log))])
 
 
 def obeyed(schema: dict[str, dict[str, object]], remedy: str) -> dict[str, dict[str, object]]:

@@ -108,7 +108,7 @@ def test_stretch_without_rows_does_not_break_rounding_detection(monkeypatch):
     """Of a long log some stretches are read, and one of them may have nothing but gaps."""
     from identify.pipeline import wrench_rounding
 
-    read = wrench_rounding.excerpts
+    read = wrench_rounding.iterate_excerpts
 
     def with_an_empty_one(source, reading):
         for part in read(source, reading):

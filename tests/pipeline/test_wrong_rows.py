@@ -8,7 +8,7 @@ from identify.diagnosis.contacts import wrong_pose_runs
 from identify.inertia import InertialParameters
 from identify.pipeline import check_logs, fit
 from identify.pipeline.misread_logs import MisreadLog
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from tests.recordings import still_poses, with_signals
 from tests.slow import mostly_slow
 from tests.small_faults import NOISE, PHI, WEIGHT, still, with_wrench, wrench_of
@@ -35,7 +35,7 @@ def test_wrong_rows_are_named_and_left_out_on_request(columns, rows):
 
 
 def rows_of(turns: Rotation, seed: int) -> np.ndarray:
-    return scan(still_poses(PHI, turns, noise=SIZES, seed=seed), wide=True).rows
+    return summarise_log(still_poses(PHI, turns, noise=SIZES, seed=seed), wide=True).rows
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(10), {0, 1, 2}))

@@ -8,18 +8,18 @@ import numpy as np
 
 from identify.regressors import (
     WRENCH_LAYOUT,
+    ChannelGroup,
     Equations,
-    Group,
-    Layout,
     Offsets,
     ParameterSpace,
-    Scalar,
+    RowLayout,
+    ScalarUnknown,
     Statistics,
     join_logs,
 )
-from identify.regressors.statistics import MAX_BLOCKS, factor_of_rows
+from identify.regressors.statistics import MAX_TIME_BLOCKS, factor_of_rows
 
-SPACE = ParameterSpace(("body",), (Scalar("friction"), Scalar("gain")))
+SPACE = ParameterSpace(("body",), (ScalarUnknown("friction"), ScalarUnknown("gain")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Linear(Equations):
     alike: bool = False
     space: ParameterSpace = SPACE
 
-    def residual(self, log: int, group: int) -> np.ndarray:
+    def residual_coefficients(self, log: int, group: int) -> np.ndarray:
         return self.coefficients[0 if self.alike else log, group].copy()
 
     def equation_key(self, log: int, group: int) -> object:
@@ -54,12 +54,12 @@ class Data:
         return self.equations.residual(log, group)
 
 
-def layout_of(channels: Sequence[Sequence[str]], columns: int, constant: bool = True) -> Layout:
+def layout_of(channels: Sequence[Sequence[str]], columns: int, constant: bool = True) -> RowLayout:
     names = tuple(f"z{k}" for k in range(columns))
-    return Layout(
+    return RowLayout(
         columns=("1", *names[1:]) if constant else names,
         groups=tuple(
-            Group(f"group {g}", tuple(names_), ("kind",) * len(names_))
+            ChannelGroup(f"group {g}", tuple(names_), ("kind",) * len(names_))
             for g, names_ in enumerate(channels)
         ),
         fit=columns - 1,
@@ -117,7 +117,7 @@ def _rows(rng: np.random.Generator, K: int, constant: bool) -> np.ndarray:
 BLOCK = 10
 
 
-def statistics_of(layout: Layout, groups: Sequence[np.ndarray], log: str = "") -> Statistics:
+def statistics_of(layout: RowLayout, groups: Sequence[np.ndarray], log: str = "") -> Statistics:
     """Cells of blocks of ten rows, written out by hand; a row is worth 0.4 of a sample."""
     K = len(layout.columns)
     cells = [
@@ -217,7 +217,7 @@ def random_weights(rng: np.random.Generator, data: Data) -> list[np.ndarray]:
 
 
 def padded(weights: Sequence[np.ndarray]) -> np.ndarray:
-    """Weights of groups as `System` takes them: one on the diagonal of channels there are not."""
+    """Weights of groups as `LinearSystem` takes them: one on the diagonal of missing channels."""
     m = max(map(len, weights))
     found = np.tile(np.eye(m), (len(weights), 1, 1))
     for own, weight in zip(found, weights, strict=True):
@@ -229,7 +229,7 @@ def statistics_of_rows(
     rows: np.ndarray,
     effective: float | None = None,
     *,
-    layout: Layout = WRENCH_LAYOUT,
+    layout: RowLayout = WRENCH_LAYOUT,
     noise: np.ndarray | None = None,
     still: bool = False,
     log: str = "",
@@ -246,7 +246,7 @@ def statistics_of_rows(
     """
     count, K = rows.shape
     effective = float(count) if effective is None else effective
-    wanted = count if still else min(MAX_BLOCKS, int(effective / 5.0))
+    wanted = count if still else min(MAX_TIME_BLOCKS, int(effective / 5.0))
     edges = np.linspace(0, count, max(1, min(wanted, count)) + 1).astype(int)
     parts = [rows[start:stop] for start, stop in pairwise(edges.tolist())]
     samples = np.diff(edges).astype(np.float64)

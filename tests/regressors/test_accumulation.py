@@ -4,19 +4,27 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from identify.regressors import Group, Layout, most_blocks, stacked_statistics, statistics_of_blocks
-from identify.regressors.statistics import MAX_BLOCKS, MAX_FACTOR_BYTES
+from identify.regressors import (
+    ChannelGroup,
+    RowLayout,
+    max_block_count,
+    stacked_statistics,
+    statistics_of_blocks,
+)
+from identify.regressors.statistics import MAX_FACTOR_BYTES, MAX_TIME_BLOCKS
 from identify.regressors.wrench import SCAN_LAYOUT
 from identify.signals.prepared_log import BlockRows
 from tests.close import assert_close
 from tests.strategies import seeds
 
 
-def arm_layout(joints: int, columns: int) -> Layout:
+def arm_layout(joints: int, columns: int) -> RowLayout:
     """One group for each joint; the constant is a column like others, and not the first."""
-    return Layout(
+    return RowLayout(
         columns=(*(f"Y{k}" for k in range(columns - 2)), "1", "torque"),
-        groups=tuple(Group(f"joint {k}", (f"joint {k}",), ("torque",)) for k in range(joints)),
+        groups=tuple(
+            ChannelGroup(f"joint {k}", (f"joint {k}",), ("torque",)) for k in range(joints)
+        ),
         fit=columns,
     )
 
@@ -47,7 +55,7 @@ def test_statistics_hold_the_moments_of_all_rows_by_joint(seed, count, noise):
     spread = np.swapaxes(statistics.noise_rows, -1, -2) @ statistics.noise_rows
     for group in range(3):
         rows = np.concatenate([block.rows[block.groups == group] for block in blocks])
-        R = statistics.totals[0, group]
+        R = statistics.total_factors[0, group]
         assert_close(R.T @ R, rows.T @ rows, 1e-12)
         assert_close(statistics.samples_of_groups[0, group], 2.0 * len(rows), 1e-12)
         assert_close(statistics.effective_samples_of_groups[0, group], 0.9 * len(rows), 1e-12)
@@ -70,11 +78,11 @@ def test_statistics_of_parts_of_a_log_add_up():
 @pytest.mark.parametrize(("joints", "columns"), [(1, 20), (7, 60), (63, 60), (400, 120)])
 def test_number_of_blocks_is_bounded_by_the_memory_of_their_factors(joints, columns):
     layout = arm_layout(joints, columns)
-    most = most_blocks(layout)
-    assert 1 <= most <= MAX_BLOCKS
+    most = max_block_count(layout)
+    assert 1 <= most <= MAX_TIME_BLOCKS
     size = 8 * joints * columns**2
     assert most * size <= max(MAX_FACTOR_BYTES, size)
-    assert most == MAX_BLOCKS or (most + 1) * size > MAX_FACTOR_BYTES
+    assert most == MAX_TIME_BLOCKS or (most + 1) * size > MAX_FACTOR_BYTES
 
 
 def test_neighbours_are_merged_where_there_are_too_many_blocks():
@@ -83,15 +91,15 @@ def test_neighbours_are_merged_where_there_are_too_many_blocks():
     rows = rng.normal(size=(10, 600, 60))
     blocks = [BlockRows(each, np.repeat(np.arange(300), 2), {}, 600, 1.0) for each in rows]
     statistics = statistics_of_blocks(blocks, layout)
-    assert statistics.block.max() + 1 == most_blocks(layout) == 3
+    assert statistics.block.max() + 1 == max_block_count(layout) == 3
     assert statistics.factors.nbytes <= MAX_FACTOR_BYTES
-    R, together = statistics.totals[0, 7], rows[:, 14:16].reshape(-1, 60)
+    R, together = statistics.total_factors[0, 7], rows[:, 14:16].reshape(-1, 60)
     assert_close(R.T @ R, together.T @ together, 1e-12)
-    assert len(np.unique(statistics_of_blocks(blocks, layout, most=10).block)) == 10
+    assert len(np.unique(statistics_of_blocks(blocks, layout, max_blocks=10).block)) == 10
 
 
 def test_wrench_logs_keep_their_number_of_blocks():
-    assert most_blocks(SCAN_LAYOUT) == MAX_BLOCKS
+    assert max_block_count(SCAN_LAYOUT) == MAX_TIME_BLOCKS
 
 
 def test_stacked_rows_of_many_columns_are_bounded_as_well():

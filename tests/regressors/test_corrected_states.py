@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.pipeline import fit
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from identify.regressors.corrected_states import corrected_states
 from identify.regressors.log_corrections import (
     clock_rate_map,
@@ -15,7 +15,7 @@ from identify.regressors.log_corrections import (
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.regressors.wrench import WIDE_LAYOUT
 from identify.signals import full_rate_segments
-from identify.spatial.columns import PSI
+from identify.spatial.columns import FEATURES
 from tests.close import assert_close
 from tests.recordings import GRAVITY
 from tests.small_faults import PHI, displaced, exact, late, logged, misaligned, slow_clock, tilted
@@ -39,10 +39,10 @@ TILT = np.array([0.02, -0.03, 0.0])
 def test_corrected_wrench_matches_logged_motion(faulty, M):
     whole = np.eye(len(WIDE_LAYOUT.columns))
     whole[:, : M.shape[1]] = M
-    (segment,), (samples,) = scan(faulty).segments, full_rate_segments(faulty)
+    (segment,), (samples,) = summarise_log(faulty).segments, full_rate_segments(faulty)
     offset = np.full((len(segment.time), 6), 0.2)
     corrected = corrected_states(segment, [(whole, offset)], PHI).wrench + offset
-    of_motion = np.asarray(samples.columns[:, PSI] @ (FEATURE_TENSOR @ PHI))
+    of_motion = np.asarray(samples.columns[:, FEATURES] @ (FEATURE_TENSOR @ PHI))
     inner = slice(100, -100)
     for half in (slice(0, 3), slice(3, 6)):
         assert not np.allclose(

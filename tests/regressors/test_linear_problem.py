@@ -18,14 +18,14 @@ def test_residual_norm_matches_all_rows(seed, count):
     expected = np.linalg.norm(rows[:, :10] @ x - rows[:, 10])
     assert_close(problem.residual_norm(x), expected, 1e-13, scale=10.0 * np.sqrt(count))
     assert_close(problem.A, np.triu(problem.A), 0.0)
-    assert problem.floor >= 0.0
+    assert problem.min_residual >= 0.0
 
 
 def test_fewer_rows_than_unknowns_leave_zero_rows_and_no_floor():
     rows = np.random.default_rng(0).normal(size=(4, 11))
     problem = LinearProblem.from_rows(rows, equations=4)
     assert not problem.A[4:].any()
-    assert problem.floor == 0.0
+    assert problem.min_residual == 0.0
     assert problem.degrees_of_freedom == 1.0
 
 
@@ -41,6 +41,6 @@ def test_other_parameters_have_their_own_names():
     problem = LinearProblem.from_rows(rows, equations=9, names=("stiffness", "damping"))
     assert problem.A.shape == (2, 2)
     with pytest.raises(ModelError, match=r"A: expected shape \(10, 10\)"):
-        LinearProblem(A=np.eye(3), b=np.zeros(10), floor=0.0, equations=1.0)
+        LinearProblem(A=np.eye(3), b=np.zeros(10), min_residual=0.0, equations=1.0)
     with pytest.raises(ModelError, match=r"b: entry \(0,\) is nan"):
-        LinearProblem(A=np.eye(10), b=np.full(10, np.nan), floor=0.0, equations=1.0)
+        LinearProblem(A=np.eye(10), b=np.full(10, np.nan), min_residual=0.0, equations=1.0)

@@ -8,11 +8,11 @@ from identify.errors import ProblemError
 from identify.regressors import (
     SCAN_LAYOUT,
     WIDE_LAYOUT,
-    BodyWrench,
-    System,
+    LinearSystem,
+    WrenchEquations,
     block_statistics,
     fold_statistics,
-    in_frame,
+    statistics_in_frame,
 )
 from identify.regressors.log_corrections import (
     clock_rate_map,
@@ -67,8 +67,8 @@ def assert_maps(M: np.ndarray, read, meant, rtol: float, cutoff: float = CUTOFF)
 
 def assert_same_moments(found, expected, rtol: float) -> None:
     """Σ zᵀz of every band, within a share of the columns' sizes over all bands."""
-    size = np.sqrt((expected.totals[0] ** 2).sum(axis=(0, 1)))
-    for R, other in zip(found.totals[0], expected.totals[0], strict=True):
+    size = np.sqrt((expected.total_factors[0] ** 2).sum(axis=(0, 1)))
+    for R, other in zip(found.total_factors[0], expected.total_factors[0], strict=True):
         assert_close(R.T @ R, other.T @ other, rtol, scale=np.outer(size, size) + 1e-12)
 
 
@@ -173,7 +173,7 @@ def test_a_fit_of_wide_statistics_matches_narrow_ones(statistics_of):
     noise = {"force": 0.1, "torque": 0.01, "quaternion": 1e-3}
     log = record(PATH, PHI, TIME, POSE, noise=noise)
     wide, narrow = (
-        System.of([(statistics_of(prepare(log, CUTOFF, wide=wide)), BodyWrench())])
+        LinearSystem.of([(statistics_of(prepare(log, CUTOFF, wide=wide)), WrenchEquations())])
         for wide in (True, False)
     )
     weights = np.array([np.diag([1.0, 2.0, 3.0, 90.0, 80.0, 70.0])] * len(narrow.group_index))
@@ -197,7 +197,7 @@ def test_wide_statistics_change_their_frame_as_the_log_does():
         position=PATH.position(TIME) + R.apply(position),
         quaternion=(R * Rotation.from_matrix(rotation)).as_quat(),
     )
-    found = in_frame(block_statistics(prepare(LOG, CUTOFF, wide=True)), X_CB)
+    found = statistics_in_frame(block_statistics(prepare(LOG, CUTOFF, wide=True)), X_CB)
     expected = block_statistics(prepare(moved, CUTOFF, wide=True))
     assert found.layout == expected.layout == WIDE_LAYOUT
     assert_same_moments(found, expected, 1e-4)
@@ -208,7 +208,7 @@ def test_the_fit_reads_the_columns_that_come_first():
     assert WIDE_LAYOUT.columns[:19] == SCAN_LAYOUT.columns
     assert len(set(WIDE_LAYOUT.columns)) == 43
     with pytest.raises(ProblemError, match="can be transformed"):
-        in_frame(
+        statistics_in_frame(
             block_statistics(prepare(LOG, CUTOFF)).mapped(
                 np.eye(19), replace(SCAN_LAYOUT, columns=tuple(f"c{k}" for k in range(19)))
             ),

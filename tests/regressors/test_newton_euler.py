@@ -4,9 +4,9 @@ from hypothesis import given, strategies as st
 
 from identify.inertia import in_frame, inertia_about_com, spatial_inertia
 from identify.regressors import (
+    FEATURE_NAMES,
     FEATURE_TENSOR,
-    FEATURES,
-    WRENCH,
+    WRENCH_NAMES,
     newton_euler_regressor,
     newton_euler_wrench,
 )
@@ -175,8 +175,8 @@ def test_feature_tensor_is_the_derivative_of_the_regressor_and_cannot_be_changed
     assert_close(
         regressor_from_features(psi), np.einsum("j,jik->ik", psi, FEATURE_TENSOR), 1e-15, scale=5.0
     )
-    assert len(FEATURES) == 12
-    assert len(WRENCH) == 6
+    assert len(FEATURE_NAMES) == 12
+    assert len(WRENCH_NAMES) == 6
     with pytest.raises(ValueError, match="read-only"):
         FEATURE_TENSOR[0, 0, 0] = 2.0
 

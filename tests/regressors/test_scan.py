@@ -12,7 +12,7 @@ from identify.regressors import (
     fold_statistics,
     log_scan,
     log_summary,
-    scan,
+    summarise_log,
 )
 from identify.signals import Interpretation, prepare
 from tests.close import assert_close
@@ -48,7 +48,7 @@ def small_chunks(monkeypatch) -> None:
 
 def test_single_chunk_scan_equals_prepare():
     recording = log(30.0, POSE)
-    found, whole = scan(recording), prepare(recording)
+    found, whole = summarise_log(recording), prepare(recording)
     assert_close(found.statistics.factors, block_statistics(whole).factors, 0.0)
     assert_close(found.folds.factors, fold_statistics(whole).factors, 0.0)
     assert_close(found.rows, whole.rows, 0.0)
@@ -64,7 +64,7 @@ def test_single_chunk_scan_equals_prepare():
 def test_chunks_of_whole_blocks_give_the_same_statistics():
     """Where nothing is differentiated, blocks of chunks are those of the whole."""
     recording = log(3600 / RATE)
-    found, whole = scan(recording, CUTOFF), prepare(recording, CUTOFF.cutoff_hz)
+    found, whole = summarise_log(recording, CUTOFF), prepare(recording, CUTOFF.cutoff_hz)
     expected = block_statistics(whole)
     assert found.cutoff_hz == whole.cutoff_hz
     assert (found.statistics.block == expected.block).all()
@@ -80,7 +80,7 @@ def test_chunks_of_whole_blocks_give_the_same_statistics():
 @pytest.mark.usefixtures("small_chunks")
 def test_the_estimate_matches_the_whole_where_derivatives_cross_the_edges():
     recording = log(100.0, POSE)
-    found, whole = scan(recording, CUTOFF), prepare(recording, CUTOFF.cutoff_hz)
+    found, whole = summarise_log(recording, CUTOFF), prepare(recording, CUTOFF.cutoff_hz)
     ours, theirs = estimate_body([found.statistics]), estimate_body([block_statistics(whole)])
     errors = np.sqrt(np.diag(theirs.covariance))
     assert (np.abs(ours.parameters.phi - theirs.parameters.phi) < 0.2 * errors).all()
@@ -90,7 +90,7 @@ def test_the_estimate_matches_the_whole_where_derivatives_cross_the_edges():
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("gone", [slice(1180, 1200), slice(1190, 1210), slice(1200, 1220)])
 def test_gaps_at_the_edge_of_a_chunk_cost_no_more_than_elsewhere(gone):
-    found = scan(without(log(3600 / RATE), gone))
+    found = summarise_log(without(log(3600 / RATE), gone))
     assert 3600 - 20 - 12 <= round(found.statistics.samples.sum()) <= 3600 - 20
     assert_close(estimate_body([found.statistics]).parameters.phi, PHI, 0.1)
     assert len(np.unique(found.segment_ids)) == 2
@@ -105,16 +105,16 @@ def broken(recording: Recording, part: slice) -> Recording:
 @pytest.mark.usefixtures("small_chunks")
 def test_a_chunk_without_a_segment_is_not_used():
     gappy = broken(log(100.0, POSE), slice(1300, 4000))
-    found, whole = scan(gappy, CUTOFF), prepare(gappy, CUTOFF.cutoff_hz)
+    found, whole = summarise_log(gappy, CUTOFF), prepare(gappy, CUTOFF.cutoff_hz)
     assert found.unused_rows == whole.unused_rows == 900
     assert_close(estimate_body([found.statistics]).parameters.phi, PHI, 0.1)
 
 
 @pytest.mark.usefixtures("small_chunks")
 def test_scan_keeps_bounded_samples(monkeypatch):
-    monkeypatch.setattr(log_summary, "MAX_POINTS", 400)
+    monkeypatch.setattr(log_summary, "MAX_SERIES_POINTS", 400)
     monkeypatch.setattr(log_summary, "_POINTS_PER_STRETCH", 50)
-    monkeypatch.setattr(log_scan, "MAX_STATES", 600)
+    monkeypatch.setattr(log_scan, "MAX_REPLAY_STATES", 600)
     taken = []
     whole_prepare = log_scan.prepare
     monkeypatch.setattr(
@@ -124,7 +124,7 @@ def test_scan_keeps_bounded_samples(monkeypatch):
             taken.append(len(recording)) or whole_prepare(recording, *args, **options)
         ),
     )
-    found = scan(log(200.0, POSE))
+    found = summarise_log(log(200.0, POSE))
     assert max(taken) < 1300
     assert 200 < len(found.rows) <= 400
     assert found.kept_fraction == pytest.approx(
@@ -141,47 +141,47 @@ def test_scan_keeps_bounded_samples(monkeypatch):
 def test_the_first_refusal_is_raised_where_no_chunk_can_be_used():
     gappy = broken(log(120.0, POSE), slice(0, None))
     with pytest.raises(LogError, match="long enough for a cut-off"):
-        scan(gappy, Interpretation(cutoff_hz=5.0))
+        summarise_log(gappy, Interpretation(cutoff_hz=5.0))
 
 
 def test_a_thinned_log_has_rows_of_all_of_it():
     recording = log(400.0)
-    found = scan(recording, Interpretation(max_rows=4000))
+    found = summarise_log(recording, Interpretation(max_rows=4000))
     assert round(found.statistics.samples.sum()) == 4000 - 4000 % 3
     assert len(np.unique(found.segment_ids)) == 3
     assert found.time[0] < 20.0 < 380.0 < found.time[-1]
     few = log(40.0)
-    assert round(scan(few, Interpretation(max_rows=4000)).statistics.samples.sum()) == len(few)
+    assert round(summarise_log(few, Interpretation(max_rows=4000)).statistics.samples.sum()) == len(few)
 
 
 def test_short_log_is_cut_into_folds_and_keeps_its_states():
-    whole = scan(log(25.0, POSE))
+    whole = summarise_log(log(25.0, POSE))
     assert whole.segments
     assert len(np.unique(whole.folds.block)) == 5
 
 
 @pytest.mark.parametrize("most", [7, 200, 450, 799])
 def test_series_keeps_complete_stretches_within_limit(most):
-    whole = scan(log(60.0))
+    whole = summarise_log(log(60.0))
     few = whole.thinned(most)
     assert 0 < len(few.rows) <= most < len(whole.rows)
     assert len(few.rows) >= min(most, 200)
     assert few.points == whole.points
-    kept = np.isin(whole.numbers, few.numbers)
+    kept = np.isin(whole.point_indices, few.point_indices)
     np.testing.assert_array_equal(few.rows, whole.rows[kept])
-    runs = np.diff(np.flatnonzero(np.diff(few.numbers, prepend=-2) > 1), append=len(few.rows))
+    runs = np.diff(np.flatnonzero(np.diff(few.point_indices, prepend=-2) > 1), append=len(few.rows))
     assert set(runs[:-1]) <= {200}
 
 
 @pytest.mark.usefixtures("small_chunks")
 def test_signal_noise_is_mean_over_chunks_or_given_value():
     recording = log(80.0, POSE)
-    found, whole = scan(recording, CUTOFF), prepare(recording, 4.97).signal_noise
+    found, whole = summarise_log(recording, CUTOFF), prepare(recording, 4.97).signal_noise
     assert found.signal_noise.names == whole.names
     sigma, expected = (np.sqrt(np.diag(n.covariance)) for n in (found.signal_noise, whole))
     assert_close(sigma[-6:] / expected[-6:], np.ones(6), 0.1)
     assert not np.array_equal(sigma, expected)
-    given = scan(replace(recording, noise={"force": 0.5}), CUTOFF).signal_noise
+    given = summarise_log(replace(recording, noise={"force": 0.5}), CUTOFF).signal_noise
     own = slice(3 * whole.names.index("force"), 3 * whole.names.index("force") + 3)
     assert_close(given.covariance[own, own], 0.25 * np.eye(3), 1e-12)
-    assert scan(still_poses(PHI, Rotation.random(8, random_state=0))).signal_noise is None
+    assert summarise_log(still_poses(PHI, Rotation.random(8, random_state=0))).signal_noise is None

@@ -3,10 +3,12 @@ import pytest
 
 from identify.errors import IdentifyError, ProblemError
 from identify.inertia import PHI, InertialParameters
-from identify.regressors import ONE_BODY, ParameterSpace, Scalar
+from identify.regressors import ONE_BODY_SPACE, ParameterSpace, ScalarUnknown
 from tests.close import assert_close
 
-SPACE = ParameterSpace(("payload", "carrier"), (Scalar("friction", low=0.0), Scalar("gain")))
+SPACE = ParameterSpace(
+    ("payload", "carrier"), (ScalarUnknown("friction", low=0.0), ScalarUnknown("gain"))
+)
 
 
 def test_bodies_come_first_then_scalars():
@@ -21,17 +23,17 @@ def test_bodies_come_first_then_scalars():
 
 
 def test_single_body_uses_unprefixed_names():
-    assert ONE_BODY.names == PHI
-    assert len(ONE_BODY) == 10
-    assert ONE_BODY.scalar_slice == slice(10, 10)
+    assert ONE_BODY_SPACE.names == PHI
+    assert len(ONE_BODY_SPACE) == 10
+    assert ONE_BODY_SPACE.scalar_slice == slice(10, 10)
 
 
 def test_defaults_of_bodies_compare_by_value():
     phi = uniform_box(2.0)
     space = SPACE.with_defaults({"carrier": InertialParameters(phi)})
-    assert_close(space.default_of("carrier"), phi, 0.0)
-    assert_close(space.default_of(1), phi, 0.0)
-    assert space.default_of("payload") is None
+    assert_close(space.default_parameters("carrier"), phi, 0.0)
+    assert_close(space.default_parameters(1), phi, 0.0)
+    assert space.default_parameters("payload") is None
     assert space == ParameterSpace(space.bodies, space.scalars, {"carrier": phi.tolist()})
     assert hash(space) == hash(SPACE)
     assert space != SPACE
@@ -59,9 +61,9 @@ def test_errors_name_the_invalid_argument():
     with pytest.raises(ProblemError, match="at least one body"):
         ParameterSpace(())
     with pytest.raises(ProblemError, match="must differ, got arm, arm"):
-        ParameterSpace(("arm",), (Scalar("arm"),))
+        ParameterSpace(("arm",), (ScalarUnknown("arm"),))
     with pytest.raises(ProblemError, match="must differ, got arm, arm"):
         ParameterSpace(("arm", "arm"))
     for low, high in ((1.0, 1.0), (2.0, 1.0), (np.nan, 1.0)):
         with pytest.raises(ProblemError, match="friction: expected low < high"):
-            Scalar("friction", low, high)
+            ScalarUnknown("friction", low, high)

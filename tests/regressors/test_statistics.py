@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from identify.errors import ModelError
 from identify.regressors import (
     WRENCH_LAYOUT,
-    Layout,
+    RowLayout,
     Statistics,
     join_logs,
     stacked_statistics,
@@ -29,7 +29,7 @@ def random_rows(rng: np.random.Generator, count: int, columns: int = 19) -> np.n
 
 
 def moment(of: Statistics, log: int = 0, group: int = 0) -> np.ndarray:
-    R = of.totals[log, group]
+    R = of.total_factors[log, group]
     return R.T @ R
 
 
@@ -66,7 +66,7 @@ def test_a_subset_of_the_blocks_is_a_log_of_its_own():
 def test_noise_is_zero_where_not_given_and_all_is_read_only():
     blocks = statistics(random_rows(np.random.default_rng(6), 30), 30.0)
     assert not blocks.noise.any()
-    for array in (blocks.factors, blocks.log, blocks.totals, blocks.samples):
+    for array in (blocks.factors, blocks.log, blocks.total_factors, blocks.samples):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 1
 
@@ -75,7 +75,7 @@ def test_the_factor_keeps_digits_that_a_gram_matrix_loses():
     """A column 1e-10 of the others still comes back with digits: nothing was squared."""
     rows = random_rows(np.random.default_rng(15), 500)
     rows[:, 6] *= 1e-10
-    R = statistics(rows).totals[0, 0]
+    R = statistics(rows).total_factors[0, 0]
     expected = np.linalg.qr(rows, mode="r")
     assert_close(np.abs(R[:, 6]), np.abs(expected[:, 6]), 1e-4, scale=1e-10)
     assert_close(np.linalg.norm(R[:, 6]), np.linalg.norm(rows[:, 6]), 1e-14)
@@ -198,15 +198,15 @@ def test_joined_logs_keep_order_and_get_unique_names():
     assert_same(flat, nested, 0.0)
     assert flat.merged().logs == flat.logs
     assert len(flat.merged()) == 3
-    assert_close(np.abs(flat.merged().totals), np.abs(flat.totals), 1e-12)
+    assert_close(np.abs(flat.merged().total_factors), np.abs(flat.total_factors), 1e-12)
     assert flat.sum_over_blocks(flat.samples).ravel().tolist() == [30.0, 40.0, 50.0]
     for number, part in enumerate(parts):
-        assert_close(flat.totals[number], part.totals[0], 0.0)
+        assert_close(flat.total_factors[number], part.total_factors[0], 0.0)
         assert_same(
             flat.subset(flat.log == number), join_logs(parts).subset(flat.log == number), 0.0
         )
     fresh = Statistics(**{f.name: getattr(flat, f.name) for f in fields(flat)})
-    assert_close(np.abs(fresh.totals), np.abs(flat.totals), 1e-12)
+    assert_close(np.abs(fresh.total_factors), np.abs(flat.total_factors), 1e-12)
 
 
 def test_logs_of_few_rows_and_of_many_join():
@@ -223,7 +223,7 @@ def test_mapped_statistics_match_the_mapped_rows(seed):
     rng = np.random.default_rng(seed)
     one = random_statistics(rng, ("a", "b"))
     M = rng.normal(size=(6, 4))
-    fewer = Layout(TWO_GROUPS.columns[:4], TWO_GROUPS.groups, 3)
+    fewer = RowLayout(TWO_GROUPS.columns[:4], TWO_GROUPS.groups, 3)
     mapped = one.mapped(M, fewer)
     assert mapped.layout == fewer
     for before, after in zip(one.factors @ M, mapped.factors, strict=True):
@@ -247,7 +247,7 @@ def test_narrowed_statistics_match_the_leading_columns(seed):
     found = whole.fit_columns_only()
     assert found.layout.columns == wide.columns[:4]
     for log, rows in enumerate(parts):
-        R, noise = found.totals[log, 0], whole.noise[log, 0, :, :4]
+        R, noise = found.total_factors[log, 0], whole.noise[log, 0, :, :4]
         assert_close(R.T @ R, rows[:, :4].T @ rows[:, :4], 1e-12)
         assert_close(found.noise[log, 0].T @ found.noise[log, 0], noise.T @ noise, 1e-12)
     assert found.fit_columns_only() is found
@@ -274,7 +274,7 @@ def test_stacked_rows_are_grouped_by_their_labels(labels):
 def test_invalid_statistics_are_rejected():
     rows = random_rows(np.random.default_rng(17), 20)
     one = statistics(rows)
-    other = statistics(rows, layout=Layout(WRENCH_LAYOUT.columns, WRENCH_LAYOUT.groups, 18))
+    other = statistics(rows, layout=RowLayout(WRENCH_LAYOUT.columns, WRENCH_LAYOUT.groups, 18))
     with pytest.raises(ValueError, match="different layouts cannot be combined"):
         join_logs([one, other])
     with pytest.raises(ValueError, match="different layouts cannot be combined"):

@@ -6,10 +6,10 @@ from hypothesis import given, strategies as st
 
 from identify.errors import ProblemError
 from identify.regressors import (
-    BodyWrench,
+    LinearSystem,
     ParameterSpace,
-    StackedRows,
-    System,
+    StackedEquations,
+    WrenchEquations,
     stacked_statistics,
     wrench_statistics,
 )
@@ -37,11 +37,11 @@ all_kinds = pytest.mark.parametrize("channels", KINDS.values(), ids=KINDS)
 all_offsets = pytest.mark.parametrize("offsets", ["per_log", "shared", "none"])
 
 
-def system_of(data) -> System:
-    return System.of([(data.statistics, data.equations)])
+def system_of(data) -> LinearSystem:
+    return LinearSystem.of([(data.statistics, data.equations)])
 
 
-def assert_as_all_rows(rng, data, empty=()) -> System:
+def assert_as_all_rows(rng, data, empty=()) -> LinearSystem:
     """Solution, cost, offsets and residuals are those of all rows stacked."""
     weights = random_weights(rng, data)
     rows, system = brute(data, weights), system_of(data)
@@ -50,7 +50,7 @@ def assert_as_all_rows(rng, data, empty=()) -> System:
     problem = system.problem(mine)
     solution = rows.solution
     assert_close(np.linalg.solve(problem.A, problem.b), solution[: len(SPACE)], 1e-8)
-    assert_close(problem.floor, rows.cost(solution), 1e-11)
+    assert_close(problem.min_residual, rows.cost(solution), 1e-11)
     assert problem.nuisances == rows.columns.shape[1] - len(SPACE)
     assert problem.names == SPACE.names
 
@@ -90,11 +90,11 @@ def test_statistics_of_different_layouts_are_solved_together(seed):
     second = random_data(rng, "none", logs=1, channels=(("p",),))
     A, b = rng.normal(size=(30, len(SPACE))), rng.normal(size=30)
     stacked = stacked_statistics(A, b)
-    system = System.of(
+    system = LinearSystem.of(
         [
             (first.statistics, first.equations),
             (second.statistics, second.equations),
-            (stacked, StackedRows(SPACE)),
+            (stacked, StackedEquations(SPACE)),
         ]
     )
     weights = [*random_weights(rng, first), *random_weights(rng, second), np.array([[2.0]])]
@@ -107,7 +107,7 @@ def test_statistics_of_different_layouts_are_solved_together(seed):
     problem = system.problem(padded(weights))
     x = np.linalg.solve(problem.A, problem.b)
     assert_close(x, solution[: len(SPACE)], 1e-8)
-    assert_close(problem.floor, np.linalg.norm(columns @ solution - target), 1e-11)
+    assert_close(problem.min_residual, np.linalg.norm(columns @ solution - target), 1e-11)
     offsets = system.offsets(x, padded(weights))
     assert offsets.shape == (4, 2)  # of two logs, one log and the rows; padded to the widest
     assert_close(offsets[:2].ravel(), solution[len(SPACE) :], 1e-8)
@@ -122,7 +122,7 @@ def test_equations_are_counted_by_effective_samples_and_not_by_rows(share):
         wrench_statistics(motion, rng.normal(size=(200, 6)), effective_samples=share * 200)
         for _ in range(2)
     ]
-    system = System.of([(log, BodyWrench()) for log in logs])
+    system = LinearSystem.of([(log, WrenchEquations()) for log in logs])
     expected = 6 * 2 * share * 200
     assert_close(system.equations, expected, 1e-14)
     problem = system.problem(np.tile(np.eye(6), (2, 1, 1)))
@@ -136,7 +136,7 @@ def test_groups_are_counted_each_by_its_own_channels_and_effective_samples():
     by_group = [sum(len(of_log[g]) for of_log in data.rows) for g in range(2)]
     system = system_of(data)
     assert_close(system.equations, 0.4 * (2 * by_group[0] + 3 * by_group[1]), 1e-13)
-    assert system.arrays.samples.tolist() == by_group
+    assert system.padded.samples.tolist() == by_group
 
 
 def test_measured_power_is_the_mean_square_of_the_measured_columns():
@@ -233,7 +233,7 @@ def test_means_and_bands_are_as_all_rows_with_an_offset_of_their_own(offsets, se
     data = random_data(rng, offsets, channels=BANDS, means=True, empty=empty)
     left = [g for g in range(len(BANDS)) if g not in empty]
     system = assert_as_all_rows(rng, data, empty)
-    assert [group.name for group in system.arrays.groups] == [f"group {g}" for g in left]
+    assert [group.name for group in system.padded.groups] == [f"group {g}" for g in left]
     assert system.group_index.tolist() == [[0, g] for g in left]
 
 
@@ -244,7 +244,7 @@ def test_information_of_bands_matches_their_rows(seed):
     data = random_data(rng, "per_log", channels=BANDS, means=True, empty=(3,))
     weights = random_weights(rng, data)
     left = [0, 1, 2, 4]
-    found = system_of(data).moments(padded([weights[g] for g in left]))
+    found = system_of(data).normal_matrices(padded([weights[g] for g in left]))
     for g, information in zip(left, found, strict=True):
         expected = np.zeros((len(SPACE), len(SPACE)))
         for n, of_log in enumerate(data.rows):
@@ -270,16 +270,16 @@ def test_invalid_systems_are_rejected():
     motion = random_motion(rng, 20)
     one = wrench_statistics(motion, rng.normal(size=(20, 6)))
     with pytest.raises(ProblemError, match="weight of the residuals is not positive definite"):
-        System.of([(one, BodyWrench())]).problem(np.diag([1.0, 1, 1, 1, 1, -1])[None])
+        LinearSystem.of([(one, WrenchEquations())]).problem(np.diag([1.0, 1, 1, 1, 1, -1])[None])
     with pytest.raises(ProblemError, match="there are no data to fit"):
-        System.of([])
+        LinearSystem.of([])
     with pytest.raises(ProblemError, match="have different parameter spaces"):
-        System.of(
+        LinearSystem.of(
             [
-                (one, BodyWrench()),
-                (one, BodyWrench(ParameterSpace(("a",)), bodies=(("a",),))),
+                (one, WrenchEquations()),
+                (one, WrenchEquations(ParameterSpace(("a",)), bodies=(("a",),))),
             ]
         )
     word: Any = "per_day"
     with pytest.raises(ProblemError, match="expected one of per_log, shared, none, got 'per_day'"):
-        BodyWrench(offsets=word)
+        WrenchEquations(offsets=word)

@@ -7,22 +7,22 @@ from identify.errors import ProblemError
 from identify.inertia import in_frame as body_in_frame
 from identify.regressors import (
     SCAN_LAYOUT,
-    BodyWrench,
+    LinearSystem,
     ParameterSpace,
     Statistics,
-    System,
+    WrenchEquations,
     block_statistics,
     fold_statistics,
-    in_frame,
     join_logs,
     newton_euler_regressor,
     newton_euler_wrench,
     scan_statistics,
     stacked_statistics,
+    statistics_in_frame,
     wrench_statistics,
 )
-from identify.regressors.statistics import MAX_BLOCKS
-from identify.regressors.wrench import frame_change
+from identify.regressors.statistics import MAX_TIME_BLOCKS
+from identify.regressors.wrench import feature_frame_map
 from identify.signals import prepare
 from identify.signals.prepared_log import BlockRows
 from identify.signals.transform import CONSTANT_GROUP, block_transform
@@ -47,8 +47,8 @@ def statistics_of(log: Samples) -> Statistics:
     return wrench_statistics(log.motion, log.wrench)
 
 
-def system_of(logs, offsets="per_log") -> System:
-    return System.of([(join_logs(logs), BodyWrench(offsets=offsets))])
+def system_of(logs, offsets="per_log") -> LinearSystem:
+    return LinearSystem.of([(join_logs(logs), WrenchEquations(offsets=offsets))])
 
 
 def random_weight(rng: np.random.Generator) -> np.ndarray:
@@ -61,7 +61,7 @@ def test_any_number_of_samples_around_the_chunk_length_is_counted_once(count):
     data = samples(np.random.default_rng(count), count)
     by_rows = statistics_of_rows(data.rows)
     for statistics in (statistics_of(data), by_rows):
-        R = statistics.totals[0, 0]
+        R = statistics.total_factors[0, 0]
         assert_close(R, np.triu(R), 0.0)
         assert_close(R.T @ R, data.rows.T @ data.rows, 1e-12)
         assert statistics.samples.sum() == count
@@ -72,10 +72,10 @@ def test_the_equations_of_a_sample_match_newton_and_euler():
     rng = np.random.default_rng(4)
     data = samples(rng, 20)
     space = ParameterSpace(("payload", "carrier"))
-    equations = BodyWrench(space, bodies=(("payload", "carrier"), ("carrier",)))
+    equations = WrenchEquations(space, bodies=(("payload", "carrier"), ("carrier",)))
     Y = newton_euler_regressor(data.motion)
     for log, columns in ((0, [Y, Y]), (1, [0.0 * Y, Y])):
-        rows = np.tensordot(data.rows, equations.residual(log, 0), axes=1)
+        rows = np.tensordot(data.rows, equations.residual_coefficients(log, 0), axes=1)
         assert_close(rows[..., 0], data.wrench, 1e-14)
         assert_close(rows[..., 1:], np.concatenate(columns, axis=-1), 1e-13)
     assert equations.equation_key(0, 0) != equations.equation_key(1, 0)
@@ -85,7 +85,9 @@ def test_a_body_that_is_not_of_the_space_is_named():
     log = statistics_of(samples(np.random.default_rng(5), 30))
     space = ParameterSpace(("payload", "carrier"))
     with pytest.raises(ProblemError, match="no body 'tool' among payload, carrier"):
-        System.of([(log, BodyWrench(space, bodies=(("tool",),)))]).problem(np.eye(6)[None])
+        LinearSystem.of([(log, WrenchEquations(space, bodies=(("tool",),)))]).problem(
+            np.eye(6)[None]
+        )
 
 
 def random_blocks(rng: np.random.Generator, count: int) -> list[BlockRows]:
@@ -115,7 +117,7 @@ def test_a_scan_holds_the_moments_of_all_rows_by_band_and_those_of_their_noise(s
     noise = np.swapaxes(found.noise_rows, -1, -2) @ found.noise_rows
     for group in range(len(SCAN_LAYOUT.groups)):
         rows = np.concatenate([block.rows[block.groups == group] for block in blocks])
-        R = found.totals[0, group]
+        R = found.total_factors[0, group]
         assert_close(R.T @ R, rows.T @ rows, 1e-12)
         of_noise = np.zeros((19, 19))
         samples = worth = 0.0
@@ -140,14 +142,14 @@ def test_a_scan_keeps_its_blocks_in_order_and_no_more_than_two_hundred():
             rows, R = block.rows[block.groups == group], found.factors[cell]
             assert_close(R.T @ R, rows.T @ rows, 1e-12)
     many = scan_statistics(blocks * 150)
-    assert len(np.unique(many.block)) == MAX_BLOCKS
+    assert len(np.unique(many.block)) == MAX_TIME_BLOCKS
     assert (np.diff(np.unique(many.block)) == 1).all()
     assert_close(many.samples.sum(), 150 * sum(block.samples for block in blocks), 1e-12)
 
 
 def moments_of(statistics: Statistics) -> tuple[np.ndarray, np.ndarray]:
     """Of the signal and of the noise of all rows, by group, all logs together."""
-    R, nu = statistics.totals, statistics.noise_rows
+    R, nu = statistics.total_factors, statistics.noise_rows
     return tuple((np.swapaxes(x, -1, -2) @ x).sum(axis=0) for x in (R, nu))
 
 
@@ -155,7 +157,7 @@ def moments_of(statistics: Statistics) -> tuple[np.ndarray, np.ndarray]:
 def test_frame_change_transforms_noise(seed, X_CB):
     rng = np.random.default_rng(seed)
     blocks = random_blocks(rng, 3)
-    G = frame_change(X_CB)
+    G = feature_frame_map(X_CB)
     moved = [
         BlockRows(
             np.concatenate((block.rows[:, :1], block.rows[:, 1:] @ G.T), axis=1),
@@ -166,7 +168,7 @@ def test_frame_change_transforms_noise(seed, X_CB):
         )
         for block in blocks
     ]
-    found = moments_of(in_frame(scan_statistics(blocks), X_CB))
+    found = moments_of(statistics_in_frame(scan_statistics(blocks), X_CB))
     for mine, theirs in zip(found, moments_of(scan_statistics(moved)), strict=True):
         assert_close(mine, theirs, 1e-11)
 
@@ -215,13 +217,13 @@ def test_statistics_in_another_frame_match_the_log_in_that_frame(offsets, seed, 
         motion = BodyMotion(at_C @ R.T, w @ R.T, alpha @ R.T)
         return Samples(motion, log.wrench @ coadjoint(X_CB).T)
 
-    here = in_frame(join_logs([statistics_of(log) for log in data]), X_CB)
-    ours = System.of([(here, BodyWrench(offsets=offsets))])
+    here = statistics_in_frame(join_logs([statistics_of(log) for log in data]), X_CB)
+    ours = LinearSystem.of([(here, WrenchEquations(offsets=offsets))])
     theirs = system_of([statistics_of(moved(log)) for log in data], offsets)
     weights = random_weight(rng)[None]
     phi = random_body(rng)
     mine, expected = ours.problem(weights), theirs.problem(weights)
-    assert_close(mine.floor, expected.floor, 1e-11)
+    assert_close(mine.min_residual, expected.min_residual, 1e-11)
     assert_close(mine.residual_norm(phi), expected.residual_norm(phi), 1e-11)
     assert_close(ours.offsets(phi, weights), theirs.offsets(phi, weights), 1e-10, scale=100.0)
     assert mine.equations == expected.equations
@@ -230,9 +232,9 @@ def test_statistics_in_another_frame_match_the_log_in_that_frame(offsets, seed, 
 @given(seeds(), poses(0.5), poses(0.5))
 def test_frame_changes_compose(seed, X_DC, X_CB):
     rows = samples(np.random.default_rng(seed), 5).rows[:, 1:]
-    once = rows @ frame_change(X_DC @ X_CB).T
-    assert_close(rows @ frame_change(X_CB).T @ frame_change(X_DC).T, once, 1e-12)
-    back = frame_change(X_CB.inverse()) @ frame_change(X_CB)
+    once = rows @ feature_frame_map(X_DC @ X_CB).T
+    assert_close(rows @ feature_frame_map(X_CB).T @ feature_frame_map(X_DC).T, once, 1e-12)
+    back = feature_frame_map(X_CB.inverse()) @ feature_frame_map(X_CB)
     assert_close(back, np.eye(18), 1e-12, scale=10.0)
 
 
@@ -242,7 +244,7 @@ def test_residuals_of_the_moved_body_are_the_moved_residuals(seed, X_CB):
     rows, phi = samples(rng, 5).rows, random_body(rng)
     residuals = residual_rows(rows, phi) @ coadjoint(X_CB).T
     there = rows.copy()
-    there[:, 1:] = rows[:, 1:] @ frame_change(X_CB).T
+    there[:, 1:] = rows[:, 1:] @ feature_frame_map(X_CB).T
     moved = residual_rows(there, body_in_frame(phi, X_CB))
     assert_close(moved, residuals, 1e-11, scale=100.0)
 
@@ -250,4 +252,4 @@ def test_residuals_of_the_moved_body_are_the_moved_residuals(seed, X_CB):
 def test_statistics_of_other_rows_have_no_frame():
     stacked = stacked_statistics(np.ones((20, 10)), np.ones(20))
     with pytest.raises(ProblemError, match="of a wrench can be transformed"):
-        in_frame(stacked, Pose.identity())
+        statistics_in_frame(stacked, Pose.identity())

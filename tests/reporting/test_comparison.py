@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from identify.findings import verdict_of
+from identify.findings import derive_verdict
 from identify.inertia import PHI
 from identify.reporting import comparison_page as page
 from identify.reporting.comparison import (
@@ -25,7 +25,7 @@ NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 
 
 def fitted(rng, name: str, factor: float = 1.0, **options: Any) -> FittedLog:
-    verdict = verdict_of((), possible=True, optimal=True, identifiable=PHI)
+    verdict = derive_verdict((), possible=True, optimal=True, identifiable=PHI)
     estimate = replace(drawn(rng, factor * BODY.phi, **options), verdict=verdict)
     return FittedLog(name, f"runs/{name}.csv", "fitted", estimate, rows=100, duration=2.0)
 

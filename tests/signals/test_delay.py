@@ -5,7 +5,7 @@ import pytest
 
 from identify.estimation import estimate_body
 from identify.logs import Recording
-from identify.regressors import log_scan, scan
+from identify.regressors import log_scan, summarise_log
 from identify.signals import Interpretation, prepare
 from tests.close import assert_close, group_errors
 from tests.recordings import Path, record
@@ -32,7 +32,7 @@ def test_delay_correction_aligns_wrench_with_motion(delay):
 
 
 def estimate(log: Recording) -> np.ndarray:
-    return estimate_body([scan(log).statistics]).parameters.phi
+    return estimate_body([summarise_log(log).statistics]).parameters.phi
 
 
 def test_whole_samples_are_the_rows_themselves():
@@ -45,7 +45,7 @@ def test_delay_correction_in_chunks_equals_whole(monkeypatch):
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1000)
     assert_close(estimate(log), whole, 1e-4)
     assert (
-        scan(log).statistics.samples.sum() == scan(log, Interpretation()).statistics.samples.sum()
+        summarise_log(log).statistics.samples.sum() == summarise_log(log, Interpretation()).statistics.samples.sum()
     )
 
 

@@ -10,7 +10,7 @@ from identify.errors import LogError, SchemaError
 from identify.estimation.terms import KnownCom
 from identify.inertia import PHI as NAMES
 from identify.pipeline import compensate_log
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from identify.signals import prepare
 from identify.signals.force_motion import calibrate_at_rest
 from identify.signals.segments import EvenSegment
@@ -169,9 +169,9 @@ def test_agreement_of_logs_uses_mass_errors():
 
 def test_chunks_share_static_calibration_of_whole_log(monkeypatch):
     log = still_and_moving(noise=1.0)
-    whole = scan(log)
+    whole = summarise_log(log)
     monkeypatch.setattr("identify.regressors.log_scan.CHUNK_ROWS", 2000)
-    parts = scan(log)
+    parts = summarise_log(log)
     one, other = parts.imu, whole.imu
     assert (one.static_calibration, one.covariance) == (other.static_calibration, other.covariance)
     assert [f.code for f in parts.imu.findings] == ["force_motion"]

@@ -10,7 +10,7 @@ import identify
 from identify.errors import IdentifyError, LogError
 from identify.estimation import NegativeMass, estimate_body
 from identify.logs import Recording, read_log
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from identify.signals import Interpretation, prepare
 from identify.signals.differentiator import Differentiator
 from identify.signals.imu import fuse_imu
@@ -111,7 +111,7 @@ def test_the_error_of_a_place_that_was_found_is_in_the_intervals_of_the_body(tmp
 
     def estimate_at(place):
         log = read({"translation": place.tolist()})
-        return estimate_body([scan(log, Interpretation(cutoff_hz=5.0), wide=True).statistics])
+        return estimate_body([summarise_log(log, Interpretation(cutoff_hz=5.0), wide=True).statistics])
 
     found = identify.fit(read(FITTED), cutoff_hz=5.0)
     imu = found.logs[0].imu
@@ -151,9 +151,9 @@ def test_the_place_is_found_from_all_chunks_of_a_log_together(tmp_path, monkeypa
     """Chunks at rest do not determine it, nor fail."""
     given = columns(2, noise=1.0, seconds=22.0, stop=stop)
     log = read_log(*in_files(tmp_path / "log", given, schema(mount=FITTED)))
-    whole = scan(log).imu
+    whole = summarise_log(log).imu
     monkeypatch.setattr("identify.regressors.log_scan.CHUNK_ROWS", 1000)
-    chunks = scan(log).imu
+    chunks = summarise_log(log).imu
     sigma = np.sqrt(np.diag(whole.covariance)[:3])
     assert whole.covariance != chunks.covariance
     assert (np.abs(chunks.X_BI.position - whole.X_BI.position) < 0.7 * sigma).all()
@@ -168,7 +168,7 @@ def test_a_log_at_rest_does_not_place_its_accelerometer(tmp_path, monkeypatch):
     for rows in (10**6, 1000):
         monkeypatch.setattr("identify.regressors.log_scan.CHUNK_ROWS", rows)
         with pytest.raises(LogError, match=r"log: \[imu.mount\] fitted: the motion does not det"):
-            scan(log)
+            summarise_log(log)
 
 
 def test_fused_signal_has_less_noise_than_each_source(tmp_path):

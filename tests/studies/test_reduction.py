@@ -79,7 +79,7 @@ def test_chunk_statistics_sum_to_whole() -> None:
     rows[:, 0] = 1.0
     chunks = np.array_split(rows, 7)
     made = statistics_of_rows
-    total = reduce_statistics(chunks, made, Statistics.__add__, InProcess()).totals[0, 0]
+    total = reduce_statistics(chunks, made, Statistics.__add__, InProcess()).total_factors[0, 0]
     assert_close(total.T @ total, rows.T @ rows, rtol=1e-9)
 
 

@@ -4,7 +4,7 @@ import pytest
 from identify.errors import SimulationError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.inertia import phi_from_inertia
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from identify.signals import Segment
 from identify.validation import ESTIMATE, LEAST_SQUARES, replay, validate
 from tests.close import assert_close
@@ -108,7 +108,7 @@ def test_replay_rejects_inconsistent_body():
 
 def validated(recordings, settings: EstimatorSettings | None = None):
     settings = settings or EstimatorSettings()
-    logs = [scan(recording) for recording in recordings]
+    logs = [summarise_log(recording) for recording in recordings]
     return validate(logs, estimate_body([log.statistics for log in logs], settings), settings)
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
-from identify.regressors import scan
+from identify.regressors import summarise_log
 from identify.validation import assess_residuals, noise_rms, residual_and_noise
 from tests.recordings import POSE, Path, record, still_poses, with_signals, with_wrench
 from tests.strategies import random_body
@@ -18,7 +18,7 @@ def log(seed: int, extra=None):
     recording = record(Path.random(seed), PHI, TIME, POSE, bias=BIAS, noise=NOISE, seed=seed)
     if extra is not None:
         recording = with_signals(recording, force=recording.signals["force"] + extra)
-    return scan(recording)
+    return summarise_log(recording)
 
 
 def test_white_noise_through_the_low_pass_is_noise():
@@ -55,7 +55,9 @@ def test_residual_of_late_wrench_correlates_with_rate_of_motion():
     path = Path.random(3)
     late = record(path, PHI, TIME, POSE, bias=BIAS, noise=NOISE)
     wrench = path.wrench(PHI, TIME - 0.05) - path.wrench(PHI, TIME)
-    assert assess_residuals([scan(with_wrench(late, wrench))], PHI, BIAS[None]).systematic.all()
+    assert assess_residuals(
+        [summarise_log(with_wrench(late, wrench))], PHI, BIAS[None]
+    ).systematic.all()
 
 
 @pytest.mark.parametrize(
@@ -80,11 +82,11 @@ def test_residual_of_wrong_body_correlates_with_motion():
 
 def test_static_poses_have_no_order_in_time_and_are_compared_with_their_attitude():
     poses = still_poses(PHI, Rotation.random(30, random_state=2), bias=BIAS, noise=0.01)
-    still = [scan(poses)]
+    still = [summarise_log(poses)]
     assert not assess_residuals(still, PHI, BIAS[None]).systematic.any()
     assert assess_residuals(still, 1.2 * PHI, BIAS[None]).systematic[:3].all()
 
 
 def test_residual_test_needs_more_rows_than_terms():
-    few = [scan(still_poses(PHI, Rotation.random(4, random_state=2), bias=BIAS))]
+    few = [summarise_log(still_poses(PHI, Rotation.random(4, random_state=2), bias=BIAS))]
     assert not assess_residuals(few, 1.2 * PHI, BIAS[None]).systematic.any()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from identify.arrays import Array, positive
+from identify.arrays import Array, require_positive
 from identify.estimation.errors import TermError
 from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
@@ -38,7 +38,7 @@ class KnownMass(Term):
     body: str | None = None
 
     def __post_init__(self) -> None:
-        positive(self.mass, "mass", "kg", TermError)
+        require_positive(self.mass, "mass", "kg", TermError)
         if not LIGHTEST_GIVEN <= self.mass <= HEAVIEST_GIVEN:
             raise TermError(
                 f"mass: {self.mass:g} kg would weigh {STANDARD_GRAVITY * self.mass:.3g} N, which "

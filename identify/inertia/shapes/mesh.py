@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Vec3, positive, seal
+from identify.arrays import Array, Indices, Vec3, require_positive, seal
 from identify.errors import MissingExtra, ModelError
 from identify.inertia.shapes.shape import Moments, Solid
 
@@ -198,7 +198,7 @@ def read_mesh(path: Path | str, *, scale: float = 1.0) -> Mesh:
     """
     vertices, faces = read_triangles(Path(path))
     try:
-        return Mesh(vertices * positive(scale, f"{path}: scale", "m"), faces)
+        return Mesh(vertices * require_positive(scale, f"{path}: scale", "m"), faces)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
 

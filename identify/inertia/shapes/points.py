@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from identify.arrays import Array, Vec3, positive, seal
+from identify.arrays import Array, Vec3, require_positive, seal
 from identify.errors import ModelError, did_you_mean
 from identify.files import require_file
 from identify.inertia.shapes.shape import MeasureKind, Moments, Shape
@@ -93,5 +93,5 @@ def read_points(path: Path | str, *, scale: float = 1.0) -> tuple[Vec3, Array | 
             f"{path}: {used[column]} of line {row + 2} is {table[used[column]].iloc[row]!r}; "
             "expected a number"
         )
-    unit = positive(scale, f"{path}: scale", "m")
+    unit = require_positive(scale, f"{path}: scale", "m")
     return unit * numbers[:, :3], unit**3 * numbers[:, 3] if len(used) > 3 else None

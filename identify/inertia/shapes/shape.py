@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from identify.arrays import Mat33, Vec3, positive
+from identify.arrays import Mat33, Vec3, require_positive
 from identify.errors import ModelError
 from identify.inertia.matrices import phi_from_inertia
 from identify.inertia.parameters import InertialParameters
@@ -98,7 +98,7 @@ class Shape(ABC):
     def __post_init__(self) -> None:
         for name, meaning in sizes_of(self):
             where = f"{type(self).__name__}: {name} ({meaning})"
-            value = positive(getattr(self, name), where, "m")
+            value = require_positive(getattr(self, name), where, "m")
             if not _MIN_SIZE < value < _MAX_SIZE:
                 raise ModelError(
                     f"{where}: expected a length from {_MIN_SIZE:g} to {_MAX_SIZE:g} m, "
@@ -147,9 +147,9 @@ class Shape(ABC):
                 f"{name}: expected either a mass [kg] or a density [{unit}], got {got}"
             )
         if mass is not None:
-            total = positive(mass, f"{name}: mass", "kg")
+            total = require_positive(mass, f"{name}: mass", "kg")
         else:
-            total = positive(density, f"{name}: density", unit) * measure
+            total = require_positive(density, f"{name}: density", unit) * measure
         with np.errstate(over="ignore", invalid="ignore"):
             inertia = total * (np.trace(covariance) * np.eye(3) - covariance)
             phi = phi_from_inertia(total, centroid, inertia)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Indices, PhiLike, Vec3, Vec6, as_array, positive
+from identify.arrays import Array, Indices, PhiLike, Vec3, Vec6, as_array, require_positive
 from identify.errors import SimulationError
 from identify.simulation.checks import (
     Interpolation,
@@ -115,7 +115,7 @@ class Problem:
             SimulationError: invalid argument.
         """
         require_word(interpolation, Interpolation, "interpolation")
-        step = positive(step, "time step", "s", SimulationError)
+        step = require_positive(step, "time step", "s", SimulationError)
         steps, samples = _steps_and_samples(wrench, steps)
         phi, g = require_simulable(phi), as_array(gravity, "gravity", (..., 3), SimulationError)
         first = start.vector

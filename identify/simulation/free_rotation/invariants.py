@@ -15,7 +15,7 @@ from identify.simulation.free_rotation.polhode import (
     ordered_spin,
     polhode,
 )
-from identify.spatial.rotations import lengths, rotate, rotation_from_quaternion
+from identify.spatial.rotations import rotate, rotation_from_quaternion, vector_norms
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def rotation_invariants(body: ArrayLike, angular_velocity: ArrayLike) -> Rotatio
     start = checked_start(body, [0.0, 0.0, 0.0, 1.0], angular_velocity)
     ordered = ordered_spin(start.inertia, start.spin)
     momentum = ordered.moments * ordered.spin
-    L = lengths(momentum.T)
+    L = vector_norms(momentum.T)
     K = 0.5 * np.sum(momentum * ordered.spin, axis=0)
     steady = ordered.regime <= Regime.STEADY
     period, precession = (np.full(len(L), np.nan) for _ in range(2))
@@ -123,7 +123,7 @@ def _encircled(ordered: OrderedSpin, start: Start) -> tuple[Vec3, Array]:
     axis = ordered.axes[index, :, column]
     moment = ordered.moments[column, index]
     steady = ordered.regime <= Regime.STEADY
-    length = lengths(start.spin)
+    length = vector_norms(start.spin)
     direction = start.spin / np.where(length > 0.0, length, 1.0)[:, None]
     steady_moment = np.einsum("ni,nij,nj->n", direction, start.inertia, direction)
     return np.where(steady[:, None], direction, axis), np.where(steady, steady_moment, moment)

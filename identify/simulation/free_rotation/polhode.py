@@ -26,7 +26,7 @@ from identify.simulation.free_rotation.elliptic import (
     incomplete_first,
 )
 from identify.simulation.free_rotation.principal_spin import principal_spin
-from identify.spatial.rotations import lengths
+from identify.spatial.rotations import vector_norms
 
 
 class Regime(IntEnum):
@@ -152,7 +152,7 @@ def polhode(ordered: OrderedSpin) -> Polhode:
     d13 = d12 + d23
     X = I1 * d13 * w1 * w1 + I2 * d23 * w2 * w2
     Y = I2 * d12 * w2 * w2 + I3 * d13 * w3 * w3
-    L = lengths((ordered.moments * ordered.spin).T)
+    L = vector_norms((ordered.moments * ordered.spin).T)
     s = np.where(ordered.regime == Regime.ABOUT_SMALLEST, -1.0, 1.0)
     separatrix = ordered.regime == Regime.SEPARATRIX
     m1 = np.where(separatrix, 1.0, d13 * np.abs(ordered.excess) / (d23 * Y))

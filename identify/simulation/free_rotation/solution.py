@@ -20,7 +20,7 @@ from identify.simulation.free_rotation.checks import (
 from identify.simulation.free_rotation.polhode import Regime, ordered_spin
 from identify.simulation.state import State, Trajectory
 from identify.spatial import quaternion_product
-from identify.spatial.rotations import cross, lengths, rotate, rotation_from_quaternion
+from identify.spatial.rotations import cross, rotate, rotation_from_quaternion, vector_norms
 from identify.spatial.vectors import GRAVITY_W
 
 _CHUNK_SAMPLES = 8192
@@ -117,7 +117,7 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
 
 def _steady_rotation(w: Vec3, quaternion: Vec4) -> Callable[[Array], tuple[Vec4, Vec3]]:
     """Return a function that computes attitude and w of steady rotations at times (n, k)."""
-    speed = lengths(w)[:, None]
+    speed = vector_norms(w)[:, None]
     axis = w / np.where(speed > 0.0, speed, 1.0)
 
     def at(time: Array) -> tuple[Vec4, Vec3]:

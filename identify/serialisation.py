@@ -86,11 +86,11 @@ def from_json_and_arrays(document: object, arrays: Mapping[str, np.ndarray]) -> 
     )
 
 
-def _init_fields(kind: type) -> tuple[str, ...] | None:
+def _init_fields(value_class: type) -> tuple[str, ...] | None:
     """Return the constructor's fields of a dataclass or named tuple; None for other classes."""
-    if is_dataclass(kind):
-        return tuple(item.name for item in fields(kind) if item.init)
-    return getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
+    if is_dataclass(value_class):
+        return tuple(item.name for item in fields(value_class) if item.init)
+    return getattr(value_class, "_fields", None) if issubclass(value_class, tuple) else None
 
 
 def _find_class(class_path: str) -> Callable[..., object]:

@@ -8,7 +8,7 @@ from identify.errors import ModelError
 from identify.exchange import Bound
 from identify.findings import Finding
 from identify.inertia import InertialParameters
-from identify.plain_values import from_json_and_arrays, to_json_and_arrays
+from identify.serialisation import from_json_and_arrays, to_json_and_arrays
 from identify.spatial import BodyFrame, Pose
 
 
