@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from experiments.models_study.programs import URDF, installed, sdf_of
 from experiments.reports import numerics_line, write_report
-from identify.exchange.link_checks import Requirement, check_links
+from identify.exchange.link_checks import LinkRequirements, check_links
 from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY, LinkInertia, implied_density
 from identify.exchange.repair import Repair, RepairSettings, repair_model
 from identify.exchange.rewriting import open_model
@@ -115,7 +115,7 @@ def _add_model(count: Count, path: Path) -> Count:
     predicted = {
         name: {
             entry.link.name: bool(entry.problem)
-            for entry in check_links(links, Requirement(SIMULATORS[name]))
+            for entry in check_links(links, LinkRequirements(SIMULATORS[name]))
         }
         for name in programs
     }
@@ -136,7 +136,7 @@ def _whole_files(paths: list[Path]) -> str:
     if mujoco is None:
         return ""
     _, compiles = mujoco
-    settings = RepairSettings(Requirement(SIMULATORS["mujoco"]))
+    settings = RepairSettings(LinkRequirements(SIMULATORS["mujoco"]))
     before, after = 0, Counter[tuple[bool, bool]]()
     with tempfile.TemporaryDirectory() as folder:
         for path in paths:

@@ -19,7 +19,7 @@ import numpy as np
 from experiments.reports import numerics_line, write_report
 from identify.arrays import Array, Vec3
 from identify.errors import IdentifyError
-from identify.inertia.shapes import Mesh, Points, convex_hull
+from identify.inertia.shapes import Mesh, PointMasses, convex_hull
 from identify.inertia.shapes.interior import sample_interior
 from identify.logs import Recording, synthetic_recording
 from identify.logs.synthetic import random_motion
@@ -106,7 +106,7 @@ def log_of(name: str, known: str, seed: int) -> tuple[Recording, Truth]:
         phi, rng=rng, motion=motion, duration=10.0, rate_hz=100.0, include="all"
     )
     interior = sample_interior(union, POINTS)
-    shape = union if known == "mesh" else Points(interior.points, interior.volumes)
+    shape = union if known == "mesh" else PointMasses(interior.points, interior.volumes)
     return log, Truth(phi, np.ptp(union.corners, axis=0), shape)
 
 

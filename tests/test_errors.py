@@ -11,7 +11,7 @@ import pytest
 import identify
 from identify.errors import IdentifyError, did_you_mean
 from identify.findings import FINDING_CODES
-from identify.inertia import base_columns, check
+from identify.inertia import base_columns, check_consistency
 
 
 def error_classes() -> Iterator[type[IdentifyError]]:
@@ -37,7 +37,7 @@ VALUES = {
     "list": ["a", "b"],
     "Mapping": {"a": 1},
     "Array": np.zeros(3),
-    "BodyVerdict": check(np.zeros(10)),
+    "BodyVerdict": check_consistency(np.zeros(10)),
     "BaseColumns": base_columns(np.ones((3, 2))),
 }
 

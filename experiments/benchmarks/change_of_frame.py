@@ -19,7 +19,7 @@ from experiments.benchmarks.measure import Contender, Effort, ReportLine, Spread
 from identify.arrays import Array, Phi
 from identify.inertia import in_frame, spatial_inertia, spatial_inertia_in_frame
 from identify.inertia.conventions import find_convention
-from identify.inertia.matrices import six_from_symmetric
+from identify.inertia.matrices import entries_from_symmetric
 from identify.inertia.shapes import Box
 from identify.spatial import Pose, coadjoint, rotation_from_quaternion, vee
 
@@ -64,7 +64,7 @@ def in_frame_by_coadjoint(phi: Phi, X_AB: Pose) -> Phi:
     M = spatial_inertia_in_frame(spatial_inertia(phi), X_AB)
     mass = np.trace(M[..., :3, :3], axis1=-2, axis2=-1)[..., None] / 3.0
     h = 0.5 * (vee(M[..., 3:, :3]) - vee(M[..., :3, 3:]))
-    return np.concatenate((mass, h, six_from_symmetric(M[..., 3:, 3:])), axis=-1)
+    return np.concatenate((mass, h, entries_from_symmetric(M[..., 3:, 3:])), axis=-1)
 
 
 def _compare_with_product(phi: Phi, X: Pose, which: str, effort: Effort) -> list[ReportLine]:

@@ -109,7 +109,7 @@ def fit_base_parameters(
         ProblemError: the motion does not excite some of the base parameters.
     """
     scalars = (scalar.name for scalar in system.space.scalars)
-    names = base.combinations((*parameter_names(equations_of(system).columns.robot), *scalars))
+    names = base.describe((*parameter_names(equations_of(system).columns.robot), *scalars))
     weights = np.ones(len(system.arrays.samples))
     fit = _at_weights(system, base, names, weights)
     for _ in range(_ITERATIONS if weighted else 0):

@@ -66,7 +66,7 @@ class ArmColumns:
     @property
     def links(self) -> slice:
         """Columns of the independent parameters of the links."""
-        return slice(0, len(self.base.kept))
+        return slice(0, len(self.base.independent))
 
     @property
     def friction(self) -> slice:
@@ -92,7 +92,7 @@ class ArmColumns:
         return tuple(self._nonzero(joint) for joint in range(len(self.joints)))
 
     def _nonzero(self, joint: int) -> Indices:
-        moved = _moved_links(self.robot)[joint][self.base.kept // 10]
+        moved = _moved_links(self.robot)[joint][self.base.independent // 10]
         numbers = [*np.flatnonzero(moved), *range(self.friction.start, self.friction.stop)]
         for number, (_, shares) in enumerate(self.motors):
             if shares[joint]:
@@ -106,7 +106,13 @@ class ArmColumns:
         Torques may be low-passed, so that weights by frequency would rest on the fast ones alone.
         """
         links = parameter_names(self.robot)
-        names = [*(links[k] for k in self.base.kept), "acceleration", "velocity", "sign", "one"]
+        names = [
+            *(links[k] for k in self.base.independent),
+            "acceleration",
+            "velocity",
+            "sign",
+            "one",
+        ]
         for motor, _ in self.motors:
             names += [f"{motor} acceleration", f"{motor} velocity", f"{motor} sign"]
         groups = tuple(
@@ -164,7 +170,7 @@ def joint_columns(
     nonzero, v, a = columns.nonzero[joint], motion.v.T, motion.a.T
     links = nonzero[nonzero < columns.links.stop]
     z = np.empty((len(nonzero), len(motion.v)))
-    z[: len(links)] = Y[joint, columns.base.kept[links]]
+    z[: len(links)] = Y[joint, columns.base.independent[links]]
     friction = z[len(links) :]
     friction[0], friction[1], friction[2] = a[joint], v[joint], np.sign(v[joint])
     friction[3], friction[-1] = 1.0, motion.effort[:, joint]

@@ -14,7 +14,7 @@ from identify.arms.readings import readings
 from identify.arms.rows import ARM_CUTOFF_HZ, joint_segments
 from identify.arms.torque_timing import torque_timing
 from identify.findings import Finding
-from identify.inertia import check
+from identify.inertia import check_consistency
 from identify.logs import JointRecording
 from identify.robots import RobotModel
 
@@ -306,7 +306,9 @@ def _timing(points: ArmPoints) -> Iterator[Finding]:
 
 def _impossible_links(robot: RobotModel) -> Iterator[Finding]:
     """Yield a finding on links of the model that no body can have."""
-    verdicts = {name: check(phi) for name, phi in zip(robot.links, robot.phi, strict=True)}
+    verdicts = {
+        name: check_consistency(phi) for name, phi in zip(robot.links, robot.phi, strict=True)
+    }
     bad = {n: v for n, v in verdicts.items() if v.impossible and v.margin < _IMPOSSIBLE}
     if bad:
         name, worst = min(bad.items(), key=lambda item: item[1].margin)

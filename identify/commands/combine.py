@@ -31,7 +31,7 @@ from identify.significance import IMPOSSIBLE_PAYLOAD_SIGMA
 if TYPE_CHECKING:
     from identify.arrays import Array
     from identify.exchange import SavedEstimate
-    from identify.inertia import Difference
+    from identify.inertia import BodyDifference
 
 DEFAULT_BODY_NOTE = "unidentifiable parameters are those of the default bodies of the logs"
 """Description of the default body in a sum or difference."""
@@ -78,7 +78,7 @@ class Add(Command):
         require_writable_file(self.output)
         import numpy as np
 
-        from identify.inertia import check, composite
+        from identify.inertia import check_consistency, composite
 
         files = (self.first, *map(Path, self.others))
         bodies = list(read_bodies(*files))
@@ -89,7 +89,7 @@ class Add(Command):
         for number, X_AB in enumerate(poses, 1):
             bodies[number] = change_frame(bodies[number], X_AB, bodies[0])
         phi = composite(np.array([saved.parameters.phi for saved in bodies]))
-        verdict = check(phi)
+        verdict = check_consistency(phi)
         if verdict.impossible:
             raise ModelError(
                 f"the combined body is not physically consistent: {'; '.join(verdict.reasons)}"
@@ -133,7 +133,7 @@ class Subtract(Command):
     def run(self, invocation: str) -> Outcome:
         """Compute the payload, and write it if an output file is given."""
         require_writable_file(self.output)
-        from identify.inertia import difference
+        from identify.inertia import subtract_estimates
 
         files = (self.with_payload, self.without)
         both = read_bodies(*files)
@@ -146,7 +146,9 @@ class Subtract(Command):
             both = both[0], change_frame(both[1], X_AB, both[0])
         else:
             require_one_frame(files, both, "--at")
-        remainder = difference(both[0].parameters.phi, both[1].parameters.phi, *_covariances(both))
+        remainder = subtract_estimates(
+            both[0].parameters.phi, both[1].parameters.phi, *_covariances(both)
+        )
         payload = _payload(remainder, both, invocation)
         return _outcome(
             self.output,
@@ -156,7 +158,7 @@ class Subtract(Command):
 
 
 def _payload(
-    remainder: Difference, both: Sequence[SavedEstimate], invocation: str
+    remainder: BodyDifference, both: Sequence[SavedEstimate], invocation: str
 ) -> SavedEstimate:
     """Return the payload; if noise made it inconsistent, the nearest consistent body.
 
@@ -185,12 +187,12 @@ def _payload(
     return _combined_estimate(phi, both, names, remainder.covariance, decided, invocation)
 
 
-def _impossible_beyond_rounding(remainder: Difference) -> bool:
+def _impossible_beyond_rounding(remainder: BodyDifference) -> bool:
     """Whether a difference is inconsistent by more than the rounding of the bodies' numbers."""
     return remainder.verdict.impossible and not remainder.verdict.by_rounding
 
 
-def _notes(remainder: Difference, both: Sequence[SavedEstimate]) -> Iterator[str]:
+def _notes(remainder: BodyDifference, both: Sequence[SavedEstimate]) -> Iterator[str]:
     if _impossible_beyond_rounding(remainder):
         yield (
             f"the difference itself is physically inconsistent by {remainder.deviations:.1f} "

@@ -122,9 +122,9 @@ class ExportCommand(Command):
             missing = "--into FILE" if self.into is None else "--link L"
             raise UsageError(f"export: --link and --into require each other; add {missing}")
         if self.to is None and self.into is None:
-            from identify.exchange import EXPORTS
+            from identify.exchange import EXPORT_FORMATS
 
-            raise UsageError(f"export: missing --to NAME, one of {', '.join(EXPORTS)}")
+            raise UsageError(f"export: missing --to NAME, one of {', '.join(EXPORT_FORMATS)}")
         if self.at is not None and self.frame is not None:
             raise UsageError("export: --at is the inverse of --frame; use only one of them")
         require_writable_file(self.output)

@@ -221,12 +221,12 @@ class Fit(FitArguments):
 def _read_truth(path: Path) -> InertialParameters:
     """Read the reference body, which must be physically consistent."""
     from identify.exchange import require_unedited
-    from identify.inertia import check
+    from identify.inertia import check_consistency
 
     (saved,) = read_bodies(path)
     require_unedited(saved, path)
     truth = saved.parameters
-    verdict = check(truth.phi)
+    verdict = check_consistency(truth.phi)
     if verdict.impossible or not truth.phi[0] > 0.0:
         raise UsageError(f"fit: --truth {path}: {verdict}")
     return truth

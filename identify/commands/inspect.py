@@ -15,7 +15,7 @@ from identify.commands.output import require_writable_file, write_file
 
 if TYPE_CHECKING:
     from identify.exchange import LinkInertia, Model
-    from identify.exchange.link_checks import LinkCheck, Requirement
+    from identify.exchange.link_checks import LinkCheck, LinkRequirements
     from identify.exchange.repair import Repair, RepairedModel
 
 _MAX_NAME_WIDTH = 40
@@ -94,16 +94,16 @@ class Inspect(Command):
             status=1 if repaired.unrepaired else 0,
         )
 
-    def _requirement(self) -> Requirement:
+    def _requirement(self) -> LinkRequirements:
         from identify.documents import lookup
-        from identify.exchange.link_checks import Requirement
+        from identify.exchange.link_checks import LinkRequirements
         from identify.exchange.simulators import SIMULATORS
 
         name = self.for_
         simulator = None if name is None else lookup(SIMULATORS, name, "program", UsageError)
-        return Requirement(simulator, 0.0 if self.margin is None else self.margin)
+        return LinkRequirements(simulator, 0.0 if self.margin is None else self.margin)
 
-    def _require_readable(self, model: Model, requirement: Requirement) -> None:
+    def _require_readable(self, model: Model, requirement: LinkRequirements) -> None:
         if self.from_geometry and model.format not in ("urdf", "sdf"):
             raise UsageError(
                 f"inspect: --from-geometry: {self.model} is {model.format}, whose shapes are not "
@@ -137,7 +137,7 @@ class Inspect(Command):
 def link_lines(
     model: Model,
     judged: Sequence[LinkCheck],
-    requirement: Requirement,
+    requirement: LinkRequirements,
     *,
     only_wrong: bool = False,
 ) -> Iterator[str]:
@@ -235,21 +235,21 @@ def repair_lines(repaired: RepairedModel) -> Iterator[str]:
 
 def _changes(repair: Repair) -> Iterator[str]:
     """Return old and new mass, centre of mass and principal moments, where they differ."""
-    from identify.exchange.link_checks import moments_text
-    from identify.inertia import check
+    from identify.exchange.link_checks import format_moments
+    from identify.inertia import check_consistency
 
     before, after = repair.link.phi_as_printed, repair.phi
     if before is None:
         return
     if abs(after[0] - before[0]) > _UNCHANGED_RTOL * abs(after[0]):
-        center = moments_text(after[1:4] / after[0])
+        center = format_moments(after[1:4] / after[0])
         yield f"mass {before[0]:.6g} → {after[0]:.6g} kg, at [{center}] m"
-    was, now = check(before).principal_moments, repair.moments
+    was, now = check_consistency(before).principal_moments, repair.moments
     apart = abs(now - was) > _UNCHANGED_RTOL * abs(now)
     pairs = list(zip(was[apart], now[apart], strict=True))
     if pairs:
         digits = 4  # more where these show no difference
         while digits < 9 and any(f"{a:.{digits}g}" == f"{b:.{digits}g}" for a, b in pairs):
             digits += 1
-        shown = moments_text(was, digits), moments_text(now, digits)
+        shown = format_moments(was, digits), format_moments(now, digits)
         yield f"principal moments {shown[0]} → {shown[1]} kg m²"

@@ -129,7 +129,7 @@ def _add_geometry(robot: RobotModel, points: list[list[Array]]) -> bool:
     document = read_xml(robot.path)
     with_shapes: set[int] = set()
     complete = True
-    for link in document.root.all("link"):
+    for link in document.root.find_all("link"):
         placement = robot.frames.get(link.attributes.get("name", ""))
         if placement is None or placement.link == BASE:
             continue

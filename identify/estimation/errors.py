@@ -70,14 +70,14 @@ class DependentColumns(TooLittleMotion):
     def __init__(
         self, unidentifiable: tuple[str, ...], base: BaseColumns, names: Sequence[str]
     ) -> None:
-        self.kept, self.dependence = base.kept, base.dependence
-        self.base_parameters = base.combinations(names)
+        self.kept, self.dependence = base.independent, base.dependence
+        self.base_parameters = base.describe(names)
         listed = "; ".join(self.base_parameters[:_LISTED_BASE_PARAMETERS])
         more = len(self.base_parameters) - _LISTED_BASE_PARAMETERS
         listed += f"; and {more} more, in `base_parameters` of this error" if more > 0 else ""
         super().__init__(
             unidentifiable,
-            f"of {len(names)} columns {len(base.kept)} are independent, and only these base "
+            f"of {len(names)} columns {len(base.independent)} are independent, and only these base "
             f"parameters are identifiable: {listed}. For the links of a robot no motion changes "
             "that: give each body a default, ParameterSpace(…, defaults={name: ten parameters}), "
             "such as its link of the URDF, which the estimate then has in what the rows leave open",

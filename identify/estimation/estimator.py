@@ -151,7 +151,7 @@ def solve(
         from identify.inertia import base_columns
 
         base = base_columns(qr_factor(rows)) if rows.any() else None
-        if base is None or len(base.kept) == p:
+        if base is None or len(base.independent) == p:
             raise
         raise DependentColumns(error.unidentifiable, base, space.names) from error
 

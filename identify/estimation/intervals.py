@@ -17,10 +17,10 @@ from identify.arrays import Array, Phi
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.principal_axes import PrincipalUncertainty
 from identify.exchange import PrincipalAxis
-from identify.exchange.estimate_views import MOMENTS
+from identify.exchange.estimate_views import PRINCIPAL_MOMENT_NAMES
 from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import PHI, inertia_about_com
-from identify.inertia.matrices import six_from_symmetric
+from identify.inertia.matrices import entries_from_symmetric
 from identify.significance import CONFIDENCE_QUANTILE, MIN_DEGREES_OF_FREEDOM
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
@@ -34,13 +34,13 @@ INERTIA_ABOUT_COM_NAMES = ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
 DERIVED_NAMES = (*COM_NAMES, *INERTIA_ABOUT_COM_NAMES)
 """Names of quantities derived from phi: centre of mass and inertia about it."""
 
-ESTIMATED_QUANTITIES = (*PHI, *DERIVED_NAMES, *MOMENTS)
+ESTIMATED_QUANTITIES = (*PHI, *DERIVED_NAMES, *PRINCIPAL_MOMENT_NAMES)
 """Names of all quantities with an interval."""
 
 Interval: TypeAlias = tuple[float, float]
 
 BOUNDS_OF_EVERY_BODY: Mapping[str, Interval] = MappingProxyType(
-    dict.fromkeys(("m", "Ixx", "Iyy", "Izz", "Icxx", "Icyy", "Iczz", *MOMENTS), (0.0, np.inf))
+    dict.fromkeys(("m", "Ixx", "Iyy", "Izz", "Icxx", "Icyy", "Iczz", *PRINCIPAL_MOMENT_NAMES), (0.0, np.inf))
 )
 """Bounds that hold for every body, by name of the quantity: mass and moments are nonnegative."""
 
@@ -188,7 +188,7 @@ def identified_quantities(decided_by: Mapping[str, str]) -> dict[str, bool]:
         **ten,
         **{name: ten[f"h{name[1]}"] for name in COM_NAMES},
         **{name: ten[f"I{name[2:]}"] for name in INERTIA_ABOUT_COM_NAMES},
-        **dict.fromkeys(MOMENTS, all_six),
+        **dict.fromkeys(PRINCIPAL_MOMENT_NAMES, all_six),
     }
 
 
@@ -211,7 +211,7 @@ def principal_axes_of(
     Returns:
         Three axes; none if the inertia is not identifiable.
     """
-    if not identified_quantities(decided_by)[MOMENTS[0]]:
+    if not identified_quantities(decided_by)[PRINCIPAL_MOMENT_NAMES[0]]:
         return ()
     principal = principal or principal_uncertainty(phi, covariance)
     angles = principal.half_angles(float(_degrees_of_quantities(degrees)[-1]))
@@ -276,7 +276,7 @@ def _simultaneous_level(jacobian: Array, covariance: Array) -> float:
 
 def derived_quantities(phi: Phi) -> Array:
     """Compute the centre of mass and the six entries of the inertia about it, shape (9,)."""
-    return np.concatenate((phi[1:4] / phi[0], six_from_symmetric(inertia_about_com(phi))))
+    return np.concatenate((phi[1:4] / phi[0], entries_from_symmetric(inertia_about_com(phi))))
 
 
 def derived_jacobian(phi: Phi) -> Array:

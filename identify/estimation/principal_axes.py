@@ -13,10 +13,10 @@ from scipy.special import fdtri
 
 from identify.arrays import Array, Mat33, Phi
 from identify.inertia import inertia_about_com
-from identify.inertia.matrices import symmetric_from_six
+from identify.inertia.matrices import symmetric_from_entries
 from identify.significance import CONFIDENCE_LEVEL, UNLIMITED_DEGREES_OF_FREEDOM
 
-_INERTIA_BASIS = symmetric_from_six(np.eye(6))
+_INERTIA_BASIS = symmetric_from_entries(np.eye(6))
 
 _LOWER_TRIANGLE = np.tri(3, k=-1)
 

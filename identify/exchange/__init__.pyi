@@ -12,7 +12,7 @@ from identify.exchange.estimate_reading import (
     require_unedited as require_unedited,
 )
 from identify.exchange.exporting import (
-    EXPORTS as EXPORTS,
+    EXPORT_FORMATS as EXPORT_FORMATS,
     export_body as export_body,
     model_with_comment as model_with_comment,
     with_comment as with_comment,

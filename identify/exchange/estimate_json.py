@@ -52,7 +52,7 @@ class SavedBias:
     half_width: Array | None = None
 
     @property
-    def six(self) -> Vec6:
+    def six_axis_offset(self) -> Vec6:
         """Offset of a six-axis wrench sensor, shape (6,); other sensors raise an error.
 
         Raises:
@@ -279,14 +279,14 @@ def _stable_quaternion(rotation: Mat33) -> list[float]:
     alternates between two, of which the smaller is taken.
     """
     rounds: list[list[float]] = []
-    for _ in range(_QUATERNION_ROUNDS):
+    for _ in range(_MAX_QUATERNION_ROUNDS):
         quaternion = np.round(quaternion_from_rotation(rotation), 15) + 0.0  # no -0.0
         rounds.append(quaternion.tolist())
         rotation = rotation_from_quaternion(quaternion / math.hypot(*quaternion))
     return min(rounds[-2:])
 
 
-_QUATERNION_ROUNDS = 10
+_MAX_QUATERNION_ROUNDS = 10
 """Maximum number of rounds of writing and reading a quaternion."""
 
 _FIELDS = tuple(entry.name for entry in fields(SavedEstimate) if entry.name != "parameters")

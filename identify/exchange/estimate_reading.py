@@ -47,7 +47,7 @@ from identify.inertia import PHI, InertialParameters
 from identify.inertia.matrices import (
     phi_from_inertia,
     rounding_error_about_com,
-    symmetric_from_six,
+    symmetric_from_entries,
 )
 from identify.spatial import BodyFrame, Pose
 
@@ -75,7 +75,7 @@ def read_estimate(path: Path | str) -> SavedEstimate:
             with redundant values that contradict each other.
     """
     path = Path(path)
-    text, document = _load(path)
+    text, document = _read_json_object(path)
     try:
         own_layout = _written_by_this_toolkit(document)
         values = dict(_validate_fields(document))
@@ -109,7 +109,7 @@ def require_unedited(saved: SavedEstimate, path: Path | str) -> None:
             raise ModelError(f"{path}: {finding}")
 
 
-def _load(path: Path) -> tuple[str, dict[str, object]]:
+def _read_json_object(path: Path) -> tuple[str, dict[str, object]]:
     """Return the text of a JSON file, and the object in it."""
     inside = path / "estimate.json"
     if inside.is_file():
@@ -161,7 +161,7 @@ def _written_by_this_toolkit(document: Mapping[str, object]) -> bool:
             f"{SCHEMA_VERSION}. A later one needs an update of the toolkit; leave schema_version "
             "out of a file of your own"
         )
-    known = ("schema_version", *BODY_KEYS, *_Fields.model_fields, "digest")
+    known = ("schema_version", *BODY_KEYS, *_EstimateJson.model_fields, "digest")
     for key in document:
         if key not in known:
             raise ModelError(f"unknown key {short_repr(key)}{did_you_mean(key, known)}")
@@ -171,11 +171,11 @@ def _written_by_this_toolkit(document: Mapping[str, object]) -> bool:
     return True
 
 
-def _validate_fields(document: Mapping[str, object]) -> _Fields:
+def _validate_fields(document: Mapping[str, object]) -> _EstimateJson:
     """Validate all keys except those of the body; None for keys that are absent or null."""
-    values = {key: document[key] for key in _Fields.model_fields if key in document}
+    values = {key: document[key] for key in _EstimateJson.model_fields if key in document}
     try:
-        return _Fields.model_validate(values)
+        return _EstimateJson.model_validate(values)
     except ValidationError as error:
         problems = error.errors()[:_MAX_PROBLEMS]
         raise ModelError("; and ".join(map(_format_problem, problems))) from error
@@ -251,13 +251,13 @@ def _mark_edited(saved: SavedEstimate) -> SavedEstimate:
     return replace(saved, findings=findings, verdict=verdict)
 
 
-def _array(*shape: int) -> PlainValidator:
+def _array_type(*shape: int) -> PlainValidator:
     """Return the type of an array field of a shape, for validation."""
     check = numbers_validator(*shape)
     return PlainValidator(lambda value: seal(check(value), "numbers", shape))
 
 
-def _channels(value: object) -> Array:
+def _require_channel_numbers(value: object) -> Array:
     """Validate a list of one finite number for each channel of a sensor, at least one."""
     count = max(len(value), 1) if isinstance(value, list | tuple) else 6
     return seal(numbers_validator(count)(value), "numbers", (None,))
@@ -278,45 +278,47 @@ def _require_finite(value: object) -> object:
     return value
 
 
-_Channels: TypeAlias = Annotated[Array, PlainValidator(_channels)]
-_Covariance: TypeAlias = Annotated[Array, _array(10, 10)]
-_Pair: TypeAlias = Annotated[tuple[float, float], BeforeValidator(numbers_validator(2))]
+_Channels: TypeAlias = Annotated[Array, PlainValidator(_require_channel_numbers)]
+_Covariance: TypeAlias = Annotated[Array, _array_type(10, 10)]
+_NumberPair: TypeAlias = Annotated[tuple[float, float], BeforeValidator(numbers_validator(2))]
 _Bound: TypeAlias = Annotated[
     tuple[Number | None, Number | None, Number], AfterValidator(lambda ends: Bound(*ends))
 ]
 _JsonObject: TypeAlias = Annotated[dict[StrictStr, object], AfterValidator(_require_finite)]
 
 
-class _Pose(DocumentTable):
+class _PoseJson(DocumentTable):
     translation: Vector
     quaternion: Quaternion
 
 
 _PoseOrNone: TypeAlias = (
-    Annotated[_Pose, AfterValidator(lambda X: Pose.from_quaternion(X.quaternion, X.translation))]
+    Annotated[
+        _PoseJson, AfterValidator(lambda X: Pose.from_quaternion(X.quaternion, X.translation))
+    ]
     | None
 )
 
 
-class _Frames(DocumentTable):
+class _FramesJson(DocumentTable):
     name: StrictStr | None
     flange: _PoseOrNone
     tcp: _PoseOrNone
 
 
-class _Bias(DocumentTable):
+class _BiasJson(DocumentTable):
     sha256: StrictStr
     wrench: _Channels
     half_width: _Channels | None
 
 
-class _PrincipalAxis(DocumentTable):
+class _PrincipalAxisJson(DocumentTable):
     moment: Number
-    direction: Annotated[Array, _array(3)]
+    direction: Annotated[Array, _array_type(3)]
     half_angle: Number | None
 
 
-class _Finding(DocumentTable):
+class _FindingJson(DocumentTable):
     code: StrictStr
     severity: StrictStr
     text: StrictStr
@@ -325,7 +327,7 @@ class _Finding(DocumentTable):
     where: StrictStr
 
 
-class _Verdict(DocumentTable):
+class _VerdictJson(DocumentTable):
     usable: Annotated[str, word_validator(("yes", "with care", "no"))]
     possible: StrictBool
     optimal: StrictBool
@@ -335,32 +337,34 @@ class _Verdict(DocumentTable):
     needs: dict[StrictStr, StrictBool] = Field(default_factory=dict)
 
 
-class _Fields(BaseModel):
+class _EstimateJson(BaseModel):
     """Fields of `SavedEstimate`, in the order of the file; None for absent keys."""
 
     frame: StrictStr | None = None
-    frames: Annotated[_Frames, _construct(BodyFrame)] | None = None
+    frames: Annotated[_FramesJson, _construct(BodyFrame)] | None = None
     covariance: _Covariance | None = None
     calibration: _Covariance | None = None
-    intervals: dict[StrictStr, _Pair | None] | None = None
+    intervals: dict[StrictStr, _NumberPair | None] | None = None
     interval_kind: StrictStr | None = None
     degrees_of_freedom: dict[StrictStr, Number | None] | None = None
     certified_bounds: dict[StrictStr, _Bound] | None = None
     variance_shares: dict[StrictStr, dict[StrictStr, Number]] | None = None
-    principal_axes: tuple[Annotated[_PrincipalAxis, _construct(PrincipalAxis)], ...] | None = None
+    principal_axes: tuple[Annotated[_PrincipalAxisJson, _construct(PrincipalAxis)], ...] | None = (
+        None
+    )
     decided_by: dict[StrictStr, StrictStr] | None = None
     prior_share: dict[StrictStr, Number] | None = None
     default_body: StrictStr | None = None
-    bias: tuple[Annotated[_Bias, _construct(SavedBias)], ...] | None = None
+    bias: tuple[Annotated[_BiasJson, _construct(SavedBias)], ...] | None = None
     residual_rms: _Channels | None = None
     samples: StrictInt | None = None
     effective_samples: Number | None = None
     dropped_rows: StrictInt | None = None
     certificate: _JsonObject | None = None
     provenance: _JsonObject | None = None
-    findings: tuple[Annotated[_Finding, _construct(Finding)], ...] | None = None
+    findings: tuple[Annotated[_FindingJson, _construct(Finding)], ...] | None = None
     r_squared: Annotated[tuple[Number | None, ...], Field(min_length=1)] | None = None
-    verdict: Annotated[_Verdict, _construct(Verdict)] | None = None
+    verdict: Annotated[_VerdictJson, _construct(Verdict)] | None = None
 
 
 _REDUNDANCY_TOLERANCE = 1e-6
@@ -405,7 +409,7 @@ def _body_from_com(document: Mapping[str, object]) -> InertialParameters:
         return InertialParameters.from_com(mass, com, _body_value(document, "inertia_about_com"))
     if "inertia_about_origin" in document:
         inertia = _body_value(document, "inertia_about_origin")
-        steiner = symmetric_from_six(phi_from_inertia(mass, com, np.zeros((3, 3)))[4:])
+        steiner = symmetric_from_entries(phi_from_inertia(mass, com, np.zeros((3, 3)))[4:])
         return InertialParameters.from_com(mass, com, inertia - steiner)
     raise ModelError("no body: neither phi nor inertia_about_com nor inertia_about_origin")
 

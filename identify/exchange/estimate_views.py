@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from identify.arrays import Array, Mat33, Vec3
 from identify.inertia import PHI, UNITS, InertialParameters
-from identify.inertia.matrices import six_from_symmetric
+from identify.inertia.matrices import entries_from_symmetric
 from identify.inertia.parameters import describe_body
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from identify.spatial import BodyFrame
 
-MOMENTS = ("I1", "I2", "I3")
+PRINCIPAL_MOMENT_NAMES = ("I1", "I2", "I3")
 """Names of the principal moments about the centre of mass, ascending."""
 
-ABOUT_COM = ("cx", "cy", "cz", *(f"Ic{name[1:]}" for name in PHI[4:]))
+CENTRAL_PARAMETER_NAMES = ("cx", "cy", "cz", *(f"Ic{name[1:]}" for name in PHI[4:]))
 """Names of the centre of mass and of the inertia about it, which follow from phi."""
 
 
@@ -67,7 +67,7 @@ class EstimateViews:
             return "B (the flange)"
         return "B" if self.frame == "body" else f"B ({self.frame})"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_dataframe(self) -> pd.DataFrame:
         """Return a table of the parameters: value, 95 % interval, SI unit and `decided_by`.
 
         The rows are the ten of phi, then the centre of mass, the inertia about it and its principal
@@ -78,7 +78,7 @@ class EstimateViews:
         body = self.parameters
         about_com = np.full(12, np.nan)  # a frame without mass has none
         if body.mass != 0.0:
-            six = six_from_symmetric(body.inertia_about_com)
+            six = entries_from_symmetric(body.inertia_about_com)
             about_com = [*body.com, *six, *body.principal_moments]
         values = [*body.phi, *about_com]
         intervals = [self.intervals.get(name) or (np.nan, np.nan) for name in _ROW_NAMES]
@@ -114,7 +114,7 @@ class EstimateViews:
     def __str__(self) -> str:
         """Return the line of `repr`, and a line for each parameter with its 95 % interval in SI."""
         lines = [repr(self)]
-        for name, value, low, high, unit, by in self.to_frame().itertuples():
+        for name, value, low, high, unit, by in self.to_dataframe().itertuples():
             half = 0.5 * (high - low)
             known = half > 0.0 and np.isfinite(half)
             digits = int(np.clip(1 - np.floor(np.log10(half)), 0, 15)) if known else 0
@@ -123,7 +123,7 @@ class EstimateViews:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(na_rep='–')}"
+        return f"<p>{escape(repr(self))}</p>{self.to_dataframe().to_html(na_rep='–')}"
 
 
-_ROW_NAMES = (*PHI, *ABOUT_COM, *MOMENTS)
+_ROW_NAMES = (*PHI, *CENTRAL_PARAMETER_NAMES, *PRINCIPAL_MOMENT_NAMES)

@@ -11,20 +11,25 @@ from textwrap import wrap
 from identify.arrays import PhiLike
 from identify.documents import lookup, read_toml
 from identify.errors import ModelError
-from identify.exchange.controllers import CONTROLLERS, MAX_PAYLOAD_MASS, Export, payload_setting
+from identify.exchange.controllers import (
+    CONTROLLERS,
+    MAX_CONTROLLER_PAYLOAD,
+    Export,
+    payload_setting,
+)
 from identify.exchange.estimate_views import EstimateViews
 from identify.exchange.models import MODEL_FORMATS
 from identify.exchange.rewriting import inertial_snippet
-from identify.exchange.rounding import DIGITS, round_body
+from identify.exchange.rounding import DEFAULT_DIGITS, round_body
 from identify.exchange.xml_document import parse_xml
 from identify.inertia import InertialParameters
 
-_PROGRAMS: Mapping[str, str] = read_toml(
+_PROGRAM_TEMPLATES: Mapping[str, str] = read_toml(
     Path(str(files("identify.exchange").joinpath("programs.toml")))
 )
 """Templates of Python programs that create the body in a library, by format name."""
 
-EXPORTS: tuple[str, ...] = (*MODEL_FORMATS, *_PROGRAMS, *CONTROLLERS)
+EXPORT_FORMATS: tuple[str, ...] = (*MODEL_FORMATS, *_PROGRAM_TEMPLATES, *CONTROLLERS)
 """Names of all export formats: robot models, programs and controllers."""
 
 
@@ -33,15 +38,15 @@ def export_body(
     name: str,
     *,
     largest_mass: float | None = None,
-    digits: int = DIGITS,
+    digits: int = DEFAULT_DIGITS,
 ) -> Export:
-    """Return a body as text in one of the formats of `EXPORTS`.
+    """Return a body as text in one of the formats of `EXPORT_FORMATS`.
 
     Args:
         body: an estimate, which is exported to a controller about the flange (or tool point) and
             to the others about B; or ten parameters about the origin of the link's, body node's or
             flange's frame, in its axes, shape (10,).
-        name: one of `EXPORTS`.
+        name: one of `EXPORT_FORMATS`.
         largest_mass: rated payload of the arm [kg]; for controllers.
         digits: initial number of significant digits, see `round_body`; not for controllers, which
             determine their digits.
@@ -50,11 +55,11 @@ def export_body(
         ModelError: an unknown name, a body that is not physically consistent or that a controller
             does not take, or an estimate without the pose of the flange.
     """
-    lookup(dict.fromkeys(EXPORTS), name, "export format", ModelError)
+    lookup(dict.fromkeys(EXPORT_FORMATS), name, "export format", ModelError)
     if name in CONTROLLERS:
-        if digits != DIGITS:
+        if digits != DEFAULT_DIGITS:
             raise ModelError(f"{name}: the controller determines the digits; leave digits out")
-        limit = MAX_PAYLOAD_MASS if largest_mass is None else largest_mass
+        limit = MAX_CONTROLLER_PAYLOAD if largest_mass is None else largest_mass
         return payload_setting(name, body, largest_mass=limit)
     if largest_mass is not None:
         raise ModelError(f"{name}: only controllers ({', '.join(CONTROLLERS)}) take a largest mass")
@@ -62,10 +67,10 @@ def export_body(
     if isinstance(body, EstimateViews):
         body, notes = body.parameters, (f"about {body.frame_description}, in its axes",)
     body = InertialParameters.single(body)
-    if name in _PROGRAMS:
+    if name in _PROGRAM_TEMPLATES:
         written = round_body(body.phi, digits=digits)
         six = zip(("xx", "xy", "xz", "yy", "yz", "zz"), written.inertia, strict=True)
-        text = Template(_PROGRAMS[name]).substitute(
+        text = Template(_PROGRAM_TEMPLATES[name]).substitute(
             dict(six), m=written.mass, com=", ".join(written.com)
         )
     else:
@@ -82,13 +87,13 @@ def with_comment(text: str, name: str, lines: Sequence[str]) -> str | None:
     """Return an exported text below a comment; None if its format has no comments.
 
     Args:
-        text: of one of `EXPORTS`.
+        text: of one of `EXPORT_FORMATS`.
         name: its name.
         lines: the comment, a paragraph each; in ASCII, as controllers require.
     """
     if name in MODEL_FORMATS:
         return f"{_xml_comment(lines)}\n{text}"
-    prefix = "#" if name in _PROGRAMS else CONTROLLERS[name].comment
+    prefix = "#" if name in _PROGRAM_TEMPLATES else CONTROLLERS[name].comment
     if not prefix:
         return None
     return "".join(f"{prefix} {line}\n" for line in _wrap_ascii(lines)) + text

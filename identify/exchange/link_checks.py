@@ -16,16 +16,20 @@ from identify.exchange.link_inertia import (
     MAX_MATERIAL_DENSITY,
     LinkInertia,
     implied_density,
-    link_kinds,
+    link_body_kinds,
 )
-from identify.exchange.model_format import SIX
+from identify.exchange.model_format import INERTIA_ENTRIES
 from identify.exchange.simulators import Simulator
 from identify.inertia.consistency import BodyKind, is_consistent
-from identify.inertia.conventions.orders import SIX_ORDERS, matrix_from_six, six_in_order
-from identify.inertia.conventions.simulators import MIN_FULL_INERTIA
-from identify.inertia.matrices import inertia_about_com, second_moment_about_com, symmetric_from_six
+from identify.inertia.conventions.orders import ENTRY_ORDERS, entries_in_order, matrix_from_entries
+from identify.inertia.conventions.simulators import MUJOCO_MIN_FULL_INERTIA
+from identify.inertia.matrices import (
+    inertia_about_com,
+    second_moment_about_com,
+    symmetric_from_entries,
+)
 
-_DIAGONAL = np.array([True, False, False, True, False, True])
+_MOMENT_MASK = np.array([True, False, False, True, False, True])
 """Mask of the moments of inertia among ixx, ixy, ixz, iyy, iyz, izz."""
 
 _MIN_FACTOR_OF_CLEAR_TYPO = 2.0
@@ -58,12 +62,13 @@ class InertiaTypo(NamedTuple):
 
 
 def find_typo(
-    link: LinkInertia, twins: Mapping[str, Phi], shape: ShapeInertia | None
+    link: LinkInertia, mirrored_links: Mapping[str, Phi], shape: ShapeInertia | None
 ) -> InertiaTypo | None:
     """Return the likeliest typo that explains an inconsistent inertia, or None.
 
-    `twins` are the consistent bodies of the model as printed, by name of the link, among which may
-    be the link of the other side; the corrected body must not contradict the link's shape.
+    `mirrored_links` are the consistent bodies of the model as printed, by name of the link, among
+    which may be the link of the other side; the corrected body must not contradict the link's
+    shape.
     """
     if link.printed is None or link.line is None or not link.printed[0] > 0.0:
         return None
@@ -79,7 +84,7 @@ def find_typo(
     orders = [] if link.order == "diagonal" else [*_wrong_order(six, link.order)]
     candidates = [
         *orders,
-        *_entries_of_mirrored_link(link.name, link.printed, twins),
+        *_entries_of_mirrored_link(link.name, link.printed, mirrored_links),
         *_wrong_sign(six),
         *_wrong_power_of_ten(six),
         *_swapped_numbers(six),
@@ -94,54 +99,56 @@ def find_typo(
 
 
 def _format_changes(before: Array, after: Array) -> str:
-    pairs = zip(SIX, before, after, strict=True)
+    pairs = zip(INERTIA_ENTRIES, before, after, strict=True)
     return ", ".join(f"{name} {a:.6g} → {b:.6g}" for name, a, b in pairs if a != b)
 
 
 def _wrong_order(six: Array, order: str) -> Iterator[InertiaTypo]:
     """Interpret the numbers in other orders than the file's."""
-    written = six_in_order(symmetric_from_six(six), order)
+    written = entries_in_order(symmetric_from_entries(six), order)
     if written[3] == written[1]:  # xx, xy, xz, yx, yy, yz
         xx, yy = written[[0, 4]]
         guess = f"izz is lost, between {abs(xx - yy):.4g} and {xx + yy:.4g}; the middle is a guess"
         new = np.append(written[[0, 1, 2, 4, 5]], max(xx, yy))
         yield InertiaTypo(new, f"the matrix row by row, as iyy repeats ixy ({guess})", True)
-    for names, other in {names: other for other, names in SIX_ORDERS.items()}.items():
-        new = six_in_order(matrix_from_six(written, other), "urdf")
-        clear = bool((new != six)[_DIAGONAL].any())  # more than products changed
+    for names, other in {names: other for other, names in ENTRY_ORDERS.items()}.items():
+        new = entries_in_order(matrix_from_entries(written, other), "urdf")
+        clear = bool((new != six)[_MOMENT_MASK].any())  # more than products changed
         yield InertiaTypo(new, f"written in the order {', '.join(names)}", clear)
 
 
 def _entries_of_mirrored_link(
-    name: str, printed: Phi, twins: Mapping[str, Phi]
+    name: str, printed: Phi, mirrored_links: Mapping[str, Phi]
 ) -> Iterator[InertiaTypo]:
     """Replace numbers that differ from the mirrored link, if mass and two moments agree."""
     for old, new in (*_SIDE_NAMES, *(pair[::-1] for pair in _SIDE_NAMES)):
         parts = [(name[:i], name[i:]) for i in range(len(name))]
         names = {start + end.replace(old, new, n) for start, end in parts for n in (1, -1)}
-        for other in sorted(names & twins.keys()):
-            same = np.isclose(abs(printed), abs(twins[other]), rtol=_MIRROR_TOLERANCE, atol=0.0)
-            six, twin = printed[4:], twins[other][4:]
-            if same[0] and same[4:][_DIAGONAL].sum() >= 2:
+        for other in sorted(names & mirrored_links.keys()):
+            same = np.isclose(
+                abs(printed), abs(mirrored_links[other]), rtol=_MIRROR_TOLERANCE, atol=0.0
+            )
+            six, twin = printed[4:], mirrored_links[other][4:]
+            if same[0] and same[4:][_MOMENT_MASK].sum() >= 2:
                 # Two products of a mirrored link have the other sign.
-                mirrored = np.where(_DIAGONAL | (six == 0.0), twin, np.copysign(twin, six))
+                mirrored = np.where(_MOMENT_MASK | (six == 0.0), twin, np.copysign(twin, six))
                 new = np.where(same[4:], six, mirrored)
                 yield InertiaTypo(new, f"the mirrored link {other} differs", True)
 
 
 def _wrong_sign(six: Array) -> Iterator[InertiaTypo]:
     """Make negative moments positive, or negate products of inertia."""
-    yield InertiaTypo(np.where(_DIAGONAL, np.abs(six), six), "a sign", True)
-    yield InertiaTypo(np.where(_DIAGONAL, six, -six), "the sign of one product or of all", False)
+    yield InertiaTypo(np.where(_MOMENT_MASK, np.abs(six), six), "a sign", True)
+    yield InertiaTypo(np.where(_MOMENT_MASK, six, -six), "the sign of one product or of all", False)
 
 
 def _wrong_power_of_ten(six: Array) -> Iterator[InertiaTypo]:
     """Multiply one number by a power of ten, the smallest powers first."""
     signed = [(i, sign) for some in ((0, 3, 5), (1, 2, 4)) for sign in (-1, 1) for i in some]
     for size, (i, sign) in itertools.product(range(1, 10), signed):
-        text = f"{SIX[i]} {10**size} times too {'large' if sign < 0 else 'small'}"
+        text = f"{INERTIA_ENTRIES[i]} {10**size} times too {'large' if sign < 0 else 'small'}"
         new = np.where(np.arange(6) == i, six * 10.0 ** (sign * size), six)
-        yield InertiaTypo(new, text, _is_wrong_beyond_factor(six, i, small=sign > 0))
+        yield InertiaTypo(new, text, _is_inconsistent_after_correction(six, i, small=sign > 0))
 
 
 def _swapped_numbers(six: Array) -> Iterator[InertiaTypo]:
@@ -149,25 +156,27 @@ def _swapped_numbers(six: Array) -> Iterator[InertiaTypo]:
     for i, k in ((0, 1), (0, 2), (3, 1), (3, 4), (5, 2), (5, 4)):
         new = six.copy()
         new[[i, k]] = six[[k, i]]
-        clear = _is_wrong_beyond_factor(six, i, small=True)
-        yield InertiaTypo(new, f"{SIX[k]} and {SIX[i]} swapped", clear)
+        clear = _is_inconsistent_after_correction(six, i, small=True)
+        yield InertiaTypo(new, f"{INERTIA_ENTRIES[k]} and {INERTIA_ENTRIES[i]} swapped", clear)
 
 
 def _outlying_moment(six: Array) -> Iterator[InertiaTypo]:
     """Replace the moment far from both others by the middle of its feasible range."""
-    sizes = np.log(np.maximum(six[_DIAGONAL], 1e-300))
+    sizes = np.log(np.maximum(six[_MOMENT_MASK], 1e-300))
     distances = np.abs(sizes - np.median(sizes))
     i = (0, 3, 5)[int(distances.argmax())]
-    a, b = np.sort(six[_DIAGONAL & (np.arange(6) != i)])
+    a, b = np.sort(six[_MOMENT_MASK & (np.arange(6) != i)])
     allowed = (
         f"the {b - a:.4g} to {a + b:.4g} that the others allow, the middle of which is a guess"
     )
     clear = bool(distances.max() >= 2.0 * np.sort(distances)[1])
-    clear = clear and _is_wrong_beyond_factor(six, i, small=six[i] < a)
-    yield InertiaTypo(np.where(np.arange(6) == i, b, six), f"{SIX[i]} far from {allowed}", clear)
+    clear = clear and _is_inconsistent_after_correction(six, i, small=six[i] < a)
+    yield InertiaTypo(
+        np.where(np.arange(6) == i, b, six), f"{INERTIA_ENTRIES[i]} far from {allowed}", clear
+    )
 
 
-def _is_wrong_beyond_factor(six: Array, i: int, *, small: bool) -> bool:
+def _is_inconsistent_after_correction(six: Array, i: int, *, small: bool) -> bool:
     """Return whether an inertia is inconsistent even after a number is corrected by a factor."""
     raised = _MIN_FACTOR_OF_CLEAR_TYPO * six[i] + _MIN_DEFICIT_OF_CLEAR_TYPO * six.max()
     corrected = np.where(
@@ -181,7 +190,7 @@ _MARGIN_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
+class LinkRequirements:
     """Requirements on links beyond physical consistency: a simulator's limits, a margin.
 
     Attributes:
@@ -226,7 +235,7 @@ class LinkCheck(NamedTuple):
 
 def check_links(
     links: Sequence[LinkInertia],
-    requirement: Requirement | None = None,
+    requirement: LinkRequirements | None = None,
     shapes: Mapping[str, ShapeInertia] | None = None,
 ) -> tuple[LinkCheck, ...]:
     """Check the inertia of every link, in the order of the links.
@@ -235,8 +244,8 @@ def check_links(
     is so small that programs take its inertia for zero. With the shapes of links, by name, bodies
     that contradict their shape get a warning.
     """
-    requirement = Requirement() if requirement is None else requirement
-    kinds = link_kinds(links)
+    requirement = LinkRequirements() if requirement is None else requirement
+    kinds = link_body_kinds(links)
     sized = [
         i
         for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
@@ -248,13 +257,18 @@ def check_links(
     shapes = shapes or {}
     return tuple(
         _check_link(
-            link, kind, moments.get(i), requirement, shapes.get(link.name), twins=consistent
+            link,
+            kind,
+            moments.get(i),
+            requirement,
+            shapes.get(link.name),
+            mirrored_links=consistent,
         )
         for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
     )
 
 
-def moments_text(moments: Iterable[float], digits: int = 4) -> str:
+def format_moments(moments: Iterable[float], digits: int = 4) -> str:
     """Format moments [kg m²]; values within rounding of the largest moment become zero."""
     values = [float(moment) for moment in moments]
     noise = 1e-14 * max(map(abs, values))
@@ -265,17 +279,17 @@ def _check_link(
     link: LinkInertia,
     kind: BodyKind | None,
     moments: Array | None,
-    requirement: Requirement,
+    requirement: LinkRequirements,
     shape: ShapeInertia | None,
     *,
-    twins: Mapping[str, Phi],
+    mirrored_links: Mapping[str, Phi],
 ) -> LinkCheck:
     """Check one link; `moments` are the ascending principal moments of a consistent body."""
     problem, reasons, warning, note, typo = "", [], "", link.note, None
     body, flat = link.phi_as_printed, kind in (BodyKind.POINT, BodyKind.ROD)
     if body is not None and body[0] > 0.0 and not link.massless:
         smallest = np.abs(body[4:]).max() if moments is None else moments[0]
-        flat = link.line is not None and (flat or smallest < MIN_FULL_INERTIA)
+        flat = link.line is not None and (flat or smallest < MUJOCO_MIN_FULL_INERTIA)
     if link.unreadable:
         problem, reasons, note = "unreadable", [note], ""
     elif body is not None and flat and implied_density(body) > MAX_MATERIAL_DENSITY:
@@ -288,7 +302,7 @@ def _check_link(
         # Further violated rules of the inertia repeat the first one.
         first = {v.rule == "mass": v.message for v in reversed(verdict.violations)}
         reasons += [first[of_mass] for of_mass in sorted(first, reverse=True)]
-        typo = None if verdict.by_rounding else find_typo(link, twins, shape)
+        typo = None if verdict.by_rounding else find_typo(link, mirrored_links, shape)
         reasons += [] if typo is None else [typo.text]
     elif body is not None and link.phi is not None and moments is not None:
         second = second_moment_about_com(link.phi)

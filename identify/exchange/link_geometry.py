@@ -33,7 +33,7 @@ from identify.inertia.shapes import (
 )
 from identify.spatial import Pose
 
-_SIZES: dict[str, tuple[type[Shape], tuple[tuple[str, int], ...]]] = {
+_SIZE_ATTRIBUTES: dict[str, tuple[type[Shape], tuple[tuple[str, int], ...]]] = {
     "box": (Box, (("size", 3),)),
     "sphere": (Sphere, (("radius", 1),)),
     "cylinder": (Cylinder, (("radius", 1), ("length", 1))),
@@ -102,7 +102,9 @@ def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> Shap
         if not selected:
             continue
         try:
-            bodies, names = zip(*(_fill(geometry, model) for geometry in selected), strict=True)
+            bodies, names = zip(
+                *(_fill_shapes(geometry, model) for geometry in selected), strict=True
+            )
         except IdentifyError as error:
             reasons.append(f"{role}: {error}")
             continue
@@ -128,7 +130,7 @@ def bounding_corners(geometry: LinkGeometry, model: Path) -> Vec3:
         low, high = vertices.min(axis=0), vertices.max(axis=0)
     else:
         sizes = {
-            name: _numbers(geometry.text(name), count, geometry, name)
+            name: _read_numbers(geometry.text(name), count, geometry, name)
             for name, count in _sizes_of(geometry)
         }
         if geometry.kind == "box":
@@ -145,13 +147,13 @@ def bounding_corners(geometry: LinkGeometry, model: Path) -> Vec3:
 
 
 def _sizes_of(geometry: LinkGeometry) -> tuple[tuple[str, int], ...]:
-    if geometry.kind not in _SIZES:
+    if geometry.kind not in _SIZE_ATTRIBUTES:
         raise ModelError(f"the size of a <{geometry.kind}> is not known")
-    return _SIZES[geometry.kind][1]
+    return _SIZE_ATTRIBUTES[geometry.kind][1]
 
 
 def shape_contradiction(
-    second: Mat33, mass: float, shape: ShapeInertia, max_ratio: float = _MAX_GYRATION_RATIO
+    second_moment: Mat33, mass: float, shape: ShapeInertia, max_ratio: float = _MAX_GYRATION_RATIO
 ) -> str:
     """Return a sentence on the direction in which a body and its shape differ most in extent.
 
@@ -160,7 +162,7 @@ def shape_contradiction(
     without extent in some direction.
 
     Args:
-        second: of the body about its centre of mass in the link's axes [kg m²], shape (3, 3).
+        second_moment: about the centre of mass in the link's axes [kg m²], shape (3, 3).
         mass: of the body [kg].
         shape: of the link.
         max_ratio: largest ratio that does not contradict the shape.
@@ -171,7 +173,7 @@ def shape_contradiction(
         return ""
     # With uniform = L Lᵀ, the squared ratio along L⁻ᵀ v is vᵀ L⁻¹ (S / m) L⁻ᵀ v.
     inverse = np.linalg.inv(np.linalg.cholesky(uniform))
-    squares, directions = np.linalg.eigh(inverse @ (second / mass) @ inverse.T)
+    squares, directions = np.linalg.eigh(inverse @ (second_moment / mass) @ inverse.T)
     ratios = np.sqrt(np.maximum(squares, 0.0))
     too_small = max_ratio / _MAX_GYRATION_RATIO / np.maximum(ratios, 1e-300)
     worst = int(np.argmax(np.maximum(ratios, too_small)))
@@ -202,14 +204,16 @@ def com_distance_warning(phi: Phi, shape: ShapeInertia | None) -> str:
     return warning if distance > limit else ""
 
 
-def _fill(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:
+def _fill_shapes(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:
     """Return the inertia of shapes filled with 1 kg/m³."""
     if geometry.kind == "mesh":
-        shape, description = _mesh(geometry, model)
-    elif geometry.kind in _SIZES:
-        kind, names = _SIZES[geometry.kind]
+        shape, description = _read_mesh_shape(geometry, model)
+    elif geometry.kind in _SIZE_ATTRIBUTES:
+        kind, names = _SIZE_ATTRIBUTES[geometry.kind]
         sizes = [
-            x for name, count in names for x in _numbers(geometry.text(name), count, geometry, name)
+            x
+            for name, count in names
+            for x in _read_numbers(geometry.text(name), count, geometry, name)
         ]
         shape, description = kind(*sizes), geometry.kind
     else:
@@ -217,7 +221,7 @@ def _fill(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:
     return in_frame(shape.body(density=1.0).phi, geometry.pose), description
 
 
-def _numbers(text: str, count: int, geometry: LinkGeometry, name: str) -> Array:
+def _read_numbers(text: str, count: int, geometry: LinkGeometry, name: str) -> Array:
     try:
         values = np.array([float(word) for word in text.split()])
     except ValueError:
@@ -227,7 +231,7 @@ def _numbers(text: str, count: int, geometry: LinkGeometry, name: str) -> Array:
     return values
 
 
-def _mesh(geometry: LinkGeometry, model: Path) -> tuple[Shape, str]:
+def _read_mesh_shape(geometry: LinkGeometry, model: Path) -> tuple[Shape, str]:
     vertices, faces = _mesh_triangles(geometry, model)
     name = Path(geometry.text("filename") or geometry.text("uri").strip()).name
     try:
@@ -238,7 +242,7 @@ def _mesh(geometry: LinkGeometry, model: Path) -> tuple[Shape, str]:
 
 def _mesh_triangles(geometry: LinkGeometry, model: Path) -> tuple[Vec3, Indices]:
     """Return the vertices of a mesh in the shape's axes [m], and its triangles."""
-    scale = _numbers(geometry.text("scale") or "1 1 1", 3, geometry, "scale")
+    scale = _read_numbers(geometry.text("scale") or "1 1 1", 3, geometry, "scale")
     path = _mesh_file(geometry.text("filename") or geometry.text("uri").strip(), model)
     vertices, faces = read_triangles(path)
     # A mirrored mesh is wound the other way.

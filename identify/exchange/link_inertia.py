@@ -12,12 +12,12 @@ from identify.arrays import Array, Mat33, Mat66, Phi, seal
 from identify.inertia.consistency import BodyKind, body_kinds
 from identify.inertia.matrices import second_moment_about_com
 from identify.inertia.parameters import InertialParameters
-from identify.inertia.verdict import BodyVerdict, check
+from identify.inertia.verdict import BodyVerdict, check_consistency
 
 MAX_MATERIAL_DENSITY = 1e5
 """Largest plausible density of a link [kg/m³], a few times that of osmium."""
 
-_BALL_VOLUME = 9.0
+_BALL_VOLUME_RATIO = 9.0
 """Volume of a ball divided by k³, k² = tr S / m, rounded down: the largest of any solid."""
 
 _MAX_GYRATION_PER_LENGTH = 10.0
@@ -39,7 +39,7 @@ class LinkInertia:
         rounding_errors: largest rounding error of `printed` at its number of digits, shape (10,).
         added_mass: of the fluid, 6×6, linear first, as in the file; None for none.
         note: further information on the link; empty if there is none.
-        order: of the numbers, by its name in `SIX_ORDERS`, or `diagonal` for moments only.
+        order: of the numbers, by its name in `ENTRY_ORDERS`, or `diagonal` for moments only.
         axes: R_LC of the axes C of the printed numbers in the link's, shape (3, 3).
         is_moving_frame: whether it is a massless frame that a joint moves, without fixed mass.
         unreadable: whether its element cannot be read (see the note).
@@ -70,10 +70,10 @@ class LinkInertia:
     def verdict(self) -> BodyVerdict | None:
         """Physical consistency of the body; None if the file does not determine the body."""
         if self.massless:
-            return check(np.zeros(10))
+            return check_consistency(np.zeros(10))
         if self.phi_as_printed is None:
             return None
-        return check(self.phi_as_printed, rounding_errors=self.rounding_errors)
+        return check_consistency(self.phi_as_printed, rounding_errors=self.rounding_errors)
 
     @property
     def parameters(self) -> InertialParameters | None:
@@ -117,7 +117,7 @@ def unit_note(printed: Phi, largest_length: float | None) -> str:
             f"{largest_length:.3g} m: are the units kg, m and kg m²?"
         )
     # Computed by its cube root: the cube of k may underflow.
-    root = math.cbrt(mass / _BALL_VOLUME) / k if k > 0.0 else math.inf
+    root = math.cbrt(mass / _BALL_VOLUME_RATIO) / k if k > 0.0 else math.inf
     density = min(root, 1e100) ** 3
     if density > MAX_MATERIAL_DENSITY:
         return (
@@ -152,7 +152,7 @@ def largest_magnitude(words: Iterable[str]) -> float | None:
     return largest or None
 
 
-def link_kinds(links: Sequence[LinkInertia]) -> tuple[BodyKind | None, ...]:
+def link_body_kinds(links: Sequence[LinkInertia]) -> tuple[BodyKind | None, ...]:
     """Return `verdict.kind` of each link, None if the file does not determine the body.
 
     All bodies are classified in one call, which is faster than a verdict for each.

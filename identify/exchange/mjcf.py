@@ -24,15 +24,21 @@ from identify.exchange.model_format import (
     massless_link,
     read_link,
 )
-from identify.exchange.rounding import DIGITS, MARGIN, InertiaFloor, RoundedBody, round_in_frame
+from identify.exchange.rounding import (
+    DEFAULT_DIGITS,
+    MIN_MOMENT_RATIO,
+    InertiaFloor,
+    RoundedBody,
+    round_in_frame,
+)
 from identify.exchange.xml_document import Edit, PrintedNumbers, XmlDocument, XmlElement
 from identify.inertia.conventions.axes import rotation_from_wxyz
 from identify.inertia.conventions.mass_properties import InertialFrame
-from identify.inertia.conventions.orders import matrix_from_six, six_in_order
-from identify.inertia.conventions.simulators import MIN_INERTIA
+from identify.inertia.conventions.orders import entries_in_order, matrix_from_entries
+from identify.inertia.conventions.simulators import MUJOCO_MIN_INERTIA
 from identify.spatial import Pose, exp_rotation, rotation_from_quaternion
 
-_ORIENTATIONS = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
+_ORIENTATION_ATTRIBUTES = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
 """Attributes that give an orientation, with their number of values."""
 
 
@@ -59,7 +65,9 @@ class Mjcf(ModelFormat):
     def links(self, document: XmlDocument) -> Iterator[LinkEntry]:
         """Yield every body of an MJCF file."""
         root = document.root
-        bodies = [e for world in root.all("worldbody") for e in world.walk() if e.tag == "body"]
+        bodies = [
+            e for world in root.find_all("worldbody") for e in world.walk() if e.tag == "body"
+        ]
         settings = read_angle_settings(document)
         always, total = _always_from_geoms(document), _scales_masses(document)
         from_geoms = [
@@ -76,7 +84,7 @@ class Mjcf(ModelFormat):
             elif inertial is None:
                 yield massless_link(name, body)
             else:
-                read = partial(_read, document, name, body, inertial, settings, largest)
+                read = partial(_read_body, document, name, body, inertial, settings, largest)
                 entry = read_link(document, name, body, read)
                 inertia = _scale_to_total_mass(entry.inertia, compiled.get(body.start))
                 yield entry._replace(inertia=inertia) if total else entry
@@ -106,13 +114,13 @@ class Mjcf(ModelFormat):
         return (Edit(*document.span(inertial), text),)
 
     def rounded_in_frame(
-        self, inertial: XmlElement, frame: InertialFrame, digits: int = DIGITS
+        self, inertial: XmlElement, frame: InertialFrame, digits: int = DEFAULT_DIGITS
     ) -> RoundedBody:
         """Round an inertia in the axes of its element, which are principal for `diaginertia`."""
         if "fullinertia" in inertial.attributes:
             return ModelFormat.rounded_in_frame(self, inertial, frame, digits)
         diagonal = frame._replace(inertia=np.diag(np.diag(frame.inertia)))
-        return round_in_frame(diagonal, InertiaFloor(MARGIN, MIN_INERTIA), digits)
+        return round_in_frame(diagonal, InertiaFloor(MIN_MOMENT_RATIO, MUJOCO_MIN_INERTIA), digits)
 
     def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
         """Yield the names of massless bodies with a joint and no fixed children with mass."""
@@ -121,7 +129,7 @@ class Mjcf(ModelFormat):
         for body, inertia in reversed([(entry.link, entry.inertia) for entry in entries]):
             has_mass[body.start] = not inertia.massless or any(
                 has_mass.get(child.start, False)
-                for child in body.all("body")
+                for child in body.find_all("body")
                 if not _has_joint(child)
             )
         for entry in entries:
@@ -161,7 +169,7 @@ def _scales_masses(document: XmlDocument) -> bool:
 
 def _compiler_setting(document: XmlDocument, name: str) -> str:
     """Return an attribute of the last `<compiler>` that has it, or an empty string."""
-    given = [c.attributes[name] for c in document.root.all("compiler") if name in c.attributes]
+    given = [c.attributes[name] for c in document.root.find_all("compiler") if name in c.attributes]
     return given[-1] if given else ""
 
 
@@ -186,7 +194,7 @@ def _scale_to_total_mass(inertia: LinkInertia, compiled: CompiledBody | None) ->
     return replace(inertia, phi=phi, note="; ".join(filter(None, (inertia.note, note))))
 
 
-def _read(
+def _read_body(
     document: XmlDocument,
     name: str,
     body: XmlElement,
@@ -199,14 +207,14 @@ def _read(
     mass = document.attribute_numbers(inertial, "mass", 1)
     if "fullinertia" in inertial.attributes:
         numbers = document.attribute_numbers(inertial, "fullinertia", 6)
-        matrices = [matrix_from_six(values, "mujoco") for values in numbers]
+        matrices = [matrix_from_entries(values, "mujoco") for values in numbers]
     elif "diaginertia" in inertial.attributes:
         matrices = [
             np.diag(values) for values in document.attribute_numbers(inertial, "diaginertia", 3)
         ]
     else:
         matrices = [np.zeros((3, 3)), np.zeros((3, 3))]
-    six = PrintedNumbers(*(six_in_order(matrix, "urdf") for matrix in matrices))
+    six = PrintedNumbers(*(entries_in_order(matrix, "urdf") for matrix in matrices))
     if not (mass.values.any() or six.values.any()):
         return massless_link(name, body, inertial)
     pos = document.attribute_numbers(inertial, "pos", 3).values
@@ -229,7 +237,7 @@ def _largest_length(document: XmlDocument) -> float | None:
 def read_angle_settings(document: XmlDocument) -> AngleSettings:
     """Return the angle settings of a file, each from the last `<compiler>` that has it."""
     angle, sequence = "degree", "xyz"
-    for compiler in document.root.all("compiler"):
+    for compiler in document.root.find_all("compiler"):
         angle = compiler.attributes.get("angle", angle)
         sequence = compiler.attributes.get("eulerseq", sequence)
         if len(sequence) != 3 or set(sequence) - set("xyzXYZ"):
@@ -244,14 +252,16 @@ def read_orientation(document: XmlDocument, element: XmlElement, settings: Angle
     Raises:
         ModelFileError: two orientations, one together with `fullinertia`, or a zero vector.
     """
-    given = [name for name in (*_ORIENTATIONS, "fullinertia") if name in element.attributes]
+    given = [
+        name for name in (*_ORIENTATION_ATTRIBUTES, "fullinertia") if name in element.attributes
+    ]
     if len(given) > 1:
         both = " and ".join(given)
         raise document.error(f"<{element.tag}> has {both}; MJCF allows one", element)
-    if not set(given) & set(_ORIENTATIONS):
+    if not set(given) & set(_ORIENTATION_ATTRIBUTES):
         return np.eye(3)
     kind = given[0]
-    numbers = document.attribute_numbers(element, kind, _ORIENTATIONS[kind]).values
+    numbers = document.attribute_numbers(element, kind, _ORIENTATION_ATTRIBUTES[kind]).values
     rotation = _rotation(kind, numbers, settings)
     if rotation is None:
         problem = f"<{element.tag} {kind}>: {numbers.tolist()} has no direction"
@@ -259,24 +269,24 @@ def read_orientation(document: XmlDocument, element: XmlElement, settings: Angle
     return rotation
 
 
-def _rotation(kind: str, numbers: Array, settings: AngleSettings) -> Mat33 | None:
+def _rotation(attribute: str, numbers: Array, settings: AngleSettings) -> Mat33 | None:
     """Return the rotation of an orientation attribute, None for a vector of length zero."""
-    if kind == "euler":
+    if attribute == "euler":
         rotation = np.eye(3)
         angles = np.radians(numbers) if settings.degrees else numbers
         for letter, angle in zip(settings.sequence, angles, strict=True):
             step = _rotation_from_vector(angle * np.eye(3)["xyz".index(letter.lower())])
             rotation = rotation @ step if letter.islower() else step @ rotation
         return rotation
-    length = np.linalg.norm(numbers[:3] if kind == "axisangle" else numbers)
+    length = np.linalg.norm(numbers[:3] if attribute == "axisangle" else numbers)
     if not length > 1e-12:
         return None
-    if kind == "quat":
+    if attribute == "quat":
         return rotation_from_wxyz(numbers)
-    if kind == "axisangle":
+    if attribute == "axisangle":
         angle = np.radians(numbers[3]) if settings.degrees else numbers[3]
         return _rotation_from_vector(angle * numbers[:3] / length)
-    if kind == "zaxis":  # the smallest rotation that takes the z axis there
+    if attribute == "zaxis":  # the smallest rotation that takes the z axis there
         z = numbers / length
         axis = np.cross([0.0, 0.0, 1.0], z)
         sine = float(np.linalg.norm(axis))

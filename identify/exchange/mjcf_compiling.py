@@ -18,13 +18,13 @@ import numpy as np
 
 from identify.arrays import Array, Phi
 from identify.exchange.xml_document import XmlDocument, XmlElement
-from identify.inertia.conventions.simulators import MIN_FULL_INERTIA, MujocoInertial
+from identify.inertia.conventions.simulators import MUJOCO_MIN_FULL_INERTIA, MujocoInertial
 
-_FROM_GEOMS = "its inertia comes from its geoms"
+_FROM_GEOMS_NOTE = "its inertia comes from its geoms"
 _IGNORED_WARNING = "settotalmass"
 """Text of a MuJoCo warning that is omitted, because every link has a note on it."""
 
-_TRANSPARENT = ("frame", "replicate", "composite", "flexcomp")
+_TRANSPARENT_ELEMENTS = ("frame", "replicate", "composite", "flexcomp")
 """Elements whose geoms belong to the enclosing body."""
 
 _BODY_TAGS = ("body", "geom", "composite", "flexcomp")
@@ -40,7 +40,7 @@ _CELL_COUNTS = ("nrow", "ncol", "width", "height", "nkey")
 """Attributes whose product is the number of cells or pixels of an element."""
 
 
-class _Named(Protocol):
+class _NamedElement(Protocol):
     name: str
 
 
@@ -53,7 +53,7 @@ class _CompiledModel(Protocol):
     body_iquat: Array
     body_inertia: Array
 
-    def body(self, number: int, /) -> _Named: ...
+    def body(self, number: int, /) -> _NamedElement: ...
 
 
 class CompiledBody(NamedTuple):
@@ -70,7 +70,7 @@ def has_geoms(body: XmlElement) -> bool:
         element = stack.pop()
         if element.tag == "geom":
             return True
-        if element.tag in _TRANSPARENT:
+        if element.tag in _TRANSPARENT_ELEMENTS:
             stack.extend(element.children)
     return False
 
@@ -84,7 +84,7 @@ def compiled_bodies(document: XmlDocument, bodies: Sequence[XmlElement]) -> dict
     messages: list[str] = []
     model, reason = _compile_if_small(document, messages)
     if model is None:
-        note = f"{_FROM_GEOMS}, {reason}"
+        note = f"{_FROM_GEOMS_NOTE}, {reason}"
         return {body.start: CompiledBody(None, note) for body in bodies}
     if model.nbody - 1 == len(bodies):
         compiled = {body.start: _read_body(model, n) for n, body in enumerate(bodies, 1)}
@@ -118,11 +118,11 @@ def _size_excess(document: XmlDocument) -> str:
     bodies, stack = 0, [(document.root, 1)]
     while stack:
         element, copies = stack.pop()
-        copies *= _product(element, "count") if element.tag in _TRANSPARENT else 1
+        copies *= _cell_count(element, "count") if element.tag in _TRANSPARENT_ELEMENTS else 1
         bodies += copies if element.tag in _BODY_TAGS else 0
         if bodies > _MAX_BODIES:
             return f"the file makes over {_MAX_BODIES} bodies and geoms, which are not compiled"
-        if _product(element, *_CELL_COUNTS) > _MAX_CELLS:
+        if _cell_count(element, *_CELL_COUNTS) > _MAX_CELLS:
             return (
                 f"its <{element.tag}> in line {element.line} declares over {_MAX_CELLS:.0e} "
                 f"cells, which are not compiled"
@@ -131,7 +131,7 @@ def _size_excess(document: XmlDocument) -> str:
     return ""
 
 
-def _product(element: XmlElement, *names: str) -> int:
+def _cell_count(element: XmlElement, *names: str) -> int:
     """Return the product of integer attributes; absent attributes count as 1."""
     words = " ".join(element.attributes.get(name, "1") for name in names).split()
     return math.prod(int(word) for word in words if word.isdecimal())
@@ -149,7 +149,7 @@ def _compile(mujoco: ModuleType, document: XmlDocument) -> tuple[_CompiledModel 
         model = mujoco.MjModel.from_xml_path(str(document.path))
     except refusals as error:
         reason = _one_line(str(error))
-    compilers = document.root.all("compiler")
+    compilers = document.root.find_all("compiler")
     fused = any(compiler.attributes.get("fusestatic") == "true" for compiler in compilers)
     if model is not None and not fused:
         return model, ""
@@ -160,7 +160,7 @@ def _compile(mujoco: ModuleType, document: XmlDocument) -> tuple[_CompiledModel 
         if spec.compiler.inertiafromgeom != always:
             for body in spec.bodies:
                 if body.explicitinertial:
-                    body.mass = max(float(body.mass), MIN_FULL_INERTIA)
+                    body.mass = max(float(body.mass), MUJOCO_MIN_FULL_INERTIA)
                     body.inertia = np.ones(3)
                     body.fullinertia = np.full(6, np.nan)
         return spec.compile(), ""

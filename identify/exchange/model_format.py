@@ -13,8 +13,8 @@ from identify.arrays import Mat66, Phi
 from identify.exchange.link_geometry import LinkGeometry
 from identify.exchange.link_inertia import LinkInertia, unit_note
 from identify.exchange.rounding import (
-    DIGITS,
-    MARGIN,
+    DEFAULT_DIGITS,
+    MIN_MOMENT_RATIO,
     InertiaFloor,
     RoundedBody,
     round_body,
@@ -29,11 +29,11 @@ from identify.exchange.xml_document import (
     child_edits,
 )
 from identify.inertia.conventions.mass_properties import InertialFrame
-from identify.inertia.conventions.orders import matrix_from_six
-from identify.inertia.conventions.simulators import MIN_FULL_INERTIA
+from identify.inertia.conventions.orders import matrix_from_entries
+from identify.inertia.conventions.simulators import MUJOCO_MIN_FULL_INERTIA
 from identify.spatial import Pose
 
-SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+INERTIA_ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 """Names of the six entries of an inertia in URDF and SDF, in the order of `RoundedBody.inertia`."""
 
 _UNIQUE_CHILDREN = ("mass", "inertia", "origin", "pose")
@@ -71,7 +71,7 @@ class ModelFormat(ABC):
     name: ClassVar[str]
     roots: ClassVar[tuple[str, ...]]
     principal: ClassVar[bool] = False
-    rod_margin: ClassVar[float] = MARGIN
+    rod_margin: ClassVar[float] = MIN_MOMENT_RATIO
     has_geometry: ClassVar[bool] = True
 
     def read(self, document: XmlDocument) -> tuple[LinkEntry, ...]:
@@ -139,10 +139,10 @@ class ModelFormat(ABC):
         return round_body(phi, principal=self.principal, digits=digits, rod_margin=self.rod_margin)
 
     def rounded_in_frame(
-        self, inertial: XmlElement, frame: InertialFrame, digits: int = DIGITS
+        self, inertial: XmlElement, frame: InertialFrame, digits: int = DEFAULT_DIGITS
     ) -> RoundedBody:
         """Round an inertia to text in the axes of its element."""
-        floor = InertiaFloor(MARGIN, MIN_FULL_INERTIA, self.rod_margin)
+        floor = InertiaFloor(MIN_MOMENT_RATIO, MUJOCO_MIN_FULL_INERTIA, self.rod_margin)
         return round_in_frame(frame, floor, digits)
 
     def require_writable(self, document: XmlDocument) -> None:  # noqa: B027
@@ -156,8 +156,8 @@ def read_link(
     inertial = link.find("inertial")
     try:
         unique = [
-            link.all("inertial"),
-            *(inertial.all(tag) for tag in _UNIQUE_CHILDREN if inertial),
+            link.find_all("inertial"),
+            *(inertial.find_all(tag) for tag in _UNIQUE_CHILDREN if inertial),
         ]
         for second in [element for elements in unique for element in list(elements)[1:]]:
             raise document.error(f"a second <{second.tag}>; expected one", second)
@@ -186,7 +186,7 @@ def link_with_inertia(
     link: XmlElement,
     inertial: XmlElement,
     mass: PrintedNumbers,
-    six: PrintedNumbers,
+    entries: PrintedNumbers,
     X_LC: Pose,
     largest_length: float | None,
     *,
@@ -199,14 +199,16 @@ def link_with_inertia(
     These are a mass [kg] and ixx, ixy, ixz, iyy, iyz, izz [kg m²] about the centre of mass in C,
     whose pose in the link is `X_LC`; `largest_length` [m] is the largest in the file.
     """
-    frame = InertialFrame(np.array(mass.values[0]), X_LC, matrix_from_six(six.values, "urdf"))
+    frame = InertialFrame(
+        np.array(mass.values[0]), X_LC, matrix_from_entries(entries.values, "urdf")
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         phi = frame.phi
     if not np.isfinite(phi).all():
         note = "; ".join(filter(None, (note, "its numbers are too large for a verdict")))
         return LinkEntry(LinkInertia(name, inertial.line, note=note), link, inertial)
     printed, rounding_errors = (
-        np.concatenate((m, np.zeros(3), i)) for m, i in zip(mass, six, strict=True)
+        np.concatenate((m, np.zeros(3), i)) for m, i in zip(mass, entries, strict=True)
     )
     inertia = LinkInertia(
         name,

@@ -19,7 +19,7 @@ from identify.arrays import Mat33, Phi
 from identify.errors import ModelError
 from identify.exchange.estimate_json import SavedEstimate, estimate_text
 from identify.exchange.estimate_reading import read_estimate, require_unedited
-from identify.exchange.link_checks import LinkCheck, Requirement, check_links
+from identify.exchange.link_checks import LinkCheck, LinkRequirements, check_links
 from identify.exchange.link_geometry import (
     MAX_CONVEX_RATIO,
     SHAPE_CONTRADICTION,
@@ -31,11 +31,11 @@ from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY, LinkInertia, im
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import Model, read_model
 from identify.exchange.rewriting import link_shapes, open_model, rewrite_model
-from identify.exchange.rounding import DIGITS, MARGIN
+from identify.exchange.rounding import DEFAULT_DIGITS, MIN_MOMENT_RATIO
 from identify.exchange.xml_document import XmlDocument, parse_xml
 from identify.inertia import (
     InertialParameters,
-    check,
+    check_consistency,
     inertia_about_com,
     inertia_from_second_moment,
     nearest_consistent,
@@ -52,7 +52,7 @@ _MAX_ROD_WIDTH = 1e-4
 _ROD_MARGIN = 1e-6
 """Smallest second moment of a repaired rod, relative to the sum of the three second moments."""
 
-_DERIVED_INERTIA = (
+_DERIVED_INERTIA_REASON = (
     "its inertia is derived from geoms or defaults, not stored in the file; write an explicit "
     "inertial element first"
 )
@@ -88,7 +88,7 @@ class Repair:
     @property
     def moments(self) -> Phi:
         """Principal moments of the new body about its centre of mass [kg m²], shape (3,)."""
-        return check(self.phi).principal_moments
+        return check_consistency(self.phi).principal_moments
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class RepairSettings:
             links unchanged, and takes water's for the balls.
     """
 
-    requirement: Requirement = field(default_factory=Requirement)
+    requirement: LinkRequirements = field(default_factory=LinkRequirements)
     geometry: bool = True
     density: float | None = None
     from_geometry: bool = False
@@ -185,7 +185,7 @@ def repair_model(
     }
     inertias = {r.link.name: inertia_about_com(r.phi) for r in repairs if r.link.name not in whole}
     rewritten = rewrite_model(
-        path, whole, inertias=inertias, digits=_digits(settings.requirement.margin)
+        path, whole, inertias=inertias, digits=_digits_for_margin(settings.requirement.margin)
     )
     for i, entry in enumerate(repairs):
         body = rewritten.bodies[entry.link.name]
@@ -225,9 +225,13 @@ def _warnings(checks: Sequence[LinkCheck]) -> tuple[tuple[LinkInertia, str], ...
     return tuple((entry.link, entry.warning) for entry in checks if entry.warning)
 
 
-def _digits(margin: float) -> int:
+def _digits_for_margin(margin: float) -> int:
     """Return the number of digits that resolves a margin relative to the printed numbers."""
-    return DIGITS if margin == 0.0 else min(DIGITS + math.ceil(-math.log10(margin)), 17)
+    return (
+        DEFAULT_DIGITS
+        if margin == 0.0
+        else min(DEFAULT_DIGITS + math.ceil(-math.log10(margin)), 17)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,14 +298,14 @@ def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | 
     if link.unreadable:
         raise ModelError(f"{link.note}; write it into the file")
     if link.phi_as_printed is None and not link.massless:
-        raise ModelError(_DERIVED_INERTIA)
+        raise ModelError(_DERIVED_INERTIA_REASON)
     if link.phi_as_printed is None or not link.phi_as_printed[0] > 0.0:
         return _repair_mass(link, settings, context)
     if context is not None and context.entry.frame is None:
-        raise ModelError(_DERIVED_INERTIA)
+        raise ModelError(_DERIVED_INERTIA_REASON)
     distance, phi = 0.0, link.phi_as_printed
-    if check(phi).impossible:
-        nearest = nearest_consistent(phi, margin=MARGIN)
+    if check_consistency(phi).impossible:
+        nearest = nearest_consistent(phi, margin=MIN_MOMENT_RATIO)
         against = context is not None and context.contradicts(inertia_about_com(nearest.phi))
         if typo is not None and (typo.clear or against):
             phi, correction = np.concatenate((phi[:4], typo.inertia)), typo.text

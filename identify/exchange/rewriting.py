@@ -17,7 +17,7 @@ from identify.errors import ModelError, did_you_mean
 from identify.exchange.link_geometry import ShapeInertia, inertia_from_shapes
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, detect_format
-from identify.exchange.rounding import DIGITS, RoundedBody
+from identify.exchange.rounding import DEFAULT_DIGITS, RoundedBody
 from identify.exchange.xml_document import (
     Edit,
     ModelFileError,
@@ -51,7 +51,7 @@ def rewrite_model(
     bodies: Mapping[str, ArrayLike],
     *,
     inertias: Mapping[str, Mat33] | None = None,
-    digits: int = DIGITS,
+    digits: int = DEFAULT_DIGITS,
 ) -> RewrittenModel:
     """Return a model file with new inertial elements of some links; other bytes stay the same.
 
@@ -111,7 +111,7 @@ def rewrite_model(
 
 
 def rewrite_inertias(
-    path: Path | str, inertias: Mapping[str, Mat33], *, digits: int = DIGITS
+    path: Path | str, inertias: Mapping[str, Mat33], *, digits: int = DEFAULT_DIGITS
 ) -> RewrittenModel:
     """Return a model file with new inertias about the same centres of mass.
 
@@ -164,7 +164,9 @@ def link_shapes(path: Path | str) -> Mapping[str, ShapeInertia]:
     return shapes
 
 
-def inertial_snippet(phi: ArrayLike, format_name: str, *, digits: int = DIGITS) -> InertialSnippet:
+def inertial_snippet(
+    phi: ArrayLike, format_name: str, *, digits: int = DEFAULT_DIGITS
+) -> InertialSnippet:
     """Return a stand-alone inertial element in a format.
 
     Args:

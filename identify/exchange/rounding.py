@@ -24,24 +24,24 @@ from identify.inertia.conventions.axes import (
     wxyz_from_rotation,
 )
 from identify.inertia.conventions.mass_properties import InertialFrame
-from identify.inertia.conventions.orders import matrix_from_six, six_in_order
-from identify.inertia.conventions.simulators import MIN_FULL_INERTIA, MIN_INERTIA
+from identify.inertia.conventions.orders import entries_in_order, matrix_from_entries
+from identify.inertia.conventions.simulators import MUJOCO_MIN_FULL_INERTIA, MUJOCO_MIN_INERTIA
 from identify.inertia.matrices import (
     inertia_about_com,
     inertia_from_second_moment,
     rounding_error_about_com,
     second_moment_from_inertia,
 )
-from identify.inertia.verdict import check
+from identify.inertia.verdict import check_consistency
 from identify.spatial import Pose
 
-MARGIN = 1e-9
+MIN_MOMENT_RATIO = 1e-9
 """Smallest second moment about the centre of mass that is written, relative to the sum of three."""
 
 _MAX_ROD_WIDTH = 1e-4
 """Second largest second moment up to which a body is a rod, relative to the sum of the three."""
 
-DIGITS = 9
+DEFAULT_DIGITS = 9
 """Number of significant digits of printed numbers, unless consistency requires more."""
 
 _EXACT_DIGITS = 17
@@ -59,7 +59,7 @@ class InertiaFloor(NamedTuple):
 
     margin: float
     smallest: float
-    rod_margin: float = MARGIN
+    rod_margin: float = MIN_MOMENT_RATIO
 
     def smallest_second_moment(self, values: Array) -> float:
         """Return the smallest second moment [kg m²] allowed beside ascending second moments."""
@@ -99,8 +99,8 @@ def round_body(
     phi: ArrayLike,
     *,
     principal: bool = False,
-    digits: int = DIGITS,
-    rod_margin: float = MARGIN,
+    digits: int = DEFAULT_DIGITS,
+    rod_margin: float = MIN_MOMENT_RATIO,
 ) -> RoundedBody:
     """Round a physically consistent body to text such that the text is consistent, too.
 
@@ -121,9 +121,13 @@ def round_body(
         raise ModelError("a massless frame has no inertia to export: all ten parameters are zero")
     _check_input(phi, digits)
     mass, com = float(phi[0]), phi[1:4] / phi[0]
-    if mass < MIN_INERTIA:
-        raise ModelError(f"a mass of {mass:g} kg; model files need {MIN_INERTIA:g} kg or more")
-    floor = InertiaFloor(MARGIN, MIN_INERTIA if principal else MIN_FULL_INERTIA, rod_margin)
+    if mass < MUJOCO_MIN_INERTIA:
+        raise ModelError(
+            f"a mass of {mass:g} kg; model files need {MUJOCO_MIN_INERTIA:g} kg or more"
+        )
+    floor = InertiaFloor(
+        MIN_MOMENT_RATIO, MUJOCO_MIN_INERTIA if principal else MUJOCO_MIN_FULL_INERTIA, rod_margin
+    )
     inertia = _zero_small_products(inertia_about_com(phi), float(rounding_error_about_com(phi)))
     inertia, change = regularise_inertia(inertia, floor)
     R, quat = np.eye(3), ("1", "0", "0", "0")
@@ -137,11 +141,13 @@ def round_body(
         quat = _format_numbers(wxyz_from_rotation(R), max(digit_count, digits))
     text = _format_number(mass, digits)
     X_BC = Pose(rotation_from_wxyz(_floats(quat)), _floats(com))
-    frame = InertialFrame(np.array(float(text)), X_BC, matrix_from_six(_floats(six), "urdf"))
+    frame = InertialFrame(np.array(float(text)), X_BC, matrix_from_entries(_floats(six), "urdf"))
     return RoundedBody(text, com, quat, six, seal(frame.phi, "phi", (10,)), digit_count, change)
 
 
-def round_in_frame(frame: InertialFrame, floor: InertiaFloor, digits: int = DIGITS) -> RoundedBody:
+def round_in_frame(
+    frame: InertialFrame, floor: InertiaFloor, digits: int = DEFAULT_DIGITS
+) -> RoundedBody:
     """Round the inertia of a body to text in its given axes, with mass and pose unchanged.
 
     The printed body keeps `floor`; `digits`, 3 to 17, is the initial number of significant digits.
@@ -149,12 +155,12 @@ def round_in_frame(frame: InertialFrame, floor: InertiaFloor, digits: int = DIGI
     Raises:
         ModelError: the body is not physically consistent.
     """
-    central = np.concatenate(([frame.mass, 0.0, 0.0, 0.0], six_in_order(frame.inertia, "urdf")))
+    central = np.concatenate(([frame.mass, 0.0, 0.0, 0.0], entries_in_order(frame.inertia, "urdf")))
     _check_input(central, digits)
     noise = 8.0 * np.finfo(np.float64).eps * np.trace(frame.inertia)
     inertia, change = regularise_inertia(_zero_small_products(frame.inertia, noise), floor)
     six, digit_count = format_consistent_inertia(inertia, digits, floor)
-    printed = frame._replace(inertia=matrix_from_six(_floats(six), "urdf"))
+    printed = frame._replace(inertia=matrix_from_entries(_floats(six), "urdf"))
     return RoundedBody(
         mass=_format_number(float(frame.mass), _EXACT_DIGITS),
         com=_format_numbers(frame.X_BC.position, _EXACT_DIGITS),
@@ -183,7 +189,7 @@ def regularise_inertia(inertia: Mat33, floor: InertiaFloor) -> tuple[Mat33, str]
     before = max(float(values[0]), 0.0)
     change = f"its smallest second moment was raised from {before:.3g} to {minimum:.3g} kg m²"
     if minimum > by_size:
-        thin = "without" if before <= 1e-3 * MARGIN * total else "with hardly any"
+        thin = "without" if before <= 1e-3 * MIN_MOMENT_RATIO * total else "with hardly any"
         return raised, (
             f"a body {thin} thickness: {change} ({minimum / total:.1g} of their sum), so that no "
             f"simulator refuses it"
@@ -226,8 +232,8 @@ def format_consistent_inertia(
     """
     format_numbers = format_numbers or _format_numbers
     for digit_count in range(digits, _EXACT_DIGITS + 1):
-        six = format_numbers(six_in_order(inertia, "urdf"), digit_count)
-        if _is_printable(matrix_from_six(_floats(six), "urdf"), floor):
+        six = format_numbers(entries_in_order(inertia, "urdf"), digit_count)
+        if _is_printable(matrix_from_entries(_floats(six), "urdf"), floor):
             return six, digit_count
     raise ModelError(
         f"the body cannot be printed in {_EXACT_DIGITS} digits and stay physically consistent: it "
@@ -239,7 +245,9 @@ def _check_input(phi: Phi, digits: int) -> None:
     if not 3 <= digits <= _EXACT_DIGITS:
         raise ModelError(f"digits: expected 3 to {_EXACT_DIGITS}, got {digits}")
     if not is_consistent(phi):
-        raise ModelError(f"{check(phi)}; replace it by the nearest physically consistent body")
+        raise ModelError(
+            f"{check_consistency(phi)}; replace it by the nearest physically consistent body"
+        )
 
 
 def _format_number(value: float, digits: int) -> str:

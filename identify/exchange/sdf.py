@@ -14,7 +14,7 @@ from identify.errors import ModelError
 from identify.exchange.link_geometry import LinkGeometry
 from identify.exchange.link_inertia import LinkInertia, largest_magnitude
 from identify.exchange.model_format import (
-    SIX,
+    INERTIA_ENTRIES,
     LinkEntry,
     ModelFormat,
     link_with_inertia,
@@ -36,12 +36,14 @@ a rod, which are equal, by up to a few 1e-8.
 Gazebo and Drake check the moments that gz-math computes in closed form, whose arccosine separates
 the two largest of them, equal for a rod, by up to a few 1e-8."""
 
-_DEFAULTS: dict[str, float] = dict(zip(SIX, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True))
+_DEFAULT_ENTRIES: dict[str, float] = dict(
+    zip(INERTIA_ENTRIES, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True)
+)
 """Default entries of the inertia in SDFormat: moments 1, products 0."""
 
-_NO_INERTIAL = "no <inertial>: listed as massless, but SDFormat would give it 1 kg and 1 kg m²"
+_NO_INERTIAL_NOTE = "no <inertial>: listed as massless, but SDFormat would give it 1 kg and 1 kg m²"
 
-_MOTIONS = "xyzpqr"
+_MOTION_LETTERS = "xyzpqr"
 """Letters of surge, sway, heave, roll, pitch and yaw: two letters name an entry of added mass."""
 
 
@@ -62,7 +64,7 @@ class Sdf(ModelFormat):
 
     def children(self, body: RoundedBody, newline: str, step: str) -> dict[str, str]:
         """Return the elements within `<inertial>`, by tag."""
-        entries = zip(SIX, body.inertia, strict=True)
+        entries = zip(INERTIA_ENTRIES, body.inertia, strict=True)
         six = "".join(f"{newline}{step}<{name}>{x}</{name}>" for name, x in entries)
         return {
             "pose": f"<pose>{' '.join(body.com)} 0 0 0</pose>",
@@ -84,9 +86,9 @@ class Sdf(ModelFormat):
     def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
         """Yield the shapes of `<collision>` and `<visual>`; poses in other frames are marked."""
         for role in ("collision", "visual"):
-            for element in link.all(role):
-                pose, note = _pose(document, element.find("pose"))
-                for geometry in element.all("geometry"):
+            for element in link.find_all(role):
+                pose, note = _read_pose(document, element.find("pose"))
+                for geometry in element.find_all("geometry"):
                     for shape in geometry.children:
                         kind = "shape at a pose in another frame" if note else shape.tag
                         yield LinkGeometry(role, kind, pose, partial(_child_text, shape))
@@ -99,7 +101,9 @@ def _child_text(element: XmlElement, name: str) -> str:
 
 def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
     """Yield links with the prefix of their models, except that of a single top-level model."""
-    outer = [model for element in (root, *root.all("world")) for model in element.all("model")]
+    outer = [
+        model for element in (root, *root.find_all("world")) for model in element.find_all("model")
+    ]
     only_model = outer[0] if len(outer) == 1 else None
     stack = [("", root)]
     while stack:
@@ -119,7 +123,7 @@ def _read_inertial(
 ) -> LinkEntry:
     inertial = link.find("inertial")
     if inertial is None:
-        return massless_link(name, link, note=_NO_INERTIAL)
+        return massless_link(name, link, note=_NO_INERTIAL_NOTE)
     if _is_true(inertial, "auto"):
         note = "inertial auto='true': a simulator computes it from the collision shapes"
         return LinkEntry(LinkInertia(name, inertial.line, note=note), link, inertial)
@@ -129,11 +133,11 @@ def _read_inertial(
     mass = document.text_numbers(mass_element, 1)
     six = PrintedNumbers(np.zeros(6), np.zeros(6))
     if tensor is not None or mass.values.any():
-        six = _tensor(document, tensor)
+        six = _read_entries(document, tensor)
     added = _added_mass(document, inertial.find("fluid_added_mass"))
     if not (mass.values.any() or six.values.any()):
         return massless_link(name, link, inertial, added_mass=added)
-    X_LC, note = _pose(document, inertial.find("pose"))
+    X_LC, note = _read_pose(document, inertial.find("pose"))
     missing = ", ".join(f"<{e}>" for e in ("ixx", "iyy", "izz") if not (tensor and tensor.find(e)))
     default = f"no {missing if tensor else '<inertia>'}: SDFormat gives it 1 kg m² about each axis"
     note = "; ".join(filter(None, (default if missing else "", note)))
@@ -147,10 +151,10 @@ def _is_true(element: XmlElement, name: str) -> bool:
     return element.attributes.get(name, "").strip().lower() in ("true", "1")
 
 
-def _tensor(document: XmlDocument, tensor: XmlElement | None) -> PrintedNumbers:
+def _read_entries(document: XmlDocument, tensor: XmlElement | None) -> PrintedNumbers:
     """Return the six numbers of an inertia; by default moments are 1 and products 0."""
-    values, units = np.array(list(_DEFAULTS.values())), np.zeros(6)
-    for i, entry in enumerate(SIX):
+    values, units = np.array(list(_DEFAULT_ENTRIES.values())), np.zeros(6)
+    for i, entry in enumerate(INERTIA_ENTRIES):
         element = None if tensor is None else tensor.find(entry)
         if element is not None:
             values[i : i + 1], units[i : i + 1] = document.text_numbers(element, 1)
@@ -163,7 +167,7 @@ def _added_mass(document: XmlDocument, element: XmlElement | None) -> Mat66 | No
         return None
     matrix = np.zeros((6, 6))
     for i, j in itertools.combinations_with_replacement(range(6), 2):
-        entry = element.find(_MOTIONS[i] + _MOTIONS[j])
+        entry = element.find(_MOTION_LETTERS[i] + _MOTION_LETTERS[j])
         if entry is not None:
             matrix[i, j] = matrix[j, i] = document.text_numbers(entry, 1).values[0]
     try:
@@ -172,7 +176,7 @@ def _added_mass(document: XmlDocument, element: XmlElement | None) -> Mat66 | No
         raise document.error(f"<fluid_added_mass>: {error}", element) from error
 
 
-def _pose(document: XmlDocument, pose: XmlElement | None) -> tuple[Pose, str]:
+def _read_pose(document: XmlDocument, pose: XmlElement | None) -> tuple[Pose, str]:
     """Return a pose in the link, and a note if the file gives it relative to another frame."""
     if pose is None:
         return Pose.identity(), ""

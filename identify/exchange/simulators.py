@@ -13,12 +13,12 @@ from types import MappingProxyType
 import numpy as np
 
 from identify.exchange.link_inertia import LinkInertia
-from identify.inertia.conventions.simulators import MIN_FULL_INERTIA, MIN_INERTIA
+from identify.inertia.conventions.simulators import MUJOCO_MIN_FULL_INERTIA, MUJOCO_MIN_INERTIA
 from identify.inertia.matrices import inertia_about_com, second_moment_from_inertia
 
-_EPS = float(np.finfo(np.float64).eps)
+_MACHINE_EPSILON = float(np.finfo(np.float64).eps)
 
-_EIGENVALUE_ERROR = 8.0 * _EPS
+_EIGENVALUE_ERROR = 8.0 * _MACHINE_EPSILON
 """Rounding error of computed principal moments, relative to their sum."""
 
 _MAX_ROD_WIDTH = 1e-4
@@ -115,23 +115,23 @@ SIMULATORS: Mapping[str, Simulator] = MappingProxyType(
             title="MuJoCo",
             formats=("urdf", "mjcf"),
             refusal="does not compile the file",
-            smallest_mass=MIN_INERTIA,
-            smallest_moment=MIN_INERTIA,
-            smallest_computed_moment=MIN_FULL_INERTIA,
+            smallest_mass=MUJOCO_MIN_INERTIA,
+            smallest_moment=MUJOCO_MIN_INERTIA,
+            smallest_computed_moment=MUJOCO_MIN_FULL_INERTIA,
             accepts_moving_frames=False,
         ),
         "drake": Simulator(
             title="Drake",
             formats=("urdf", "sdf", "mjcf"),
             refusal="puts a ball of water's density in its place",
-            max_triangle_excess=16.0 * _EPS,
+            max_triangle_excess=16.0 * _MACHINE_EPSILON,
             relative_above_moment=1.0,
         ),
         "gazebo": Simulator(
             title="Gazebo",
             formats=("urdf", "sdf"),
             refusal="refuses the link",
-            max_relative_excess=10.0 * _EPS,
+            max_relative_excess=10.0 * _MACHINE_EPSILON,
             min_turned_rod=1e-7,
             massless_treatment=(
                 "drops each, with the joints and links behind it, unless its joint is fixed"

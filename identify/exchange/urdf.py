@@ -11,7 +11,7 @@ import numpy as np
 from identify.exchange.link_geometry import LinkGeometry
 from identify.exchange.link_inertia import largest_magnitude
 from identify.exchange.model_format import (
-    SIX,
+    INERTIA_ENTRIES,
     LinkEntry,
     ModelFormat,
     link_with_inertia,
@@ -24,7 +24,17 @@ from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlEleme
 from identify.inertia.conventions.axes import rotation_from_rpy
 from identify.spatial import Pose
 
-_NUMBERED = ("link", "origin", "mass", "inertia", "box", "cylinder", "sphere", "limit", "axis")
+_NUMERIC_ELEMENTS = (
+    "link",
+    "origin",
+    "mass",
+    "inertia",
+    "box",
+    "cylinder",
+    "sphere",
+    "limit",
+    "axis",
+)
 """Elements of a URDF with numbers in attributes, where `${...}` is an expression of xacro."""
 
 
@@ -38,14 +48,16 @@ class Urdf(ModelFormat):
         """Yield every link of a URDF; xacro files are rejected."""
         _refuse_xacro(document)
         largest = _largest_length(document)
-        for link in document.root.all("link"):
+        for link in document.root.find_all("link"):
             name = require_name(document, link)
             read = partial(_read_inertial, document, name, link, largest)
             yield read_link(document, name, link, read)
 
     def children(self, body: RoundedBody, newline: str = "", step: str = "") -> dict[str, str]:
         """Return the elements within `<inertial>`, by tag, each on one line."""
-        six = " ".join(f'{name}="{x}"' for name, x in zip(SIX, body.inertia, strict=True))
+        six = " ".join(
+            f'{name}="{x}"' for name, x in zip(INERTIA_ENTRIES, body.inertia, strict=True)
+        )
         return {
             "origin": f'<origin xyz="{" ".join(body.com)}" rpy="0 0 0"/>',
             "mass": f'<mass value="{body.mass}"/>',
@@ -55,19 +67,19 @@ class Urdf(ModelFormat):
     def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
         """Yield the shapes of `<collision>` and `<visual>`."""
         for role in ("collision", "visual"):
-            for element in link.all(role):
-                for geometry in element.all("geometry"):
+            for element in link.find_all(role):
+                for geometry in element.find_all("geometry"):
                     for shape in geometry.children:
                         text = partial(_attribute, shape)
-                        yield LinkGeometry(role, shape.tag, _pose(document, element), text)
+                        yield LinkGeometry(role, shape.tag, _read_pose(document, element), text)
 
     def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
         """Yield the names of massless links that a joint moves without any mass fixed to them."""
         first = _fixed_groups(document)
         children = {
             child.attributes.get("link", "")
-            for joint in document.root.all("joint")
-            for child in joint.all("child")
+            for joint in document.root.find_all("joint")
+            for child in joint.find_all("child")
         }
         with_mass = {
             first[entry.inertia.name]
@@ -111,7 +123,7 @@ def _refuse_xacro(document: XmlDocument) -> None:
 def _is_xacro(element: XmlElement) -> bool:
     """Return whether an element is a macro, or has an expression instead of a number."""
     return element.tag.startswith("xacro:") or (
-        element.tag in _NUMBERED
+        element.tag in _NUMERIC_ELEMENTS
         and any(start in text for text in element.attributes.values() for start in ("${", "$("))
     )
 
@@ -128,18 +140,20 @@ def _read_inertial(
     mass = document.attribute_numbers(mass_element, "value", 1)
     six = PrintedNumbers(np.zeros(6), np.zeros(6))
     if tensor is not None:
-        if missing := ", ".join(repr(entry) for entry in SIX if entry not in tensor.attributes):
+        if missing := ", ".join(
+            repr(entry) for entry in INERTIA_ENTRIES if entry not in tensor.attributes
+        ):
             raise document.error(f"<inertia> has no attribute {missing}", tensor)
         six = PrintedNumbers(
-            *np.hstack([document.attribute_numbers(tensor, entry, 1) for entry in SIX])
+            *np.hstack([document.attribute_numbers(tensor, entry, 1) for entry in INERTIA_ENTRIES])
         )
     if not (mass.values.any() or six.values.any()):
         return massless_link(name, link, inertial)
-    X_LC, note = _pose(document, inertial), "" if tensor is not None else "it has no <inertia>"
+    X_LC, note = _read_pose(document, inertial), "" if tensor is not None else "it has no <inertia>"
     return link_with_inertia(name, link, inertial, mass, six, X_LC, largest, note=note)
 
 
-def _pose(document: XmlDocument, element: XmlElement) -> Pose:
+def _read_pose(document: XmlDocument, element: XmlElement) -> Pose:
     """Return the pose in the `<origin>` of an element, by default the identity."""
     origin = element.find("origin")
     if origin is None:
@@ -157,12 +171,12 @@ def _fixed_groups(document: XmlDocument) -> dict[str, str]:
             parent.attributes.get("link", ""),
             joint.attributes.get("type") == "fixed",
         )
-        for joint in document.root.all("joint")
+        for joint in document.root.find_all("joint")
         for parent, child in [(joint.find("parent"), joint.find("child"))]
         if parent is not None and child is not None
     }
     first: dict[str, str] = {}
-    for link in document.root.all("link"):
+    for link in document.root.find_all("link"):
         name = link.attributes.get("name", "")
         visited: list[str] = []
         while name not in first and parents.get(name, ("", False))[1] and name not in visited:

@@ -89,9 +89,9 @@ class XmlElement:
 
     def find(self, tag: str) -> XmlElement | None:
         """Return the first child with a tag, or None."""
-        return next(self.all(tag), None)
+        return next(self.find_all(tag), None)
 
-    def all(self, tag: str) -> Iterator[XmlElement]:
+    def find_all(self, tag: str) -> Iterator[XmlElement]:
         """Yield the children with a tag."""
         return (child for child in self.children if child.tag == tag)
 

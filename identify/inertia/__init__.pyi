@@ -9,11 +9,11 @@ from identify.inertia.base_parameters import (
     base_columns as base_columns,
 )
 from identify.inertia.composition import (
-    Difference as Difference,
+    BodyDifference as BodyDifference,
     ImpossibleDifference as ImpossibleDifference,
     composite as composite,
-    difference as difference,
     subtract as subtract,
+    subtract_estimates as subtract_estimates,
 )
 from identify.inertia.consistency import (
     BodyKind as BodyKind,
@@ -64,6 +64,6 @@ from identify.inertia.parameters import (
 from identify.inertia.verdict import (
     BodyVerdict as BodyVerdict,
     Violation as Violation,
-    check as check,
+    check_consistency as check_consistency,
     half_last_digit as half_last_digit,
 )

@@ -30,8 +30,8 @@ from identify.inertia.frames import spatial_inertia_in_frame
 from identify.inertia.matrices import swap_spatial_order
 from identify.spatial import Pose, PoseLike
 
-_AXES = tuple(f"{kind} {axis}" for kind in ("linear", "angular") for axis in "xyz")
-"""Indices of the angular part, then the linear part, of a 6×6 matrix."""
+_DIAGONAL_NAMES = tuple(f"{kind} {axis}" for kind in ("linear", "angular") for axis in "xyz")
+"""Names of the diagonal entries of an added mass, the linear part first."""
 _ROUNDING_TOLERANCE = 1e-9
 """Asymmetry and negative eigenvalues, relative to the matrix's scale, that count as rounding."""
 
@@ -56,7 +56,8 @@ def checked_added_mass(matrix: ArrayLike, *, angular_first: bool = False) -> Mat
     if (diagonal < 0.0).any():
         k = int(np.argmin(diagonal))
         raise ModelError(
-            f"added mass: {_AXES[k]} has {diagonal[k]:g} on the diagonal; expected zero or more"
+            f"added mass: {_DIAGONAL_NAMES[k]} has {diagonal[k]:g} on the diagonal; "
+            f"expected zero or more"
         )
     scale = np.sqrt(np.repeat([diagonal[:3].max(), diagonal[3:].max()], 3))
     units = np.outer(scale, scale)
@@ -71,7 +72,7 @@ def checked_added_mass(matrix: ArrayLike, *, angular_first: bool = False) -> Mat
         i, j = (int(k) for k in np.unravel_index(np.argmax(skew), (6, 6)))
         raise ModelError(
             f"added mass: expected a symmetric matrix, got {A[i, j]:g} and {A[j, i]:g} for "
-            f"{_AXES[i]} and {_AXES[j]}"
+            f"{_DIAGONAL_NAMES[i]} and {_DIAGONAL_NAMES[j]}"
         )
     smallest = float(np.linalg.eigvalsh(0.5 * (normal + normal.T))[0])
     if smallest < -_ROUNDING_TOLERANCE:

@@ -25,7 +25,7 @@ RANK_TOLERANCE = 1e-5
 """Largest pivot of a dependent column, relative to the largest pivot: models print angles of 90
 degrees as 1.5708, and a parameter that only such rounding makes independent is not identifiable."""
 
-_LISTED_COEFFICIENT = 1e-4
+_MIN_LISTED_COEFFICIENT = 1e-4
 """Smallest coefficient that the text of a base parameter lists; the independent column has 1."""
 
 
@@ -34,16 +34,16 @@ class BaseColumns:
     """Independent columns of a regressor, and the base parameters that belong to them.
 
     Attributes:
-        kept: indices of the p independent columns K, ascending, shape (p,).
+        independent: indices of the p independent columns K, ascending, shape (p,).
         dependence: D, with W = W_K D and β = D φ; its columns K are the identity,
             shape (p, columns).
     """
 
-    kept: Indices
+    independent: Indices
     dependence: Array
 
-    def combinations(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return each base parameter as text, such as "hx 2 + 0.4 m 3", in the order of `kept`.
+    def describe(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Format each base parameter, such as "hx 2 + 0.4 m 3", in the order of `independent`.
 
         Args:
             names: of all columns.
@@ -57,16 +57,16 @@ class BaseColumns:
             )
         return tuple(
             _format_sum(names, row, first)
-            for row, first in zip(self.dependence, self.kept, strict=True)
+            for row, first in zip(self.dependence, self.independent, strict=True)
         )
 
 
-def base_columns(W: ArrayLike, tolerance: float = RANK_TOLERANCE) -> BaseColumns:
+def base_columns(regressor: ArrayLike, tolerance: float = RANK_TOLERANCE) -> BaseColumns:
     """Find independent columns of a regressor by rank-revealing QR.
 
     Args:
-        W: rows of a motion that excites everything, shape (rows, columns); or its triangular
-            factor. Units of the columns matter as far as they make entries comparable.
+        regressor: rows W of a motion that excites everything, shape (rows, columns); or their
+            triangular factor. Units of the columns matter as far as they make entries comparable.
         tolerance: largest pivot of a dependent column, relative to the largest.
 
     Returns:
@@ -76,26 +76,26 @@ def base_columns(W: ArrayLike, tolerance: float = RANK_TOLERANCE) -> BaseColumns
     Raises:
         ModelError: not a finite matrix, or every entry is zero.
     """
-    W = as_array(W, "regressor", (None, None))
-    R, order = qr(W, mode="r", pivoting=True)
+    regressor = as_array(regressor, "regressor", (None, None))
+    R, order = qr(regressor, mode="r", pivoting=True)
     pivots = np.abs(np.diagonal(R))
     if not pivots.any():
         raise ModelError("regressor: every entry is zero, so that nothing is identifiable")
     rank = int(np.count_nonzero(pivots > tolerance * pivots[0]))
-    dependence = np.empty((rank, W.shape[1]))
+    dependence = np.empty((rank, regressor.shape[1]))
     dependence[:, order[:rank]] = np.eye(rank)
     dependence[:, order[rank:]] = solve_triangular(R[:rank, :rank], R[:rank, rank:])
     ascending = np.argsort(order[:rank])
-    kept, dependence = order[ascending], dependence[ascending]
-    for array in (kept, dependence):
+    independent, dependence = order[ascending], dependence[ascending]
+    for array in (independent, dependence):
         array.flags.writeable = False
-    return BaseColumns(kept, dependence)
+    return BaseColumns(independent, dependence)
 
 
 def _format_sum(names: Sequence[str], coefficients: Array, first: int) -> str:
     """Format a linear combination of parameters, the independent one first."""
     terms = [names[first]]
-    for index in np.flatnonzero(np.abs(coefficients) > _LISTED_COEFFICIENT).tolist():
+    for index in np.flatnonzero(np.abs(coefficients) > _MIN_LISTED_COEFFICIENT).tolist():
         if index != first:
             size = f"{abs(coefficients[index]):.4g}"
             sign = "−" if coefficients[index] < 0.0 else "+"

@@ -11,10 +11,10 @@ import numpy as np
 from identify.arrays import Array, Phi, PhiLike, as_array, as_real, seal
 from identify.errors import ModelError
 from identify.inertia.consistency import BodyKind, body_kinds, format_body_index
-from identify.inertia.parameters import BodyT, InertialParameters, in_type_of
-from identify.inertia.verdict import BodyVerdict, check
+from identify.inertia.parameters import BodyT, InertialParameters, match_input_type
+from identify.inertia.verdict import BodyVerdict, check_consistency
 
-_ROUNDING_STEPS = 8.0
+_ROUNDING_ULPS = 8.0
 """Allowed rounding error of each subtracted number, in units of its machine epsilon."""
 
 
@@ -37,7 +37,7 @@ class ImpossibleDifference(ModelError):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class BodyDifference:
     """Difference of two bodies with its covariance and its physical consistency.
 
     Attributes:
@@ -74,7 +74,7 @@ def composite(
         Shape (..., 10); `InertialParameters` for `InertialParameters`.
     """
     bodies = phis if isinstance(phis, Sequence) else (phis,)
-    return in_type_of(np.sum(as_real(phis, "phis"), axis=-2), *bodies)
+    return match_input_type(np.sum(as_real(phis, "phis"), axis=-2), *bodies)
 
 
 def subtract(with_: BodyT, without: BodyT) -> BodyT:
@@ -94,28 +94,28 @@ def subtract(with_: BodyT, without: BodyT) -> BodyT:
         ImpossibleDifference: a difference is not physically consistent.
     """
     a, b = as_array(with_, "with", (..., 10)), as_array(without, "without", (..., 10))
-    return in_type_of(_subtract(a, b), with_, without)
+    return match_input_type(_subtract_parameters(a, b), with_, without)
 
 
-def _subtract(with_: Phi, without: Phi) -> Phi:
+def _subtract_parameters(with_: Phi, without: Phi) -> Phi:
     payload = with_ - without
     doubtful = body_kinds(payload) == BodyKind.IMPOSSIBLE
     if doubtful.any():
         rounding_errors = _rounding_errors(with_, without)
         for entry in np.argwhere(doubtful):
             index = tuple(int(i) for i in entry)
-            verdict = check(payload[index], rounding_errors=rounding_errors[index])
+            verdict = check_consistency(payload[index], rounding_errors=rounding_errors[index])
             if verdict.impossible and not verdict.by_rounding:
                 raise ImpossibleDifference(verdict, index)
     return payload
 
 
-def difference(
+def subtract_estimates(
     with_: PhiLike,
     without: PhiLike,
     covariance_with: Array | None = None,
     covariance_without: Array | None = None,
-) -> Difference:
+) -> BodyDifference:
     """Subtract two independent estimates: the payload, its covariance and its consistency.
 
     Noise alone can make the difference inconsistent if a light payload is on a heavy load, so
@@ -132,13 +132,13 @@ def difference(
     """
     a, b = seal(with_, "with", (10,)), seal(without, "without", (10,))
     phi = seal(a - b, "with − without", (10,))
-    verdict = check(phi, rounding_errors=_rounding_errors(a, b))
+    verdict = check_consistency(phi, rounding_errors=_rounding_errors(a, b))
     if covariance_with is None or covariance_without is None:
-        return Difference(phi, None, verdict, None)
+        return BodyDifference(phi, None, verdict, None)
     covariance_with = seal(covariance_with, "covariance_with", (10, 10))
     covariance_without = seal(covariance_without, "covariance_without", (10, 10))
     covariance = seal(covariance_with + covariance_without, "covariance", (10, 10))
-    return Difference(phi, covariance, verdict, _largest_deviation(verdict, covariance))
+    return BodyDifference(phi, covariance, verdict, _largest_deviation(verdict, covariance))
 
 
 def _largest_deviation(verdict: BodyVerdict, covariance: Array) -> float | None:
@@ -157,4 +157,4 @@ def _rounding_errors(with_: Phi, without: Phi) -> Array:
     sizes = np.abs(with_) + np.abs(without)
     groups = (sizes[..., :1], sizes[..., 1:4], sizes[..., 4:])
     largest = [np.broadcast_to(g.max(axis=-1, keepdims=True), g.shape) for g in groups]
-    return _ROUNDING_STEPS * np.finfo(np.float64).eps * np.concatenate(largest, axis=-1)
+    return _ROUNDING_ULPS * np.finfo(np.float64).eps * np.concatenate(largest, axis=-1)

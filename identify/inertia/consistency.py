@@ -1,7 +1,7 @@
-"""Full physical consistency: m > 0 and Pi ⪰ 0, checked about the centre of mass at every scale.
+"""Physical consistency: mass above zero and a positive semidefinite pseudo-inertia, at every scale.
 
-One limit decides what is zero, here and in `check`: a second moment about the centre of mass whose
-magnitude is within the limit of `central_spectrum` is zero, one below minus the limit is
+One limit decides what is zero, here and in `check_consistency`: a second moment about the centre of
+mass whose magnitude is within the limit of `central_spectrum` is zero, one below minus the limit is
 impossible.
 """
 
@@ -90,7 +90,7 @@ def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> tup
         Sc = second_moment_about_com(safe)
         floor = rounding_error_about_com(safe)
         com = safe[..., 1:4] / safe[..., :1]
-    possible = (phi[..., 0] > 0.0) & is_representable(com, Sc)
+    possible = (phi[..., 0] > 0.0) & has_finite_squares(com, Sc)
     values = np.linalg.eigvalsh(np.where(possible[..., None, None], Sc, 0.0))
     limit = np.maximum(tolerance * np.abs(values).sum(axis=-1), floor)
     return np.where(possible[..., None], values, -np.inf), np.where(possible, limit, 0.0)
@@ -100,7 +100,7 @@ def is_consistent(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> Flags:
     """Test for physical consistency: m > 0, and no negative second moment beyond rounding.
 
     Exact plates, rods and points are consistent, at any distance from Bo and however their numbers
-    were rounded; ten zeros are not. `check` gives the reasons for a single body.
+    were rounded; ten zeros are not. `check_consistency` gives the reasons for a single body.
 
     Args:
         phi: shape (..., 10).
@@ -142,7 +142,7 @@ def smallest_pseudo_eigenvalue(phi: PhiLike) -> Array:
 
 
 def body_kinds(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> NDArray[np.str_]:
-    """Return the `BodyKind` of each body of a batch; `check` gives reasons for a single body.
+    """Return the `BodyKind` of each body of a batch; reasons are in `check_consistency`.
 
     Args:
         phi: shape (..., 10).
@@ -161,7 +161,7 @@ def body_kinds(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> NDArray[n
     return np.where((phi == 0.0).all(axis=-1), np.str_(BodyKind.MASSLESS), kinds)
 
 
-def is_representable(com: Vec3, Sc: Mat33) -> Flags:
+def has_finite_squares(com: Vec3, Sc: Mat33) -> Flags:
     """Return whether squares of a centre of mass and its second moments do not overflow.
 
     They do for a mass of 1e-310 kg with an ordinary first moment, which is not a valid body.

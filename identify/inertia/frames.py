@@ -18,7 +18,7 @@ _PHI_FROM_VEC_PI: Array = phi_from_pseudo_inertia(np.eye(16).reshape(16, 4, 4)).
 _CHUNK_BODIES = 8192
 """Number of bodies processed together: many enough for NumPy, few enough for the cache."""
 
-_PRODUCTS = ((5, 0, 1), (6, 0, 2), (8, 1, 2))
+_PRODUCT_INDICES = ((5, 0, 1), (6, 0, 2), (8, 1, 2))
 """Index in phi, and the two axes, of Ixy, Ixz and Iyz."""
 
 
@@ -104,7 +104,7 @@ def _rotate(phi: Array, R: Array) -> Array:
     Sx, Sy, Sz = (RS[0][i] * R[i, 0] + RS[1][i] * R[i, 1] + RS[2][i] * R[i, 2] for i in range(3))
     for k, first, second in ((4, Sy, Sz), (7, Sx, Sz), (9, Sx, Sy)):
         np.subtract(-first, second, out=out[k])
-    for k, i, j in _PRODUCTS:
+    for k, i, j in _PRODUCT_INDICES:
         out[k] = RS[0][i] * R[j, 0] + RS[1][i] * R[j, 1] + RS[2][i] * R[j, 2]
     return out
 
@@ -125,7 +125,7 @@ def _shift_origin(phi: Array, p: Array) -> Array:
     np.add(phi[4], kp[1] + kp[2], out=out[4])
     np.add(phi[7], kp[0] + kp[2], out=out[7])
     np.add(phi[9], kp[0] + kp[1], out=out[9])
-    for index, i, j in _PRODUCTS:
+    for index, i, j in _PRODUCT_INDICES:
         np.subtract(phi[index], k[i] * p[j] + k[j] * p[i], out=out[index])
     return out
 

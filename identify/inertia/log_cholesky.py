@@ -24,9 +24,9 @@ from identify.inertia.matrices import phi_from_pseudo_inertia, second_moment_abo
 LOG_CHOLESKY = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
 """Names of the ten log-Cholesky coordinates."""
 
-_ROWS = np.array([0, 1, 2, 0, 1, 0, 0, 1, 2])
+_ENTRY_ROWS = np.array([0, 1, 2, 0, 1, 0, 0, 1, 2])
 """Row of each off-diagonal coordinate, after d1, d2, d3, in U."""
-_COLUMNS = np.array([0, 1, 2, 1, 2, 2, 3, 3, 3])
+_ENTRY_COLUMNS = np.array([0, 1, 2, 1, 2, 2, 3, 3, 3])
 """Row and column in U of d1, d2, d3, s12, s23, s13, t1, t2, t3."""
 
 
@@ -89,7 +89,7 @@ def log_cholesky_jacobian(theta: Array) -> Array:
     derivatives = np.zeros((*theta.shape[:-1], 10, 4, 4))
     derivatives[..., 0, :, :] = U
     scale = U[..., 3, 3, None]
-    derivatives[..., np.arange(1, 10), _ROWS, _COLUMNS] = scale
+    derivatives[..., np.arange(1, 10), _ENTRY_ROWS, _ENTRY_COLUMNS] = scale
     diagonal = np.arange(3)
     derivatives[..., 1 + diagonal, diagonal, diagonal] = U[..., diagonal, diagonal]
     half = derivatives @ np.swapaxes(U, -1, -2)[..., None, :, :]
@@ -99,8 +99,8 @@ def log_cholesky_jacobian(theta: Array) -> Array:
 def _cholesky_factor(theta: Array) -> Mat44:
     """Return the Cholesky factor U of Pi = U Uᵀ, shape (..., 4, 4)."""
     U = np.zeros((*theta.shape[:-1], 4, 4))
-    U[..., _ROWS[:3], _COLUMNS[:3]] = np.exp(theta[..., 1:4])
-    U[..., _ROWS[3:], _COLUMNS[3:]] = theta[..., 4:]
+    U[..., _ENTRY_ROWS[:3], _ENTRY_COLUMNS[:3]] = np.exp(theta[..., 1:4])
+    U[..., _ENTRY_ROWS[3:], _ENTRY_COLUMNS[3:]] = theta[..., 4:]
     U[..., 3, 3] = 1.0
     return U * np.exp(theta[..., 0])[..., None, None]
 

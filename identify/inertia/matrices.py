@@ -20,11 +20,11 @@ _SIX_COLUMNS = np.array([0, 1, 2, 1, 2, 2])
 """Row and column of the six entries Ixx, Ixy, Ixz, Iyy, Iyz, Izz."""
 _SWAPPED_ORDER = np.array([3, 4, 5, 0, 1, 2])
 """Indices that exchange the linear and the angular part of a 6×6 matrix."""
-_ROUNDING_STEPS = 8.0
+_ROUNDING_ULPS = 8.0
 """Number of rounding errors that add up in second moments about the centre of mass."""
 
 
-def symmetric_from_six(six: Array) -> Mat33:
+def symmetric_from_entries(six: Array) -> Mat33:
     """Build symmetric matrices from xx, xy, xz, yy, yz, zz, shape (..., 6) to (..., 3, 3)."""
     six = as_real(six, "six")
     matrix = np.empty((*six.shape[:-1], 3, 3))
@@ -33,7 +33,7 @@ def symmetric_from_six(six: Array) -> Mat33:
     return matrix
 
 
-def six_from_symmetric(matrix: Mat33) -> Array:
+def entries_from_symmetric(matrix: Mat33) -> Array:
     """Return xx, xy, xz, yy, yz, zz of symmetric matrices, shape (..., 3, 3) to (..., 6)."""
     matrix = as_real(matrix, "matrix")
     return 0.5 * (matrix[..., _SIX_ROWS, _SIX_COLUMNS] + matrix[..., _SIX_COLUMNS, _SIX_ROWS])
@@ -41,7 +41,7 @@ def six_from_symmetric(matrix: Mat33) -> Array:
 
 def inertia_about_origin(phi: PhiLike) -> Mat33:
     """Return the rotational inertia about the origin, I_BBo_B [kg m²], shape (..., 3, 3)."""
-    return symmetric_from_six(as_real(phi, "phi")[..., 4:])
+    return symmetric_from_entries(as_real(phi, "phi")[..., 4:])
 
 
 def inertia_about_com(phi: PhiLike) -> Mat33:
@@ -73,7 +73,7 @@ def phi_from_inertia(mass: Array | float, com: Vec3, inertia_about_com: Mat33) -
     com = as_real(com, "com")
     c = hat(com)
     about_origin = inertia_about_com - mass[..., None] * (c @ c)
-    return np.concatenate((mass, mass * com, six_from_symmetric(about_origin)), axis=-1)
+    return np.concatenate((mass, mass * com, entries_from_symmetric(about_origin)), axis=-1)
 
 
 def spatial_inertia(phi: PhiLike) -> Mat66:
@@ -155,17 +155,17 @@ def phi_from_pseudo_inertia(Pi: Mat44) -> Phi:
     Pi = as_real(Pi, "Pi")
     inertia = inertia_from_second_moment(Pi[..., :3, :3])
     h = 0.5 * (Pi[..., :3, 3] + Pi[..., 3, :3])
-    return np.concatenate((Pi[..., 3:, 3], h, six_from_symmetric(inertia)), axis=-1)
+    return np.concatenate((Pi[..., 3:, 3], h, entries_from_symmetric(inertia)), axis=-1)
 
 
-def _basis() -> Array:
+def _pseudo_inertia_basis() -> Array:
     """Return the pseudo-inertia of each unit vector of phi, as columns."""
     basis = pseudo_inertia(np.eye(10)).reshape(10, 16).T.copy()
     basis.flags.writeable = False
     return basis
 
 
-PSEUDO_INERTIA_BASIS: Array = _basis()
+PSEUDO_INERTIA_BASIS: Array = _pseudo_inertia_basis()
 """Matrix of the linear map phi → vec(Pi) in row-major order, shape (16, 10)."""
 
 
@@ -197,7 +197,7 @@ def rounding_error_about_com(phi: PhiLike) -> Array:
     h = phi[..., 1:4]
     trace = np.abs(phi[..., [4, 7, 9]]).sum(axis=-1)
     steiner = np.sum(h * h, axis=-1) / np.abs(phi[..., 0])
-    return _ROUNDING_STEPS * np.finfo(np.float64).eps * (0.5 * trace + steiner)
+    return _ROUNDING_ULPS * np.finfo(np.float64).eps * (0.5 * trace + steiner)
 
 
 def move_inertia(

@@ -118,10 +118,12 @@ def _project(phi: Phi, reference: Phi, margin: float, *, inertia_only: bool) -> 
         root[..., :, 3] = pseudo_inertia(reference)[..., :, 3] / np.sqrt(reference[..., :1])
     # Bound on the effect of rounding of the ten numbers on A⁻¹ S_c A⁻ᵀ.
     slack = rounding_error_about_com(phi) * np.linalg.norm(np.linalg.inv(A), 2, axis=(-2, -1)) ** 2
-    change, distance = _clip(matrix, root, margin, slack)
+    change, distance = _clip_eigenvalues(matrix, root, margin, slack)
     projected = phi + _phi_change(change)
     # An ill-conditioned root may leave second moments slightly below zero.
-    correction, _ = _clip(second_moment_about_com(projected), np.eye(3), 0.0, np.zeros(()))
+    correction, _ = _clip_eigenvalues(
+        second_moment_about_com(projected), np.eye(3), 0.0, np.zeros(())
+    )
     return projected + _phi_change(correction), distance
 
 
@@ -133,7 +135,7 @@ def _phi_change(change: Mat33 | Mat44) -> Phi:
     return phi_from_pseudo_inertia(Pi)
 
 
-def _clip(
+def _clip_eigenvalues(
     matrix: Mat33 | Mat44, root: Mat33 | Mat44, margin: float, slack: Array
 ) -> tuple[Array, Array]:
     """Return the smallest change that makes root⁻¹ · matrix · root⁻ᵀ ⪰ margin, and its norm.

@@ -332,7 +332,7 @@ class InertialParameters:
 BodyT = TypeVar("BodyT", Phi, InertialParameters)
 
 
-def in_type_of(phi: Phi, *sources: object) -> Any:
+def match_input_type(phi: Phi, *sources: object) -> Any:
     """Return phi as `InertialParameters` if any of the sources is one, else as an array."""
     if any(isinstance(source, InertialParameters) for source in sources):
         return InertialParameters(phi)
@@ -352,7 +352,7 @@ def in_frame(phi: BodyT, X_AB: PoseLike) -> BodyT:
     Returns:
         Shape (..., 10); `InertialParameters` for `InertialParameters`.
     """
-    return in_type_of(phi_in_frame(as_real(phi, "phi"), Pose.of(X_AB)), phi)
+    return match_input_type(phi_in_frame(as_real(phi, "phi"), Pose.of(X_AB)), phi)
 
 
 def describe_body(body: InertialParameters) -> str:

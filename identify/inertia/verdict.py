@@ -19,7 +19,7 @@ from identify.inertia.consistency import (
     KIND_BY_RANK,
     ROUNDING_TOLERANCE,
     BodyKind,
-    is_representable,
+    has_finite_squares,
 )
 from identify.inertia.matrices import (
     PSEUDO_INERTIA_BASIS,
@@ -32,7 +32,7 @@ Rule: TypeAlias = Literal["mass", "definite", "triangle", "pseudo-inertia"]
 """Rule of physical consistency: m > 0; I_c ⪰ 0; triangle inequality of the moments; Pi ⪰ 0."""
 
 
-_NUMBER = re.compile(
+_NUMBER_PATTERN = re.compile(
     r"\s*[+-]?(?P<whole>\d*)(?:\.(?P<digits>\d*))?(?:[eE](?P<power>[+-]?\d+))?\s*",
     re.ASCII,
 )
@@ -122,7 +122,7 @@ class BodyVerdict:
         return label + "; ".join(self.reasons)
 
 
-def check(
+def check_consistency(
     phi: PhiLike, *, tolerance: float = ROUNDING_TOLERANCE, rounding_errors: Array | None = None
 ) -> BodyVerdict:
     """Test the ten parameters of a body for physical consistency: m > 0 and Pi ⪰ 0.
@@ -156,7 +156,7 @@ def check(
         if mass != 0.0:
             com = _sealed_copy(phi[1:4] / mass)
             S, floor = second_moment_about_com(phi), float(rounding_error_about_com(phi))
-    representable = com is None or bool(is_representable(com, S))
+    representable = com is None or bool(has_finite_squares(com, S))
     if representable:
         values, axes = np.linalg.eigh(S)
     limit = max(tolerance * float(np.abs(values).sum()), floor)
@@ -210,7 +210,7 @@ def half_last_digit(text: str) -> float:
     Raises:
         ModelError: the text is not a decimal number.
     """
-    match = _NUMBER.fullmatch(text)
+    match = _NUMBER_PATTERN.fullmatch(text)
     if match is None or not (match["whole"] or match["digits"]):
         raise ModelError(f"half unit: expected a decimal number, got {text!r}")
     digits = match["digits"] or ""
@@ -255,7 +255,7 @@ def _inertia_violations(
             largest,
             gradients[0] + gradients[1],
             f"a principal moment of inertia about the centre of mass is negative: {-below:.6g} "
-            f"kg m² ({_format_share(below / largest)} of the largest)",
+            f"kg m² ({_format_fraction(below / largest)} of the largest)",
         )
     excess = -2.0 * float(values[0])
     add(
@@ -265,7 +265,7 @@ def _inertia_violations(
         2.0 * gradients[0],
         f"triangle inequality: the largest principal moment about the centre of mass, "
         f"{moments[0]:.6g} kg m², exceeds the sum of the others, {moments[1]:.6g} + "
-        f"{moments[2]:.6g}, by {excess:.3g} kg m² ({_format_share(excess / largest)} of the "
+        f"{moments[2]:.6g}, by {excess:.3g} kg m² ({_format_fraction(excess / largest)} of the "
         f"largest)",
     )
     spread = float(np.abs(values).sum())
@@ -277,13 +277,13 @@ def _inertia_violations(
                 spread,
                 gradient,
                 f"pseudo-inertia: the second moment of mass along {_format_vector(axis)} is "
-                f"{value:.3g} kg m² ({_format_share(-value / spread)} of the sum of the three), "
+                f"{value:.3g} kg m² ({_format_fraction(-value / spread)} of the sum of the three), "
                 f"and ∫ρ x² dV cannot be negative",
             )
     return violations
 
 
-def _format_share(share: float) -> str:
+def _format_fraction(share: float) -> str:
     """Format a fraction for a message."""
     return f"{100.0 * share:.3g} %" if share >= 1e-4 else f"{share:.1e}"
 

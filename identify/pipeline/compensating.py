@@ -180,7 +180,9 @@ def compensate_log(
         wrench = _mean_residual(source, estimate, zero_seconds, cutoff_hz)
         origin = f"mean residual of the first {zero_seconds:g} s"
     else:
-        offsets = [entry.six for entry in estimate.bias if entry.sha256 == source.sha256]
+        offsets = [
+            entry.six_axis_offset for entry in estimate.bias if entry.sha256 == source.sha256
+        ]
         if not offsets:
             raise LogError(
                 f"{source.name}: the estimate was not fitted to this log and has no sensor offset "
@@ -193,7 +195,7 @@ def compensate_log(
 
 def _require_single_offset(estimate: SavedEstimate) -> Vec6:
     """Raise unless the estimate has exactly one sensor offset."""
-    offsets = np.unique([entry.six for entry in estimate.bias], axis=0)
+    offsets = np.unique([entry.six_axis_offset for entry in estimate.bias], axis=0)
     if len(offsets) != 1:
         count = f"{len(offsets)}, of several logs" if len(offsets) else "none"
         raise ModelError(

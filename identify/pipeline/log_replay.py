@@ -11,7 +11,7 @@ from identify.arrays import Phi, Vec6, require_positive
 from identify.errors import LogError, ModelError, SimulationError
 from identify.exchange import SavedEstimate
 from identify.findings import UNIDENTIFIED_SOURCES
-from identify.inertia import InertialParameters, check
+from identify.inertia import InertialParameters, check_consistency
 from identify.logs import Recording
 from identify.logs.schema import schema_as_written
 from identify.regressors import LogSummary, summarise_log
@@ -86,7 +86,7 @@ def replay_log(
     if horizon is not None:
         require_positive(horizon, "horizon", "s", LogError)
     phi = estimate.parameters.phi
-    if (verdict := check(phi)).impossible:
+    if (verdict := check_consistency(phi)).impossible:
         raise ModelError(
             f"the estimate cannot be replayed: {verdict}; repair it with identify inspect --repair"
         )
@@ -195,7 +195,7 @@ def _sensor_offset(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> t
         return np.zeros(6), "none"
     for entry in estimate.bias:
         if entry.sha256 == log.recording.sha256:
-            return np.asarray(entry.six), "the estimate's for this log"
+            return np.asarray(entry.six_axis_offset), "the estimate's for this log"
     constant = log.rows[:, 0]
     residual = log.wrench - log.features @ (FEATURE_TENSOR @ estimate.parameters.phi)
     return constant @ residual / (constant @ constant), "fitted to this log with the body fixed"

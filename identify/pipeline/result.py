@@ -236,9 +236,9 @@ class FitResult:
             },
         }
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the parameters by name with intervals and units, see `Estimate.to_frame`."""
-        return self.estimate.to_frame()
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return the parameters by name with intervals and units, see `Estimate.to_dataframe`."""
+        return self.estimate.to_dataframe()
 
 
 def _describe_log(log: LogSummary) -> str:

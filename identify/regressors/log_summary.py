@@ -52,10 +52,10 @@ class LogSummary(LogSeries):
         statistics: sufficient statistics by blocks of time.
         folds: statistics by cross-validation fold.
         points: number of points of the complete series.
-        numbers: numbers of the kept points in the complete series, shape (n,).
+        point_indices: point_indices of the kept points in the complete series, shape (n,).
         last_segment: number of the segment in which the complete series ends.
         span: times of the first and the last point of the complete series [s].
-        fastest: largest speed [m/s] and angular rate [rad/s].
+        max_rates: largest speed [m/s] and angular rate [rad/s].
         wrench_range: minimum and maximum force and torque, as logged [N, N m], shape (2, 6).
         holes: start and end of each interval of a second or more without a row [s].
         corrections: maps that were applied to the extended columns, each with the drift subtracted
@@ -66,10 +66,10 @@ class LogSummary(LogSeries):
     statistics: Statistics
     folds: Statistics
     points: int
-    numbers: Indices
+    point_indices: Indices
     last_segment: int
     span: tuple[float, float]
-    fastest: tuple[float, float]
+    max_rates: tuple[float, float]
     wrench_range: Array
     holes: tuple[tuple[float, float], ...] = ()
     corrections: tuple[tuple[Array, Drift], ...] = ()
@@ -127,10 +127,10 @@ class LogSummary(LogSeries):
             statistics=statistics,
             folds=statistics if shared else fold_statistics(chunk),
             points=len(chunk.time),
-            numbers=np.arange(len(chunk.time)),
+            point_indices=np.arange(len(chunk.time)),
             last_segment=int(chunk.segment_ids[-1]),
             span=(float(chunk.time[0]), float(chunk.time[-1])),
-            fastest=_max_speed_and_rate(chunk.segments),
+            max_rates=_max_speed_and_rate(chunk.segments),
             wrench_range=wrench_range,
             holes=_time_spans_without_rows(chunk.recording.time),
         ).thinned()
@@ -162,12 +162,12 @@ class LogSummary(LogSeries):
             statistics=statistics,
             folds=statistics if several else self.folds.append_blocks(later.folds),
             points=self.points + later.points,
-            numbers=np.concatenate((self.numbers, self.points + later.numbers)),
+            point_indices=np.concatenate((self.point_indices, self.points + later.point_indices)),
             last_segment=first_segment + later.last_segment,
             span=(self.span[0], later.span[1]),
-            fastest=(
-                max(self.fastest[0], later.fastest[0]),
-                max(self.fastest[1], later.fastest[1]),
+            max_rates=(
+                max(self.max_rates[0], later.max_rates[0]),
+                max(self.max_rates[1], later.max_rates[1]),
             ),
             wrench_range=merge_ranges(self.wrench_range, later.wrench_range),
             holes=tuple(sorted({*self.holes, *later.holes})),
@@ -185,7 +185,7 @@ class LogSummary(LogSeries):
         if self.folds is not self.statistics:
             folds = subtract_drift(self.folds.mapped(M), drift)
         rows = self.rows @ M
-        start, stop = self.numbers / self.points, (self.numbers + 1.0) / self.points
+        start, stop = self.point_indices / self.points, (self.point_indices + 1.0) / self.points
         rows[:, WRENCH] -= rows[:, :1] * drift(start, stop)
         return replace(
             self,
@@ -219,15 +219,15 @@ class LogSummary(LogSeries):
             most: largest number of points, `MAX_SERIES_POINTS` if not given.
         """
         most = MAX_SERIES_POINTS if most is None else most
-        stride, kept = 1, np.ones(len(self.numbers), dtype=np.bool_)
+        stride, kept = 1, np.ones(len(self.point_indices), dtype=np.bool_)
         while kept.sum() > most and stride * _POINTS_PER_STRETCH < self.points:
             stride *= 2
-            kept = self.numbers // _POINTS_PER_STRETCH % stride == 0
+            kept = self.point_indices // _POINTS_PER_STRETCH % stride == 0
         kept &= np.cumsum(kept) <= most
         if kept.all():
             return self
         series = {
-            name: getattr(self, name)[kept] for name in ("time", "rows", "segment_ids", "numbers")
+            name: getattr(self, name)[kept] for name in ("time", "rows", "segment_ids", "point_indices")
         }
         return replace(self, **series)
 

@@ -73,7 +73,7 @@ class LinearProblem:
         return cls(
             A=reduced[:p, :p],
             b=reduced[:p, p],
-            floor=float(abs(reduced[p, p])),
+            min_residual=float(abs(reduced[p, p])),
             equations=equations,
             nuisances=nuisances,
             names=names,

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from identify.arrays import Array
-from identify.exchange.estimate_views import MOMENTS
+from identify.exchange.estimate_views import PRINCIPAL_MOMENT_NAMES
 from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import PHI, UNITS, InertialParameters
-from identify.inertia.matrices import six_from_symmetric
+from identify.inertia.matrices import entries_from_symmetric
 from identify.reporting.rounding import (
     MAX_DIGITS,
     Unit,
@@ -64,7 +64,7 @@ _QUANTITIES: dict[Group, _Quantity] = {
         _INERTIA_ABOUT_COM,
         PHI[4:],
         UNITS[4],
-        lambda body: six_from_symmetric(body.inertia_about_com),
+        lambda body: entries_from_symmetric(body.inertia_about_com),
         _SCALED_INERTIA,
     ),
     "first_moment": _Quantity(
@@ -74,7 +74,11 @@ _QUANTITIES: dict[Group, _Quantity] = {
         PHI[4:], PHI[4:], UNITS[4], lambda body: body.phi[4:], _SCALED_INERTIA
     ),
     "principal": _Quantity(
-        MOMENTS, ("",) * 3, UNITS[4], lambda body: body.principal_moments, _SCALED_INERTIA
+        PRINCIPAL_MOMENT_NAMES,
+        ("",) * 3,
+        UNITS[4],
+        lambda body: body.principal_moments,
+        _SCALED_INERTIA,
     ),
 }
 

@@ -119,7 +119,7 @@ def _read_document(path: Path) -> XmlDocument:
 def _moving_joints(document: XmlDocument) -> dict[str, XmlElement]:
     """Return the movable joints by name, in the order of the file."""
     moving: dict[str, XmlElement] = {}
-    for joint in document.root.all("joint"):
+    for joint in document.root.find_all("joint"):
         name, kind = joint.attributes.get("name", ""), joint.attributes.get("type")
         if kind in _MOVABLE_TYPES:
             if not name or name in moving:

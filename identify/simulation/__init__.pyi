@@ -11,7 +11,7 @@ from identify.simulation.free_rotation import (
     rotation_invariants as rotation_invariants,
 )
 from identify.simulation.integrators import (
-    EXACT as EXACT,
+    CLOSED_FORM as CLOSED_FORM,
     INTEGRATORS as INTEGRATORS,
     Integrator as Integrator,
     find_integrator as find_integrator,
@@ -26,7 +26,7 @@ from identify.simulation.loads import (
 )
 from identify.simulation.poinsot import Poinsot as Poinsot, poinsot_motion as poinsot_motion
 from identify.simulation.principal_axes import PrincipalBody as PrincipalBody
-from identify.simulation.state import Jump as Jump, State as State, Trajectory as Trajectory
+from identify.simulation.state import StateJump as StateJump, State as State, Trajectory as Trajectory
 from identify.specification.simulation_file import (
     Simulation as Simulation,
     read_simulation as read_simulation,

@@ -9,14 +9,14 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Phi, PhiLike, as_array
 from identify.errors import SimulationError, did_you_mean
-from identify.inertia import check, inertia_about_com, is_consistent, spatial_inertia
+from identify.inertia import check_consistency, inertia_about_com, is_consistent, spatial_inertia
 from identify.inertia.matrices import second_moment_about_com
 
 MAX_STEP_ANGLE = 1.0
 """Maximum rotation in one step [rad]. With more, no integrator here has two digits, and from half a
 turn on, the attitudes do not determine the rotation between them."""
 
-UNBOUNDED_ANGLE = 1e6
+DIVERGENCE_ANGLE = 1e6
 """Rotation in one step [rad] above which the motion diverges, whatever the step."""
 
 
@@ -47,10 +47,10 @@ def require_simulable(phi: PhiLike) -> Phi:
     if np.all(_are_solid(phi)):
         return phi
     require_consistent(phi)
-    thin = _are_thin(phi)
+    thin = _are_singular(phi)
     if np.any(thin):
         raise SimulationError(
-            f"the body{format_batch_index(first_of(thin))} has no inertia about some axis "
+            f"the body{format_batch_index(first_true_index(thin))} has no inertia about some axis "
             "(a point or a rod): its rotation about it is not determined"
         )
     return phi
@@ -74,7 +74,7 @@ def _are_solid(phi: Phi) -> Flags:
         return in_reach & (xx > 0.0) & (minor > _MIN_SOLID_MINOR) & (determinant > _MIN_SOLID_MINOR)
 
 
-def _are_thin(phi: Phi) -> Flags:
+def _are_singular(phi: Phi) -> Flags:
     """Return whether the 6×6 inertia, scaled to a diagonal of ones, is singular up to rounding."""
     diagonal = phi[..., [4, 7, 9]]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -98,16 +98,16 @@ def require_consistent(phi: Phi, unit: Array | None = None) -> None:
     consistent = is_consistent(phi)
     if np.all(consistent):
         return
-    index = first_of(~np.asarray(consistent))
+    index = first_true_index(~np.asarray(consistent))
     given = phi[index] if unit is None else phi[index] * unit[index]
     raise SimulationError(
         f"the body{format_batch_index(index)} is not physically possible: "
-        f"{'; '.join(check(given).reasons) or 'it has no mass'}. Simulate a consistent estimate, "
-        "or repair the body first"
+        f"{'; '.join(check_consistency(given).reasons) or 'it has no mass'}. Simulate a consistent "
+        "estimate, or repair the body first"
     )
 
 
-def require_every(every: int) -> None:
+def require_output_interval(every: int) -> None:
     """Raise `SimulationError` unless `every`, steps per returned state, is a positive integer."""
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise SimulationError(f"every: expected a whole number of steps, 1 or more, got {every!r}")
@@ -139,7 +139,7 @@ def broadcast_batches(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
         raise SimulationError(f"the batches do not broadcast with each other: {listed}") from None
 
 
-def first_of(flags: Flags) -> tuple[int, ...]:
+def first_true_index(flags: Flags) -> tuple[int, ...]:
     """Return the index of the first true entry of an array."""
     return tuple(int(i) for i in np.argwhere(flags)[0])
 
@@ -162,13 +162,13 @@ class Diverged(SimulationError):
         super().__init__(message)
 
 
-def diverged(turn: float, time: float, step: float, index: tuple[int, ...]) -> Diverged:
+def divergence_error(turn: float, time: float, step: float, index: tuple[int, ...]) -> Diverged:
     """Create the error for a rotation `turn` in one step [rad], which is too large or NaN.
 
     `time` [s] is since the start; `index` is that of the body in the batch, () for a single body.
     """
     body = f"the body{format_batch_index(index)}"
-    if turn < UNBOUNDED_ANGLE:
+    if turn < DIVERGENCE_ANGLE:
         message = (
             f"{body} turns by {turn:.3g} rad in a step of {step:g} s at {time:.6g} s, more than "
             f"the {MAX_STEP_ANGLE:g} rad that any integrator here can follow; take a step of "

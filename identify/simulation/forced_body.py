@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Mat33, Vec3, Vec6
 from identify.simulation.free_body import ATTITUDE, LINEAR, MOMENTUM, FreeBody
-from identify.simulation.loads import Impulse, Law, Load, StateLoad, split_loads
+from identify.simulation.loads import Impulse, Load, LoadLaw, StateLoad, split_loads
 from identify.simulation.state import State, Trajectory
 from identify.spatial import vee
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
@@ -35,7 +35,7 @@ class ForcedBody:
         loads: about C, [wrench in C, wrench in W, K by rows], shape (..., 21).
         rate: their rate of change.
         state_loads: loads that depend on the state.
-        free: whether there is no load.
+        is_free: whether there is no load.
     """
 
     body: FreeBody
@@ -43,7 +43,7 @@ class ForcedBody:
     loads: Array
     rate: Array
     state_loads: Sequence[StateLoad]
-    free: bool
+    is_free: bool
 
     def rates(self, phase: Array, R_WC: Mat33, time: float) -> tuple[Vec3, Vec3, Vec6]:
         """Return velocity of C in W, angular velocity in C, and derivative of the momentum in W.
@@ -65,13 +65,13 @@ class ForcedBody:
 
     def wrench(self, phase: Array, R_WC: Mat33, time: float) -> Vec6:
         """Return the wrench [f; t] of all loads about C in axes of W, shape (..., 6)."""
-        if self.free:
+        if self.is_free:
             return np.zeros_like(phase[..., MOMENTUM])
         loads = self.loads + (time - self.time) * self.rate
         if self.state_loads:
             phase = phase.copy()  # of a stage: its quaternion is not of unit norm
             phase[..., ATTITUDE] /= np.linalg.norm(phase[..., ATTITUDE], axis=-1, keepdims=True)
-            state = State.unchecked(self.body.states_of(phase))
+            state = State.from_unchecked_vector(self.body.states_of(phase))
             for law in self.state_loads:
                 loads = loads + _load_coefficients(law, self.body, law.wrench(time, state))
         return _world_wrench(loads, R_WC)
@@ -98,7 +98,7 @@ class Forces:
     state_loads: Sequence[StateLoad]
     gravity: Vec3
 
-    def around(self, time: float) -> ForcedBody:
+    def forced_body_at(self, time: float) -> ForcedBody:
         """Return the bodies with their loads around a time at which no load jumps or bends.
 
         Gravity acts on the rigid body's mass alone, at C, without torque, not on the added mass.
@@ -114,7 +114,7 @@ class Forces:
             value = value + _load_coefficients(load, self.body, wrench)
             rate = rate + _load_coefficients(load, self.body, slope)
         free = not lines and not self.state_loads and not weight.any()
-        return ForcedBody(self.body, time, value, rate, self.state_loads, free=free)
+        return ForcedBody(self.body, time, value, rate, self.state_loads, is_free=free)
 
 
 def momentum_jump(impulse: Impulse, body: FreeBody, R_WC: Mat33) -> Vec6:
@@ -153,20 +153,20 @@ def _pad_coefficients(part: Array, first: int) -> Array:
     return value
 
 
-def total_wrench(loads: Sequence[Load | StateLoad | Law], path: Trajectory) -> Vec6:
+def total_wrench(loads: Sequence[Load | StateLoad | LoadLaw], trajectory: Trajectory) -> Vec6:
     """Sum all loads at each time of a trajectory, as a wrench sensor at Bo would measure them.
 
     Gravity and impulses are not included. A load counts at its start, but not at its end.
 
     It is [f; t] on the body at Bo in B [N, N m], shape (..., n, 6).
     """
-    R = rotation_from_unit_quaternion(path.quaternion)
-    total, states = np.zeros((*path.quaternion.shape[:-1], 6)), path.states.vector
+    R = rotation_from_unit_quaternion(trajectory.quaternion)
+    total, states = np.zeros((*trajectory.quaternion.shape[:-1], 6)), trajectory.states.vector
     lines, laws = split_loads(loads)
     for load in (*lines, *laws):
-        for k, time in enumerate(path.time.tolist()):
+        for k, time in enumerate(trajectory.time.tolist()):
             if isinstance(load, StateLoad):
-                wrench = load.wrench(time, State.unchecked(states[..., k, :]))
+                wrench = load.wrench(time, State.from_unchecked_vector(states[..., k, :]))
             elif (line := load.value_and_rate(time)) is not None:
                 wrench = line[0]
             else:

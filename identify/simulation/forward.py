@@ -13,17 +13,17 @@ from identify.errors import SimulationError
 from identify.simulation.checks import (
     MAX_STEP_ANGLE,
     broadcast_batches,
-    diverged,
-    first_of,
+    divergence_error,
+    first_true_index,
     require_simulable,
 )
 from identify.simulation.forced_body import Forces, momentum_jump
 from identify.simulation.free_body import ATTITUDE, MOMENTUM, FreeBody
-from identify.simulation.integrators import EXACT, Integrator, find_integrator
-from identify.simulation.loads import Impulse, Law, Load, StateLoad, split_loads
+from identify.simulation.integrators import CLOSED_FORM, Integrator, find_integrator
+from identify.simulation.loads import Impulse, Load, LoadLaw, StateLoad, split_loads
 from identify.simulation.principal_axes import PrincipalBody
-from identify.simulation.schedule import Schedule, schedule
-from identify.simulation.state import Jump, State, Trajectory
+from identify.simulation.schedule import Schedule, make_schedule
+from identify.simulation.state import State, StateJump, Trajectory
 from identify.spatial.rotations import rotation_from_unit_quaternion
 from identify.spatial.vectors import GRAVITY_W
 
@@ -34,7 +34,7 @@ def simulate(
     *,
     duration: float,
     step: float,
-    loads: Sequence[Load | StateLoad | Law] = (),
+    loads: Sequence[Load | StateLoad | LoadLaw] = (),
     impulses: Sequence[Impulse] = (),
     gravity: ArrayLike = GRAVITY_W,
     integrator: str = "rkmk4",
@@ -79,18 +79,23 @@ def simulate(
     if method is None:
         if loads or impulses or added_mass is not None:
             raise SimulationError(
-                f'integrator = "{EXACT}" is for a body without loads, impulses or fluid; use '
+                f'integrator = "{CLOSED_FORM}" is for a body without loads, impulses or fluid; use '
                 '"rkmk4"'
             )
-        return _in_closed_form(body, start or State(), schedule(duration, step, every, ()), gravity)
+        return _closed_form_motion(
+            body, start or State(), make_schedule(duration, step, every, ()), gravity
+        )
     free = FreeBody.of(body, added_mass)
     gravity = as_array(gravity, "gravity", (..., 3), SimulationError)
     start = State() if start is None else start
     lines, laws = split_loads(loads)
-    breaks = [*(load.breaks() for load in lines), np.array([impulse.time for impulse in impulses])]
-    times = schedule(duration, step, every, breaks)
+    breaks = [
+        *(load.break_times() for load in lines),
+        np.array([impulse.time for impulse in impulses]),
+    ]
+    times = make_schedule(duration, step, every, breaks)
     for load in lines:
-        load.require(duration)
+        load.require_defined(duration)
     shapes = {"body": free.batch, "start": start.position.shape[:-1], "gravity": gravity.shape[:-1]}
     for k, load in enumerate(lines):
         shapes |= {f"load {k}": load.batch, f"point of load {k}": load.point.shape[:-1]}
@@ -112,12 +117,12 @@ def simulate(
             due[times.index_of(impulse.time)].append(impulse)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # checked in each step
         forces = Forces(free, lines, laws, gravity)
-        phases, jumps = _run(method(free), phase, times, step, forces, due)
+        phases, jumps = _integrate(method(free), phase, times, step, forces, due)
         states = free.states_of(phases)
     return Trajectory.from_vectors(times.instants[times.kept], states, tuple(jumps))
 
 
-def _in_closed_form(
+def _closed_form_motion(
     body: PrincipalBody | PhiLike, start: State, times: Schedule, gravity: ArrayLike
 ) -> Trajectory:
     """Return the closed-form motion of bodies under gravity alone."""
@@ -126,14 +131,14 @@ def _in_closed_form(
     return free_motion(require_simulable(body), start, times.instants[times.kept], gravity)
 
 
-def _run(
+def _integrate(
     integrator: Integrator,
     phase: Array,
     times: Schedule,
     step: float,
     forces: Forces,
     impulses: Mapping[int, Sequence[Impulse]],
-) -> tuple[Array, list[Jump]]:
+) -> tuple[Array, list[StateJump]]:
     """Integrate states in phase space from time 0; return kept states, (n, ..., 13), and jumps.
 
     `impulses` are by the index of their instant; `step` is the longest step.
@@ -142,29 +147,29 @@ def _run(
         Diverged: a body diverges.
     """
     breaks = np.unique(
-        np.concatenate([np.empty(0), *(load.breaks() for load in forces.linear_loads)])
+        np.concatenate([np.empty(0), *(load.break_times() for load in forces.linear_loads)])
     )
     body, instants = integrator.body, times.instants.tolist()
     kept, jumps = np.empty((int(times.kept.sum()), *phase.shape)), []
-    motion, row = forces.around(0.5 * instants[1]), 0
+    motion, row = forces.forced_body_at(0.5 * instants[1]), 0
     for k, now in enumerate(instants):
         if k > 0:
             before = instants[k - 1]
             middle = 0.5 * (before + now)
             first, last = np.searchsorted(breaks, (motion.time, middle))
             if first != last:  # neither time is a break itself
-                motion = forces.around(middle)
+                motion = forces.forced_body_at(middle)
             phase = integrator.advance(motion, phase, before, now - before)
         for impulse in impulses.get(k, ()):
             unstruck, phase = phase, phase.copy()
             R_WC = rotation_from_unit_quaternion(phase[..., ATTITUDE])
             phase[..., MOMENTUM] += momentum_jump(impulse, body, R_WC)
             states = (State.from_vector(body.states_of(each)) for each in (unstruck, phase))
-            jumps.append(Jump(impulse.time, *states))
+            jumps.append(StateJump(impulse.time, *states))
         turn = np.where(np.isfinite(phase).all(axis=-1), step * motion.angular_speed(phase), np.nan)
         if not (turn <= MAX_STEP_ANGLE).all():
-            index = first_of(~(turn <= MAX_STEP_ANGLE))
-            raise diverged(float(turn[index]), now, step, index)
+            index = first_true_index(~(turn <= MAX_STEP_ANGLE))
+            raise divergence_error(float(turn[index]), now, step, index)
         if times.kept[k]:
             kept[row], row = phase, row + 1
     return kept, jumps

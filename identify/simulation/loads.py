@@ -39,7 +39,7 @@ class Load(Protocol):
     @property
     def batch(self) -> tuple[int, ...]: ...  # noqa: D102
 
-    def breaks(self) -> Array:
+    def break_times(self) -> Array:
         """Return the times at which the load may jump or bend [s], at which steps end."""
         ...
 
@@ -47,7 +47,7 @@ class Load(Protocol):
         """Return [f; t] just after a time, and its rate of change; None while the load is off."""
         ...
 
-    def require(self, duration: float) -> None:
+    def require_defined(self, duration: float) -> None:
         """Raise `SimulationError` unless the load is defined from time 0 to `duration`."""
         ...
 
@@ -76,7 +76,7 @@ class ConstantLoad:
     end: float = np.inf
 
     def __post_init__(self) -> None:
-        _seal(self, "load", "force", "torque", "point")
+        _seal_load(self, "load", "force", "torque", "point")
         _check_window(self.start, self.end)
 
     @property
@@ -84,7 +84,7 @@ class ConstantLoad:
         """Batch shape of force and torque."""
         return np.broadcast_shapes(self.force.shape[:-1], self.torque.shape[:-1])
 
-    def breaks(self) -> Array:
+    def break_times(self) -> Array:
         """Return start and end of the load."""
         return np.array([self.start, self.end])
 
@@ -97,7 +97,7 @@ class ConstantLoad:
         wrench = np.concatenate(parts, axis=-1)
         return wrench, np.zeros_like(wrench)
 
-    def require(self, duration: float) -> None:
+    def require_defined(self, duration: float) -> None:
         """Accept any duration: a constant load is defined at all times."""
 
 
@@ -145,7 +145,7 @@ class SampledLoad:
             )
         require_word(self.interpolation, Interpolation, f"{self.name}: interpolation")
         _check_window(self.start, self.end, self.name)
-        _seal(self, self.name, "point")
+        _seal_load(self, self.name, "point")
         object.__setattr__(self, "time", time)
         object.__setattr__(self, "wrench", wrench)
 
@@ -154,7 +154,7 @@ class SampledLoad:
         """Batch shape of the wrench."""
         return self.wrench.shape[:-2]
 
-    def breaks(self) -> Array:
+    def break_times(self) -> Array:
         """Return start, end and the samples between them, at which the load bends or jumps."""
         inside = self.time[(self.time > self.start) & (self.time < self.end)]
         return np.concatenate(([self.start], inside, [self.end]))
@@ -171,7 +171,7 @@ class SampledLoad:
         rate = (self.wrench[..., k + 1, :] - now) / (self.time[k + 1] - self.time[k])
         return now + (time - self.time[k]) * rate, rate
 
-    def require(self, duration: float) -> None:
+    def require_defined(self, duration: float) -> None:
         """Raise `SimulationError` unless the samples cover the time of the load."""
         first, last = max(self.start, 0.0), min(self.end, duration)
         slack = _TIME_TOLERANCE * max(duration, 0.0)
@@ -183,7 +183,7 @@ class SampledLoad:
             )
 
 
-Law: TypeAlias = Callable[[float, State], ArrayLike]
+LoadLaw: TypeAlias = Callable[[float, State], ArrayLike]
 """Function (t, state) → [f; t]: wrench on the body by the time [s] and the state of the bodies."""
 
 
@@ -203,7 +203,7 @@ class StateLoad:
         SimulationError: the law cannot be called, or an invalid point.
     """
 
-    law: Law
+    law: LoadLaw
     point: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
     frame: Frame = "body"
 
@@ -213,7 +213,7 @@ class StateLoad:
                 f"load: expected a law (t, state) → [f; t], or a load such as ConstantLoad, got "
                 f"{self.law!r}"
             )
-        _seal(self, "load", "point")
+        _seal_load(self, "load", "point")
 
     def wrench(self, time: float, state: State, *, finite: bool = False) -> Vec6:
         """Evaluate [f; t] at a time and a state, shape (..., 6).
@@ -227,7 +227,7 @@ class StateLoad:
 
 
 def split_loads(
-    loads: Sequence[Load | StateLoad | Law],
+    loads: Sequence[Load | StateLoad | LoadLaw],
 ) -> tuple[list[Load], list[StateLoad]]:
     """Split loads into loads that are linear in time, and loads that depend on the state.
 
@@ -242,7 +242,7 @@ def split_loads(
         elif hasattr(load, "value_and_rate"):
             lines.append(cast("Load", load))
         else:
-            laws.append(StateLoad(cast("Law", load)))
+            laws.append(StateLoad(cast("LoadLaw", load)))
     return lines, laws
 
 
@@ -261,7 +261,7 @@ def buoyancy(displaced: ArrayLike, point: ArrayLike, gravity: ArrayLike) -> Cons
     return ConstantLoad(force=force, point=as_real(point, "point"), frame="world")
 
 
-def _seal(load: Load | StateLoad | Impulse, label: str, *vectors: str) -> None:
+def _seal_load(load: Load | StateLoad | Impulse, label: str, *vectors: str) -> None:
     """Check the axes of a load or impulse, and check and seal its vectors."""
     require_word(load.frame, Frame, f"{label}: frame")
     for name in vectors:
@@ -306,4 +306,4 @@ class Impulse:
             raise SimulationError(
                 f"impulse: time must be zero or later and finite, got {self.time!r} s"
             )
-        _seal(self, "impulse", "linear", "angular", "point")
+        _seal_load(self, "impulse", "linear", "angular", "point")

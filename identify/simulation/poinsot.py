@@ -152,7 +152,7 @@ def poinsot_motion(
         quaternion=rotation.quaternion,
         polhode=r,
         herpolhode=rotate(rotation_from_quaternion(rotation.quaternion), r),
-        herpolhode_radii=_radii(body, angular_velocity, invariants),
+        herpolhode_radii=_herpolhode_radii(body, angular_velocity, invariants),
         given=(
             np.array(as_real(body, "body")),
             np.array(as_real(quaternion, "quaternion")),
@@ -161,7 +161,7 @@ def poinsot_motion(
     )
 
 
-def _radii(
+def _herpolhode_radii(
     body: ArrayLike,
     angular_velocity: ArrayLike,
     invariants: RotationInvariants,

@@ -14,7 +14,7 @@ from identify.spatial.rotations import rotate, rotation_from_quaternion
 MAX_PERIODS = 12
 """Maximum number of drawn periods of ω; more periods would fill the ring of the herpolhode."""
 
-_MAX_TURNS = 96
+_MAX_DRAWN_TURNS = 96
 """Maximum number of drawn turns of the body, if periods are long or infinite."""
 
 _POINTS_PER_PERIOD, _POINTS_PER_TURN = 240, 64
@@ -54,7 +54,7 @@ def polhode_curve(construction: Poinsot) -> Vec3:
     if construction.invariants.regime == Regime.STEADY:
         return (construction.polhode[0] @ construction.axes)[None]
     first, duration = construction.time.min(), float(np.ptp(construction.time))
-    most = _MAX_DRAWN_PERIOD / _fastest(construction)
+    most = _MAX_DRAWN_PERIOD / _max_angular_speed(construction)
     period = float(construction.invariants.period)
     span = period if period <= most else min(duration, most)
     time = first + np.linspace(0.0, span, _POINTS_PER_PERIOD + 1)
@@ -79,8 +79,8 @@ def herpolhode_curve(construction: Poinsot) -> HerpolhodeCurve:
     first, last = float(construction.time.min()), float(construction.time.max())
     period = float(construction.invariants.period)
     period = period if np.isfinite(period) else np.inf
-    turn = 2.0 * np.pi / _fastest(construction)
-    duration = min(last - first, MAX_PERIODS * period, _MAX_TURNS * turn)
+    turn = 2.0 * np.pi / _max_angular_speed(construction)
+    duration = min(last - first, MAX_PERIODS * period, _MAX_DRAWN_TURNS * turn)
     shares = _POINTS_PER_PERIOD * duration / period, _POINTS_PER_TURN * duration / turn
     time = first + np.linspace(0.0, duration, 2 + int(np.ceil(max(shares))))
     motion = rotate_freely(*construction.given, time)
@@ -99,7 +99,7 @@ def _polhode(construction: Poinsot, time: Array) -> Vec3:
     return w @ construction.axes / construction.root_of_twice_energy
 
 
-def _fastest(construction: Poinsot) -> float:
+def _max_angular_speed(construction: Poinsot) -> float:
     """Return the largest |ω| at the times of the construction [rad/s]."""
     lengths = np.linalg.norm(construction.polhode, axis=1)
     return construction.root_of_twice_energy * float(lengths.max())

@@ -91,15 +91,19 @@ class PrincipalBody:
             [kg m²/s], shape (..., 3).
         """
         q = quaternion_product(attitude, self.quaternion)
-        return turn(q, self.moments * turn(quaternion_conjugate(q), angular_velocity))
+        return rotate_by_quaternion(
+            q, self.moments * rotate_by_quaternion(quaternion_conjugate(q), angular_velocity)
+        )
 
     def angular_velocity(self, attitude: Vec4, angular_momentum: Vec3) -> Vec3:
         """Compute ω in W from the angular momentum about the centre of mass in W."""
         q = quaternion_product(attitude, self.quaternion)
-        return turn(q, turn(quaternion_conjugate(q), angular_momentum) / self.moments)
+        return rotate_by_quaternion(
+            q, rotate_by_quaternion(quaternion_conjugate(q), angular_momentum) / self.moments
+        )
 
 
-def turn(q: Vec4, v: Vec3) -> Vec3:
+def rotate_by_quaternion(q: Vec4, v: Vec3) -> Vec3:
     """Rotate vectors by unit quaternions, q v q⁻¹, without a matrix, shape (..., 3)."""
     axis = q[..., :3]
     twice = 2.0 * cross(axis, v)

@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, require_positive
 from identify.errors import SimulationError
-from identify.simulation.checks import require_every
+from identify.simulation.checks import require_output_interval
 
 _INSTANT_TOLERANCE = 1e-9
 """Time difference, relative to a step, within which two instants are equal."""
@@ -35,7 +35,7 @@ class Schedule:
         return int(np.argmin(np.abs(self.instants - time)))
 
 
-def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) -> Schedule:
+def make_schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) -> Schedule:
     """Create the steps from 0 to `duration`; a step ends at every break.
 
     The last step of the grid is shorter if the duration is not a multiple of the step.
@@ -52,7 +52,7 @@ def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) 
     """
     step = require_positive(step, "time step", "s", SimulationError)
     duration = require_positive(duration, "duration", "s", SimulationError)
-    require_every(every)
+    require_output_interval(every)
     if duration / step > _MAX_SCHEDULED_STEPS:
         raise SimulationError(
             f"{duration:g} s in steps of {step:g} s are {duration / step:.3g} steps; expected at "
@@ -64,12 +64,12 @@ def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) 
     grid[-1] = duration
     kept = np.zeros(count + 1, dtype=bool)
     kept[::every] = kept[-1] = True
-    cuts = _between(np.concatenate((np.empty(0), *breaks)), grid, _INSTANT_TOLERANCE * step)
+    cuts = _inner_times(np.concatenate((np.empty(0), *breaks)), grid, _INSTANT_TOLERANCE * step)
     where = np.searchsorted(grid, cuts)
     return Schedule(np.insert(grid, where, cuts), np.insert(kept, where, False))
 
 
-def _between(times: Array, grid: Array, tolerance: float) -> Array:
+def _inner_times(times: Array, grid: Array, tolerance: float) -> Array:
     """Return the unique times inside a grid that are not instants of the grid."""
     times = np.unique(times[(times > grid[0]) & (times < grid[-1])])
     after = np.searchsorted(grid, times)

@@ -82,23 +82,23 @@ class State:
     @classmethod
     def from_vector(cls, vector: Array) -> State:
         """Create states from vectors [p, q, v, ω], shape (..., 13)."""
-        return cls(*_parts(vector))
+        return cls(*_split_vector(vector))
 
     @classmethod
-    def unchecked(cls, vector: Array) -> State:
+    def from_unchecked_vector(cls, vector: Array) -> State:
         """Create states from vectors without checks, for intermediate steps of integrators."""
         state = object.__new__(cls)
-        for (name, _), part in zip(_PARTS_OF_STATE, _parts(vector), strict=True):
+        for (name, _), part in zip(_PARTS_OF_STATE, _split_vector(vector), strict=True):
             object.__setattr__(state, name, part)
         return state
 
 
-def _parts(vector: Array) -> tuple[Array, Array, Array, Array]:
+def _split_vector(vector: Array) -> tuple[Array, Array, Array, Array]:
     return vector[..., 0:3], vector[..., 3:7], vector[..., 7:10], vector[..., 10:13]
 
 
 @dataclass(frozen=True, slots=True)
-class Jump:
+class StateJump:
     """Change of a state by an impulse.
 
     Attributes:
@@ -128,7 +128,7 @@ class Trajectory:
     quaternion: Vec4
     velocity: Vec3
     angular_velocity: Vec3
-    jumps: tuple[Jump, ...] = ()
+    jumps: tuple[StateJump, ...] = ()
 
     def __repr__(self) -> str:
         n, batch = len(self.time), self.position.shape[:-2]
@@ -152,7 +152,7 @@ class Trajectory:
             [kg m/s, kg m²/s], shape (..., n, 6).
         """
         states = self.states
-        return momentum_in_frame(spatial_momentum(_in_time(body), states.twist), states.pose)
+        return momentum_in_frame(spatial_momentum(_with_time_axis(body), states.twist), states.pose)
 
     def kinetic_energy(self, body: PhiLike) -> Array:
         """Compute the kinetic energy of the rigid body, without added mass [J], shape (..., n).
@@ -160,7 +160,7 @@ class Trajectory:
         Args:
             body: as in `momentum`.
         """
-        return kinetic_energy(_in_time(body), self.states.twist)
+        return kinetic_energy(_with_time_axis(body), self.states.twist)
 
     def potential_energy(self, body: PhiLike, gravity: ArrayLike = GRAVITY_W) -> Array:
         """Compute the potential energy −m g · p_WBcm, zero at Wo [J], shape (..., n).
@@ -169,7 +169,7 @@ class Trajectory:
             body: as in `momentum`.
             gravity: g in W [m/s²], shape (3,) or (..., 3).
         """
-        phi = _in_time(body)
+        phi = _with_time_axis(body)
         first = rotate(rotation_from_quaternion(self.quaternion), phi[..., 1:4])
         moment = phi[..., :1] * self.position + first
         return -np.sum(moment * as_real(gravity, "gravity")[..., None, :], axis=-1)
@@ -179,7 +179,9 @@ class Trajectory:
         return self.kinetic_energy(body) + self.potential_energy(body, gravity)
 
     @classmethod
-    def from_vectors(cls, time: Array, vectors: Array, jumps: tuple[Jump, ...] = ()) -> Trajectory:
+    def from_vectors(
+        cls, time: Array, vectors: Array, jumps: tuple[StateJump, ...] = ()
+    ) -> Trajectory:
         """Create a trajectory from state vectors [p, q, v, ω], shape (n, ..., 13), time first."""
         states = np.moveaxis(vectors, 0, -2)
         return cls(
@@ -192,6 +194,6 @@ class Trajectory:
         )
 
 
-def _in_time(body: PhiLike) -> Array:
+def _with_time_axis(body: PhiLike) -> Array:
     """Return ten parameters with an additional axis for time, shape (..., 1, 10)."""
     return as_array(body, "body", (..., 10), SimulationError)[..., None, :]

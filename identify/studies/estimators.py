@@ -29,7 +29,7 @@ from identify.estimation.intervals import intervals_of
 from identify.estimation.priors import Prior, ShapePrior
 from identify.estimation.priors.prior import BALL
 from identify.inertia import PHI
-from identify.inertia.shapes import Points
+from identify.inertia.shapes import PointMasses
 from identify.regressors import Offsets
 from identify.spatial import Pose
 from identify.studies.arm_estimators import (
@@ -133,10 +133,10 @@ class KnownShape(ConsistentLeastSquares):
             raise ProblemError("the source of this log has no shape")
         shape = data.shape
         if self.of == "box":
-            corners = shape.positions if isinstance(shape, Points) else shape.corners
+            corners = shape.positions if isinstance(shape, PointMasses) else shape.corners
             lower, upper = corners.min(axis=0), corners.max(axis=0)
             return ShapePrior.of_box(upper - lower, at=Pose(np.eye(3), 0.5 * (lower + upper)))
-        if not isinstance(shape, Points):
+        if not isinstance(shape, PointMasses):
             return ShapePrior.of_shape(shape)
         prior = ShapePrior.of_points(shape.positions, shape.weights)
         return prior if self.overreach else replace(prior, spacing=0.0)

@@ -19,7 +19,7 @@ from identify.errors import StudyError, did_you_mean
 from identify.exchange import read_parameters
 from identify.files import digest
 from identify.inertia import InertialParameters
-from identify.inertia.shapes import Points
+from identify.inertia.shapes import PointMasses
 from identify.inertia.shapes.points import read_points
 from identify.logs import Recording, Schema, load_schema, read_log
 from identify.logs.recording_fields import digest_of_files
@@ -164,7 +164,7 @@ def _load_dataset(log: DatasetLog) -> tuple[Recording, Truth | None]:
     shape = None
     if log.points_file is not None:
         points, volumes = read_points(log.points_file)
-        shape = Points(points, np.ones(len(points)) if volumes is None else volumes)
+        shape = PointMasses(points, np.ones(len(points)) if volumes is None else volumes)
     truth = None if log.truth is None else Truth(log.truth.phi, log.box_sides, shape)
     return on_one_clock(read_log(log.path, log.schema)), truth
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from identify.arrays import Phi, Vec3
 from identify.errors import StudyError, did_you_mean
-from identify.inertia.shapes import Mesh, Points
+from identify.inertia.shapes import Mesh, PointMasses
 from identify.studies.arm_runs import StudyLog
 from identify.studies.estimator import Estimator
 from identify.studies.keys import code_fingerprint, fields_except, noise_seed, result_key
@@ -32,7 +32,7 @@ class Truth:
 
     phi: Phi
     sides: Vec3 | None = None
-    shape: Points | Mesh | None = None
+    shape: PointMasses | Mesh | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,4 +131,4 @@ def test_load_of_the_ur10e_is_within_its_interval(shared_data, pinocchio, fricti
     assert low < 2.805 < high
     assert high - low < 0.2
     assert fit.errors.total < 0.04
-    assert len(ArmColumns.of(robot).base.kept) == 36
+    assert len(ArmColumns.of(robot).base.independent) == 36

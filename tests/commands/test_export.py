@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.errors import ModelError
-from identify.exchange import EXPORTS, SavedEstimate, export_body, read_model, write_estimate
+from identify.exchange import EXPORT_FORMATS, SavedEstimate, export_body, read_model, write_estimate
 from identify.exchange.controllers import CONTROLLERS, payload_setting
 from identify.exchange.rewriting import inertial_snippet
 from identify.findings import Finding, derive_verdict
@@ -105,7 +105,7 @@ def test_unusable_estimate_is_not_exported(cli, unusable, tmp_path):
     assert model.read_text() == URDF
 
 
-@pytest.mark.parametrize("name", EXPORTS)
+@pytest.mark.parametrize("name", EXPORT_FORMATS)
 def test_accepted_findings_are_repeated_in_a_comment(cli, unusable, estimate, name):
     status, out, err = cli("export", unusable, "--to", name, *SAME, "--accept-findings")
     assert status == 0

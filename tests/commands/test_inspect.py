@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from identify.exchange import read_model
-from identify.inertia import check, nearest_consistent
+from identify.inertia import check_consistency, nearest_consistent
 
 LINK = (
     '<link name="{name}"><inertial><origin xyz="{xyz}" rpy="0 0 0.3"/><mass value="{mass}"/>'
@@ -151,7 +151,8 @@ def test_many_links_are_judged_at_once(cli, tmp_path, monkeypatch):
     """A verdict each would take most of the time; only an impossible link needs one."""
     asked = []
     monkeypatch.setattr(
-        "identify.exchange.link_inertia.check", lambda *a, **k: asked.append(a) or check(*a, **k)
+        "identify.exchange.link_inertia.check",
+        lambda *a, **k: asked.append(a) or check_consistency(*a, **k),
     )
     path = tmp_path / "r.urdf"
     links = "\n".join(GOOD.replace("good", f"good{n}") for n in range(500))
@@ -170,7 +171,7 @@ def test_inspect_judges_and_repairs_estimates(cli, tmp_path):
     document = json.loads(fixed.read_text())
     assert document["frame"] == "tool"
     assert "impossible" in document["provenance"]["repaired"]
-    assert not check(np.array(document["phi"])).impossible
+    assert not check_consistency(np.array(document["phi"])).impossible
 
 
 @pytest.mark.parametrize(

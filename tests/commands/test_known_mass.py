@@ -59,7 +59,11 @@ def test_a_centre_of_mass_that_is_given_is_decided_by_that(cli, logs, tmp_path):
     assert {saved.decided_by[name] for name in ("cx", "cy", "cz")} == {"given"}
     assert saved.decided_by["hy"] == "data"
     assert saved.intervals["cy"] == pytest.approx((com[1], com[1]), rel=1e-9)
-    assert list(saved.to_frame()["decided_by"][["cx", "cz", "Icxx"]]) == ["given", "given", "data"]
+    assert list(saved.to_dataframe()["decided_by"][["cx", "cz", "Icxx"]]) == [
+        "given",
+        "given",
+        "data",
+    ]
 
 
 def test_force_gain_of_weighed_body_corrects_other_mass(cli, logs, tmp_path):

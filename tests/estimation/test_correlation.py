@@ -5,7 +5,7 @@ import numpy as np
 from identify.estimation.correlation import correlations_of
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI, InertialParameters
-from identify.inertia.matrices import six_from_symmetric
+from identify.inertia.matrices import entries_from_symmetric
 
 BODY = InertialParameters.from_com(1.3, [0.02, -0.015, 0.06], np.diag([31.0, 26.0, 17.0]) * 1e-4)
 
@@ -24,7 +24,9 @@ def test_correlations_match_sampled_bodies():
     draws = InertialParameters(
         np.random.default_rng(1).multivariate_normal(BODY.phi, estimate.covariance, 40_000)
     )
-    shown = np.column_stack((draws.mass, draws.com, six_from_symmetric(draws.inertia_about_com)))
+    shown = np.column_stack(
+        (draws.mass, draws.com, entries_from_symmetric(draws.inertia_about_com))
+    )
     np.testing.assert_allclose(found, np.corrcoef(shown.T), atol=0.03)
 
 

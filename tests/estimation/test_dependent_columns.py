@@ -47,9 +47,11 @@ def test_arm_with_a_default_for_each_link_is_fitted(seed):
     assert np.abs(A @ x - b).max() < 1e-6 * np.abs(b).max()
     assert_close(x[30:], truth[30:], 1e-6)
     base = base_columns(A)
-    assert len(base.kept) == 18
+    assert len(base.independent) == 18
     assert_close(base.dependence @ x, base.dependence @ truth, 1e-6)
-    assert_close(np.linalg.lstsq(A[:, base.kept], b, rcond=None)[0], base.dependence @ x, 1e-6)
+    assert_close(
+        np.linalg.lstsq(A[:, base.independent], b, rcond=None)[0], base.dependence @ x, 1e-6
+    )
     assert all(body.parameters.consistent for body in estimate.bodies)
     assert estimate.certificate.rank == 18
     assert estimate.decided_by["m"] == "default"

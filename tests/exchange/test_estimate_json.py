@@ -130,7 +130,7 @@ def test_estimate_of_seven_joints_is_read_back(tmp_path, offsets):
     assert saved.bias[0].wrench.shape == saved.residual_rms.shape == (7,)
     assert saved.bias[0].wrench.any() == (offsets != "none")
     with pytest.raises(ModelError, match="not of a wrench sensor: its offset has 7 channels"):
-        _ = saved.bias[0].six
+        _ = saved.bias[0].six_axis_offset
     with pytest.raises(ModelError, match="not of a wrench sensor"):
         Compensator(saved)
 

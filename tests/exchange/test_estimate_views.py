@@ -32,7 +32,7 @@ def result():
 
 
 def test_a_table_has_the_parameters_with_their_intervals(result):
-    estimate, frame = result.estimate, result.to_frame()
+    estimate, frame = result.estimate, result.to_dataframe()
     assert list(frame.columns) == ["value", "low", "high", "unit", "decided_by"]
     assert set(frame.index) == set(estimate.intervals)
     assert_close(frame.loc[list(PHI), "value"], estimate.parameters.phi, 0.0)
@@ -51,7 +51,7 @@ def test_plain_data_match_the_file(result, tmp_path):
     assert result.estimate.to_dict() == json.loads(path.read_text())
     read = read_estimate(path)
     assert read.to_dict() == result.estimate.to_dict()
-    assert read.to_frame().equals(result.to_frame())
+    assert read.to_dataframe().equals(result.to_dataframe())
     assert read.mass == result.estimate.mass
     document = json.loads(json.dumps(result.to_dict()))
     assert document["estimate"]["phi"] == result.estimate.parameters.phi.tolist()
@@ -87,5 +87,5 @@ def test_completion_by_default_body_is_printed():
     rng, noise = np.random.default_rng(1), Noise(force=0.02, torque=1e-3)
     result = identify.fit(synthetic_still_recording(BODY.phi, rng=rng, poses=7, noise=noise))
     assert "completed by the default body: Ixx, Ixy" in repr(result.estimate)
-    assert np.isnan(result.to_frame().loc["Ixx", "low"])
+    assert np.isnan(result.to_dataframe().loc["Ixx", "low"])
     assert "static poses" not in repr(result)

@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from identify.inertia.composition import ImpossibleDifference, composite, difference, subtract
+from identify.inertia.composition import (
+    ImpossibleDifference,
+    composite,
+    subtract,
+    subtract_estimates,
+)
 from tests.close import assert_close, assert_same_body, body_scale
 from tests.strategies import bodies, phi_of_points, random_body, seeds
 
@@ -64,7 +69,7 @@ class TestUncertainty:
 
     def test_the_covariance_is_the_sum_of_both(self):
         with_, without, cov = self.noisy(1e-6, 0)
-        rest = difference(with_, without, cov, 3.0 * cov)
+        rest = subtract_estimates(with_, without, cov, 3.0 * cov)
         assert rest.covariance is not None
         assert_close(rest.covariance, 4.0 * cov, 1e-15)
         assert_close(rest.phi, with_ - without, 0.0)
@@ -73,6 +78,6 @@ class TestUncertainty:
 
     def test_difference_needs_both_covariances(self):
         with_, without, cov = self.noisy(1e-6, 0)
-        for rest in (difference(with_, without), difference(with_, without, cov)):
+        for rest in (subtract_estimates(with_, without), subtract_estimates(with_, without, cov)):
             assert rest.covariance is None
             assert rest.deviations is None

@@ -4,7 +4,7 @@ from hypothesis import given, strategies as st
 
 from identify.errors import ModelError
 from identify.inertia import (
-    check,
+    check_consistency,
     default_body,
     is_consistent,
     phi_from_inertia,
@@ -62,7 +62,7 @@ def test_exact_plates_rods_and_points_are_bodies_by_every_definition():
     phi = phi_from_inertia(rng.uniform(0.1, 5.0, 200), rng.normal(size=(200, 3)), inertia)
     assert is_consistent(phi).all()
     assert (smallest_pseudo_eigenvalue(phi[:150]) < 0.0).sum() > 30
-    verdicts = [check(body) for body in phi]
+    verdicts = [check_consistency(body) for body in phi]
     assert not any(verdict.impossible for verdict in verdicts)
     kinds = ["plate"] * 100 + ["rod"] * 50 + ["point"] * 50
     assert [str(verdict.kind) for verdict in verdicts] == body_kinds(phi).tolist() == kinds

@@ -13,7 +13,7 @@ from identify.inertia import (
     spatial_inertia,
 )
 from identify.inertia.frames import spatial_inertia_in_frame
-from identify.inertia.matrices import six_from_symmetric
+from identify.inertia.matrices import entries_from_symmetric
 from identify.spatial import Pose, adjoint, rotation_from_quaternion, vee
 from tests.close import assert_close, assert_same_body
 from tests.strategies import bodies, phi_of_points, poses, seeds
@@ -29,7 +29,7 @@ def in_frame_by_coadjoint(phi: np.ndarray, X_AB: Pose) -> np.ndarray:
     """As `in_frame`, by the congruence of the 6×6 spatial inertia, M_A = Ad*_AB M_B Ad_BA."""
     M = spatial_inertia_in_frame(spatial_inertia(phi), X_AB)
     h = 0.5 * (vee(M[..., 3:, :3]) - vee(M[..., :3, 3:]))
-    return np.concatenate((M[..., :1, 0], h, six_from_symmetric(M[..., 3:, 3:])), axis=-1)
+    return np.concatenate((M[..., :1, 0], h, entries_from_symmetric(M[..., 3:, 3:])), axis=-1)
 
 
 ROUTES = (in_frame, in_frame_by_sandwich, in_frame_by_coadjoint)

@@ -166,7 +166,7 @@ def test_single_body_and_batch_are_distinguished():
     with pytest.raises(TypeError, match="a single body cannot be indexed"):
         body[0]
     with pytest.raises(ModelError, match=r"phi: expected shape \(10\), got \(3, 10\)"):
-        inertia.check(batch)
+        inertia.check_consistency(batch)
     assert InertialParameters(THREE.reshape(1, 3, 10))[0, 2] == InertialParameters(THREE[2])
 
 

@@ -9,7 +9,7 @@ from identify.inertia import (
     pseudo_inertia,
 )
 from identify.inertia.consistency import BodyKind
-from identify.inertia.verdict import check, half_last_digit
+from identify.inertia.verdict import check_consistency, half_last_digit
 from tests.close import assert_close
 from tests.strategies import bodies
 
@@ -19,7 +19,7 @@ def about_com(mass: float, *moments: float) -> np.ndarray:
 
 
 def test_verdict_quantifies_triangle_inequality():
-    verdict = check(about_com(1.0, 0.3, 0.5, 0.1))
+    verdict = check_consistency(about_com(1.0, 0.3, 0.5, 0.1))
     assert verdict.kind == BodyKind.IMPOSSIBLE
     triangle, pseudo = verdict.violations
     assert (triangle.rule, pseudo.rule) == ("triangle", "pseudo-inertia")
@@ -36,7 +36,7 @@ def test_verdict_quantifies_triangle_inequality():
 
 
 def test_verdict_quantifies_indefinite_inertia():
-    verdict = check(about_com(2.0, 0.3, -0.1, 0.2))
+    verdict = check_consistency(about_com(2.0, 0.3, -0.1, 0.2))
     definite = verdict.violations[0]
     assert [v.rule for v in verdict.violations] == ["definite", "triangle", "pseudo-inertia"]
     assert_close([definite.absolute, definite.relative], [0.1, 1.0 / 3.0], 1e-13)
@@ -56,7 +56,7 @@ def test_verdict_quantifies_indefinite_inertia():
     ],
 )
 def test_a_mass_that_is_not_positive_comes_first(phi, message, absolute):
-    verdict = check(phi)
+    verdict = check_consistency(phi)
     mass = verdict.violations[0]
     assert mass.rule == "mass"
     assert message in mass.message
@@ -66,7 +66,7 @@ def test_a_mass_that_is_not_positive_comes_first(phi, message, absolute):
 
 
 def test_zero_parameters_are_consistent_massless_frame():
-    verdict = check(np.zeros(10))
+    verdict = check_consistency(np.zeros(10))
     assert verdict.kind == BodyKind.MASSLESS
     assert not verdict.impossible
     assert str(verdict) == "a massless frame"
@@ -77,7 +77,7 @@ def test_a_plate_or_rod_in_print_is_possible_or_inconsistent_by_rounding(phi, di
     unit = 10.0 ** (np.floor(np.log10(np.abs(phi[4:]).max())) + 1 - digits)
     printed = np.r_[phi[:4], unit * np.round(phi[4:] / unit)]
     rounding_errors = np.r_[np.zeros(4), np.full(6, 0.5 * unit)]
-    verdict = check(printed, rounding_errors=rounding_errors)
+    verdict = check_consistency(printed, rounding_errors=rounding_errors)
     assert verdict.by_rounding == verdict.impossible
     if verdict.impossible:
         assert str(verdict).startswith("impossible by rounding: ")
@@ -94,21 +94,26 @@ def test_rounding_verdict_uses_best_corner_of_half_unit_box(phi, share):
     com = phi[1:4] / phi[0]
     worse = phi_from_inertia(phi[0], com, np.trace(S) * np.eye(3) - S)
     rounding_errors = np.r_[np.zeros(4), np.full(6, 0.5 * unit)]
-    violation = check(worse, rounding_errors=rounding_errors).violations[-1]
+    violation = check_consistency(worse, rounding_errors=rounding_errors).violations[-1]
     corner = worse + rounding_errors * np.sign(violation.gradient)
     arm = np.append(axes[:, 0], -axes[:, 0] @ com)
     best = arm @ pseudo_inertia(corner) @ arm
     assume(abs(best) > 1e-3 * unit)
     assert violation.by_rounding == (best > 0.0)
-    assert not check(worse, rounding_errors=1e-3 * rounding_errors).by_rounding
+    assert not check_consistency(worse, rounding_errors=1e-3 * rounding_errors).by_rounding
 
 
 def test_zero_mass_by_rounding_is_recognised():
     units = np.r_[0.0005, np.zeros(9)]
-    verdict = check(about_com(0.0, 1e-6, 1e-6, 1e-6), rounding_errors=units)
+    verdict = check_consistency(about_com(0.0, 1e-6, 1e-6, 1e-6), rounding_errors=units)
     assert verdict.by_rounding
-    assert not check(about_com(-0.001, 1e-6, 1e-6, 1e-6), rounding_errors=units).by_rounding
-    assert check(np.full(10, 1e-5), rounding_errors=np.full(10, 1e-4)).kind == BodyKind.MASSLESS
+    assert not check_consistency(
+        about_com(-0.001, 1e-6, 1e-6, 1e-6), rounding_errors=units
+    ).by_rounding
+    assert (
+        check_consistency(np.full(10, 1e-5), rounding_errors=np.full(10, 1e-4)).kind
+        == BodyKind.MASSLESS
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,7 +129,7 @@ def test_zero_mass_by_rounding_is_recognised():
 )
 def test_invalid_parameters_are_rejected(arguments, message):
     with pytest.raises(ModelError, match=message):
-        check(**arguments)
+        check_consistency(**arguments)
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_a_free_rigid_body_keeps_its_momentum_to_the_last_bit(name):
     body = FreeBody.of(PHI)
     phase = body.phase_of(random_state(np.random.default_rng(4)))
     first = phase.copy()
-    motion = Forces(body, (), (), np.zeros(3)).around(0.0)
+    motion = Forces(body, (), (), np.zeros(3)).forced_body_at(0.0)
     integrator = INTEGRATORS[name](body)
     for k in range(200):
         phase = integrator.advance(motion, phase, 0.01 * k, 0.01)
@@ -120,7 +120,7 @@ def test_a_free_rigid_body_keeps_its_momentum_to_the_last_bit(name):
 
 def test_splitting_integrator_is_time_reversible():
     body = FreeBody.of(PHI, FLUID)
-    motion = Forces(body, [WORLD], (), GRAVITY).around(0.5)
+    motion = Forces(body, [WORLD], (), GRAVITY).forced_body_at(0.5)
     phase = body.phase_of(random_state(np.random.default_rng(8)))
     integrator = INTEGRATORS["suzuki"](body)
     there = integrator.advance(motion, phase, 0.5, 0.05)

@@ -24,12 +24,12 @@ def test_a_load_is_off_outside_its_window():
     for time in (1.0, 1.5):  # what happens at an instant is what happens just after it
         assert_close(load.value_and_rate(time)[0], [1.0, 0, 0, 0, 0, 0], 0.0)
     assert load.value_and_rate(2.0) is None
-    assert_close(load.breaks(), [1.0, 2.0], 0.0)
+    assert_close(load.break_times(), [1.0, 2.0], 0.0)
 
 
 def test_breaks_of_samples_are_those_within_the_window():
     load = SampledLoad(np.arange(6.0), np.zeros((6, 6)), start=1.5, end=4.0)
-    assert load.breaks().tolist() == [1.5, 2.0, 3.0, 4.0]
+    assert load.break_times().tolist() == [1.5, 2.0, 3.0, 4.0]
 
 
 def test_buoyancy_is_minus_the_weight_of_the_fluid():

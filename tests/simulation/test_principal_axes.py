@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from identify.errors import ModelError
 from identify.inertia import inertia_about_com, phi_from_inertia
 from identify.simulation import ConstantLoad, Impulse, PrincipalBody, simulate
-from identify.simulation.principal_axes import turn
+from identify.simulation.principal_axes import rotate_by_quaternion
 from identify.spatial.rotations import rotation_angle, rotation_from_quaternion
 from tests.close import assert_close, assert_same_body
 from tests.simulation.exact import random_added_mass, random_state
@@ -34,7 +34,7 @@ def test_repeated_moments_have_right_handed_axes(moments, q):
 
 @given(quaternions(), vectors())
 def test_turning_by_a_quaternion_is_the_rotation_matrix(q, v):
-    assert_close(turn(q, v), rotation_from_quaternion(q) @ v, 1e-14, scale=1.0)
+    assert_close(rotate_by_quaternion(q, v), rotation_from_quaternion(q) @ v, 1e-14, scale=1.0)
 
 
 @settings(max_examples=6)

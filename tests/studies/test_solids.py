@@ -6,7 +6,7 @@ import pytest
 from experiments import solids_shape
 from experiments.solids_shape import log_of, solids
 from identify.inertia import is_consistent
-from identify.inertia.shapes import Mesh, Points
+from identify.inertia.shapes import Mesh, PointMasses
 from tests.close import assert_close
 
 
@@ -16,7 +16,7 @@ def test_point_and_mesh_logs_share_body_and_motion(name):
     assert_close(points.phi, mesh.phi, 0.0)
     assert_close(one.signals["force"], two.signals["force"], 0.0)
     assert is_consistent(mesh.phi)
-    assert isinstance(points.shape, Points)
+    assert isinstance(points.shape, PointMasses)
     assert isinstance(mesh.shape, Mesh)
     assert_close(points.shape.measure, mesh.shape.measure, 0.08)  # of thin parts
     assert_close(mesh.sides, np.ptp(points.shape.positions, axis=0), 0.15)

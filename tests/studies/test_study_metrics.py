@@ -4,7 +4,7 @@ import pytest
 from identify.errors import ProblemError
 from identify.estimation.intervals import ESTIMATED_QUANTITIES
 from identify.inertia import PHI, InertialParameters
-from identify.inertia.shapes import Box, Points
+from identify.inertia.shapes import Box, PointMasses
 from identify.inertia.shapes.interior import sample_interior
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.studies import metrics
@@ -18,7 +18,7 @@ TRUE = InertialParameters.from_com(0.6, (0.02, -0.03, 0.05), np.diag([9e-4, 7e-4
 SIDES = np.array([0.12, 0.15, 0.2])
 TRUTH = Truth(TRUE.phi, SIDES)
 _EVEN = sample_interior(Box(0.0548, 0.0837, 0.1049), 1000)  # of the same inertia
-BOX = Points(_EVEN.points + TRUE.com, _EVEN.volumes)
+BOX = PointMasses(_EVEN.points + TRUE.com, _EVEN.volumes)
 OF_ARMS = ("arm_ols", "arm_wls", "arm_psd", "payload")
 OFF = TRUE.phi * np.linspace(0.95, 1.05, 10)
 

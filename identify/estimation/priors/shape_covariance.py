@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from identify.arrays import Array, Mat33, Phi, Vec3
-from identify.inertia.matrices import six_from_symmetric
+from identify.inertia.matrices import entries_from_symmetric
 
 _CORRELATION_LENGTHS = (3.2, 1.6, 0.8, 0.4, 0.2)
 """Correlation lengths of the density field, in root mean square radii of the body, each half the
@@ -74,7 +74,7 @@ def outline_covariance(covariance: Mat33, error: float) -> Array:
     change = change + np.where(a == b, 0.0, 1.0)[:, None, None] * change.swapaxes(1, 2)
     v = np.zeros((6, 10))
     trace = np.trace(change, axis1=1, axis2=2)[:, None, None]
-    v[:, 4:] = six_from_symmetric(trace * np.eye(3) - change)
+    v[:, 4:] = entries_from_symmetric(trace * np.eye(3) - change)
     return v.T @ v
 
 

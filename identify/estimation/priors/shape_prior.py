@@ -22,7 +22,7 @@ from identify.estimation.priors.shape_covariance import (
 )
 from identify.inertia import inertia_about_com
 from identify.inertia.frames import congruence_map
-from identify.inertia.shapes import Points, Shape, read_mesh
+from identify.inertia.shapes import PointMasses, Shape, read_mesh
 from identify.inertia.shapes.interior import sample_interior
 from identify.inertia.shapes.points import read_points
 from identify.spatial import Pose
@@ -113,7 +113,7 @@ class ShapePrior(Prior):
             ModelError: not finite, fewer than four points, all in one place or a volume below zero.
             TermError: the error is none.
         """
-        shape = Points(points, np.ones(len(points)) if volumes is None else volumes)
+        shape = PointMasses(points, np.ones(len(points)) if volumes is None else volumes)
         points, weights = shape.positions, shape.weights / shape.weights.sum()
         if at is not None:
             points = at.apply(points)

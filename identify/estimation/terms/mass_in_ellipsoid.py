@@ -52,7 +52,7 @@ class MassInEllipsoid(Term):
     def __post_init__(self) -> None:
         try:
             ellipsoid = BoundingEllipsoid(np.array(self.centre), np.array(self.Q))
-            ellipsoid.homogeneous  # noqa: B018  raises where it is flat
+            ellipsoid.containment_matrix  # noqa: B018  raises where it is flat
         except ModelError as error:
             raise TermError(str(error)) from error
         object.__setattr__(self, "centre", tuple(ellipsoid.centre.tolist()))
@@ -71,7 +71,7 @@ class MassInEllipsoid(Term):
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """Build mean ≥ 0 over the mass of the ellipsoid's polynomial 1 − (r − c)ᵀ Q⁻¹ (r − c)."""
         ellipsoid = self.ellipsoid
-        row = ellipsoid.semi_axes[0] ** 2 * second_moment_rows(ellipsoid.homogeneous)
+        row = ellipsoid.semi_axes[0] ** 2 * second_moment_rows(ellipsoid.containment_matrix)
         return [row @ x.body(self.body).phi >= 0.0]
 
     def violation(self, x: Array, scaling: Scaling) -> float:

@@ -1,6 +1,6 @@
 from identify.exchange.controllers.registry import (
     CONTROLLERS as CONTROLLERS,
-    MAX_PAYLOAD_MASS as MAX_PAYLOAD_MASS,
+    MAX_CONTROLLER_PAYLOAD as MAX_CONTROLLER_PAYLOAD,
     Export as Export,
     payload_setting as payload_setting,
 )

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from identify.arrays import Mat33, Vec3
 from identify.errors import ModelError
 from identify.exchange.rounding import (
-    DIGITS,
-    MARGIN,
+    DEFAULT_DIGITS,
+    MIN_MOMENT_RATIO,
     InertiaFloor,
     format_consistent_inertia,
     regularise_inertia,
@@ -59,7 +59,7 @@ class PayloadNumbers(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def screen_numbers(
+def diagonal_numbers(
     payload: Payload, *, length: float, inertia: float, decimals: int
 ) -> PayloadNumbers:
     """Format mass, centre of mass and the moments along the flange's axes, without products.
@@ -79,7 +79,7 @@ def screen_numbers(
     moments = np.diag(payload.inertia) / inertia
     texts = round_moments(moments, decimals)
     lost: list[str] = []
-    share = _product_share(payload.inertia)
+    share = _relative_product(payload.inertia)
     if share > 0.0:
         lost.append(
             f"products of inertia: the setting has no field for them; the largest was "
@@ -94,7 +94,7 @@ def screen_numbers(
                 f"{100.0 * share:.3g} % of the largest"
             )
     com = format_all_fixed(payload.com / length, decimals)
-    by_name = _by_name("m x y z jx jy jz", mass, *com, *texts)
+    by_name = _name_numbers("m x y z jx jy jz", mass, *com, *texts)
     return PayloadNumbers(by_name, tuple(lost))
 
 
@@ -109,7 +109,7 @@ def principal_numbers(payload: Payload, *, lost: str, axes: str) -> PayloadNumbe
     """
     moments, rotation = nearest_principal_frame(payload.inertia)
     com_mm = 1e3 * payload.com
-    by_name = _by_name(
+    by_name = _name_numbers(
         "m x y z jx jy jz q1 q2 q3 q4 c b a",
         format_fixed(payload.mass, decimals_for(payload.mass, SINGLE_PRECISION_DIGITS, 3)),
         *format_all_fixed(com_mm, decimals_for(com_mm, SINGLE_PRECISION_DIGITS, 3)),
@@ -117,7 +117,7 @@ def principal_numbers(payload: Payload, *, lost: str, axes: str) -> PayloadNumbe
         *format_all_fixed(wxyz_from_rotation(rotation), 7),
         *format_all_fixed(np.degrees(rpy_from_rotation(rotation)), 4),
     )
-    if _product_share(payload.inertia) == 0.0:
+    if _relative_product(payload.inertia) == 0.0:
         return PayloadNumbers(by_name, (lost,))
     products = (
         f"products of inertia, as such: they are in {axes} (their order and directions are free)"
@@ -135,22 +135,22 @@ def tensor_numbers(payload: Payload) -> PayloadNumbers:
     Raises:
         ModelError: no number of digits keeps the body physically consistent.
     """
-    floor = InertiaFloor(MARGIN, 0.0)
+    floor = InertiaFloor(MIN_MOMENT_RATIO, 0.0)
     inertia, thickened = regularise_inertia(payload.inertia, floor)
     six, _ = format_consistent_inertia(
-        inertia, DIGITS, floor, lambda x, n: format_all_fixed(x, decimals_for(x, n))
+        inertia, DEFAULT_DIGITS, floor, lambda x, n: format_all_fixed(x, decimals_for(x, n))
     )
-    by_name = _by_name(
+    by_name = _name_numbers(
         "m x y z xx xy xz yy yz zz",
-        format_fixed(payload.mass, decimals_for(payload.mass, DIGITS)),
-        *format_all_fixed(payload.com, decimals_for(payload.com, DIGITS)),
+        format_fixed(payload.mass, decimals_for(payload.mass, DEFAULT_DIGITS)),
+        *format_all_fixed(payload.com, decimals_for(payload.com, DEFAULT_DIGITS)),
         *six,
     )
     if not thickened:
         return PayloadNumbers(by_name)
     lost = (
-        f"thickness: the body has none in some direction, and was given {MARGIN:g} of its "
-        f"second moment, so that its rounded numbers are still physically consistent"
+        f"thickness: the body has none in some direction, and was given {MIN_MOMENT_RATIO:g} of "
+        f"its second moment, so that its rounded numbers are still physically consistent"
     )
     return PayloadNumbers(by_name, (lost,))
 
@@ -205,7 +205,7 @@ def nearest_principal_frame(inertia: Mat33) -> PrincipalFrame:
     return PrincipalFrame(moments[order], axes)
 
 
-def _product_share(inertia: Mat33) -> float:
+def _relative_product(inertia: Mat33) -> float:
     """Return the ratio of the largest product of inertia to the largest moment; 0 if rounding."""
     moments = np.diag(inertia)
     products = float(np.abs(inertia - np.diag(moments)).max())
@@ -214,6 +214,6 @@ def _product_share(inertia: Mat33) -> float:
     )
 
 
-def _by_name(names: str, *numbers: str) -> dict[str, str]:
+def _name_numbers(names: str, *numbers: str) -> dict[str, str]:
     """Return a function that names the numbers in order."""
     return dict(zip(names.split(), numbers, strict=True))

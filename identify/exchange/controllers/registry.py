@@ -19,19 +19,19 @@ from identify.errors import ModelError
 from identify.exchange.controllers.payload_numbers import (
     Payload,
     PayloadNumbers,
+    diagonal_numbers,
     principal_numbers,
-    screen_numbers,
     tensor_numbers,
 )
 from identify.exchange.estimate_views import EstimateViews
 from identify.inertia import InertialParameters
 from identify.inertia.consistency import BodyKind
-from identify.inertia.verdict import check
+from identify.inertia.verdict import check_consistency
 
-MAX_PAYLOAD_MASS = 3000.0
+MAX_CONTROLLER_PAYLOAD = 3000.0
 """Largest plausible mass of a payload [kg]: the largest arms carry about 2300 kg."""
 
-MIN_PAYLOAD_MASS = 1e-6
+MIN_CONTROLLER_PAYLOAD = 1e-6
 """Smallest plausible mass of a payload [kg]: a milligram."""
 
 MAX_PAYLOAD_DISTANCE = 10.0
@@ -88,7 +88,7 @@ class Controller:
     comment: str = ""
 
 
-def _abb(payload: Payload, **options: str) -> PayloadNumbers:
+def _abb_numbers(payload: Payload, **options: str) -> PayloadNumbers:
     """Format principal moments for RAPID, with notes on zeros, which have another meaning there."""
     if payload.mass < MIN_ABB_MASS:
         raise ModelError(
@@ -104,7 +104,7 @@ def _abb(payload: Payload, **options: str) -> PayloadNumbers:
     return numbers._replace(notes=notes)
 
 
-def _ur(payload: Payload) -> PayloadNumbers:
+def _ur_numbers(payload: Payload) -> PayloadNumbers:
     """Format the inertia matrix for URScript, and check its size."""
     largest = float(np.abs(payload.inertia).max())
     if largest > MAX_UR_INERTIA:
@@ -116,11 +116,11 @@ def _ur(payload: Payload) -> PayloadNumbers:
 
 
 _NUMBER_FORMATS: Mapping[str, Callable[..., PayloadNumbers]] = {
-    "abb": _abb,
+    "abb": _abb_numbers,
     "principal": principal_numbers,
-    "screen": screen_numbers,
+    "screen": diagonal_numbers,
     "tensor": tensor_numbers,
-    "ur": _ur,
+    "ur": _ur_numbers,
 }
 """Function that formats a payload's numbers, by its name in `controllers.toml`."""
 
@@ -151,7 +151,7 @@ CONTROLLERS: Mapping[str, Controller] = _read_controllers()
 """Every controller by its name. A new one is an entry in `controllers.toml`."""
 
 
-def check_payload(body: PhiLike, *, largest_mass: float = MAX_PAYLOAD_MASS) -> Payload:
+def check_payload(body: PhiLike, *, largest_mass: float = MAX_CONTROLLER_PAYLOAD) -> Payload:
     """Return a body about the flange as a payload, if its mass and extent are plausible.
 
     Args:
@@ -169,7 +169,7 @@ def check_payload(body: PhiLike, *, largest_mass: float = MAX_PAYLOAD_MASS) -> P
             f"payload: a mass of {body.mass:g} kg; a controller needs a positive one: check the "
             f"sign of the measured wrench, or subtract the tool from the tool with its load"
         )
-    verdict = check(body.phi)
+    verdict = check_consistency(body.phi)
     if verdict.impossible:
         raise ModelError(
             f"payload: {verdict}; fit it with the physical constraints, or replace it by the "
@@ -180,9 +180,9 @@ def check_payload(body: PhiLike, *, largest_mass: float = MAX_PAYLOAD_MASS) -> P
             f"payload: a mass of {body.mass:g} kg; expected at most {largest_mass:g} kg: "
             f"check the units, or give the rated payload of the arm"
         )
-    if body.mass < MIN_PAYLOAD_MASS:
+    if body.mass < MIN_CONTROLLER_PAYLOAD:
         raise ModelError(
-            f"payload: a mass of {body.mass:g} kg; expected {MIN_PAYLOAD_MASS:g} kg or more: "
+            f"payload: a mass of {body.mass:g} kg; expected {MIN_CONTROLLER_PAYLOAD:g} kg or more: "
             f"check the units"
         )
     distance = float(np.linalg.norm(body.com))
@@ -203,7 +203,7 @@ def check_payload(body: PhiLike, *, largest_mass: float = MAX_PAYLOAD_MASS) -> P
 
 
 def payload_setting(
-    controller: str, body: PhiLike | EstimateViews, *, largest_mass: float = MAX_PAYLOAD_MASS
+    controller: str, body: PhiLike | EstimateViews, *, largest_mass: float = MAX_CONTROLLER_PAYLOAD
 ) -> Export:
     """Return the payload setting of a controller for a body.
 

@@ -9,10 +9,10 @@ from identify.inertia.conventions.mass_properties import (
     MassProperties as MassProperties,
 )
 from identify.inertia.conventions.orders import (
-    SIX_ORDERS as SIX_ORDERS,
-    matrix_from_six as matrix_from_six,
+    ENTRY_ORDERS as ENTRY_ORDERS,
+    entries_in_order as entries_in_order,
+    matrix_from_entries as matrix_from_entries,
     phi_from_spatial_matrix as phi_from_spatial_matrix,
-    six_in_order as six_in_order,
     spatial_matrix as spatial_matrix,
 )
 from identify.inertia.conventions.registry import (
@@ -21,8 +21,8 @@ from identify.inertia.conventions.registry import (
     find_convention as find_convention,
 )
 from identify.inertia.conventions.simulators import (
-    MIN_FULL_INERTIA as MIN_FULL_INERTIA,
-    MIN_INERTIA as MIN_INERTIA,
+    MUJOCO_MIN_FULL_INERTIA as MUJOCO_MIN_FULL_INERTIA,
+    MUJOCO_MIN_INERTIA as MUJOCO_MIN_INERTIA,
     GazeboInertial as GazeboInertial,
     MujocoInertial as MujocoInertial,
     SdfInertial as SdfInertial,

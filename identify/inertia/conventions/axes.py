@@ -11,7 +11,7 @@ from identify.arrays import Mat33, Vec3, Vec4, as_real
 from identify.spatial import quaternion_from_rotation, rotation_from_quaternion
 from identify.spatial.rotations import cross
 
-Sorting = Literal["ascending", "descending", "unless diagonal"]
+MomentOrder = Literal["ascending", "descending", "unless diagonal"]
 """Order of the moments: `unless diagonal` keeps the body's axes if they are principal already,
 and is ascending otherwise."""
 
@@ -28,7 +28,7 @@ class PrincipalFrame(NamedTuple):
     rotation: Mat33
 
 
-def principal_frame(inertia: Mat33, sorting: Sorting = "ascending") -> PrincipalFrame:
+def principal_frame(inertia: Mat33, sorting: MomentOrder = "ascending") -> PrincipalFrame:
     """Compute principal moments and a right-handed set of principal axes.
 
     Axes are defined up to their signs, and are arbitrary within the plane or space of a repeated

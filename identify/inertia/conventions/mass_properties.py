@@ -17,7 +17,7 @@ from identify.spatial import Pose
 _ASYMMETRY_TOLERANCE = 1e-9
 """Largest asymmetry of a matrix read from text, relative to its largest entry."""
 
-Shapes = Mapping[str, tuple[int, ...]]
+FieldShapes = Mapping[str, tuple[int, ...]]
 """Trailing shapes of array fields, by field name."""
 
 
@@ -25,7 +25,7 @@ class SealedRecord:
     """Base of dataclasses for records of other tools: fields in `SHAPES` become read-only."""
 
     __slots__ = ()
-    SHAPES: ClassVar[Shapes] = {}
+    SHAPES: ClassVar[FieldShapes] = {}
 
     def __post_init__(self) -> None:
         shapes = self._shapes()
@@ -33,11 +33,13 @@ class SealedRecord:
         for name, array in seal_fields(type(self).__name__, fields, shapes).items():
             object.__setattr__(self, name, array)
 
-    def _shapes(self) -> Shapes:
+    def _shapes(self) -> FieldShapes:
         return self.SHAPES
 
 
-def seal_fields(label: str, fields: Mapping[str, ArrayLike], shapes: Shapes) -> dict[str, Array]:
+def seal_fields(
+    label: str, fields: Mapping[str, ArrayLike], shapes: FieldShapes
+) -> dict[str, Array]:
     """Return read-only copies of the fields of a body, or of a batch of bodies.
 
     Raises:
@@ -99,28 +101,28 @@ class InertialFrame(NamedTuple):
         return phi_from_inertia(self.mass, self.X_BC.position, about_com)
 
 
-def central_inertia(phi: PhiLike, form: str, *, positive: bool = False) -> MassProperties:
+def central_inertia(phi: PhiLike, format_name: str, *, positive: bool = False) -> MassProperties:
     """Return mass, centre of mass and the inertia matrix about it.
 
-    `form` names the requesting form in messages; `positive` also rejects a negative mass.
+    `format_name` names the requesting form in messages; `positive` also rejects a negative mass.
 
     Raises:
         ModelError: not ten finite numbers, or a mass of zero.
     """
     phi = seal_phi(phi)
-    require_mass(phi, form, positive=positive)
+    require_mass(phi, format_name, positive=positive)
     return MassProperties(phi[..., 0], phi[..., 1:4] / phi[..., :1], inertia_about_com(phi))
 
 
-def inertial_frame(phi: PhiLike, form: str, axes: Axes = "body") -> InertialFrame:
+def inertial_frame(phi: PhiLike, format_name: str, axes: Axes = "body") -> InertialFrame:
     """Return mass and inertia in a frame C at the centre of mass.
 
-    `axes` are those of C; one rotation R_BC applies to a whole batch. `form` is for messages.
+    `axes` are those of C; one rotation R_BC applies to a whole batch; `format_name` is for errors.
 
     Raises:
         ModelError: a mass of zero, or `axes` that are not a rotation.
     """
-    mass, com, inertia = central_inertia(phi, form)
+    mass, com, inertia = central_inertia(phi, format_name)
     if isinstance(axes, str) and axes == "principal":
         moments, R = principal_frame(inertia, "unless diagonal")
         return InertialFrame(mass, Pose(R, com), moments[..., None, :] * np.eye(3))
@@ -135,7 +137,7 @@ def inertial_frame(phi: PhiLike, form: str, axes: Axes = "body") -> InertialFram
     return InertialFrame(mass, X_BC, inertia)
 
 
-def require_mass(phi: Phi, form: str, *, positive: bool = False) -> None:
+def require_mass(phi: Phi, format_name: str, *, positive: bool = False) -> None:
     """Reject bodies without mass and, if `positive`, bodies of negative mass.
 
     Raises:
@@ -145,8 +147,10 @@ def require_mass(phi: Phi, form: str, *, positive: bool = False) -> None:
     if massless.size:
         body = f"body {massless[0]} of the batch" if phi.ndim > 1 else "the body"
         raise ModelError(
-            f"{form}: {body} has no mass (m = 0) and so no centre of mass, which this form needs; "
-            f"leave it out, or use a form about the origin (such as 'pinocchio')"
+            f"{format_name}: {body} has no mass (m = 0) and so no centre of mass, which this form "
+            f"needs; leave it out, or use a form about the origin (such as 'pinocchio')"
         )
     if positive and (phi[..., 0] < 0.0).any():
-        raise ModelError(f"{form}: a mass of {phi[..., 0].min():g} kg; expected a positive mass")
+        raise ModelError(
+            f"{format_name}: a mass of {phi[..., 0].min():g} kg; expected a positive mass"
+        )

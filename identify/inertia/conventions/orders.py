@@ -19,17 +19,17 @@ from identify.documents import lookup
 from identify.errors import ModelError
 from identify.inertia.conventions.mass_properties import require_mass, seal_phi
 from identify.inertia.matrices import (
+    entries_from_symmetric,
     inertia_about_com,
     inertia_about_origin,
     phi_from_inertia,
-    six_from_symmetric,
     spatial_inertia,
     swap_spatial_order,
-    symmetric_from_six,
+    symmetric_from_entries,
 )
 from identify.spatial import vee
 
-Products: TypeAlias = Literal["negative", "positive", "none"]
+ProductSign: TypeAlias = Literal["negative", "positive", "none"]
 """Sign of the products of inertia; `none` if all are zero by definition."""
 ReferencePoint: TypeAlias = Literal["origin", "centre of mass", "mixed"]
 """Reference point of an inertia; `mixed` is Gazebo's body matrix, with blocks of two points."""
@@ -44,7 +44,7 @@ _DIAGONAL_FIRST = ("xx", "yy", "zz", "xy", "xz", "yz")
 _VOIGT = ("xx", "yy", "zz", "yz", "xz", "xy")
 """Diagonal entries, then yz, xz, xy, as in Voigt notation."""
 
-SIX_ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+ENTRY_ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("identify", "rigeo", "ros", "sdf", "urdf"), _BY_ROWS),
         "pinocchio": _BY_COLUMNS,
@@ -60,12 +60,12 @@ _STRUCTURE_TOLERANCE = 1e-9
 """Largest deviation of a 6×6 matrix from the form [[m 1, −ĥ], [ĥ, I]], relative to its entries."""
 
 
-def matrix_from_six(six: ArrayLike, order: str, products: Products = "negative") -> Mat33:
+def matrix_from_entries(six: ArrayLike, order: str, products: ProductSign = "negative") -> Mat33:
     """Build inertia matrices from six independent entries in a named order.
 
     Args:
         six: shape (..., 6).
-        order: a name in `SIX_ORDERS`.
+        order: a name in `ENTRY_ORDERS`.
         products: sign of the products of inertia among the six.
 
     Returns:
@@ -76,17 +76,19 @@ def matrix_from_six(six: ArrayLike, order: str, products: Products = "negative")
     """
     six = seal(six, f"six numbers ({order})", (..., 6))
     return convert_product_sign(
-        symmetric_from_six(six[..., np.argsort(_entry_indices(order))]), products
+        symmetric_from_entries(six[..., np.argsort(_entry_indices(order))]), products
     )
 
 
-def six_in_order(matrix: ArrayLike, order: str, products: Products = "negative") -> Array:
+def entries_in_order(matrix: ArrayLike, order: str, products: ProductSign = "negative") -> Array:
     """Return the six independent entries of inertia matrices in a named order."""
     matrix = seal(matrix, "inertia", (..., 3, 3))
-    return six_from_symmetric(convert_product_sign(matrix, products))[..., _entry_indices(order)]
+    return entries_from_symmetric(convert_product_sign(matrix, products))[
+        ..., _entry_indices(order)
+    ]
 
 
-def convert_product_sign(matrix: Mat33, products: Products) -> Mat33:
+def convert_product_sign(matrix: Mat33, products: ProductSign) -> Mat33:
     """Negate the off-diagonal entries if the convention of `products` is `positive`.
 
     Raises:
@@ -139,7 +141,7 @@ def phi_from_spatial_matrix(
             off-diagonal blocks are not ±ĥ), as with fluid added mass.
     """
     M = _to_linear_first(seal(matrix, "spatial inertia", (..., 6, 6)), order)
-    six = six_from_symmetric(M[..., 3:, 3:])
+    six = entries_from_symmetric(M[..., 3:, 3:])
     phi = np.concatenate((M[..., :1, 0], vee(M[..., 3:, :3]), six), axis=-1)
     blocks = np.stack((M[..., :3, :3], M[..., 3:, 3:]), axis=-3)
     unit = np.repeat(np.sqrt(np.abs(blocks).max(axis=(-2, -1), initial=0.0)), 3, axis=-1)
@@ -161,7 +163,7 @@ def phi_from_spatial_matrix(
 
 def _entry_indices(order: str) -> np.ndarray:
     """Return, for each entry of a named order, its index in xx, xy, xz, yy, yz, zz."""
-    entries = lookup(SIX_ORDERS, order, "order of six", ModelError)
+    entries = lookup(ENTRY_ORDERS, order, "order of six", ModelError)
     return np.array([_BY_ROWS.index("".join(sorted(entry))) for entry in entries])
 
 

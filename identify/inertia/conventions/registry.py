@@ -20,17 +20,17 @@ from identify.inertia.conventions.mass_properties import (
     seal_phi,
 )
 from identify.inertia.conventions.orders import (
-    Products,
+    ProductSign,
     ReferencePoint,
     SpatialOrder,
     convert_product_sign,
-    matrix_from_six,
+    entries_in_order,
+    matrix_from_entries,
     phi_from_spatial_matrix,
-    six_in_order,
     spatial_matrix,
 )
 from identify.inertia.conventions.simulators import GazeboInertial, MujocoInertial, SdfInertial
-from identify.inertia.matrices import inertia_about_origin, phi_from_inertia, six_from_symmetric
+from identify.inertia.matrices import entries_from_symmetric, inertia_about_origin, phi_from_inertia
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Convention:
     point: ReferencePoint
     entry_order: str = ""
     axes: Literal["body", "principal", "given"] = "body"
-    products: Products = "negative"
+    products: ProductSign = "negative"
     per_mass: bool = False
     mass: Literal["any", "not zero", "positive"] = "any"
 
@@ -77,7 +77,7 @@ class Convention:
         That of a record may take more arguments. It raises `ModelError` for a body that the
         convention cannot express.
         """
-        return self._express if isinstance(self.form, str) else self.form.from_phi
+        return self._numbers_from_phi if isinstance(self.form, str) else self.form.from_phi
 
     def to_phi(self, numbers: Any) -> Phi:
         """Convert numbers in this convention to ten parameters, shape (..., 10)."""
@@ -93,16 +93,16 @@ class Convention:
         else:
             return self.form.to_phi(numbers)
         if self.entry_order:
-            inertia = matrix_from_six(inertia, self.entry_order)
+            inertia = matrix_from_entries(inertia, self.entry_order)
         inertia = convert_product_sign(inertia, self.products)
         if self.point != "origin":
             return phi_from_inertia(mass, com, inertia)
         mass = mass[..., None]
         h = com if self.form == "ten" else mass * com
-        six = six_from_symmetric(inertia) * (mass if self.per_mass else 1.0)
+        six = entries_from_symmetric(inertia) * (mass if self.per_mass else 1.0)
         return np.concatenate((mass, h, six), axis=-1)
 
-    def _express(self, phi: PhiLike) -> Array | MassProperties:
+    def _numbers_from_phi(self, phi: PhiLike) -> Array | MassProperties:
         phi = seal_phi(phi)
         if self.mass != "any":
             require_mass(phi, self.name, positive=self.mass == "positive")
@@ -116,7 +116,7 @@ class Convention:
             inertia / mass[..., None, None] if self.per_mass else inertia, self.products
         )
         if self.entry_order:
-            inertia = six_in_order(inertia, self.entry_order)
+            inertia = entries_in_order(inertia, self.entry_order)
         if self.form == "ten":
             return np.concatenate((mass[..., None], com, inertia), axis=-1)
         return MassProperties(mass, com, inertia)

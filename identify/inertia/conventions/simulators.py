@@ -34,19 +34,23 @@ from identify.inertia.conventions.axes import (
 )
 from identify.inertia.conventions.mass_properties import (
     Axes,
+    FieldShapes,
     InertialFrame,
     SealedRecord,
-    Shapes,
     central_inertia,
     inertial_frame,
 )
-from identify.inertia.conventions.orders import matrix_from_six, six_in_order, spatial_matrix
+from identify.inertia.conventions.orders import (
+    entries_in_order,
+    matrix_from_entries,
+    spatial_matrix,
+)
 from identify.spatial import Pose, quaternion_from_rotation, rotation_from_quaternion
 
-MIN_INERTIA = 1e-15
+MUJOCO_MIN_INERTIA = 1e-15
 """Smallest mass [kg] and `diaginertia` [kg m²] of a moving body that MuJoCo compiles (mjMINVAL)."""
 
-MIN_FULL_INERTIA = 1e-14
+MUJOCO_MIN_FULL_INERTIA = 1e-14
 """Smallest principal moment of `fullinertia` that MuJoCo compiles [kg m²] (mjEPS)."""
 
 RotationFormat: TypeAlias = Literal["euler_rpy", "quat_xyzw"]
@@ -93,11 +97,11 @@ class MujocoInertial(SealedRecord):
     def compiles(self) -> Flags:
         """Whether MuJoCo's compiler accepts the numbers for a moving body, shape (...).
 
-        It requires the mass and the moments to be at least `MIN_INERTIA`, and A + B ≥ C exactly,
-        without a tolerance, for any order of the moments (unless `balanceinertia` is on).
+        It requires the mass and the moments to be at least `MUJOCO_MIN_INERTIA`, and A + B ≥ C
+        exactly, without a tolerance, for any order of the moments (unless `balanceinertia` is on).
         """
         a, b, c = np.moveaxis(self.diaginertia, -1, 0)
-        large = (self.mass >= MIN_INERTIA) & (self.diaginertia >= MIN_INERTIA).all(-1)
+        large = (self.mass >= MUJOCO_MIN_INERTIA) & (self.diaginertia >= MUJOCO_MIN_INERTIA).all(-1)
         return large & (a + b >= c) & (a + c >= b) & (b + c >= a)
 
 
@@ -120,7 +124,7 @@ class SdfInertial(SealedRecord):
     rotation_format: RotationFormat = "euler_rpy"
     degrees: bool = False
 
-    def _shapes(self) -> Shapes:
+    def _shapes(self) -> FieldShapes:
         if self.rotation_format not in _POSE_LENGTHS:
             raise ModelError(
                 f"rotation_format: expected 'euler_rpy' or 'quat_xyzw', "
@@ -159,11 +163,11 @@ class SdfInertial(SealedRecord):
             rotation = rpy_from_rotation(X_LC.rotation)
             rotation = np.degrees(rotation) if degrees else rotation
         pose = np.concatenate((X_LC.position, rotation), axis=-1)
-        return cls(mass, pose, six_in_order(inertia, "sdf"), rotation_format, degrees)
+        return cls(mass, pose, entries_in_order(inertia, "sdf"), rotation_format, degrees)
 
     def to_phi(self) -> Phi:
         """Compute the ten parameters about the link's origin, shape (..., 10)."""
-        return InertialFrame(self.mass, self.X_LC, matrix_from_six(self.inertia, "sdf")).phi
+        return InertialFrame(self.mass, self.X_LC, matrix_from_entries(self.inertia, "sdf")).phi
 
     @property
     def X_LC(self) -> Pose:
@@ -216,7 +220,7 @@ class GazeboInertial(SealedRecord):
             ModelError: a mass of zero.
         """
         mass, X_FBi, inertia = inertial_frame(phi, "gazebo", axes)
-        six = six_in_order(inertia, "gazebo")
+        six = entries_in_order(inertia, "gazebo")
         quaternion = wxyz_from_rotation(X_FBi.rotation)
         return cls(mass, six[..., :3], six[..., 3:], X_FBi.position, quaternion)
 
@@ -232,7 +236,7 @@ class GazeboInertial(SealedRecord):
     @property
     def mass_matrix_moi(self) -> Mat33:
         """Inertia I_BBcm_Bi in axes of Bi, as `MassMatrix3::Moi()` [kg m²], shape (..., 3, 3)."""
-        return matrix_from_six(np.concatenate((self.ixxyyzz, self.ixyxzyz), axis=-1), "gazebo")
+        return matrix_from_entries(np.concatenate((self.ixxyyzz, self.ixyxzyz), axis=-1), "gazebo")
 
     @property
     def moi(self) -> Mat33:

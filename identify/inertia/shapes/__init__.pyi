@@ -8,7 +8,7 @@ from identify.inertia.shapes.mesh import (
     read_mesh as read_mesh,
     read_triangles as read_triangles,
 )
-from identify.inertia.shapes.points import Points as Points
+from identify.inertia.shapes.points import PointMasses as PointMasses
 from identify.inertia.shapes.primitives import (
     Box as Box,
     BoxShell as BoxShell,

@@ -14,7 +14,7 @@ _MIN_AXIS_RATIO = 1e-7
 """Ratio of smallest to largest semi-axis below which an ellipsoid is flat up to rounding."""
 _SPAN_TOLERANCE = 1e-9
 """Distance from a plane or line, relative to the points' extent, up to which points lie in it."""
-_MAX_ROUNDS = 100
+_MAX_CORE_SET_ROUNDS = 100
 """Maximum number of rounds that add points to the core set."""
 _MAX_ADDED_POINTS = 20
 """Maximum number of points added to the core set per round."""
@@ -72,7 +72,7 @@ class BoundingEllipsoid:
         return np.sum(np.minimum(shares, 2.0) ** 2, axis=-1) <= 1.0
 
     @property
-    def homogeneous(self) -> Mat44:
+    def containment_matrix(self) -> Mat44:
         """Matrix E with tr(E Π) ≥ 0 for the pseudo-inertia Π of every body in the ellipsoid.
 
             E = [[−Q⁻¹, Q⁻¹ c], [cᵀ Q⁻¹, 1 − cᵀ Q⁻¹ c]],    r̃ᵀ E r̃ = 1 − (r − c)ᵀ Q⁻¹ (r − c)
@@ -131,7 +131,7 @@ def enclosing_ellipsoid(points: Vec3) -> BoundingEllipsoid:
     scale = np.abs(flat).max(axis=0)
     flat, basis = flat / scale, basis * scale
     core = flat[_spanning_indices(flat)]
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(_MAX_CORE_SET_ROUNDS):
         centre, Q, weights = _minimum_volume_ellipsoid(core)
         inverse_root = np.linalg.inv(np.linalg.cholesky(Q))
         distances = np.linalg.norm((flat - centre) @ inverse_root.T, axis=1)
@@ -143,7 +143,7 @@ def enclosing_ellipsoid(points: Vec3) -> BoundingEllipsoid:
         worst = worst[distances[worst] > 1.0 + 0.1 * (reach - 1.0)]
         touching = core[weights > 1e-6 * weights.max()]
         core = np.unique(np.concatenate((touching, flat[worst])), axis=0)
-    raise SolveError(f"bounding ellipsoid: no convergence in {_MAX_ROUNDS} rounds")
+    raise SolveError(f"bounding ellipsoid: no convergence in {_MAX_CORE_SET_ROUNDS} rounds")
 
 
 def _span(points: Vec3) -> tuple[Vec3, Array]:

@@ -46,9 +46,9 @@ def sample_interior(shape: Shape, count: int) -> Interior:
     """
     if isinstance(shape, Mesh):
         return _mesh_interior(shape, count)
-    if type(shape) not in _SOLIDS:
+    if type(shape) not in _SOLID_REGIONS:
         raise ModelError(f"{type(shape).__name__}: it fills no volume; expected a solid or a mesh")
-    lower, upper, is_inside = _SOLIDS[type(shape)](shape)
+    lower, upper, is_inside = _SOLID_REGIONS[type(shape)](shape)
     sides = upper - lower
     edge = (shape.measure / count) ** (1.0 / 3.0)
     counts = np.maximum(np.ceil(sides / edge).astype(int), 2)
@@ -109,14 +109,14 @@ def _crossings(flat: Array, heights: Array) -> tuple[Indices, Array]:
     across = span[triangle, 1]
     column = first[triangle] + np.stack((number // across, number % across), axis=1)
     a, b, c = (flat[triangle, corner] - column for corner in range(3))
-    weights = np.stack([_cross(b, c), _cross(c, a), _cross(a, b)], axis=1)
+    weights = np.stack([_cross_product(b, c), _cross_product(c, a), _cross_product(a, b)], axis=1)
     area = weights.sum(axis=1)
     inside = ((weights >= 0.0).all(axis=1) | (weights <= 0.0).all(axis=1)) & (area != 0.0)
     height = (weights * heights[triangle]).sum(axis=1)[inside] / area[inside]
     return column[inside], height
 
 
-def _cross(a: Array, b: Array) -> Array:
+def _cross_product(a: Array, b: Array) -> Array:
     return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
 
 
@@ -127,7 +127,7 @@ def _centred_region(half: tuple[float, float, float], is_inside: Callable[..., F
     return -np.array(half), np.array(half), is_inside
 
 
-def _capsule(shape: Capsule) -> _Region:
+def _capsule_region(shape: Capsule) -> _Region:
     r, half = shape.radius, 0.5 * shape.length
     return _centred_region(
         (r, r, half + r),
@@ -135,28 +135,28 @@ def _capsule(shape: Capsule) -> _Region:
     )
 
 
-def _cone(shape: Cone) -> _Region:
+def _cone_region(shape: Cone) -> _Region:
     r, h = shape.radius, shape.height
     upper = np.array([r, r, h])
     return upper * [-1, -1, 0], upper, lambda x, y, z: np.hypot(x, y) <= r * (1.0 - z / h)
 
 
-def _ellipsoid(a: float, b: float, c: float) -> _Region:
+def _ellipsoid_region(a: float, b: float, c: float) -> _Region:
     return _centred_region(
         (a, b, c), lambda x, y, z: (x / a) ** 2 + (y / b) ** 2 + (z / c) ** 2 <= 1.0
     )
 
 
-_SOLIDS: dict[type[Shape], Callable[[Any], _Region]] = {
+_SOLID_REGIONS: dict[type[Shape], Callable[[Any], _Region]] = {
     Box: lambda box: _centred_region(
         (0.5 * box.x, 0.5 * box.y, 0.5 * box.z), lambda x, y, z: np.ones(x.shape, dtype=np.bool_)
     ),
-    Capsule: _capsule,
-    Cone: _cone,
+    Capsule: _capsule_region,
+    Cone: _cone_region,
     Cylinder: lambda cylinder: _centred_region(
         (cylinder.radius, cylinder.radius, 0.5 * cylinder.length),
         lambda x, y, z: x**2 + y**2 <= cylinder.radius**2,
     ),
-    Ellipsoid: lambda ellipsoid: _ellipsoid(ellipsoid.a, ellipsoid.b, ellipsoid.c),
-    Sphere: lambda ball: _ellipsoid(ball.radius, ball.radius, ball.radius),
+    Ellipsoid: lambda ellipsoid: _ellipsoid_region(ellipsoid.a, ellipsoid.b, ellipsoid.c),
+    Sphere: lambda ball: _ellipsoid_region(ball.radius, ball.radius, ball.radius),
 }

@@ -13,7 +13,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Vec3, require_positive, seal
 from identify.errors import MissingExtra, ModelError
-from identify.inertia.shapes.shape import Moments, Solid
+from identify.inertia.shapes.shape import ShapeMoments, Solid
 
 _PARSER_ERRORS = (
     ArithmeticError,
@@ -53,7 +53,7 @@ class Mesh(Solid):
 
     vertices: Vec3
     faces: Indices
-    _moments: Moments = field(init=False, repr=False)
+    _moments: ShapeMoments = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         vertices = seal(self.vertices, "mesh: vertices", (None, 3))
@@ -74,7 +74,7 @@ class Mesh(Solid):
         object.__setattr__(self, "_moments", self._integrate())
         self._check_inside()
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return volume [m³], centroid [m] and covariance [m²] of the polyhedron."""
         return self._moments
 
@@ -83,7 +83,7 @@ class Mesh(Solid):
         """Vertices that belong to at least one face [m], shape (n, 3)."""
         return self.vertices[np.unique(self.faces)]
 
-    def _integrate(self) -> Moments:
+    def _integrate(self) -> ShapeMoments:
         """Integrate over the inside, as a sum of signed tetrahedra from the mean of the vertices.
 
         Over the tetrahedron (0, a, b, c) of volume V = a · (b × c) / 6, with s = a + b + c:
@@ -98,7 +98,7 @@ class Mesh(Solid):
             squares = np.einsum("i,ijk,ijl->kl", volumes, corners, corners)
             squares += (sums * volumes[:, None]).T @ sums
             covariance = squares / 20.0 / volume - np.outer(mean, mean)
-        return Moments(volume, self.vertices.mean(axis=0) + mean, covariance)
+        return ShapeMoments(volume, self.vertices.mean(axis=0) + mean, covariance)
 
     def _tetrahedra(self) -> tuple[Array, Array]:
         """Return corners of faces relative to the mean vertex, (k, 3, 3), and volumes, (k,)."""

@@ -11,11 +11,11 @@ import numpy as np
 from identify.arrays import Array, Vec3, require_positive, seal
 from identify.errors import ModelError, did_you_mean
 from identify.files import require_file
-from identify.inertia.shapes.shape import MeasureKind, Moments, Shape
+from identify.inertia.shapes.shape import MeasureKind, Shape, ShapeMoments
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points(Shape):
+class PointMasses(Shape):
     """Body of point masses; `body()` takes the weights as masses, `body(mass=...)` scales them.
 
     Attributes:
@@ -39,15 +39,17 @@ class Points(Shape):
         object.__setattr__(self, "positions", positions)
         object.__setattr__(self, "weights", weights)
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return the sum of the weights [kg], and weighted mean [m] and covariance [m²]."""
         total = self.weights.sum()
         mean = self.weights @ self.positions / total
         offsets = self.positions - mean
-        return Moments(float(total), mean, (offsets * (self.weights / total)[:, None]).T @ offsets)
+        return ShapeMoments(
+            float(total), mean, (offsets * (self.weights / total)[:, None]).T @ offsets
+        )
 
 
-_COLUMNS = ("x", "y", "z", "volume", "part")
+_CSV_COLUMNS = ("x", "y", "z", "volume", "part")
 
 
 def read_points(path: Path | str, *, scale: float = 1.0) -> tuple[Vec3, Array | None]:
@@ -76,15 +78,15 @@ def read_points(path: Path | str, *, scale: float = 1.0) -> tuple[Vec3, Array | 
         raise ModelError(f"{path}: expected a CSV file of points x,y,z: {error}") from error
     names = [str(name).strip() for name in table.columns]
     for name in names:
-        if name not in _COLUMNS:
+        if name not in _CSV_COLUMNS:
             raise ModelError(
                 f"{path}: column {name!r}; expected x,y,z[,volume][,part] in the first line"
-                f"{did_you_mean(name, _COLUMNS)}"
+                f"{did_you_mean(name, _CSV_COLUMNS)}"
             )
-    if missing := [name for name in _COLUMNS[:3] if name not in names]:
+    if missing := [name for name in _CSV_COLUMNS[:3] if name not in names]:
         raise ModelError(f"{path}: no column {missing[0]!r}; expected x,y,z[,volume][,part]")
     table.columns = names
-    used = [name for name in _COLUMNS[:4] if name in names]
+    used = [name for name in _CSV_COLUMNS[:4] if name in names]
     numbers = table[used].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
     bad = ~np.isfinite(numbers)
     if bad.any():

@@ -7,7 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from identify.inertia.shapes.shape import MeasureKind, Moments, Shape, Solid, Surface, size_field
+from identify.inertia.shapes.shape import (
+    MeasureKind,
+    Shape,
+    ShapeMoments,
+    Solid,
+    Surface,
+    size_field,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +25,10 @@ class Box(Solid):
     y: float = size_field("length along y")
     z: float = size_field("length along z")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return volume x y z and mean squares x²/12, y²/12, z²/12."""
         sides = np.array([self.x, self.y, self.z])
-        return Moments.about_axes(self.x * self.y * self.z, sides**2 / 12.0)
+        return ShapeMoments.of_symmetric_shape(self.x * self.y * self.z, sides**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +39,12 @@ class Ellipsoid(Solid):
     b: float = size_field("semi-axis along y")
     c: float = size_field("semi-axis along z")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return volume 4/3 π a b c and mean squares a²/5, b²/5, c²/5."""
         volume = 4.0 / 3.0 * np.pi * self.a * self.b * self.c
-        return Moments.about_axes(volume, np.array([self.a, self.b, self.c]) ** 2 / 5.0)
+        return ShapeMoments.of_symmetric_shape(
+            volume, np.array([self.a, self.b, self.c]) ** 2 / 5.0
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +53,9 @@ class Sphere(Solid):
 
     radius: float = size_field("radius")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return volume 4/3 π r³ and mean squares r²/5."""
-        return Moments.about_axes(
+        return ShapeMoments.of_symmetric_shape(
             4.0 / 3.0 * np.pi * self.radius**3, np.full(3, self.radius**2 / 5.0)
         )
 
@@ -58,10 +67,10 @@ class Cylinder(Solid):
     radius: float = size_field("radius")
     length: float = size_field("length along z")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return volume π r² l and mean squares r²/4 across, l²/12 along the axis."""
         r, length = self.radius, self.length
-        return Moments.about_z(np.pi * r**2 * length, r**2 / 4.0, length**2 / 12.0)
+        return ShapeMoments.of_revolution(np.pi * r**2 * length, r**2 / 4.0, length**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +80,7 @@ class Capsule(Solid):
     radius: float = size_field("radius")
     length: float = size_field("length of the cylinder, without the half balls, along z")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return volume and mean squares of cylinder and end caps, weighted by volume.
 
         They are r²/4, l²/12 for the cylinder and r²/5, l²/4 + 3 l r/8 + r²/5 for the half balls.
@@ -81,7 +90,7 @@ class Capsule(Solid):
         cylinder = length / (length + 4.0 / 3.0 * r)
         balls = 1.0 - cylinder
         along = length**2 / 4.0 + 3.0 / 8.0 * length * r + r**2 / 5.0
-        return Moments.about_z(
+        return ShapeMoments.of_revolution(
             volume,
             r**2 * (cylinder / 4.0 + balls / 5.0),
             cylinder * length**2 / 12.0 + balls * along,
@@ -95,14 +104,16 @@ class Cone(Solid):
     radius: float = size_field("radius of the base")
     height: float = size_field("height along z, from base to apex")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return volume π r² h / 3, centroid at h/4, and mean squares 3 r²/20 and 3 h²/80."""
         r, h = self.radius, self.height
         volume = np.pi * r**2 * h / 3.0
-        return Moments.about_z(volume, 3.0 / 20.0 * r**2, 3.0 / 80.0 * h**2, at=0.25 * h)
+        return ShapeMoments.of_revolution(
+            volume, 3.0 / 20.0 * r**2, 3.0 / 80.0 * h**2, centroid_z=0.25 * h
+        )
 
 
-_LOG_STEP = 0.375
+_QUADRATURE_LOG_STEP = 0.375
 """Step of the trapezoid rule in ln t. The integrands are analytic for |Im ln t| < π, so that the
 error is exp(−2 π²/step), 1e-14 at 0.5. A multiple of 3/8 is an exact floating-point number: other
 steps add rounding errors of the same size."""
@@ -116,7 +127,7 @@ class BoxShell(Surface):
     y: float = size_field("length along y")
     z: float = size_field("length along z")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return area 2 (x y + y z + z x) and mean squares.
 
         Faces across x contribute x²/4, the four along x contribute x²/12.
@@ -124,7 +135,9 @@ class BoxShell(Surface):
         sides = np.array([self.x, self.y, self.z])
         area = 2.0 * (self.x * self.y + self.y * self.z + self.z * self.x)
         across = 2.0 * np.array([self.y * self.z, self.z * self.x, self.x * self.y])
-        return Moments.about_axes(area, sides**2 * (across / 4.0 + (area - across) / 12.0) / area)
+        return ShapeMoments.of_symmetric_shape(
+            area, sides**2 * (across / 4.0 + (area - across) / 12.0) / area
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +153,7 @@ class EllipsoidShell(Surface):
     b: float = size_field("semi-axis along y")
     c: float = size_field("semi-axis along z")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Compute area and mean squares by quadrature, to a relative 1e-15 of each entry.
 
         With n even on the unit sphere, x = a n₁ and dA = √(Σ pⱼ nⱼ²) dΩ, p = (b²c², c²a², a²b²):
@@ -162,8 +175,10 @@ class EllipsoidShell(Surface):
         squares = (semi_axes / scale) ** 2
         p = np.prod(squares) / squares
         lower, upper = -np.log(p.max()) - 76.0, -np.log(p.min()) + 26.0
-        steps = np.arange(np.floor(lower / _LOG_STEP), np.ceil(upper / _LOG_STEP) + 1.0)
-        t = np.exp(_LOG_STEP * steps)
+        steps = np.arange(
+            np.floor(lower / _QUADRATURE_LOG_STEP), np.ceil(upper / _QUADRATURE_LOG_STEP) + 1.0
+        )
+        t = np.exp(_QUADRATURE_LOG_STEP * steps)
         damping = 1.0 / (1.0 + 2.0 * t[:, None] * p)
         common = np.sqrt(t * np.prod(damping, axis=1))
         terms = p * damping
@@ -171,8 +186,10 @@ class EllipsoidShell(Surface):
         # For three Gaussians E r = 2 √(2/π), E r³ = 4 E r, and 4π / (√π E r) = √2 π.
         plain = common @ total
         weighted = common @ (damping * (total[:, None] + 2.0 * terms)) / 4.0
-        area = np.sqrt(2.0) * np.pi * _LOG_STEP * plain
-        return Moments.about_axes(area * scale**2, squares * scale**2 * weighted / plain)
+        area = np.sqrt(2.0) * np.pi * _QUADRATURE_LOG_STEP * plain
+        return ShapeMoments.of_symmetric_shape(
+            area * scale**2, squares * scale**2 * weighted / plain
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +198,11 @@ class SphereShell(Surface):
 
     radius: float = size_field("radius")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return area 4 π r² and mean squares r²/3."""
-        return Moments.about_axes(4.0 * np.pi * self.radius**2, np.full(3, self.radius**2 / 3.0))
+        return ShapeMoments.of_symmetric_shape(
+            4.0 * np.pi * self.radius**2, np.full(3, self.radius**2 / 3.0)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +212,10 @@ class Tube(Surface):
     radius: float = size_field("radius")
     length: float = size_field("length along z")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return area 2 π r l and mean squares r²/2 across, l²/12 along the axis."""
         r, length = self.radius, self.length
-        return Moments.about_z(2.0 * np.pi * r * length, r**2 / 2.0, length**2 / 12.0)
+        return ShapeMoments.of_revolution(2.0 * np.pi * r * length, r**2 / 2.0, length**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +225,7 @@ class CylinderShell(Surface):
     radius: float = size_field("radius")
     length: float = size_field("length along z")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return area 2 π r (l + r) and mean squares, weighted l : r.
 
         They are r²/2 and l²/12 for the side, r²/4 and l²/4 for the ends.
@@ -215,7 +234,7 @@ class CylinderShell(Surface):
         side, ends = length / (length + r), r / (length + r)
         across = r**2 * (side / 2.0 + ends / 4.0)
         along = length**2 * (side / 12.0 + ends / 4.0)
-        return Moments.about_z(2.0 * np.pi * r * (length + r), across, along)
+        return ShapeMoments.of_revolution(2.0 * np.pi * r * (length + r), across, along)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +244,7 @@ class CapsuleShell(Surface):
     radius: float = size_field("radius")
     length: float = size_field("length of the cylinder, without the half balls, along z")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return area 2 π r (l + 2 r) and mean squares, weighted by area.
 
         They are r²/2, l²/12 for the side and r²/3, l²/4 + l r/2 + r²/3 for the half spheres.
@@ -236,7 +255,7 @@ class CapsuleShell(Surface):
         across = r**2 * (side / 2.0 + spheres / 3.0)
         along = length**2 / 4.0 + length * r / 2.0 + r**2 / 3.0
         along = side * length**2 / 12.0 + spheres * along
-        return Moments.about_z(2.0 * np.pi * r * (length + 2.0 * r), across, along)
+        return ShapeMoments.of_revolution(2.0 * np.pi * r * (length + 2.0 * r), across, along)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +265,7 @@ class ConeShell(Surface):
     radius: float = size_field("radius of the base")
     height: float = size_field("height along z, from base to apex")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return area π r (√(r² + h²) + r), centroid and mean squares.
 
         Side and base have r²/4 across; the side has centroid h/3 and E z² = h²/6.
@@ -255,7 +274,9 @@ class ConeShell(Surface):
         slant = np.hypot(r, h)
         side = slant / (slant + r)  # fraction of the area
         along = h**2 * side * (1.0 / 6.0 - side / 9.0)
-        return Moments.about_z(np.pi * r * (slant + r), r**2 / 4.0, along, at=side * h / 3.0)
+        return ShapeMoments.of_revolution(
+            np.pi * r * (slant + r), r**2 / 4.0, along, centroid_z=side * h / 3.0
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +286,11 @@ class Plate(Surface):
     x: float = size_field("length along x")
     y: float = size_field("length along y")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return area x y and mean squares x²/12, y²/12, 0."""
-        return Moments.about_axes(self.x * self.y, np.array([self.x, self.y, 0.0]) ** 2 / 12.0)
+        return ShapeMoments.of_symmetric_shape(
+            self.x * self.y, np.array([self.x, self.y, 0.0]) ** 2 / 12.0
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +299,9 @@ class Disc(Surface):
 
     radius: float = size_field("radius")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return area π r² and mean squares r²/4 in the plane."""
-        return Moments.about_z(np.pi * self.radius**2, self.radius**2 / 4.0, 0.0)
+        return ShapeMoments.of_revolution(np.pi * self.radius**2, self.radius**2 / 4.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +312,6 @@ class Rod(Shape):
 
     length: float = size_field("length along z")
 
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Return length l and mean square l²/12 along it."""
-        return Moments.about_z(self.length, 0.0, self.length**2 / 12.0)
+        return ShapeMoments.of_revolution(self.length, 0.0, self.length**2 / 12.0)

@@ -56,7 +56,7 @@ def sizes_of(shape: Any) -> tuple[Size, ...]:
     )
 
 
-class Moments(NamedTuple):
+class ShapeMoments(NamedTuple):
     """Measure, centroid and covariance of a shape, from integrals of 1, r and r rᵀ.
 
     Attributes:
@@ -70,17 +70,21 @@ class Moments(NamedTuple):
     covariance: Mat33
 
     @classmethod
-    def about_axes(cls, measure: float, mean_squares: Vec3) -> Moments:
+    def of_symmetric_shape(cls, measure: float, mean_squares: Vec3) -> ShapeMoments:
         """Create moments of a shape that is symmetric about the coordinate planes."""
         return cls(float(measure), np.zeros(3), np.diag(mean_squares))
 
     @classmethod
-    def about_z(cls, measure: float, across: float, along: float, at: float = 0.0) -> Moments:
-        """Create moments of a shape of revolution about z, with its centroid at z = `at`.
+    def of_revolution(
+        cls, measure: float, across: float, along: float, centroid_z: float = 0.0
+    ) -> ShapeMoments:
+        """Create moments of a shape of revolution about z, with its centroid at z = `centroid_z`.
 
         `across` and `along` are the mean squares about the centroid.
         """
-        return cls(float(measure), np.array([0.0, 0.0, at]), np.diag([across, across, along]))
+        return cls(
+            float(measure), np.array([0.0, 0.0, centroid_z]), np.diag([across, across, along])
+        )
 
 
 class Shape(ABC):
@@ -107,7 +111,7 @@ class Shape(ABC):
             object.__setattr__(self, name, value)
 
     @abstractmethod
-    def moments(self) -> Moments:
+    def moments(self) -> ShapeMoments:
         """Compute measure, centroid and covariance of the points of the shape."""
 
     @property

@@ -67,15 +67,17 @@ def euler_ratios(moments: Vec3) -> Vec3:
     return np.stack(((I2 - I3) / I1, (I3 - I1) / I2, (I1 - I2) / I3), axis=-1)
 
 
-Rows: TypeAlias = tuple[Array, Array, Array, Array]
+ComponentRows: TypeAlias = tuple[Array, Array, Array, Array]
 """Contiguous array of three components of many bodies, and views of each component."""
 
 
-def _rows(all_three: Array) -> Rows:
+def _component_rows(all_three: Array) -> ComponentRows:
     return (all_three, *all_three)
 
 
-Layer1: TypeAlias = Callable[[Array, Array, StageTorques | None], Callable[[int], None]]
+AngularVelocityLayer: TypeAlias = Callable[
+    [Array, Array, StageTorques | None], Callable[[int], None]
+]
 """Factory of layer 1 for arrays a, θ and torques that are reused; its result fills the nodes
 1 … steps of θ, of which the first is given."""
 
@@ -90,11 +92,11 @@ def batched_layer(
         theta: shape (3, steps + 1, bodies); stays where it is from chunk to chunk.
         torques: of as many steps; None for free bodies.
     """
-    together = BatchSteps(ratios, theta.shape[1] - 1, torques)
+    together = BatchRungeKutta(ratios, theta.shape[1] - 1, torques)
 
     def advance(steps: int) -> None:
         together.path[0] = theta[:, 0]
-        together.march(steps)
+        together.integrate(steps)
         np.copyto(theta[:, 1 : steps + 1], together.path[1 : steps + 1].swapaxes(0, 1))
 
     return advance
@@ -111,13 +113,15 @@ def scalar_layer(
     def advance(steps: int) -> None:
         for body in range(theta.shape[-1] if steps > 0 else 0):
             a, nodes = ratios[:, body].tolist(), theta[:, :, body]
-            path = runge_kutta(nodes[:, 0].tolist(), a, stages_of(torques, steps, body), steps)
+            path = integrate_scaled_rate(
+                nodes[:, 0].tolist(), a, torques_by_step(torques, steps, body), steps
+            )
             nodes[:, 1 : steps + 1] = list(zip(*path, strict=True))
 
     return advance
 
 
-class BatchSteps:
+class BatchRungeKutta:
     """Runge-Kutta steps of many bodies in one batch.
 
     Arrays of a step are contiguous, because calls on strided rows take twice as long.
@@ -130,14 +134,14 @@ class BatchSteps:
         """Allocate the arrays for ratios a, shape (3, ...), and torques of the steps, or None."""
         self._ratios, self._twice_ratios = ratios.copy(), 2.0 * ratios
         self.path = np.empty((steps + 1, *ratios.shape))
-        self._nodes = [_rows(self.path[n]) for n in range(steps + 1)]
-        self._stages = [_rows(np.empty(ratios.shape)) for _ in range(5)]
+        self._nodes = [_component_rows(self.path[n]) for n in range(steps + 1)]
+        self._stages = [_component_rows(np.empty(ratios.shape)) for _ in range(5)]
         self._torques: Iterable[tuple[Array | None, ...]] = repeat((None,) * 4)
         if torques is not None:
             stages = (torques.now, torques.middle, torques.twice_middle, torques.ahead)
             self._torques = list(zip(*stages, strict=True))
 
-    def march(self, steps: int) -> None:
+    def integrate(self, steps: int) -> None:
         """Fill the nodes 1 … steps with the integrated angular velocity."""
         stages = self._stages
         x, y, z, F, last = (rows[0] for rows in stages)
@@ -145,13 +149,13 @@ class BatchSteps:
         ends = zip(self._nodes[:steps], self._nodes[1:], strict=False)
         for (before, after), torques in zip(ends, self._torques, strict=False):
             theta, (now, middle, twice, ahead) = before[0], torques
-            _slope(stages[3], before, a, now)
+            _scaled_acceleration(stages[3], before, a, now)
             add(F, theta, x)
-            _slope(stages[3], stages[0], a, middle)
+            _scaled_acceleration(stages[3], stages[0], a, middle)
             add(F, theta, y)
-            _slope(stages[3], stages[1], twice_a, twice)
+            _scaled_acceleration(stages[3], stages[1], twice_a, twice)
             add(F, theta, z)
-            _slope(stages[4], stages[2], a, ahead)
+            _scaled_acceleration(stages[4], stages[2], a, ahead)
             add(F, x, F)
             add(F, y, F)
             add(F, y, F)
@@ -159,7 +163,9 @@ class BatchSteps:
             divide(F, 3.0, after[0])  # times a rounded ⅓ would bias every step by the same digit
 
 
-def _slope(out: Rows, v: Rows, ratios: Array, torque: Array | None) -> None:
+def _scaled_acceleration(
+    out: ComponentRows, v: ComponentRows, ratios: Array, torque: Array | None
+) -> None:
     """Compute a ∘ (v2 v3, v3 v1, v1 v2) + τ into `out`."""
     slope, first, second, third = out
     _, v1, v2, v3 = v
@@ -171,12 +177,14 @@ def _slope(out: Rows, v: Rows, ratios: Array, torque: Array | None) -> None:
         add(slope, torque, slope)
 
 
-Triple: TypeAlias = tuple[float, float, float]
-Stages: TypeAlias = tuple[float, float, float, float, float, float, float, float, float]
+FloatTriple: TypeAlias = tuple[float, float, float]
+StepTorques: TypeAlias = tuple[float, float, float, float, float, float, float, float, float]
 """τ at the beginning, the middle and the end of a step, three components each."""
 
 
-def stages_of(torques: StageTorques | None, steps: int, body: int = 0) -> Iterable[Stages]:
+def torques_by_step(
+    torques: StageTorques | None, steps: int, body: int = 0
+) -> Iterable[StepTorques]:
     """Yield the torques of the stages of one body as Python floats, step by step."""
     if torques is None:
         return repeat((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
@@ -184,9 +192,9 @@ def stages_of(torques: StageTorques | None, steps: int, body: int = 0) -> Iterab
     return zip(*(row.tolist() for s in stages for row in s[:steps, :, body].T), strict=True)
 
 
-def runge_kutta(
-    theta: Sequence[float], ratios: Sequence[float], stages: Iterable[Stages], steps: int
-) -> Iterator[Triple]:
+def integrate_scaled_rate(
+    theta: Sequence[float], ratios: Sequence[float], stages: Iterable[StepTorques], steps: int
+) -> Iterator[FloatTriple]:
     """Integrate θ of one body by the classical Runge-Kutta method; yield θ after each step."""
     a1, a2, a3 = ratios
     t1, t2, t3 = theta

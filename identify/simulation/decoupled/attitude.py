@@ -41,7 +41,7 @@ _MAX_SERIES_TERMS = 8
 """Maximum number of terms of the series of the half-angle functions."""
 
 
-class Turns(NamedTuple):
+class StepRotations(NamedTuple):
     """Rotations of the bodies in each step of a chunk of time.
 
     Attributes:
@@ -57,7 +57,9 @@ class Turns(NamedTuple):
     largest: float
 
 
-def turns(theta: Array, ratios: Array, torque: Array | None, workspace: Workspace) -> Turns:
+def step_rotations(
+    theta: Array, ratios: Array, torque: Array | None, workspace: Workspace
+) -> StepRotations:
     """Compute the rotations of the bodies in each step of a chunk of time.
 
     Args:
@@ -83,7 +85,7 @@ def turns(theta: Array, ratios: Array, torque: Array | None, workspace: Workspac
     square, sine, cosine = functions
     largest = _half_angle_functions(turn, square, scratch[0], sine, cosine)
     turn *= sine
-    return Turns(turn, cosine, square, largest)
+    return StepRotations(turn, cosine, square, largest)
 
 
 def _half_angle_functions(
@@ -125,7 +127,7 @@ def _horner(out: Array, x: Array, coefficients: list[float]) -> None:
     out += coefficients[0]
 
 
-Pair: TypeAlias = npt.NDArray[np.complexfloating]
+CayleyKleinPair: TypeAlias = npt.NDArray[np.complexfloating]
 """Quaternions as complex pairs α and β, shape (2, ...)."""
 
 _MIN_BATCHED_BODIES = 64
@@ -145,14 +147,14 @@ class AttitudeLayer:
         x, y, z, w = start.T
         self.pair[:, 0] = w + 1j * z, y - 1j * x
 
-    def advance(self, vector: Array, scalar: Array, workspace: Workspace) -> Pair:
+    def advance(self, vector: Array, scalar: Array, workspace: Workspace) -> CayleyKleinPair:
         """Fill the nodes after the first; return Cayley-Klein pairs of all, (2, steps + 1, bodies).
 
         Vector and scalar of the turns have shapes (3, steps, bodies) and (steps, bodies).
         """
         steps, count = scalar.shape
         matrix = workspace.complex_rows(MATRIX, 4, steps).reshape(2, 2, steps, count)
-        _matrix_into(matrix, vector, scalar)
+        _pair_matrix_into(matrix, vector, scalar)
         pair = self.pair[:, : steps + 1]
         whole, length = 0, isqrt(steps)
         if count < _MIN_BATCHED_BODIES and length > 1:
@@ -168,13 +170,13 @@ class AttitudeLayer:
         np.multiply(last, 1.0 / np.sqrt(square), out=self.pair[:, 0])
 
 
-def matrix_of(pair: Pair) -> Pair:
+def matrix_of_pair(pair: CayleyKleinPair) -> CayleyKleinPair:
     """Return the matrices [[a, b], [−b*, a*]] of Cayley-Klein pairs (2, ...), shape (2, 2, ...)."""
     a, b = pair
     return np.stack((np.stack((a, b)), np.stack((-b.conj(), a.conj()))))
 
 
-def attitude_rows(pair: Pair, workspace: Workspace) -> tuple[Array, Array]:
+def attitudes_from_pairs(pair: CayleyKleinPair, workspace: Workspace) -> tuple[Array, Array]:
     """Convert Cayley-Klein pairs (2, nodes, bodies) to quaternions and matrices.
 
     Returns:
@@ -201,7 +203,7 @@ def attitude_rows(pair: Pair, workspace: Workspace) -> tuple[Array, Array]:
     return q, R
 
 
-def _matrix_into(out: Pair, vector: Array, scalar: Array) -> None:
+def _pair_matrix_into(out: CayleyKleinPair, vector: Array, scalar: Array) -> None:
     """Write the matrices [[a, b], [−b*, a*]] of rotations into `out`, shape (2, 2, ...)."""
     (a, b), (minus_b_conjugate, a_conjugate) = out
     a.real, a.imag = scalar, vector[2]
@@ -212,7 +214,7 @@ def _matrix_into(out: Pair, vector: Array, scalar: Array) -> None:
     minus_b_conjugate.imag = b.imag
 
 
-def _multiply_by_segments(pair: Pair, matrix: Pair, length: int) -> None:
+def _multiply_by_segments(pair: CayleyKleinPair, matrix: CayleyKleinPair, length: int) -> None:
     """Compute the products within all segments at once, then multiply by preceding segments."""
     steps, count = matrix.shape[2:]
     segments = steps // length
@@ -223,12 +225,12 @@ def _multiply_by_segments(pair: Pair, matrix: Pair, length: int) -> None:
     _multiply_sequentially(by_step, np.moveaxis(matrix, 3, 2)[:, :, 1:])
     before = np.empty((2, segments + 1, count), dtype=np.complex128)
     before[:, 0] = pair[:, 0]
-    _multiply_sequentially(before, matrix_of(within[:, :, -1]))
-    products = np.multiply(before[:, None, :-1, None], matrix_of(within))
+    _multiply_sequentially(before, matrix_of_pair(within[:, :, -1]))
+    products = np.multiply(before[:, None, :-1, None], matrix_of_pair(within))
     np.add(products[0], products[1], out=within)
 
 
-def _multiply_sequentially(pair: Pair, matrix: Pair) -> None:
+def _multiply_sequentially(pair: CayleyKleinPair, matrix: CayleyKleinPair) -> None:
     """Compute pair[n + 1] = pair[n] · matrix[n] for all n, in place."""
     products = np.empty((2, 2, *pair.shape[2:]), dtype=np.complex128)
     first, second = products

@@ -7,10 +7,22 @@ from math import isfinite
 import numpy as np
 
 from identify.arrays import Array, Mat33
-from identify.simulation.checks import MAX_STEP_ANGLE, UNBOUNDED_ANGLE, Diverged, diverged
-from identify.simulation.decoupled.angular_velocity import Layer1, StageTorques, euler_ratios
-from identify.simulation.decoupled.attitude import AttitudeLayer, attitude_rows, turns
-from identify.simulation.decoupled.problem import Problem, SampledWrench, require_finite_samples
+from identify.simulation.checks import DIVERGENCE_ANGLE, MAX_STEP_ANGLE, Diverged, divergence_error
+from identify.simulation.decoupled.angular_velocity import (
+    AngularVelocityLayer,
+    StageTorques,
+    euler_ratios,
+)
+from identify.simulation.decoupled.attitude import (
+    AttitudeLayer,
+    attitudes_from_pairs,
+    step_rotations,
+)
+from identify.simulation.decoupled.problem import (
+    RolloutProblem,
+    SampledWrench,
+    require_finite_samples,
+)
 from identify.simulation.decoupled.translation import TranslationLayer
 from identify.simulation.decoupled.workspace import (
     Workspace,
@@ -102,18 +114,20 @@ class MotionOfOrigin:
         transform_into(states[10:13], self._fast_axes, theta)
 
 
-class Block:
+class BodyBlock:
     """Bodies that are integrated together, few enough for a chunk of time to fit into the cache."""
 
-    def __init__(self, problem: Problem, bodies: slice, chunk: int, method: Layer1) -> None:
+    def __init__(
+        self, problem: RolloutProblem, bodies: slice, chunk: int, method: AngularVelocityLayer
+    ) -> None:
         """Allocate all arrays for some bodies of a problem, with at most `chunk` steps."""
-        body, start = problem.body_of(bodies), problem.start[bodies]
+        body, start = problem.principal_bodies(bodies), problem.start[bodies]
         R_BP, count, step = rotation_from_unit_quaternion(body.quaternion), len(start), problem.step
         self._problem, self._bodies, self._chunk = problem, bodies, chunk
         self._workspace = Workspace(chunk + 1, count)
         self._loads = self._torques = None
         if problem.wrench is not None:
-            nodes, wrench = chunk + int(problem.linear), problem.wrench.of_bodies(bodies)
+            nodes, wrench = chunk + int(problem.linear), problem.wrench.select(bodies)
             self._loads = LoadLayer(body, R_BP, wrench, step, nodes)
             self._torques = StageTorques(self._loads.torque, linear=problem.linear)
         p, q, v, w = np.split(start, (3, 7, 10), axis=-1)
@@ -163,7 +177,7 @@ class Block:
             torque = self._loads.torque[:, :nodes] if linear else None  # held: it drops out
         self._angular_velocity(steps)
         theta = self._theta[:, : steps + 1]
-        turned = turns(theta, self._ratios, torque, workspace)
+        turned = step_rotations(theta, self._ratios, torque, workspace)
         if not turned.largest <= _MAX_SQUARED_HALF_ANGLE:  # NaN neither
             step, body = (
                 int(i) for i in np.argwhere(~(turned.square <= _MAX_SQUARED_HALF_ANGLE))[0]
@@ -172,11 +186,11 @@ class Block:
             raise self._diverged(turn, first + step, body)
         pair = self._attitude.advance(turned.vector, turned.scalar, workspace)
         if force is not None:
-            q, R = attitude_rows(pair, workspace)
+            q, R = attitudes_from_pairs(pair, workspace)
             self._translation.advance(theta, R, force, workspace, linear=linear)
             q, R = q[:, kept], R[:, :, kept]
         else:
-            q, R = attitude_rows(pair[:, kept], workspace)
+            q, R = attitudes_from_pairs(pair[:, kept], workspace)
             self._translation.advance_free(slice(steps, steps + 1))
             self._translation.advance_free(kept)
         if states.shape[1] > 0:
@@ -202,5 +216,5 @@ class Block:
             require_finite_samples(self._problem.wrench.samples)
         batch, h = self._problem.batch, self._problem.step
         index = np.unravel_index(self._bodies.start + body, batch) if batch else ()
-        node = step if turn < UNBOUNDED_ANGLE else step + 1  # where it is not finite
-        return diverged(turn, node * h, h, tuple(int(i) for i in index))
+        node = step if turn < DIVERGENCE_ANGLE else step + 1  # where it is not finite
+        return divergence_error(turn, node * h, h, tuple(int(i) for i in index))

@@ -19,7 +19,7 @@ from identify.simulation.decoupled.workspace import Workspace
 from identify.simulation.principal_axes import PrincipalBody
 from identify.simulation.state import State
 
-_CHUNK_SIZE = 1 << 16
+_CHECKED_SAMPLES = 1 << 16
 """Number of samples that are checked at a time."""
 
 
@@ -29,15 +29,15 @@ class SampledWrench:
 
     Attributes:
         samples: samples at Bo in B, shape (wrenches, n, 6).
-        of_body: index of the wrench of each body, shape (bodies,); None if all share one, or each
-            has one in the same order.
+        wrench_index: index of the wrench of each body, shape (bodies,); None if all share one, or
+            each has one in the same order.
     """
 
     samples: Vec6
-    of_body: Indices | None
+    wrench_index: Indices | None
 
     @classmethod
-    def over(cls, wrench: Vec6, batch: tuple[int, ...]) -> SampledWrench:
+    def broadcast_to(cls, wrench: Vec6, batch: tuple[int, ...]) -> SampledWrench:
         """Create the samples of a batch from a wrench (..., n, 6) that broadcasts to it."""
         repeated = (slice(0, 1) if stride == 0 else slice(None) for stride in wrench.strides[:-2])
         wrench = wrench[tuple(repeated)]  # else what `np.broadcast_to` made would be copied
@@ -46,11 +46,11 @@ class SampledWrench:
         which = np.broadcast_to(np.arange(count).reshape(shape), batch).reshape(-1)
         return cls(wrench.reshape(count, n, 6), None if count == 1 else which)
 
-    def of_bodies(self, bodies: slice) -> SampledWrench:
+    def select(self, bodies: slice) -> SampledWrench:
         """Return the samples of the wrench on some of the bodies."""
-        if self.of_body is None:
+        if self.wrench_index is None:
             return self
-        which = self.of_body[bodies]
+        which = self.wrench_index[bodies]
         if np.all(np.diff(which) == 1):  # one each, in their order: a view will do
             return SampledWrench(self.samples[which[0] : which[-1] + 1], None)
         return SampledWrench(self.samples, which)
@@ -61,15 +61,15 @@ class SampledWrench:
         if len(self.samples) == 1:
             return part
         out = workspace.rows(0, 6, nodes)
-        if self.of_body is None:
+        if self.wrench_index is None:
             np.copyto(out, part)
         else:
-            np.take(part, self.of_body, axis=2, out=out, mode="clip")
+            np.take(part, self.wrench_index, axis=2, out=out, mode="clip")
         return out
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class RolloutProblem:
     """Flat batch of bodies with initial states, gravity and wrenches.
 
     Attributes:
@@ -92,7 +92,7 @@ class Problem:
     step: float
     steps: int
 
-    def body_of(self, which: slice) -> PrincipalBody:
+    def principal_bodies(self, which: slice) -> PrincipalBody:
         """Return the bodies, in their principal axes, at some indices."""
         b = self.body
         return PrincipalBody(b.mass[which], b.com[which], b.moments[which], b.quaternion[which])
@@ -108,7 +108,7 @@ class Problem:
         *,
         interpolation: Interpolation,
         steps: int | None,
-    ) -> Problem:
+    ) -> RolloutProblem:
         """Check and flatten the arguments of `fast_rollout`.
 
         Raises:
@@ -122,7 +122,7 @@ class Problem:
         shapes = {"phi": phi.shape[:-1], "start": first.shape[:-1], "gravity": g.shape[:-1]}
         shapes["wrench"] = () if samples is None else samples.shape[:-2]
         batch = broadcast_batches(shapes)
-        body = _flat_body(PrincipalBody.of(phi), batch)
+        body = _flatten_body(PrincipalBody.of(phi), batch)
         if np.any(body.moments <= 0.0):
             raise SimulationError(
                 "a principal moment of inertia about the centre of mass is lost in rounding (it "
@@ -132,9 +132,9 @@ class Problem:
         return cls(
             batch=batch,
             body=body,
-            start=_flat(first, batch),
-            gravity=_flat(g, batch),
-            wrench=None if samples is None else SampledWrench.over(samples, batch),
+            start=_flatten_rows(first, batch),
+            gravity=_flatten_rows(g, batch),
+            wrench=None if samples is None else SampledWrench.broadcast_to(samples, batch),
             linear=interpolation == "linear",
             step=step,
             steps=steps,
@@ -165,19 +165,19 @@ def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec
 
 def require_finite_samples(wrench: Vec6) -> None:
     """Raise `SimulationError` unless all samples of a wrench, shape (..., n, 6), are finite."""
-    rows = max(1, _CHUNK_SIZE * wrench.shape[-2] // max(wrench.size, 1))
+    rows = max(1, _CHECKED_SAMPLES * wrench.shape[-2] // max(wrench.size, 1))
     for first in range(0, wrench.shape[-2], rows):  # no array of flags as large as the samples
         if not np.isfinite(wrench[..., first : first + rows, :]).all():
             raise SimulationError("wrench: some samples are not finite")
 
 
-def _flat_body(body: PrincipalBody, batch: tuple[int, ...]) -> PrincipalBody:
+def _flatten_body(body: PrincipalBody, batch: tuple[int, ...]) -> PrincipalBody:
     """Broadcast principal bodies to a flat batch."""
-    mass = _flat(body.mass[..., None], batch)[:, 0]
+    mass = _flatten_rows(body.mass[..., None], batch)[:, 0]
     fields = (body.com, body.moments, body.quaternion)
-    return PrincipalBody(mass, *(_flat(field, batch) for field in fields))
+    return PrincipalBody(mass, *(_flatten_rows(field, batch) for field in fields))
 
 
-def _flat(array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
+def _flatten_rows(array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
     """Broadcast rows to a flat batch, shape (bodies, k)."""
     return np.broadcast_to(array, (*batch, array.shape[-1])).reshape(-1, array.shape[-1])

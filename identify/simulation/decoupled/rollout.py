@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import PhiLike, Vec6
-from identify.simulation.checks import Interpolation, require_every
+from identify.simulation.checks import Interpolation, require_output_interval
 from identify.simulation.decoupled.angular_velocity import batched_layer, scalar_layer
-from identify.simulation.decoupled.block import Block
-from identify.simulation.decoupled.problem import Problem
+from identify.simulation.decoupled.block import BodyBlock
+from identify.simulation.decoupled.problem import RolloutProblem
 from identify.simulation.state import State, Trajectory
 from identify.spatial.vectors import GRAVITY_W
 
-_FEW_BODIES = 8
+_MAX_SCALAR_BODIES = 8
 """Number of bodies up to which Python floats are faster than NumPy calls."""
 
 _BLOCK_BODIES = 1024
@@ -62,12 +62,12 @@ def fast_rollout(
             batches that do not broadcast.
         Diverged: a body whose motion is unbounded, or turns by more than 1 rad in a step.
     """
-    problem = Problem.of(
+    problem = RolloutProblem.of(
         phi, start, wrench, step, gravity, interpolation=interpolation, steps=steps
     )
-    require_every(every)
+    require_output_interval(every)
     count = len(problem.body.mass)
-    few = count <= _FEW_BODIES
+    few = count <= _MAX_SCALAR_BODIES
     size = _CHUNK_NODES_OF_FEW if few else _CHUNK_NODES
     stored = problem.steps // every + 1
     states = np.empty((13, stored, count))
@@ -76,6 +76,8 @@ def fast_rollout(
         for first in range(0, count, _BLOCK_BODIES):
             bodies = slice(first, min(first + _BLOCK_BODIES, count))
             chunk = min(max(1, size // (bodies.stop - first)), max(problem.steps, 1))
-            Block(problem, bodies, chunk, scalar_layer if few else batched_layer).run(states, every)
+            BodyBlock(problem, bodies, chunk, scalar_layer if few else batched_layer).run(
+                states, every
+            )
     shaped = np.moveaxis(states.reshape(13, stored, *problem.batch), 0, -1)
     return Trajectory.from_vectors(every * problem.step * np.arange(stored), shaped)

@@ -25,7 +25,7 @@ from identify.simulation.free_rotation.checks import require_known_angle
 from identify.simulation.free_rotation.elliptic import (
     JacobiEvaluator,
     JacobiFunctions,
-    incomplete_third,
+    incomplete_third_kind,
 )
 from identify.simulation.free_rotation.polhode import OrderedSpin, polhode
 from identify.spatial import quaternion_from_rotation, quaternion_product
@@ -66,14 +66,14 @@ class PolhodeRotation:
         require_known_angle(halves, _MAX_HALF_PERIODS)
         functions = self._evaluate(rate * (time - np.where(np.isinf(T), 0.0, T) * halves) + start)
         gain = (p.lag - np.where(p.slow, 0.0, np.pi * p.handedness))[:, None] * halves
-        angle = p.base_rate[:, None] * time + gain + self._periodic(functions)
+        angle = p.base_rate[:, None] * time + gain + self._periodic_angle(functions)
         sign = np.where(halves % 2.0 == 0.0, 1.0, -1.0)
         components = np.stack((sign * functions.cn, sign * functions.sn, functions.dn), axis=1)
         direction = p.momentum.T[:, :, None] * components
         w = p.amplitude.T[:, :, None] * components
         return _attitude(direction, angle), w
 
-    def _periodic(self, functions: JacobiFunctions) -> Array:
+    def _periodic_angle(self, functions: JacobiFunctions) -> Array:
         """Compute the part of the angle about L that has the half period of ω."""
         p = self._polhode
         sn, cn, dn = functions
@@ -89,10 +89,10 @@ class PolhodeRotation:
         parameter = p.parameter[:, None]
         limit = p.complementary[:, None] == 0.0
         if not np.any(limit):
-            return azimuth + p.weight[:, None] * incomplete_third(functions, parameter)
+            return azimuth + p.weight[:, None] * incomplete_third_kind(functions, parameter)
         # On the separatrix D_ν(u) = (u − atan(√ν sn)/√ν)/(1 + ν); the part in u is in the rate.
         bounded = JacobiFunctions(*(np.where(limit, 1.0, value) for value in functions))
-        third = p.weight[:, None] * incomplete_third(bounded, parameter)
+        third = p.weight[:, None] * incomplete_third_kind(bounded, parameter)
         on_separatrix = s * np.arctan(np.sqrt(parameter) * sn)
         return azimuth + np.where(limit, on_separatrix, third)
 

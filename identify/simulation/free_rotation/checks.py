@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat33, Vec3, Vec4, as_array
 from identify.errors import SimulationError
-from identify.inertia.matrices import inertia_about_com, six_from_symmetric
+from identify.inertia.matrices import entries_from_symmetric, inertia_about_com
 from identify.simulation.checks import (
     broadcast_batches,
-    first_of,
+    first_true_index,
     format_batch_index,
     require_consistent,
 )
@@ -25,7 +25,7 @@ _NEGLIGIBLE_MOMENT = 1e-13
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class RotationStart:
     """Bodies and their states at time zero, one per row, scaled to order one.
 
     Attributes:
@@ -50,7 +50,7 @@ def checked_start(
     quaternion: ArrayLike,
     angular_velocity: ArrayLike,
     others: tuple[int, ...] = (),
-) -> Start:
+) -> RotationStart:
     """Check, broadcast and scale bodies and states.
 
     Args:
@@ -78,11 +78,11 @@ def checked_start(
     unit_of_inertia = _power_of_two(np.abs(inertia).max(axis=(1, 2), initial=0.0))
     w = rows(w, 1)
     unit_of_spin = _power_of_two(np.abs(w).max(axis=-1, initial=0.0))
-    return Start(
+    return RotationStart(
         batch=batch,
         inertia=inertia / unit_of_inertia[:, None, None],
         unit_of_inertia=unit_of_inertia,
-        quaternion=rows(_unit(q), 1),
+        quaternion=rows(_unit_quaternion(q), 1),
         spin=w / unit_of_spin[:, None],
         unit_of_spin=unit_of_spin,
     )
@@ -97,9 +97,9 @@ def checked_inertia(body: ArrayLike) -> Mat33:
     body = as_array(body, "body", (...,), SimulationError)
     phi, unit, tensor = body, None, None
     if body.shape[-2:] == (3, 3):
-        tensor = _symmetric(body)
+        tensor = _symmetric_inertia(body)
         unit = _power_of_two(np.abs(tensor).max(axis=(-2, -1), initial=0.0))
-        six = six_from_symmetric(tensor / unit[..., None, None])
+        six = entries_from_symmetric(tensor / unit[..., None, None])
         phi = np.zeros((*unit.shape, 10))
         phi[..., 0], phi[..., 4:] = 1.0, six
     elif body.shape[-1:] != (10,):
@@ -112,7 +112,7 @@ def checked_inertia(body: ArrayLike) -> Mat33:
     moments = np.linalg.eigvalsh(tensor)
     valid = moments[..., 0] > _NEGLIGIBLE_MOMENT * moments[..., 2]
     if not np.all(valid):
-        index = first_of(~valid)
+        index = first_true_index(~valid)
         listed = ", ".join(f"{moment:.4g}" for moment in moments[index])
         raise SimulationError(
             f"the body{format_batch_index(index)} has no inertia about some axis (a point or a "
@@ -131,12 +131,12 @@ def require_known_angle(angle: Array, limit: float) -> None:
         )
 
 
-def _symmetric(inertia: Array) -> Array:
+def _symmetric_inertia(inertia: Array) -> Array:
     transposed = inertia.swapaxes(-1, -2)
     scale = np.abs(inertia).max(axis=(-2, -1), keepdims=True, initial=0.0)
     valid = (np.abs(inertia - transposed) <= _SYMMETRY_TOLERANCE * scale).all(axis=(-2, -1))
     if not np.all(valid):
-        index = first_of(~valid)
+        index = first_true_index(~valid)
         raise SimulationError(
             f"body{format_batch_index(index)}: the inertia is not symmetric:\n{inertia[index]}\n"
             "an inertia tensor has Ixy = Iyx, Ixz = Izx and Iyz = Izy"
@@ -144,10 +144,10 @@ def _symmetric(inertia: Array) -> Array:
     return 0.5 * (inertia + transposed)
 
 
-def _unit(quaternion: Vec4) -> Vec4:
+def _unit_quaternion(quaternion: Vec4) -> Vec4:
     largest = np.abs(quaternion).max(axis=-1, keepdims=True, initial=0.0)
     if not np.all(largest > 0.0):
-        index = first_of(~(largest[..., 0] > 0.0))
+        index = first_true_index(~(largest[..., 0] > 0.0))
         raise SimulationError(
             f"quaternion{format_batch_index(index)}: all four numbers are zero; expected an "
             "attitude, such as [0, 0, 0, 1] for axes along those of the world"

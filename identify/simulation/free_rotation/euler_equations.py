@@ -75,7 +75,7 @@ def quaternion_rate(quaternion: Vec4, angular_velocity: Vec3) -> Vec4:
         quaternion: R_WB, shape (..., 4).
         angular_velocity: w_WB_B [rad/s], shape (..., 3).
     """
-    return 0.5 * quaternion_product(quaternion, _pure(angular_velocity))
+    return 0.5 * quaternion_product(quaternion, _pure_quaternion(angular_velocity))
 
 
 def quaternion_rate_in_world(quaternion: Vec4, angular_velocity_W: Vec3) -> Vec4:
@@ -85,10 +85,10 @@ def quaternion_rate_in_world(quaternion: Vec4, angular_velocity_W: Vec3) -> Vec4
         quaternion: R_WB, shape (..., 4).
         angular_velocity_W: w_WB_W [rad/s], shape (..., 3).
     """
-    return 0.5 * quaternion_product(_pure(angular_velocity_W), quaternion)
+    return 0.5 * quaternion_product(_pure_quaternion(angular_velocity_W), quaternion)
 
 
-def _pure(v: Vec3) -> Vec4:
+def _pure_quaternion(v: Vec3) -> Vec4:
     """Return the pure quaternion of a vector."""
     v = as_real(v, "v")
     return np.concatenate((v, np.zeros_like(v[..., :1])), axis=-1)

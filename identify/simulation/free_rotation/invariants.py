@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3
-from identify.simulation.free_rotation.checks import Start, checked_start
+from identify.simulation.free_rotation.checks import RotationStart, checked_start
 from identify.simulation.free_rotation.polhode import (
     OrderedSpin,
     Regime,
@@ -77,10 +77,10 @@ def rotation_invariants(body: ArrayLike, angular_velocity: ArrayLike) -> Rotatio
     steady = ordered.regime <= Regime.STEADY
     period, precession = (np.full(len(L), np.nan) for _ in range(2))
     if not steady.all():
-        path = polhode(ordered.of(~steady))
+        path = polhode(ordered.select(~steady))
         period[~steady] = 2.0 * path.half_period
         precession[~steady] = 2.0 * path.precession
-    axis, moment = _encircled(ordered, start)
+    axis, moment = _encircled_axis(ordered, start)
     unit_I, unit_w = start.unit_of_inertia, start.unit_of_spin
 
     def shaped(values: np.ndarray) -> np.ndarray:
@@ -114,7 +114,7 @@ def angular_momentum(body: ArrayLike, quaternion: ArrayLike, angular_velocity: A
     return rotate(rotation_from_quaternion(start.quaternion), L).reshape(*start.batch, 3)
 
 
-def _encircled(ordered: OrderedSpin, start: Start) -> tuple[Vec3, Array]:
+def _encircled_axis(ordered: OrderedSpin, start: RotationStart) -> tuple[Vec3, Array]:
     """Return the axis of B that ω encircles, and the moment about it."""
     separatrix = ordered.regime == Regime.SEPARATRIX
     # The sign of its second component is that of the direction ω tends to.

@@ -22,8 +22,8 @@ from scipy.special import ellipkm1
 from identify.arrays import Array, Flags, Mat33, Vec3
 from identify.simulation.free_rotation.elliptic import (
     JacobiFunctions,
-    complete_third,
-    incomplete_first,
+    complete_third_kind,
+    incomplete_first_kind,
 )
 from identify.simulation.free_rotation.principal_spin import principal_spin
 from identify.spatial.rotations import vector_norms
@@ -66,7 +66,7 @@ class OrderedSpin(NamedTuple):
     excess: Array
     regime: np.ndarray
 
-    def of(self, bodies: Flags) -> OrderedSpin:
+    def select(self, bodies: Flags) -> OrderedSpin:
         """Return the moments and components of some of the bodies."""
         return OrderedSpin(
             self.moments[:, bodies],
@@ -177,12 +177,12 @@ def polhode(ordered: OrderedSpin) -> Polhode:
         complementary=np.where(separatrix, 0.0, m1),
         rate=rate,
         half_period=np.where(separatrix, np.inf, 2.0 * ellipkm1(m1) / rate),
-        start=np.where(separatrix, hyperbolic, incomplete_first(bounded)),
+        start=np.where(separatrix, hyperbolic, incomplete_first_kind(bounded)),
         tilt=np.sqrt(1.0 + nu),
         slow=slow,
         ratio=kappa,
         parameter=parameter,
         weight=weight,
         base_rate=L / np.where(separatrix, I2, np.where(slow, I3, I1)),
-        lag=2.0 * weight * complete_third(m1, parameter),
+        lag=2.0 * weight * complete_third_kind(m1, parameter),
     )

@@ -94,7 +94,7 @@ def _diagonalised(inertia: np.ndarray, axes: Mat33) -> tuple[np.ndarray, np.ndar
     angle is a double; its cosine and sine form an exact rotation.
     """
     axes = axes * np.sign(np.linalg.det(axes))[:, None, None]
-    R = _rotations(_decimals(quaternion_from_rotation(axes).T))
+    R = _rotations_from_decimals(_decimals(quaternion_from_rotation(axes).T))
     for _ in range(_JACOBI_SWEEPS):
         for p, q in ((1, 2), (0, 2), (0, 1)):
             A = R.swapaxes(1, 2) @ inertia @ R
@@ -114,7 +114,7 @@ def _half_tangent(difference: Array, twice_product: Array) -> Array:
     return tangent / (1.0 + np.hypot(1.0, tangent))
 
 
-def _rotations(q: np.ndarray) -> np.ndarray:
+def _rotations_from_decimals(q: np.ndarray) -> np.ndarray:
     """Compute rotation matrices (n, 3, 3) of decimal quaternions (4, n) of any norm."""
     x, y, z, w = q
     rows = [

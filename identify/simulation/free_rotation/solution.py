@@ -13,7 +13,7 @@ from identify.errors import SimulationError
 from identify.simulation.checks import broadcast_batches
 from identify.simulation.free_rotation.attitude import PolhodeRotation
 from identify.simulation.free_rotation.checks import (
-    Start,
+    RotationStart,
     checked_start,
     require_known_angle,
 )
@@ -87,7 +87,7 @@ def rotate_freely(
     return FreeRotation(times, q.reshape(*shape, 4), w.reshape(*shape, 3))
 
 
-def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
+def _rotate(start: RotationStart, time: Array) -> tuple[Vec4, Vec3]:
     """Compute quaternions (n, k, 4) and angular velocities (n, k, 3) at times (n, k), in chunks."""
     bodies, samples = time.shape
     q, w = np.empty((bodies, samples, 4)), np.empty((bodies, samples, 3))
@@ -104,7 +104,7 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
             if subset is steady:
                 at = _steady_rotation(start.spin[rows], quaternion)
             else:
-                at = PolhodeRotation(ordered.of(subset), quaternion).at
+                at = PolhodeRotation(ordered.select(subset), quaternion).at
             for begin in range(0, samples, _CHUNK_SAMPLES):
                 columns = slice(begin, begin + _CHUNK_SAMPLES)
                 with np.errstate(over="ignore"):

@@ -8,14 +8,14 @@ from identify.simulation.integrators.explicit import MuntheKaas4, SemiImplicitEu
 from identify.simulation.integrators.interface import Integrator
 from identify.simulation.integrators.splitting import SuzukiSplitting
 
-__all__ = ["EXACT", "INTEGRATORS", "Integrator", "find_integrator"]
+__all__ = ["CLOSED_FORM", "INTEGRATORS", "Integrator", "find_integrator"]
 
 INTEGRATORS: dict[str, type[Integrator]] = {
     kind.name: kind for kind in (SemiImplicitEuler, MuntheKaas4, SuzukiSplitting)
 }
 """Integrators by name."""
 
-EXACT = "exact"
+CLOSED_FORM = "exact"
 """Name of the closed-form solution for a body on which gravity alone acts."""
 
 
@@ -27,4 +27,4 @@ def find_integrator(
     Raises:
         SimulationError, or `error`: unknown name; the message suggests the nearest one.
     """
-    return lookup({**INTEGRATORS, EXACT: None}, name, "integrator", error)
+    return lookup({**INTEGRATORS, CLOSED_FORM: None}, name, "integrator", error)

@@ -34,11 +34,11 @@ class MuntheKaas4(Integrator):
 
         def rate(change: Array, time: float) -> Array:
             """Return the rate of the change [θ, Δx, Δp, ΔL] since the start of the step."""
-            now = _moved(phase, change)
+            now = _apply_change(phase, change)
             v, w, force = motion.rates(now, rotation_from_unit_quaternion(now[..., ATTITUDE]), time)
             return np.concatenate((rotation_vector_rate(change[..., :3], w), v, force), axis=-1)
 
-        after = _moved(phase, runge_kutta(rate, np.zeros_like(phase[..., :12]), time, step))
+        after = _apply_change(phase, runge_kutta(rate, np.zeros_like(phase[..., :12]), time, step))
         return _normalised(after)  # a product of unit quaternions is one but for rounding
 
 
@@ -104,7 +104,7 @@ def runge_kutta(
     return step * (k1 + 2.0 * (k2 + k3) + k4) / 6.0
 
 
-def _moved(start: Array, change: Array) -> Array:
+def _apply_change(start: Array, change: Array) -> Array:
     phase = np.empty_like(start)
     phase[..., ATTITUDE] = quaternion_product(start[..., ATTITUDE], exp_rotation(change[..., :3]))
     phase[..., POSITION] = start[..., POSITION] + change[..., 3:6]

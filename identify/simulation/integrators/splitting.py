@@ -82,7 +82,7 @@ class SuzukiSplitting(Integrator):
 
 def _kick(motion: ForcedBody, phase: Array, time: float, duration: float) -> None:
     """Advance the momentum by the loads during a time, with the pose fixed."""
-    if motion.free:
+    if motion.is_free:
         return
     R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
     if not motion.state_loads:

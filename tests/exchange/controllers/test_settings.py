@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from identify.exchange.controllers import CONTROLLERS, MAX_PAYLOAD_MASS, payload_setting
+from identify.exchange.controllers import CONTROLLERS, MAX_CONTROLLER_PAYLOAD, payload_setting
 from identify.inertia import InertialParameters, is_consistent
 from tests.close import assert_close, assert_same_body
 from tests.exchange.controllers.reading import READERS
@@ -20,7 +20,7 @@ SCREENS = {"fanuc": (0.01, 0.01, 0.0980665), "yaskawa": (0.001, 0.001, 1.0)}
 def fits(phi: np.ndarray) -> bool:
     body = InertialParameters(phi)
     return (
-        0.005 < body.mass < MAX_PAYLOAD_MASS
+        0.005 < body.mass < MAX_CONTROLLER_PAYLOAD
         and float(np.linalg.norm(body.com)) < 10.0
         and float(np.abs(body.inertia_about_com).max()) < 100.0
     )
@@ -75,7 +75,7 @@ def test_written_settings_are_physically_consistent(name: str, body: InertialPar
 @pytest.mark.parametrize("name", CONTROLLERS)
 @given(mass=masses(), com=vectors(3, 0.5))
 def test_point_mass_keeps_zero_inertia(name: str, mass: float, com: np.ndarray) -> None:
-    mass = min(max(mass, 0.01), MAX_PAYLOAD_MASS)
+    mass = min(max(mass, 0.01), MAX_CONTROLLER_PAYLOAD)
     body = InertialParameters.from_com(mass, com, np.zeros((3, 3)))
     written = payload_setting(name, body)
     read = READERS[name](written.text)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from identify.errors import ModelError
-from identify.exchange.link_checks import Requirement, check_links
+from identify.exchange.link_checks import LinkRequirements, check_links
 from identify.exchange.link_geometry import ShapeInertia, shape_contradiction
 from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY, implied_density
 from identify.exchange.models import read_model
 from identify.exchange.repair import RepairSettings, repair_model
-from identify.inertia import check, in_frame, inertia_about_com
+from identify.inertia import check_consistency, in_frame, inertia_about_com
 from identify.inertia.conventions.axes import rotation_from_rpy
 from identify.inertia.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from identify.spatial import Pose
@@ -192,7 +192,7 @@ def test_repaired_inertia_implies_plausible_density(tmp_path, moments, mass):
     entries = " ".join(f'{name}="{six.get(name, "0")}"' for name in (*six, "ixy", "ixz", "iyz"))
     path = urdf(tmp_path / "r.urdf", f'<mass value="{mass}"/><inertia {entries}/>')
     phi, _ = repaired(path)
-    assert not check(phi).impossible
+    assert not check_consistency(phi).impossible
     assert implied_density(phi) <= MAX_MATERIAL_DENSITY
     assert not check_links(read_model(path).links)[0].problem
 
@@ -205,16 +205,16 @@ def test_a_margin_is_asked_for_and_reached(tmp_path, margin, diagonal):
     six = dict(zip(("ixx", "iyy", "izz"), map(repr, diagonal), strict=True))
     entries = " ".join(f'{name}="{six.get(name, "0")}"' for name in (*six, "ixy", "ixz", "iyz"))
     path = urdf(tmp_path / "r.urdf", f'<mass value="0.1"/><inertia {entries}/>')
-    asked = Requirement(margin=margin)
+    asked = LinkRequirements(margin=margin)
     phi, _ = repaired(path, requirement=asked)
-    assert check(phi).margin >= margin * (1 - 1e-6)
+    assert check_consistency(phi).margin >= margin * (1 - 1e-6)
     assert not check_links(read_model(path).links, asked)[0].problem
 
 
 @pytest.mark.parametrize("margin", [-0.1, 1 / 3, float("nan")])
 def test_unattainable_margin_is_rejected(margin):
     with pytest.raises(ModelError, match=r"expected from 0 .* to below 1/3"):
-        Requirement(margin=margin)
+        LinkRequirements(margin=margin)
 
 
 @pytest.mark.parametrize("density", [-1.0, 0.0, 1e6])

@@ -6,7 +6,7 @@ import pytest
 from identify.exchange.models import read_model
 from identify.exchange.repair import repair_model
 from identify.exchange.rewriting import rewrite_inertias
-from identify.exchange.rounding import MARGIN
+from identify.exchange.rounding import MIN_MOMENT_RATIO
 from identify.inertia import nearest_consistent
 from identify.inertia.matrices import second_moment_about_com
 from tests.close import assert_close, assert_same_body
@@ -107,7 +107,7 @@ def test_repair_in_rotated_axes_keeps_half_the_margin_after_rounding(tmp_path, f
     path.write_bytes(repair_model(path).content)
     (link,) = read_model(path).links
     values = np.linalg.eigvalsh(second_moment_about_com(link.printed))
-    assert values[0] >= 0.499 * MARGIN * values.sum()
+    assert values[0] >= 0.499 * MIN_MOMENT_RATIO * values.sum()
     assert not link.verdict.impossible
     assert not repair_model(path).repairs
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from identify.errors import ModelError
 from identify.exchange.models import read_model
 from identify.exchange.rewriting import inertial_snippet
-from identify.exchange.rounding import DIGITS, MARGIN, round_body
+from identify.exchange.rounding import DEFAULT_DIGITS, MIN_MOMENT_RATIO, round_body
 from identify.inertia import is_consistent, phi_from_inertia, smallest_pseudo_eigenvalue
 from identify.inertia.conventions import MujocoInertial, phi_from_spatial_matrix
-from identify.inertia.verdict import check
+from identify.inertia.verdict import check_consistency
 from tests.close import assert_same_body
 from tests.exchange.models.many_bodies import allowed, many_bodies
 from tests.slow import few_or_many
@@ -27,8 +27,8 @@ def test_printed_body_is_consistent_and_equal(phi, principal):
     centred = phi_from_inertia(
         float(rounded.mass), np.zeros(3), _tensor([float(x) for x in rounded.inertia])
     )
-    assert smallest_pseudo_eigenvalue(centred) >= 0.4 * MARGIN
-    assert not check(rounded.phi).impossible
+    assert smallest_pseudo_eigenvalue(centred) >= 0.4 * MIN_MOMENT_RATIO
+    assert not check_consistency(rounded.phi).impossible
     if principal:
         moments = np.array([float(x) for x in rounded.diagonal])
         quat = np.array([float(x) for x in rounded.quat_wxyz])
@@ -58,7 +58,7 @@ def test_digits_are_added_where_three_would_make_it_inconsistent():
     assert rounded.digits > 3
     assert not rounded.change
     assert is_consistent(rounded.phi)
-    assert round_body(near).digits == DIGITS
+    assert round_body(near).digits == DEFAULT_DIGITS
 
 
 def test_rounding_of_the_shift_to_the_centre_of_mass_is_not_printed():

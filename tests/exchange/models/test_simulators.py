@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from experiments.models_study.programs import URDF, installed, sdf_of
-from identify.exchange.link_checks import Requirement, check_links
+from identify.exchange.link_checks import LinkRequirements, check_links
 from identify.exchange.models import read_model
 from identify.exchange.repair import RepairSettings, repair_model
 from identify.exchange.rewriting import open_model
@@ -124,7 +124,7 @@ def test_a_frame_that_moves_needs_a_mass_fixed_to_it(tmp_path, mujoco, first, se
     joints += JOINT.format(parent="a", child="b", kind=second)
     path = tmp_path / "r.urdf"
     path.write_text(MOVING.format(joints=joints, b=b))
-    found = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
+    found = check_links(read_model(path).links, LinkRequirements(SIMULATORS["mujoco"]))
     assert {entry.link.name for entry in found if entry.problem} == alone
     assert installed()["mujoco"][1](path.read_text()) == (not alone)
 
@@ -171,5 +171,5 @@ def test_repaired_robots_load_in_every_program(tmp_path, robot):
             if good or name != "pinocchio":  # which loads anything
                 assert all(took) == good, name
     for name in SIMULATORS:
-        asked = Requirement(SIMULATORS[name])
+        asked = LinkRequirements(SIMULATORS[name])
         assert not [e for e in check_links(read_model(fixed).links, asked) if e.problem], name

@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from identify.exchange.link_checks import Requirement, check_links, find_typo
+from identify.exchange.link_checks import LinkRequirements, check_links, find_typo
 from identify.exchange.models import read_model
 from identify.exchange.repair import RepairSettings, repair_model
 from identify.exchange.rewriting import link_shapes
@@ -224,7 +224,9 @@ def test_placeholder_is_reported_once(tmp_path, form, moment):
 @pytest.mark.parametrize("numbers", ["1e-35 0 0 1e-35 0 5e-35", "0 0 2e-35 0 0 0"])
 def test_inertia_at_rounding_level_counts_as_missing(tmp_path, form, numbers):
     path = model(tmp_path, numbers, form=form)
-    (judged,) = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"], margin=0.01))
+    (judged,) = check_links(
+        read_model(path).links, LinkRequirements(SIMULATORS["mujoco"], margin=0.01)
+    )
     assert judged.problem == "without inertia"
     assert judged.reasons == (
         "a mass of 0.64 kg, but no inertia",
@@ -234,14 +236,14 @@ def test_inertia_at_rounding_level_counts_as_missing(tmp_path, form, numbers):
 
 def test_plate_is_reported_without_room_for_rounding(tmp_path):
     path = model(tmp_path, "1.5 0.5 0 1.5 0 3")  # a plate, of moments 1, 2 and 3
-    (judged,) = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
+    (judged,) = check_links(read_model(path).links, LinkRequirements(SIMULATORS["mujoco"]))
     (reason,) = judged.reasons
     assert reason.endswith("is the sum of the others, which leaves no room for rounding")
 
 
 def test_each_reason_is_a_single_line(tmp_path):
     path = model(tmp_path, "4.77 0 0 2.2 0 2.1")
-    (judged,) = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
+    (judged,) = check_links(read_model(path).links, LinkRequirements(SIMULATORS["mujoco"]))
     triangle, slip, program = judged.reasons
     assert triangle.startswith("triangle inequality: ")
     assert slip.startswith("perhaps a typo, ixx 10 times too large")

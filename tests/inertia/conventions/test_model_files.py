@@ -6,9 +6,9 @@ from identify.errors import ModelError
 from identify.inertia import inertia_about_origin
 from identify.inertia.conventions import (
     SdfInertial,
+    entries_in_order,
     find_convention,
     rotation_from_rpy,
-    six_in_order,
 )
 from identify.spatial import Pose, quaternion_from_rotation
 from tests.close import assert_close, assert_same_body
@@ -27,7 +27,7 @@ def test_points_given_in_the_inertial_frame_are_the_body_in_the_link(seed, numbe
     xyz, rpy = np.array(numbers[:3]), np.array(numbers[3:])
     X_LC = Pose(rotation_from_rpy(rpy), xyz)
     points, weights = centred_cloud(seed)
-    six = six_in_order(inertia_about_origin(phi_of_points(points, weights)), "urdf")
+    six = entries_in_order(inertia_about_origin(phi_of_points(points, weights)), "urdf")
     expected = phi_of_points(X_LC.apply(points), weights)
     q = quaternion_from_rotation(X_LC.rotation)
     mass = weights.sum()

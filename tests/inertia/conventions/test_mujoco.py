@@ -5,8 +5,8 @@ from hypothesis import given, strategies as st
 from identify.errors import ModelError
 from identify.inertia import inertia_about_com
 from identify.inertia.conventions import (
-    MIN_FULL_INERTIA,
-    MIN_INERTIA,
+    MUJOCO_MIN_FULL_INERTIA,
+    MUJOCO_MIN_INERTIA,
     MassProperties,
     MujocoInertial,
     SdfInertial,
@@ -53,8 +53,8 @@ shares = st.sampled_from([0.0, 0.3, 0.7, 1.0 - 1e-16, 1.0, 1.0 + 2.3e-16, 1.0 + 
 @given(floors, st.tuples(floors, floors, shares, st.permutations([0, 1, 2])))
 def test_compiles_matches_mujoco_compiler(mujoco, mass, shape):
     a, b, share, order = shape
-    moments = MIN_INERTIA * np.array([a, b, share * (a + b)])[order]
-    inertial = MujocoInertial(mass * MIN_INERTIA, np.zeros(3), [1.0, 0, 0, 0], moments)
+    moments = MUJOCO_MIN_INERTIA * np.array([a, b, share * (a + b)])[order]
+    inertial = MujocoInertial(mass * MUJOCO_MIN_INERTIA, np.zeros(3), [1.0, 0, 0, 0], moments)
     if inertial.compiles:
         assert np.array_equal(compiled(mujoco, mjcf_text(inertial)).diaginertia, moments)
     else:
@@ -66,9 +66,9 @@ def test_full_inertia_has_a_higher_floor(mujoco):
     def full(moment: float) -> MassProperties:
         return MassProperties(np.array(1.0), np.zeros(3), moment * np.array([1.0, 1, 1, 0, 0, 0]))
 
-    assert compiled(mujoco, mjcf_text(full(MIN_FULL_INERTIA))).compiles
+    assert compiled(mujoco, mjcf_text(full(MUJOCO_MIN_FULL_INERTIA))).compiles
     with pytest.raises(ValueError, match="inertia must have positive eigenvalues"):
-        compiled(mujoco, mjcf_text(full(0.99 * MIN_FULL_INERTIA)))
+        compiled(mujoco, mjcf_text(full(0.99 * MUJOCO_MIN_FULL_INERTIA)))
 
 
 def test_a_quaternion_of_any_length_is_a_rotation():

@@ -7,19 +7,19 @@ from hypothesis import given, strategies as st
 from identify.errors import ModelError
 from identify.inertia import inertia_about_origin, spatial_inertia, swap_spatial_order
 from identify.inertia.conventions import (
-    SIX_ORDERS,
+    ENTRY_ORDERS,
     Convention,
     MassProperties,
+    entries_in_order,
     find_convention,
-    matrix_from_six,
+    matrix_from_entries,
     phi_from_spatial_matrix,
-    six_in_order,
     spatial_matrix,
 )
 from tests.close import assert_close, assert_same_body
 from tests.strategies import bodies, phi_of_points, seeds
 
-six_orders = st.sampled_from(sorted(SIX_ORDERS))
+six_orders = st.sampled_from(sorted(ENTRY_ORDERS))
 products = st.sampled_from(["negative", "positive"])
 
 
@@ -41,17 +41,17 @@ def test_orders_of_six_are_the_integrals_they_name(seed, order, sign):
     points, weights = cloud(seed)
     inertia = inertia_about_origin(phi_of_points(points, weights))
     factor = {"negative": -1.0, "positive": 1.0}[sign]
-    expected = [integral(entry, points, weights, factor) for entry in SIX_ORDERS[order]]
-    six = six_in_order(inertia, order, sign)
+    expected = [integral(entry, points, weights, factor) for entry in ENTRY_ORDERS[order]]
+    six = entries_in_order(inertia, order, sign)
     assert_close(six, expected, 1e-14)
-    assert np.array_equal(matrix_from_six(six, order, sign), inertia)
+    assert np.array_equal(matrix_from_entries(six, order, sign), inertia)
 
 
 @given(seeds(), six_orders)
 def test_orders_of_ten_are_the_integrals_they_name(seed, order):
     points, weights = cloud(seed)
     moments = {"m": weights.sum(), **dict(zip(("hx", "hy", "hz"), weights @ points, strict=True))}
-    six = [integral(entry, points, weights, -1.0) for entry in SIX_ORDERS[order]]
+    six = [integral(entry, points, weights, -1.0) for entry in ENTRY_ORDERS[order]]
     expected = [*moments.values(), *six]
     phi = phi_of_points(points, weights)
     convention = Convention("ten", "ten", "origin", order)
@@ -77,11 +77,11 @@ def test_cad_properties_are_the_integrals_with_their_sign(seed, sign, point):
 
 def test_unknown_order_names_are_rejected():
     with pytest.raises(ModelError, match=r"no order of six 'voight'.*did you mean 'voigt'"):
-        six_in_order(np.eye(3), "voight")
+        entries_in_order(np.eye(3), "voight")
     with pytest.raises(ModelError, match=r"no order of six 'wensig'.*did you mean 'wensing'"):
         Convention("ten", "ten", "origin", "wensig").from_phi(np.ones(10))
     with pytest.raises(ModelError, match="products: expected 'negative' or 'positive', got 'plus'"):
-        matrix_from_six(np.ones(6), "voigt", "plus")
+        matrix_from_entries(np.ones(6), "voigt", "plus")
     with pytest.raises(ModelError, match=r"point: expected one of .*'centre of mass'.* got 'com'"):
         replace(find_convention("cad"), point="com")
 

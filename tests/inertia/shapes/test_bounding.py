@@ -66,7 +66,7 @@ def test_flat_sets_have_flat_ellipsoids(X):
     assert_close(point.centre, X.position, 1e-15, scale=4.0)
     for flat in (ellipse, line, point):
         with pytest.raises(ModelError, match=r"it is flat .* give the plate or rod a thickness"):
-            _ = flat.homogeneous
+            _ = flat.containment_matrix
 
 
 @given(poses(), seeds())
@@ -76,7 +76,7 @@ def test_homogeneous_matrix_separates_inside_from_outside(X, seed):
     axes = np.sort(rng.uniform(0.3, 2.0, 3))
     ellipsoid = BoundingEllipsoid(rng.normal(size=3), np.diag(axes**2)).in_frame(X)
     assert_close(ellipsoid.semi_axes, axes, 1e-13)
-    E = ellipsoid.homogeneous
+    E = ellipsoid.containment_matrix
     root = np.linalg.cholesky(ellipsoid.Q)
     inside = ellipsoid.centre + rng.uniform(0.0, 1.0, (20, 1)) * on_sphere(20) @ root.T
     assert ellipsoid.contains(inside).all()

@@ -11,7 +11,7 @@ from identify.inertia.shapes import (
     Cylinder,
     Ellipsoid,
     Mesh,
-    Points,
+    PointMasses,
     Rod,
     Sphere,
     convex_hull,
@@ -31,7 +31,7 @@ SOLIDS = (
 
 def agree(shape, count: int, rtol: float) -> None:
     interior = sample_interior(shape, count)
-    filled = Points(interior.points, interior.volumes)
+    filled = PointMasses(interior.points, interior.volumes)
     size = np.sqrt(np.trace(shape.covariance))
     assert_close(filled.measure, shape.measure, rtol)
     assert_close(filled.centroid, shape.centroid, rtol, scale=size)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 from identify.errors import ModelError
-from identify.inertia.shapes import Points
+from identify.inertia.shapes import PointMasses
 from tests.close import assert_same_body
 from tests.strategies import phi_of_points, seeds
 
@@ -12,7 +12,7 @@ from tests.strategies import phi_of_points, seeds
 def test_weights_are_absolute_or_relative_masses(seed):
     rng = np.random.default_rng(seed)
     positions, weights = rng.normal(size=(7, 3)) + rng.normal(size=3), rng.uniform(0.0, 2.0, 7)
-    points = Points(positions, weights)
+    points = PointMasses(positions, weights)
     assert_same_body(points.body(), phi_of_points(positions, weights), 1e-13)
     share = 3.0 / weights.sum() * weights
     assert_same_body(points.body(mass=3.0), phi_of_points(positions, share), 1e-13)
@@ -32,4 +32,4 @@ def test_weights_are_absolute_or_relative_masses(seed):
 )
 def test_invalid_point_masses_are_rejected(positions, weights, message):
     with pytest.raises(ModelError, match=message):
-        Points(positions, weights)
+        PointMasses(positions, weights)

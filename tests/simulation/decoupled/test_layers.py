@@ -5,7 +5,11 @@ from scipy.spatial.transform import Rotation
 from identify.simulation.decoupled.angular_velocity import (
     StageTorques,
 )
-from identify.simulation.decoupled.attitude import AttitudeLayer, attitude_rows, turns
+from identify.simulation.decoupled.attitude import (
+    AttitudeLayer,
+    attitudes_from_pairs,
+    step_rotations,
+)
 from identify.simulation.decoupled.workspace import Workspace
 from identify.spatial.rotations import rotation_angle
 from tests.close import assert_close
@@ -28,7 +32,9 @@ def test_stage_torques_lie_on_the_line_or_on_the_last_sample():
 def test_a_constant_spin_turns_exactly(size):
     axis = np.array([2.0, -1.0, 2.0]) / 3.0
     theta = np.broadcast_to((size * axis)[:, None, None], (3, 5, 2)).copy()
-    vector, scalar, square, largest = turns(theta, np.zeros((3, 1, 2)), None, Workspace(5, 2))
+    vector, scalar, square, largest = step_rotations(
+        theta, np.zeros((3, 1, 2)), None, Workspace(5, 2)
+    )
     expected = np.broadcast_to((np.sin(size) * axis)[:, None, None], (3, 4, 2))
     assert_close(vector, expected, 2e-15, scale=1.0 + size)
     assert_close(scalar, np.full((4, 2), np.cos(size)), 2e-15, scale=1.0 + size)
@@ -44,7 +50,7 @@ def test_attitudes_are_the_product_of_the_turns(steps, count):
     workspace = Workspace(steps + 1, count)
     layer = AttitudeLayer(start.as_quat(), steps)
     pair = layer.advance(q[..., :3].transpose(2, 0, 1).copy(), q[..., 3].copy(), workspace)
-    rows, R = attitude_rows(pair, workspace)
+    rows, R = attitudes_from_pairs(pair, workspace)
     attitude = start
     for n in range(steps):
         attitude = attitude * Rotation.from_quat(q[n])

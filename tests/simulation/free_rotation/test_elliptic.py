@@ -6,9 +6,9 @@ from scipy.special import ellipj, ellipk, ellipkinc, ellipkm1
 
 from identify.simulation.free_rotation.elliptic import (
     JacobiEvaluator,
-    complete_third,
-    incomplete_first,
-    incomplete_third,
+    complete_third_kind,
+    incomplete_first_kind,
+    incomplete_third_kind,
 )
 from tests.close import assert_close
 
@@ -26,7 +26,7 @@ def test_complete_third_kind_to_the_digits_of_a_double(m1, p):
     with mp.workdps(50):
         m = 1 - mp.mpf(m1)
         expected = (mp.ellipk(m) - mp.ellippi(-mp.mpf(p), m)) / mp.mpf(p)
-        assert abs(mp.mpf(float(complete_third(m1, p))) / expected - 1) < 2e-15
+        assert abs(mp.mpf(float(complete_third_kind(m1, p))) / expected - 1) < 2e-15
 
 
 @given(st.floats(1e-6, 1.0), st.floats(-1.0, 1.0))
@@ -51,7 +51,7 @@ def test_identities_hold_for_any_complement(m1, share):
 @given(complements.filter(lambda m1: m1 > 1e-100), st.floats(-0.999, 0.999))
 def test_the_integral_of_the_first_kind_inverts_them(m1, share):
     u = share * float(ellipkm1(m1))
-    assert abs(incomplete_first(functions(u, m1)) - u) < 1e-14 * float(ellipkm1(m1))
+    assert abs(incomplete_first_kind(functions(u, m1)) - u) < 1e-14 * float(ellipkm1(m1))
 
 
 def test_hyperbolic_functions_at_the_limit():
@@ -75,6 +75,6 @@ def test_incomplete_third_kind_is_its_integral(m1, share, p):
         return square / (1.0 + p * square) / np.sqrt(1.0 - m * square)
 
     expected = quad(integrand, 0.0, phi, epsabs=1e-14, epsrel=1e-12)[0]
-    found = incomplete_third(functions(u, m1), np.array(p))
+    found = incomplete_third_kind(functions(u, m1), np.array(p))
     assert_close(found, expected, 1e-9, scale=1.0)
     assert_close(ellipkinc(phi, m), u, 1e-9, scale=1.0)
