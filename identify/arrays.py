@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from identify.errors import IdentifyError, ModelError
 
 Array: TypeAlias = NDArray[np.floating]
-"""Real numbers; arrays created by the toolkit are float64."""
+"""Array of real numbers; arrays created by the toolkit are float64."""
 Indices: TypeAlias = NDArray[np.integer]
 Flags: TypeAlias = NDArray[np.bool_]
 Vec3: TypeAlias = Array
-"""Vectors, shape (..., 3)."""
+"""Three-dimensional vectors, shape (..., 3)."""
 Vec4: TypeAlias = Array
 """Quaternions [x, y, z, w], shape (..., 4)."""
 Vec6: TypeAlias = Array
@@ -37,7 +37,7 @@ Mat66: TypeAlias = Array
 AxisLengths: TypeAlias = tuple[int | EllipsisType | None, ...]
 """Lengths of the axes of an array; None means any length, `...` at the front any batch."""
 ErrorFactory: TypeAlias = Callable[[str], IdentifyError]
-"""Function from a message to an error: an error class, or one with its file bound."""
+"""Function that creates an error from its message, such as an error class."""
 
 
 def is_masked(values: object) -> bool:
@@ -48,7 +48,7 @@ def is_masked(values: object) -> bool:
 
 
 def as_real(values: ArrayLike, name: str, error: ErrorFactory = ModelError) -> Array:
-    """Convert to an array of float64, without a copy if it is one.
+    """Convert values to an array of float64, without a copy if they are one.
 
     NumPy would drop imaginary parts, and use the values beneath a mask.
 
@@ -77,7 +77,7 @@ def as_array(
     *,
     finite: bool = True,
 ) -> Array:
-    """Convert to an array of float64 of an expected shape, without a copy if it is one.
+    """Convert values to an array of float64 of an expected shape, without a copy if they are one.
 
     Args:
         values: anything NumPy converts to an array of numbers.
@@ -117,7 +117,7 @@ def _matches_shape(got: tuple[int, ...], shape: AxisLengths) -> bool:
 def seal(
     values: ArrayLike, name: str, shape: AxisLengths, error: ErrorFactory = ModelError
 ) -> Array:
-    """Return a read-only copy of `as_array(…)`, with the same arguments and errors."""
+    """Return a validated, read-only copy of an array, with the checks of `as_array`."""
     array = np.array(as_array(values, name, shape, error))
     array.flags.writeable = False
     return array

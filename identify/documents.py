@@ -30,7 +30,7 @@ _MAX_LISTED_PROBLEMS = 20
 
 
 KeyFormatter: TypeAlias = Callable[[tuple[str | int, ...], str], str]
-"""Function that formats a key of a table for messages, or, for an empty key, the table."""
+"""Function that formats a table and one of its keys for messages; an empty key is the table."""
 
 
 class InvalidKeyValue(ValueError):
@@ -71,7 +71,7 @@ _SHORT_REPR, _MAX_REPR_CHARS = _ShortRepr(), 300
 
 
 def finite_number(value: object) -> float:
-    """Validate a finite number; booleans and text are rejected.
+    """Validate that a value is a finite number, and return it as a float; booleans are rejected.
 
     Raises:
         ValueError: not a finite number.
@@ -83,7 +83,7 @@ def finite_number(value: object) -> float:
 
 
 def numbers_validator(*shape: int) -> Callable[[object], Any]:
-    """Return a validator of nested lists of finite numbers of a shape, which returns tuples."""
+    """Return a validator for nested lists of finite numbers with a given shape."""
     if not shape:
         return finite_number
     count, *rest = shape
@@ -116,7 +116,7 @@ def unit_quaternion(value: object) -> tuple[float, ...]:
 
 
 def word_validator(known: Collection[str], *, ignoring: str = "") -> BeforeValidator:
-    """Return a validator for one of some words; `ignoring` is a pattern of ignored characters."""
+    """Return a validator for a word of a list; `ignoring` is a pattern of ignored characters."""
 
     def check(value: object) -> str:
         word = re.sub(ignoring, "", value) if ignoring and isinstance(value, str) else value
@@ -218,7 +218,7 @@ def lookup(
 
 
 def table_prefix(location: tuple[str | int, ...]) -> str:
-    """Return a table's heading in the file, `[body] `, or `[[loads]] 2: `, counted from one."""
+    """Format the heading of a TOML table for messages, as `[body] ` or `[[loads]] 2: `."""
     match location:
         case ():
             return ""
@@ -229,14 +229,14 @@ def table_prefix(location: tuple[str | int, ...]) -> str:
 
 
 def key_label(table: tuple[str | int, ...], key: str) -> str:
-    """Return a key with its table, `[body] name`; an empty key gives `table_prefix`."""
+    """Format a key with its table for messages, as `[body] name`; an empty key is the table."""
     return table_prefix(table) + key
 
 
 def _describe_problem(
     detail: ErrorDetails, model: type[BaseModel], format_key: KeyFormatter
 ) -> str:
-    """Describe a validation error, with a suggestion for an unknown key."""
+    """Describe a validation error for a message; an unknown key gets a suggestion."""
     location, context = detail["loc"], detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":

@@ -110,7 +110,7 @@ class MissingExtra(IdentifyError, ImportError):
 
 
 class ProblemError(IdentifyError, ValueError):
-    """The data do not determine the parameters, or the constraints contradict them."""
+    """A fit has no unique solution: data determine too little, or constraints contradict them."""
 
     exit_code = 3
 

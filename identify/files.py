@@ -24,6 +24,7 @@ _ACCEPTED_EXPANDED_BYTES = 256 * 2**20
 """Expanded size of a compressed file up to which any expansion ratio is accepted [bytes]."""
 
 NOT_REGULAR_MESSAGE = "is not a regular file but a device or a pipe; give the name of a file"
+"""End of the error message for a file name that belongs to a device or a pipe."""
 
 _ABANDONED_AGE_S = 3600.0
 """Age at which a temporary file counts as abandoned [s]."""
@@ -69,7 +70,7 @@ def digest(path: Path) -> str:
 
 
 def read_error(path: Path, error: Exception, file_format: str = "file") -> LogError:
-    """Create the error for a file that is damaged, truncated or not of the kind of its suffix."""
+    """Create the error for a file that is damaged, truncated or not of the expected format."""
     reason = str(error).splitlines()[0] if str(error).strip() else type(error).__name__
     return LogError(f"{path}: cannot be read as a {file_format}: {reason}", path=path)
 
@@ -118,7 +119,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write files that belong together: each under a temporary name, then rename all.
+    """Write several files atomically, each under a temporary name before all are renamed.
 
     Files are renamed in the order given, after all of them are written. Temporary files of killed
     processes are removed when they are an hour old.

@@ -18,10 +18,11 @@ Severity: TypeAlias = Literal["info", "warning", "error"]
 """Severity of a finding; after an error the estimate must not be used."""
 
 UNIDENTIFIED_SOURCES = frozenset(("default", "nothing"))
-"""Values of `decided_by` for parameters that the data do not identify: either the default body
-supplies the value, or there is none."""
+"""Sources of a parameter (`decided_by`) that the data do not identify: the default body, or none at
+all."""
 
 Usability: TypeAlias = Literal["yes", "with care", "no"]
+"""Whether an estimate may be used, as the verdict on a fit says."""
 
 CORRECTABLE_CODES = (
     "bias_step",
@@ -121,7 +122,7 @@ class Finding:
 
     @property
     def requires_care(self) -> bool:
-        """Whether an estimate with this finding is at best usable with care.
+        """Whether the finding makes an estimate usable with care at best.
 
         Infos that a default body replaces unidentified parameters, or that a constraint is active,
         are no defects of the log, but the user has to know them. Parameters that logs of a kind
@@ -131,7 +132,7 @@ class Finding:
 
     @property
     def notable(self) -> bool:
-        """Whether commands that use the estimate repeat this finding."""
+        """Whether commands that use the estimate repeat the finding."""
         return self.severity != "info" or self.code in ("completed", "left_open", "at_the_edge")
 
     def record(self) -> dict[str, object]:
@@ -147,7 +148,7 @@ class Finding:
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Sort findings by severity, then faults before symptoms, the likeliest first.
+    """Sort findings by severity, then faults before symptoms, likelier faults first.
 
     Defects visible in a raw signal come before other faults, which they can resemble.
     """
@@ -207,7 +208,7 @@ def derive_verdict(
     identifiable: Sequence[str],
     needs: Mapping[str, bool] | None = None,
 ) -> Verdict:
-    """Derive the verdict from findings.
+    """Derive the verdict on an estimate from its findings.
 
     Args:
         findings: all of them.
@@ -256,8 +257,10 @@ def _affects_no_needed_quantity(finding: Finding, needs: Mapping[str, bool]) -> 
     )
 
 
-def default_body_findings(decided_by: Mapping[str, str], default_body: str | None) -> tuple[Finding, ...]:
-    """Return the finding that the default body supplies parameters that the data do not identify.
+def default_body_findings(
+    decided_by: Mapping[str, str], default_body: str | None
+) -> tuple[Finding, ...]:
+    """Create the finding on parameters that the data do not identify, if there are any.
 
     Args:
         decided_by: source of each parameter, by name.

@@ -42,7 +42,7 @@ def attach(
 
 
 def defer_imports(*modules: str) -> None:
-    """Defer the import of modules to their first use, also where other packages import them.
+    """Defer the import of large libraries to their first use, also in other packages.
 
     SciPy imports every module of NumPy, including those that no fit uses. Meant for the command
     line: a library should not change the modules of others.

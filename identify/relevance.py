@@ -5,7 +5,7 @@ must exceed its standard error. Prior sizes of small faults are in `logs.effects
 can change them.
 
 Sizes of `FAULT_…` belong to faults of continuous size that a log is tested for: a log can show such
-a fault if the standard error of the fault's size is below the constant divided by 4.5.
+a fault if the standard error of the fault's size is below the size here divided by 4.5.
 """
 
 import math
@@ -18,8 +18,8 @@ the first moments at the body's size, or to the inertia. In logs without noise, 
 numerical derivatives tells the bodies apart."""
 
 FAULT_MISSING_MASS = 0.1
-"""Mass of a body whose weight is missing in the wrench [kg], and its first moments [kg m], for each
-kilogram of the body in the log."""
+"""Smallest weight missing in the wrench that a log is tested for: mass [kg] and first moments
+[kg m] of the missing body, per kilogram of the body in the log."""
 
 MAX_UNDETECTED_MASS_DIFFERENCE = 0.3
 """Largest undetectable difference of the masses of separate estimates, relative to the mass, at
@@ -57,7 +57,8 @@ MIN_IMU_POSITION_ERROR = 5e-3
 """Smallest distance between the true position of an accelerometer and that in the schema [m]."""
 
 FAULT_POINT_DISPLACEMENT = 10e-3
-"""Displacement of the point whose pose is logged from the point of the wrench [m]."""
+"""Smallest distance, between the point whose pose is logged and the point of the wrench, that a log
+is tested for [m]."""
 
 # Angles and their rates
 
@@ -68,8 +69,8 @@ MIN_IMU_AXES_ERROR = math.radians(1.0)
 """Smallest angle between the axes of an inertial measurement unit and those in the schema [rad]."""
 
 FAULT_AXES_ANGLE = 2.0 * math.radians(1.0)
-"""Angle between the axes of the wrench and the body, or between gravity and the world axes
-[rad]."""
+"""Smallest turn of the wrench's axes in the body, or tilt of gravity in the world, that a log is
+tested for [rad]."""
 
 MAX_RATE_AT_REST = 0.05
 """Largest angular velocity of a body at rest, with its noise and the gyro's offset, RMS [rad/s]."""
@@ -99,10 +100,10 @@ MIN_IMU_DELAY = 2e-3
 """Smallest relevant delay of a gyro relative to the other signals of the log [s]."""
 
 FAULT_WRENCH_DELAY = 10e-3
-"""Delay of the wrench, or time constant of a filter of the wrench [s]."""
+"""Smallest delay of the wrench, or time constant of its filter, that a log is tested for [s]."""
 
 FAULT_CLOCK_RATE = 2e-2
-"""Relative error of the rate of a log's clock."""
+"""Smallest relative error of a log's clock rate that the log is tested for."""
 
 # Scales
 
@@ -121,10 +122,10 @@ SCALE_ERROR_OF_WARNING = 0.02
 """Relative scale error of an accelerometer from which on its finding is a warning."""
 
 FAULT_SCALE = 4e-2
-"""Relative scale error of the logged position or of gravity."""
+"""Smallest relative scale error of the position or of gravity that a log is tested for."""
 
 FAULT_TORQUE_GAIN = 5e-2
-"""Relative difference of the gain of the torque from that of the force."""
+"""Smallest relative difference of the gains of torque and force that a log is tested for."""
 
 # Forces and torques
 
@@ -146,9 +147,9 @@ range."""
 
 MIN_STATIC_MOTION_RATIO = 0.02
 """Smallest part of the residual of supposedly static poses, relative to the spread of the wrench,
-that shows a motion between the poses: a cable along a slow sweep of poses has 0.05, noise 0.001,
-motions 0.1."""
+that shows a motion between them: a cable along a slow sweep of poses has 0.05, noise 0.001, motions
+0.1."""
 
 MIN_FAULT_TO_PRIOR_RATIO = 0.1
-"""Smallest fitted size of a small sensor fault that is reported, relative to the prior size of its
-group."""
+"""Smallest fitted size of a small sensor fault that is reported, relative to the size that the
+prior of the fault expects."""

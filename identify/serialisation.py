@@ -1,4 +1,4 @@
-"""Serialisation of dataclasses to JSON and named arrays, without pickle.
+"""Serialisation of dataclasses, to JSON for plain values and to named arrays, without pickle.
 
 Files of unknown origin are safe to read: only dataclasses and named tuples of the toolkit are
 created.
@@ -21,7 +21,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def to_json_and_arrays(value: object, arrays: dict[str, np.ndarray], name: str) -> object:
-    """Serialise a value to JSON; arrays are added to `arrays` by their paths.
+    """Serialise a value to JSON, with its arrays apart, by their path in the value.
 
     Args:
         value: None, numbers, text, arrays, and sequences, mappings, named tuples and dataclasses
@@ -62,7 +62,7 @@ def to_json_and_arrays(value: object, arrays: dict[str, np.ndarray], name: str) 
 
 
 def from_json_and_arrays(document: object, arrays: Mapping[str, np.ndarray]) -> Any:
-    """Restore a value from the output of `to_json_and_arrays`; paths become text.
+    """Restore a value from the output of `to_json_and_arrays`; file paths become text.
 
     Raises:
         ModelError: unknown class.

@@ -26,7 +26,7 @@ MIN_DEGREES_OF_FREEDOM = 3.0
 """Minimum degrees of freedom of Student's t; with fewer, its variance is infinite."""
 
 UNLIMITED_DEGREES_OF_FREEDOM = 1e9
-"""Degrees of freedom for which Student's t equals the normal distribution."""
+"""Degrees of freedom that stand for infinity: Student's t equals the normal distribution."""
 
 SIGNIFICANT_SIGMA = 4.0
 """Standard errors beyond which the difference of a number from its expected value is significant.
@@ -50,12 +50,12 @@ IMPOSSIBLE_PAYLOAD_SIGMA = 4.0
 not physically consistent."""
 
 CONTRADICTED_CONSTRAINT_SIGMA = 5.0
-"""Standard errors beyond which the data contradict a constraint that moves the estimate so far, or
-a correction of a log after which the estimate is inconsistent by so much."""
+"""Shift of an estimate by a constraint, in standard errors, beyond which the data contradict the
+constraint; also for the inconsistency of an estimate after a correction of its log."""
 
 REPORTED_CONSTRAINT_SIGMA = 0.1
-"""Smallest move of an estimate by a constraint that is reported, in standard errors: rounding moves
-estimates of thin bodies from exact logs by less."""
+"""Smallest shift of an estimate by a constraint that is reported, in standard errors: rounding
+shifts estimates of thin bodies from exact logs by less."""
 
 REST_FORCE_DIFFERENCE_SIGMA = 5.0
 """Standard errors by which the mean forces of two windows without rotation must differ to show that
@@ -66,8 +66,8 @@ DEAD_CHANNEL_SIGMA = 3.0
 channel is dead, because the body's motion should have changed it."""
 
 BODY_SIZE_SIGMA = (2.0, 6.0)
-"""Standard errors of a body's second moment above which the body's size begins to be determined by
-it, and above which it alone determines the size: two thresholds keep iterations from
+"""Ratios of a body's second moment to its standard error above which the second moment begins to
+determine the body's size, and above which it alone does: two thresholds keep iterations from
 alternating."""
 
 BODY_CHANGE_P = 1e-5
@@ -79,12 +79,12 @@ POSSIBLE_BODY_CHANGE_P = 1e-3
 intervals include it, and the finding is an info."""
 
 LOG_PARTS_DIFFER_P = 1e-2
-"""p-value of the hypothesis of a single body in two parts of a log below which further times of a
+"""p-value of the hypothesis that two parts of a log have the same body, below which more times of a
 change are tested: in this screening, a false alarm costs time only."""
 
 CONTACT_FALSE_ALARM_P = 1e-4
-"""Probability that some stretch of a clean log is called a contact, if energies have a χ²
-distribution."""
+"""Probability that some interval of a log without contacts is called a contact, if squared
+residuals have a χ² distribution."""
 
 DISPLACED_POINT_P = 0.01
 """p-value of the hypothesis that the pose's point is not displaced, below which displaced points
@@ -105,8 +105,8 @@ differ: of a thousand sets of logs of one body, one differs by chance; the searc
 logs adds as much."""
 
 CLEAR_LIKELIHOOD_LEAD = 20.0
-"""Lead in twice the log-likelihood above which an explanation of a log is named alone: odds of 22
-000 to 1."""
+"""Lead of an explanation of a log in twice the log-likelihood above which it is named alone: odds
+of 22 000 to 1."""
 
 MIN_LIKELIHOOD_LEAD = 6.0
 """Lead in twice the log-likelihood above which another interpretation of a log is likelier than

@@ -13,7 +13,7 @@ _FORMULA_PREFIXES = ("=", "+", "-", "@")
 
 
 def escape_unprintable(text: str) -> str:
-    r"""Escape control and invalid characters, as in `\x1b` for escape; line ends stay.
+    r"""Escape control and invalid characters of a text, as in `\x1b`; line ends stay.
 
     Characters that change the direction of writing are escaped, too.
     """
@@ -53,7 +53,7 @@ def json_text(value: object) -> str:
 
 
 def to_json_value(value: object) -> object:
-    """Convert a value to one that JSON supports; used as the `default` of `json.dumps`.
+    """Convert a value to a type that JSON supports; used as the `default` of `json.dumps`.
 
     Arrays become lists, findings and other values with a method `record` its result, and other
     dataclasses their fields by name.

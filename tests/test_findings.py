@@ -11,9 +11,9 @@ from identify.findings import (
     FINDING_CODES,
     Finding,
     default_body_findings,
-    sort_findings,
-    format_findings,
     derive_verdict,
+    format_findings,
+    sort_findings,
 )
 from identify.pipeline import FitSettings
 
@@ -25,7 +25,9 @@ def finding(code: str, severity: str = "warning") -> Finding:
 
 
 def verdict(*findings: Finding, possible: bool = True, needs=None):
-    return derive_verdict(findings, possible=possible, optimal=True, identifiable=["m"], needs=needs)
+    return derive_verdict(
+        findings, possible=possible, optimal=True, identifiable=["m"], needs=needs
+    )
 
 
 def test_errors_come_first_and_causes_before_symptoms():

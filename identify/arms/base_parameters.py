@@ -86,7 +86,7 @@ def arm_base_columns(equations: ArmEquations) -> BaseColumns:
     rows = []
     for joint in range(len(columns.joints)):
         nonzero, z = joint_columns(columns, Y, motion, joint)
-        rows += [z.T @ equations.residual(log, joint)[nonzero, 0, 1:] for log in logs]
+        rows += [z.T @ equations.residual_coefficients(log, joint)[nonzero, 0, 1:] for log in logs]
     W = np.concatenate(rows)
     unit = np.where(np.arange(W.shape[1]) < links, 1.0, _SCALAR_UNIT)
     base = base_columns(W * unit)

@@ -92,7 +92,9 @@ def torque_series(log: ArmLog, equations: ArmEquations, x: Array, number: int = 
     friction[: equations.space.scalar_slice.start] = 0.0
     links -= friction
     joints = range(len(log.columns.joints))
-    C = np.stack([equations.residual(number, joint)[:, 0] for joint in joints])  # (n, K, 1 + p)
+    C = np.stack(
+        [equations.residual_coefficients(number, joint)[:, 0] for joint in joints]
+    )  # (n, K, 1 + p)
     coefficients = C[..., 1:] @ np.stack([links, friction], axis=1)  # (n, K, 2)
     of_links, of_friction = (log.z.swapaxes(0, 1) @ coefficients).T  # (2, t, n)
     return TorqueSeries(

@@ -30,7 +30,7 @@ SCHEMA_VERSION = 3
 """Version of the file's layout; readers reject every other version."""
 
 BODY_KEYS = ("phi", "mass", "com", "inertia_about_com", "inertia_about_origin")
-"""Keys that define the body: `phi` is complete, the other keys are for human readers."""
+"""Keys of estimate.json that hold the body: `phi` is complete, the others are for readers."""
 
 
 _WRENCH_AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
@@ -188,7 +188,7 @@ class SavedEstimate(EstimateViews):
 
     @property
     def saved(self) -> SavedEstimate:
-        """The estimate itself: a saved estimate needs no conversion."""
+        """Estimate as it is saved: the object itself."""
         return self
 
     def to_dict(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ PRINCIPAL_MOMENT_NAMES = ("I1", "I2", "I3")
 """Names of the principal moments about the centre of mass, ascending."""
 
 CENTRAL_PARAMETER_NAMES = ("cx", "cy", "cz", *(f"Ic{name[1:]}" for name in PHI[4:]))
-"""Names of the centre of mass and of the inertia about it, which follow from phi."""
+"""Names of the coordinates of the centre of mass and of the entries of the inertia about it."""
 
 
 class EstimateViews:

@@ -104,7 +104,7 @@ def _format_changes(before: Array, after: Array) -> str:
 
 
 def _wrong_order(six: Array, order: str) -> Iterator[InertiaTypo]:
-    """Interpret the numbers in other orders than the file's."""
+    """Yield inertias with the numbers in other orders than that of the file's format."""
     written = entries_in_order(symmetric_from_entries(six), order)
     if written[3] == written[1]:  # xx, xy, xz, yx, yy, yz
         xx, yy = written[[0, 4]]

@@ -18,7 +18,8 @@ MAX_MATERIAL_DENSITY = 1e5
 """Largest plausible density of a link [kg/m³], a few times that of osmium."""
 
 _BALL_VOLUME_RATIO = 9.0
-"""Volume of a ball divided by k³, k² = tr S / m, rounded down: the largest of any solid."""
+"""Ratio of a ball's volume to the cube of its radius of gyration about its centre, rounded down: no
+solid has a larger one."""
 
 _MAX_GYRATION_PER_LENGTH = 10.0
 """Largest plausible ratio of a link's radius of gyration to the largest length in its model."""

@@ -101,7 +101,7 @@ class Mjcf(ModelFormat):
     def edits(
         self, document: XmlDocument, inertial: XmlElement, body: RoundedBody, *, whole: bool
     ) -> tuple[Edit, ...]:
-        """Return the edit of an `<inertial>`; for a change of inertia only, the rest stays."""
+        """Return the edit that writes a body, or its inertia alone, into an `<inertial>`."""
         text = self.inertial(body)
         if not whole:
             values = {**inertial.attributes, "diaginertia": " ".join(body.diagonal)}

@@ -152,7 +152,7 @@ class ModelFormat(ABC):
 def read_link(
     document: XmlDocument, name: str, link: XmlElement, read: Callable[[], LinkEntry]
 ) -> LinkEntry:
-    """Return the link that `read` gives, or an unreadable link if its `<inertial>` has an error."""
+    """Read a link with a function; an error in its `<inertial>` makes it an unreadable link."""
     inertial = link.find("inertial")
     try:
         unique = [

@@ -59,7 +59,7 @@ _DERIVED_INERTIA_REASON = (
 """Reason why a link without stored inertia is not repaired."""
 
 _AIR_DENSITY = 1.2
-"""Density of air [kg/m³]."""
+"""Density of air [kg/m³], below which the density of a link is not plausible."""
 
 _MAX_GYRATION_PER_LENGTH = 1.2
 """Largest plausible ratio of a repaired radius of gyration to the largest length in the model."""

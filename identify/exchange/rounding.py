@@ -200,7 +200,7 @@ def regularise_inertia(inertia: Mat33, floor: InertiaFloor) -> tuple[Mat33, str]
 
 
 def _is_printable(inertia: Mat33, floor: InertiaFloor) -> bool:
-    """Return whether a printed inertia keeps half the floor, and A + B ≥ C exactly."""
+    """Return whether a printed inertia keeps half its lower limits and the triangle inequality."""
     values = np.linalg.eigvalsh(second_moment_from_inertia(inertia))
     if values[0] < 0.5 * max(floor.smallest_second_moment(values), 0.5 * floor.smallest):
         return False

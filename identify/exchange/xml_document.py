@@ -120,7 +120,7 @@ class XmlDocument:
         return match.span()
 
     def is_empty_tag(self, element: XmlElement) -> bool:
-        """Return whether the element is written as `<tag ... />`."""
+        """Return whether an element has no end tag, as in `<tag />`."""
         _, end = self.start_tag(element)
         return self.content.endswith(b"/>", 0, end)
 

@@ -103,7 +103,7 @@ def added_mass_in_frame(A_B: Mat66, X_AB: PoseLike) -> Mat66:
 
 
 def added_mass_about_origin(A_Bcm_B: Mat66, com: Vec3) -> Mat66:
-    """Move an added mass from the centre of mass to Bo, axes unchanged, by the full congruence.
+    """Move an added mass from the centre of mass to the origin Bo, with axes unchanged.
 
     Args:
         A_Bcm_B: about Bcm in axes of B, linear first, shape (..., 6, 6).

@@ -31,7 +31,7 @@ _MIN_LISTED_COEFFICIENT = 1e-4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseColumns:
-    """Independent columns of a regressor, and the base parameters that belong to them.
+    """Independent columns of a regressor, and how the other columns depend on them.
 
     Attributes:
         independent: indices of the p independent columns K, ascending, shape (p,).

@@ -78,7 +78,7 @@ def composite(
 
 
 def subtract(with_: BodyT, without: BodyT) -> BodyT:
-    """Return the payload, `with_` minus `without`, checked for physical consistency.
+    """Return a payload: the body with the payload minus the body without, checked for consistency.
 
     Violations that the rounding of the operands explains are accepted; equal bodies leave a
     massless one.
@@ -116,7 +116,7 @@ def subtract_estimates(
     covariance_with: Array | None = None,
     covariance_without: Array | None = None,
 ) -> BodyDifference:
-    """Subtract two independent estimates: the payload, its covariance and its consistency.
+    """Subtract an estimate without a payload from one with it; return the payload with covariance.
 
     Noise alone can make the difference inconsistent if a light payload is on a heavy load, so
     nothing is raised; `deviations` is the violation in standard deviations.

@@ -51,7 +51,7 @@ class BodyKind(StrEnum):
     """
 
     SOLID = "solid"
-    """Rank three: Pi is positive definite."""
+    """Rank three: the pseudo-inertia is positive definite."""
     PLATE = "plate"
     """Rank two: all mass lies in a plane, the largest principal moment is the sum of the others."""
     ROD = "rod"
@@ -69,7 +69,7 @@ KIND_BY_RANK = (BodyKind.POINT, BodyKind.ROD, BodyKind.PLATE, BodyKind.SOLID)
 
 
 def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> tuple[Array, Array]:
-    """Return ascending eigenvalues of S_c, and the limit below which they are zero [kg m²].
+    """Return ascending eigenvalues of the second moment about the centre of mass, and their zero.
 
     The limit is the larger of `tolerance` times the sum of their magnitudes and the rounding error
     of S_c computed from parameters about Bo (`rounding_error_about_com`).
@@ -97,7 +97,7 @@ def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> tup
 
 
 def is_consistent(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> Flags:
-    """Test for physical consistency: m > 0, and no negative second moment beyond rounding.
+    """Test bodies for physical consistency: m > 0, and no negative second moment beyond rounding.
 
     Exact plates, rods and points are consistent, at any distance from Bo and however their numbers
     were rounded; ten zeros are not. `check_consistency` gives the reasons for a single body.
@@ -117,7 +117,7 @@ def is_consistent(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> Flags:
 
 
 def smallest_pseudo_eigenvalue(phi: PhiLike) -> Array:
-    """Return the smallest eigenvalue of Pi about the centre of mass, at unit mass and size.
+    """Return the smallest eigenvalue of the central pseudo-inertia, scaled to unit mass and size.
 
     It is that of Pi_n = T Pi Tᵀ / m, with T the shift to the centre of mass and a change of the
     unit of length to √(tr|S_c| / m): 1 and the second moments S_c as fractions of their sum. So a
@@ -162,7 +162,7 @@ def body_kinds(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> NDArray[n
 
 
 def has_finite_squares(com: Vec3, Sc: Mat33) -> Flags:
-    """Return whether squares of a centre of mass and its second moments do not overflow.
+    """Return whether squares of a centre of mass and of its second moments do not overflow.
 
     They do for a mass of 1e-310 kg with an ordinary first moment, which is not a valid body.
     """
@@ -179,13 +179,13 @@ def format_body_index(index: Sequence[int] | Array) -> str:
 
 
 def density_lower_bound(phi: Phi, covariance: Array) -> float:
-    """Return a lower bound of a body's mean density, by a second moment 3 σ larger [kg/m³]."""
+    """Return a body's mean density with a second moment larger by 3 standard errors [kg/m³]."""
     error = float(np.sqrt(max(_TRACE_COEFFICIENTS @ covariance @ _TRACE_COEFFICIENTS, 0.0)))
     return mean_density(phi, IMPOSSIBLE_SIGMA * error)
 
 
 def within_arm_capacity(phi: Phi, covariance: Array, sensor: Vec3) -> bool:
-    """Return whether mass, and distance from the sensor at `sensor` [m], suit a robot arm.
+    """Return whether a payload's mass, and its distance from the force sensor, suit a robot arm.
 
     Both may exceed their limits by their standard errors times `IMPOSSIBLE_SIGMA`.
     """

@@ -61,7 +61,7 @@ def spatial_inertia_in_frame(M: Mat66, X_AB: PoseLike) -> Mat66:
 
 
 def frame_map(X_AB: PoseLike) -> Array:
-    """Return the matrix F of the linear map phi_B → phi_A; a covariance becomes F cov Fᵀ.
+    """Return the matrix that maps ten parameters in frame B to those in A, shape (..., 10, 10).
 
     Returns:
         Shape (..., 10, 10).
@@ -139,12 +139,12 @@ def _rotate_vectors(R: Array, v: Array) -> Array:
 
 
 def _components_first(rows: Array, chunk: slice) -> Array:
-    """Return the rows of a chunk, or the one row that all bodies share, as columns."""
+    """Transpose the rows of a chunk of bodies, or the one row that all bodies share."""
     return np.ascontiguousarray((rows if len(rows) == 1 else rows[chunk]).T)
 
 
 def _flatten_batch(array: Array, batch: tuple[int, ...], tail: tuple[int, ...]) -> Array:
-    """Return one row per body, shape (n, size of the tail), or one row if all bodies share it."""
+    """Flatten a batch of values to one row for each body, or to one row that all bodies share."""
     width = int(np.prod(tail))
     if array.size == width:
         return array.reshape(1, width)

@@ -25,13 +25,13 @@ LOG_CHOLESKY = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3"
 """Names of the ten log-Cholesky coordinates."""
 
 _ENTRY_ROWS = np.array([0, 1, 2, 0, 1, 0, 0, 1, 2])
-"""Row of each off-diagonal coordinate, after d1, d2, d3, in U."""
+"""Rows of d1, d2, d3, s12, s23, s13, t1, t2, t3 in the Cholesky factor U."""
 _ENTRY_COLUMNS = np.array([0, 1, 2, 1, 2, 2, 3, 3, 3])
-"""Row and column in U of d1, d2, d3, s12, s23, s13, t1, t2, t3."""
+"""Columns of d1, d2, d3, s12, s23, s13, t1, t2, t3 in the Cholesky factor U."""
 
 
 def phi_from_log_cholesky(theta: Array) -> Phi:
-    """Compute phi from log-Cholesky coordinates; any ten numbers give a consistent body.
+    """Compute ten parameters from log-Cholesky coordinates; any numbers give a consistent body.
 
     Args:
         theta: [α, d1, d2, d3, s12, s23, s13, t1, t2, t3], shape (..., 10).

@@ -59,7 +59,7 @@ def inertia_about_com(phi: PhiLike) -> Mat33:
 
 
 def phi_from_inertia(mass: Array | float, com: Vec3, inertia_about_com: Mat33) -> Phi:
-    """Compute phi from mass, centre of mass and the inertia about it (parallel axis theorem).
+    """Compute the ten parameters from mass, centre of mass and the inertia about it.
 
     Args:
         mass: [kg], shape (...).
@@ -144,7 +144,7 @@ def pseudo_inertia(phi: PhiLike) -> Mat44:
 
 
 def phi_from_pseudo_inertia(Pi: Mat44) -> Phi:
-    """Compute phi from a pseudo-inertia: m, h and I = tr(S) 1 − S; inverse of `pseudo_inertia`.
+    """Compute the ten parameters from a pseudo-inertia: m, h and I = tr(S) 1 − S.
 
     Args:
         Pi: symmetric matrices, shape (..., 4, 4).
@@ -159,7 +159,7 @@ def phi_from_pseudo_inertia(Pi: Mat44) -> Phi:
 
 
 def _pseudo_inertia_basis() -> Array:
-    """Return the pseudo-inertia of each unit vector of phi, as columns."""
+    """Return the pseudo-inertia of each unit vector of the ten parameters, as columns."""
     basis = pseudo_inertia(np.eye(10)).reshape(10, 16).T.copy()
     basis.flags.writeable = False
     return basis
@@ -187,7 +187,7 @@ def second_moment_about_com(phi: PhiLike) -> Mat33:
 
 
 def rounding_error_about_com(phi: PhiLike) -> Array:
-    """Return the rounding error of the eigenvalues of S_c computed from phi [kg m²].
+    """Return the rounding error of second moments about the centre of mass [kg m²].
 
     phi holds I about Bo, of size tr I + m |c|², so that S_c is accurate to a few eps of that,
     however small the body: the thickness of an exact plate a kilometre away is known to 1e-9 of

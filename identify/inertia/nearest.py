@@ -69,7 +69,7 @@ def nearest_consistent(
     mass: float | None = None,
     margin: float = 0.0,
 ) -> NearestBody:
-    """Project bodies onto the physically consistent set (m > 0, Pi ⪰ 0) in a metric of Pi.
+    """Project bodies onto the set of physically consistent bodies, in a metric of pseudo-inertias.
 
     Args:
         phi: about Bo in B, shape (..., 10).
@@ -109,7 +109,7 @@ def nearest_consistent(
 
 
 def _project(phi: Phi, reference: Phi, margin: float, *, inertia_only: bool) -> tuple[Phi, Array]:
-    """Project bodies onto Pi ⪰ margin in the reference's metric; return bodies and distances."""
+    """Project bodies onto the consistent set, less a margin; return bodies and distances."""
     A = np.linalg.cholesky(second_moment_about_com(reference))
     matrix, root = second_moment_about_com(phi), A
     if not inertia_only:
@@ -128,7 +128,7 @@ def _project(phi: Phi, reference: Phi, margin: float, *, inertia_only: bool) -> 
 
 
 def _phi_change(change: Mat33 | Mat44) -> Phi:
-    """Return the change of phi for a change of Pi (4×4) or of the second moment (3×3)."""
+    """Convert a change of the pseudo-inertia, or of the second moment, to ten parameters."""
     Pi = np.zeros((*change.shape[:-2], 4, 4))
     size = change.shape[-1]
     Pi[..., :size, :size] = change
@@ -138,7 +138,7 @@ def _phi_change(change: Mat33 | Mat44) -> Phi:
 def _clip_eigenvalues(
     matrix: Mat33 | Mat44, root: Mat33 | Mat44, margin: float, slack: Array
 ) -> tuple[Array, Array]:
-    """Return the smallest change that makes root⁻¹ · matrix · root⁻ᵀ ⪰ margin, and its norm.
+    """Return the smallest change that raises the eigenvalues of a matrix to a margin, and its norm.
 
     Eigenvalues below the margin by no more than the slack stay.
     """

@@ -333,7 +333,7 @@ BodyT = TypeVar("BodyT", Phi, InertialParameters)
 
 
 def match_input_type(phi: Phi, *sources: object) -> Any:
-    """Return phi as `InertialParameters` if any of the sources is one, else as an array."""
+    """Return parameters as `InertialParameters` if any source is one, else as an array."""
     if any(isinstance(source, InertialParameters) for source in sources):
         return InertialParameters(phi)
     return phi

@@ -29,7 +29,7 @@ from identify.inertia.matrices import (
 )
 
 Rule: TypeAlias = Literal["mass", "definite", "triangle", "pseudo-inertia"]
-"""Rule of physical consistency: m > 0; I_c ⪰ 0; triangle inequality of the moments; Pi ⪰ 0."""
+"""Rule of physical consistency on mass, inertia, triangle inequality or pseudo-inertia."""
 
 
 _NUMBER_PATTERN = re.compile(
@@ -98,7 +98,7 @@ class BodyVerdict:
 
     @property
     def margin(self) -> float:
-        """Smallest eigenvalue of Pi about the centre of mass, scaled to unit mass and size.
+        """Smallest eigenvalue of the central pseudo-inertia, scaled to unit mass and size.
 
         Zero for a plate, 1/3 for a ball, negative for an inconsistent body, −inf without a
         positive mass.
@@ -125,7 +125,7 @@ class BodyVerdict:
 def check_consistency(
     phi: PhiLike, *, tolerance: float = ROUNDING_TOLERANCE, rounding_errors: Array | None = None
 ) -> BodyVerdict:
-    """Test the ten parameters of a body for physical consistency: m > 0 and Pi ⪰ 0.
+    """Test the ten parameters of a body for physical consistency, with reasons for a failure.
 
     A rule is violated by more than `tolerance` of the sum of the second moments, and by more than
     the rounding error of numbers given about Bo (`rounding_error_about_com`).

@@ -119,7 +119,11 @@ class Checks:
         """Interpretation of the logs that is only slightly likelier than the schema's, or None."""
         if self.ranking is None or not self.ranking.confirms_schema:
             return None
-        return self.ranking.best if self.ranking.best.log_likelihood_ratio > MIN_LIKELIHOOD_LEAD else None
+        return (
+            self.ranking.best
+            if self.ranking.best.log_likelihood_ratio > MIN_LIKELIHOOD_LEAD
+            else None
+        )
 
     @property
     def findings(self) -> Iterator[Finding]:
@@ -349,7 +353,9 @@ def _is_noise_free(fit: LeastSquaresFit | None) -> bool:
         return False
     system = fit.data.system
     residual = sum(float(np.trace(moment)) for moment in system.residual_moments(fit.x))
-    measured = sum(float(np.sum(statistics.factors[:, :, WRENCH] ** 2)) for statistics, _ in system.data)
+    measured = sum(
+        float(np.sum(statistics.factors[:, :, WRENCH] ** 2)) for statistics, _ in system.data
+    )
     return residual < _NOISE_FREE_RATIO**2 * measured
 
 

@@ -129,7 +129,10 @@ def _correct_fault_of_code(
     for finding in (f for log in logs for f in log.summary.imu.findings if f.code == code):
         raise NotCorrected(code, f"it cannot be corrected. {finding}")
     codes = dict.fromkeys(f.code for f in checks.findings)
-    findings = ", ".join([c for c in codes if c not in UNCORRECTABLE_CODES] or codes) or "nothing to correct"
+    findings = (
+        ", ".join([c for c in codes if c not in UNCORRECTABLE_CODES] or codes)
+        or "nothing to correct"
+    )
     were = "was" if len(corrected_codes) == 1 else "were"
     after = f" after {', '.join(corrected_codes)} {were} corrected" if corrected_codes else ""
     raise NotCorrected(code, f"not found in these logs{after}; found: {findings}")

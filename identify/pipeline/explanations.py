@@ -38,7 +38,7 @@ from identify.pipeline.wrench_delays import delayed_explanations
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.signals import Interpretation, on_one_clock
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, HALF_WIDTH_SIGMA
-from identify.spatial.columns import FEATURES, ATTITUDE, WRENCH
+from identify.spatial.columns import ATTITUDE, FEATURES, WRENCH
 from identify.validation import MAX_UNEXPLAINED, assess_residuals, unexplained_fraction
 
 _LOG = logging.getLogger(__name__)

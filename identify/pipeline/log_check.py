@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from identify.errors import ProblemError, SolveError
-from identify.findings import Finding, Verdict, sort_findings, derive_verdict
+from identify.findings import Finding, Verdict, derive_verdict, sort_findings
 from identify.logs import LogFile, Recording
 from identify.pipeline.fitting import fit
 from identify.pipeline.result import FitResult

@@ -185,7 +185,9 @@ class FitResult:
     def all_findings(self) -> tuple[Finding, ...]:
         """Findings of every body of the fit, each once."""
         more = self.carrier.findings if self.carrier else ()
-        return sort_findings([*self.findings, *(each for each in more if each not in self.findings)])
+        return sort_findings(
+            [*self.findings, *(each for each in more if each not in self.findings)]
+        )
 
     @property
     def corrected(self) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from identify.exchange.estimate_json import estimate_digest
 from identify.files import digest, require_file
 from identify.inertia import InertialParameters
 from identify.pipeline.result import FitResult
+from identify.regressors import LogSummary, RowLayout, Statistics
 from identify.serialisation import from_json_and_arrays, to_json_and_arrays
-from identify.regressors import RowLayout, LogSummary, Statistics
 from identify.spatial.columns import FIT_COLUMN_COUNT
 from identify.validation import Validation, residual_and_noise
 from identify.validation.replaying import CompletedReplays

@@ -170,7 +170,9 @@ def scan_log(
             check_rows(part.recording, slice(*edges.tolist()))
 
     if isinstance(source, LogFile):
-        log = summarise_log(source, interpretation, progress, wide=all_columns, on_chunk=check_excerpt)
+        log = summarise_log(
+            source, interpretation, progress, wide=all_columns, on_chunk=check_excerpt
+        )
     else:
         log = summarise_log(source, interpretation, progress, wide=all_columns)
         as_read = interpretation.apply(source)  # its rows as they are, not brought to one clock

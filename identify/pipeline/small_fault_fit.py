@@ -179,7 +179,8 @@ def fit_gain_alternative(
     bands = comparison_bands(logs)
     if (
         other is None
-        or deviance(logs, other, bands) - deviance(logs, small_faults, bands) > CLEAR_LIKELIHOOD_LEAD
+        or deviance(logs, other, bands) - deviance(logs, small_faults, bands)
+        > CLEAR_LIKELIHOOD_LEAD
     ):
         return None
     return other

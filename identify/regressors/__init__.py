@@ -1,4 +1,4 @@
-"""Linear equations in the unknowns, and the one-pass statistics used to solve them."""
+"""Linear equations in the inertial parameters, and sufficient statistics of logs to solve them."""
 
 from identify.regressors.accumulation import statistics_of_blocks
 from identify.regressors.equations import Equations, Offsets, StackedEquations, stacked_statistics

@@ -1,4 +1,4 @@
-"""Statistics of a log from the rows of its blocks of time, for any layout of columns and groups."""
+"""Sufficient statistics of a log from the rows of its blocks of time, for any layout of columns."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from identify.signals.prepared_log import BlockRows
 def statistics_of_blocks(
     blocks: Sequence[BlockRows], layout: RowLayout, log: str = "", *, max_blocks: int | None = None
 ) -> Statistics:
-    """Compute the statistics of one log from the rows of its blocks, in order of time.
+    """Compute the sufficient statistics of a log from the equation rows of its blocks of time.
 
     Args:
-        blocks: one or more blocks.
+        blocks: one or more blocks, in order of time.
         layout: columns and groups of their rows. If it has a constant, offsets act on the first
             group alone, one row for each block.
         log: name of the log.
@@ -62,7 +62,7 @@ def statistics_of_blocks(
 
 
 def _triangular_factors(cells: Sequence[Sequence[Array]], K: int) -> Array:
-    """Compute the triangular factor of each cell's rows, shape (cells, k, K) with k up to K."""
+    """Compute the triangular QR factor of the rows of each cell, shape (cells, k, K), k ≤ K."""
     stacks = [np.concatenate(rows) for rows in cells]
     factors = np.zeros((len(cells), min(K, max(map(len, stacks))), K))
     for factor, rows in zip(factors, stacks, strict=True):

@@ -1,4 +1,4 @@
-"""Correction of full-rate states of a log by linear maps of its extended columns, for replays."""
+"""Corrections of a log (delay, gain, gravity, …) applied to its full-rate states, for replays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MIN_DERIVATIVE_SAMPLES = 3
 def corrected_states(
     segment: Segment, corrections: Sequence[tuple[Array, Vec6]], phi: Phi
 ) -> Segment:
-    """Correct the wrench of a segment by linear maps of its extended columns.
+    """Apply corrections of a log (delay, gain, gravity, …) to the full-rate wrench of a segment.
 
     The measured pose is kept: the change δψ of the features by a map is converted to the wrench
     −Y(δψ) φ on the body, so that w − Y(ψ) φ is the residual of the mapped columns.
@@ -52,7 +52,7 @@ def corrected_states(
 
 
 def _extended_columns(segment: Segment) -> Array:
-    """Form the columns z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp] of a segment by central differences."""
+    """Form all columns of the equations of motion of a segment by central differences."""
     step = (segment.time[-1] - segment.time[0]) / (len(segment.time) - 1)
 
     def rate(values: Array) -> Array:

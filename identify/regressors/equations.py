@@ -1,4 +1,4 @@
-"""Model equations: which unknown acts on which column of the statistics."""
+"""Model equations: the coefficients by which unknowns act on the columns of a log."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ _MIN_ROWS_PER_BLOCK = 5
 
 
 class Equations(ABC):
-    """Linear equations in the unknowns x: the residual of a row z is r = z · (B0 − B x) − offset.
+    """Model equations that are linear in the unknowns x, for the rows z of a log.
+
+    The residual of a row is r = z · (B0 − B x) − offset, with coefficients B0 and B.
 
     Attributes:
         space: the unknowns.
@@ -43,14 +45,14 @@ class Equations(ABC):
 
     @abstractmethod
     def residual_coefficients(self, log: int, group: int) -> Array:
-        """Return B0 and B of the residual r = z (B0 − B x) of one group of channels of a log.
+        """Return the coefficients [B0 | B] of the residuals of one group of channels of a log.
 
         Returns:
             Shape (fit, m, 1 + p) for m channels and p unknowns: r = Σ_k z_k (B0_k − B_k x).
         """
 
     def equation_key(self, log: int, group: int) -> object:
-        """Return a key that is equal for logs with equal equations: by default the group."""
+        """Return a key by which logs with equal equations share them: by default the group."""
         return group
 
     def check_offsets(self) -> None:
@@ -63,13 +65,13 @@ class Equations(ABC):
 
 @dataclass(frozen=True, slots=True)
 class StackedEquations(Equations):
-    """Equations of a user's stacked regressor: r = b − A x, one channel, no sensor offset."""
+    """Equations A x = b of a user's stacked regressor, with one channel and no sensor offset."""
 
     space: ParameterSpace = ONE_BODY_SPACE
     offsets: Offsets = "none"
 
     def residual_coefficients(self, log: int, group: int) -> Array:
-        """Return the coefficients of b − A x over the columns [A | b], shape (p + 1, 1, 1 + p)."""
+        """Return the coefficients of the residual b − A x, shape (p + 1, 1, 1 + p)."""
         p = len(self.space)
         C = np.zeros((p + 1, 1, p + 1))
         C[p, 0, 0] = 1.0
@@ -80,10 +82,10 @@ class StackedEquations(Equations):
 def stacked_statistics(
     A: Array, b: Array, groups: Indices | Sequence[object] | None = None
 ) -> Statistics:
-    """Compute the statistics of stacked rows [A | b], in order of time, in time blocks.
+    """Compute the sufficient statistics of a stacked regressor A with measured values b.
 
     Args:
-        A: regressor, shape (n, p).
+        A: regressor, in order of time, shape (n, p).
         b: measured values, shape (n,).
         groups: rows with equal entries share one weight, shape (n,); one group if not given.
     """

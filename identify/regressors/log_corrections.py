@@ -1,4 +1,4 @@
-"""Corrections of a log (delay, gain, gravity, …) as linear maps of its extended columns.
+"""Corrections of a log (delay, gain, gravity, …) as linear maps of the columns of its equations.
 
 Each function returns M, shape (43, 19): `statistics.mapped(M, SCAN_LAYOUT)` are the statistics of
 the corrected log, z M in place of z, for rows and for their noise alike, without reading the log
@@ -30,7 +30,7 @@ from identify.spatial.rotations import exp_rotation, hat
 _ACCELERATION_COLUMNS = columns_of_part(PROPER_ACCELERATION, FEATURES)
 
 _LEVI_CIVITA = hat(np.eye(3)).transpose(1, 0, 2)
-"""Levi-Civita tensor: (a × b)_i = Σ _CROSS_ijk a_j b_k."""
+"""Levi-Civita tensor ε: (a × b)_i = Σ ε_ijk a_j b_k."""
 
 
 def delay_map(delay: float) -> Array:
@@ -57,7 +57,7 @@ def lag_map(lag: float) -> Array:
 
 
 def sensor_gain_map(G: Array, X_BS: PoseLike | None = None) -> Array:
-    """Return the map that multiplies the sensor's readings [f; t] in S by a matrix.
+    """Return the map that multiplies the wrench [f; t] measured by the sensor by a gain matrix.
 
     Args:
         G: shape (6, 6).
@@ -72,10 +72,10 @@ def sensor_gain_map(G: Array, X_BS: PoseLike | None = None) -> Array:
 
 
 def misalignment_map(angles: ArrayLike, X_BS: PoseLike | None = None) -> Array:
-    """Return the map that corrects a misaligned sensor: readings are rotated by exp(angles×).
+    """Return the map that rotates the wrench measured by a misaligned sensor.
 
     Args:
-        angles: rotation vector in S [rad], shape (3,).
+        angles: rotation vector θ of the correction exp(θ×) in S [rad], shape (3,).
         X_BS: pose of the sensor frame S in B; identity if not given.
     """
     R = rotation_from_quaternion(exp_rotation(seal(angles, "angles", (3,))))
@@ -83,7 +83,7 @@ def misalignment_map(angles: ArrayLike, X_BS: PoseLike | None = None) -> Array:
 
 
 def torque_gain_map(gain: float, X_BS: PoseLike | None = None) -> Array:
-    """Return the map that multiplies the torque by 1 + κ; the force is unchanged.
+    """Return the map that multiplies the measured torque by 1 + κ; the force is unchanged.
 
     Args:
         gain: κ.
@@ -120,7 +120,7 @@ def gravity_tilt(angles: ArrayLike, gravity: Vec3) -> Vec3:
 
 
 def weight_map(body: ArrayLike, gravity: Vec3) -> Array:
-    """Return the map that adds a body's missing weight to the wrench: w − [m Rᵀ g; h × Rᵀ g].
+    """Return the map that adds a missing weight to the wrench: w − [m Rᵀ g; h × Rᵀ g].
 
     Args:
         body: m [kg], and h about Bo in B [kg m], shape (4,).
@@ -135,7 +135,9 @@ def weight_map(body: ArrayLike, gravity: Vec3) -> Array:
 
 
 def point_offset_map(offset: ArrayLike) -> Array:
-    """Return the map of the motion from another point P of the body to Bo: a' + (α× + ω×ω×) p.
+    """Return the map that moves the motion from another point of the body to Bo.
+
+    The proper acceleration becomes a' + (α× + ω×ω×) p.
 
     Args:
         offset: p from P to Bo, in B [m], shape (3,).
@@ -146,7 +148,7 @@ def point_offset_map(offset: ArrayLike) -> Array:
 
 
 def accelerometer_map(error: float, offset: ArrayLike, position: ArrayLike) -> Array:
-    """Return the map that scales the readings of an accelerometer at r by 1 + ε and adds b.
+    """Return the map that corrects scale and offset of an accelerometer: (1 + ε) times, plus b.
 
     Args:
         error: ε.
@@ -163,7 +165,9 @@ def accelerometer_map(error: float, offset: ArrayLike, position: ArrayLike) -> A
 
 
 def clock_rate_map(error: float, gravity: Vec3) -> Array:
-    """Return the map that corrects the clock rate by 1 + ε: a' + Rᵀ g, α, ω_i ω_j over (1 + ε)².
+    """Return the map that corrects the clock rate of a log by 1 + ε.
+
+    It divides a' + Rᵀ g, α and ω_i ω_j by (1 + ε)².
 
     For logs whose rates and accelerations are derivatives of the pose.
 
@@ -178,7 +182,7 @@ def clock_rate_map(error: float, gravity: Vec3) -> Array:
 
 
 def position_scale_map(error: float, gravity: Vec3) -> Array:
-    """Return the map that multiplies the lengths of the motion by 1 + s: a' + Rᵀ g times 1 + s.
+    """Return the map that multiplies the lengths of the motion, and so a' + Rᵀ g, by 1 + s.
 
     Args:
         error: s.
@@ -192,9 +196,10 @@ def position_scale_map(error: float, gravity: Vec3) -> Array:
 def cable_map(
     stiffness: float, pull: ArrayLike, arm: ArrayLike, moments: ArrayLike, centre: ArrayLike
 ) -> Array:
-    """Return the map that removes a cable force F = f − k (p − p̄) at r in B, and its moment.
+    """Return the map that removes an elastic cable force F = f − k (p − p̄) with its moment.
 
-    The moment is linear in k r and r fᵀ, which are treated as independent of k and f.
+    The force acts at r in B. Its moment is linear in k r and r fᵀ, which are treated as independent
+    of k and f.
 
     Args:
         stiffness: k [N/m].
@@ -217,7 +222,7 @@ def cable_map(
 
 
 def logged_wrench_only(M: Array, compensated: ArrayLike, gravity: Vec3) -> Array:
-    """Restrict a map M to the wrench as logged, without a weight that was added back to it.
+    """Restrict a map to the wrench as logged, without a compensated weight that was added back.
 
     Args:
         M: map of the columns with the weight, shape (43, 19).
@@ -233,7 +238,10 @@ def logged_wrench_only(M: Array, compensated: ArrayLike, gravity: Vec3) -> Array
 
 
 def extend_to_derivatives(M: Array) -> Array:
-    """Extend a map M to all 43 columns: derivatives of w are mapped as w is, shape (43, 43)."""
+    """Extend a map of the columns of a fit to all columns, so that maps can follow each other.
+
+    Derivatives of the wrench are mapped as the wrench is, shape (43, 19) to (43, 43).
+    """
     K, fit = len(WIDE_LAYOUT.columns), len(SCAN_LAYOUT.columns)
     extended = np.zeros((K, K))
     extended[:, :fit] = M
@@ -250,7 +258,7 @@ def _identity_map() -> Array:
 
 
 def _attitude_product(v: Vec3) -> Array:
-    """Return the matrix that maps Rᵀ, by rows, to Rᵀ v, shape (9, 3)."""
+    """Return the matrix that maps the entries of Rᵀ, by rows, to the vector Rᵀ v, shape (9, 3)."""
     return np.kron(np.eye(3), v[:, None])
 
 

@@ -22,14 +22,14 @@ FEATURE_NAMES = (
     *("alx", "aly", "alz"),
     *(f"w{'xyz'[i]}w{'xyz'[j]}" for i, j in PRODUCT_PAIRS),
 )
-"""Names of the twelve features ψ: a', α and the products of ω."""
+"""Names of the twelve motion features: proper and angular acceleration, products of rates."""
 
 WRENCH_NAMES = ("fx", "fy", "fz", "tx", "ty", "tz")
 """Names of the six components of a wrench."""
 
 
 def _feature_tensor() -> Array:
-    """Return T with T[j] = ∂Y/∂ψ_j, shape (12, 6, 10), from the Newton-Euler equations."""
+    """Compute the derivatives of the Newton-Euler regressor by the motion features, (12, 6, 10)."""
     T = np.zeros((12, 6, 10))
     entry = np.zeros((6, 3, 3))  # entry[k] = ∂I/∂(k-th of Ixx, Ixy, Ixz, Iyy, Iyz, Izz)
     for k, (i, j) in enumerate([(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]):
@@ -48,11 +48,11 @@ def _feature_tensor() -> Array:
 
 
 FEATURE_TENSOR: Array = _feature_tensor()
-"""Derivatives T_j = ∂Y/∂ψ_j of the regressor Y = Σ_j ψ_j T_j, shape (12, 6, 10)."""
+"""Derivatives ∂Y/∂ψ_j of the Newton-Euler regressor by the motion features, shape (12, 6, 10)."""
 
 
 def newton_euler_regressor(motion: BodyMotion) -> Array:
-    """Compute the regressor Y of each sample of a motion, w = Y φ.
+    """Compute the Newton-Euler regressor Y of each sample of a motion, w = Y φ.
 
     Args:
         motion: proper acceleration, angular velocity and angular acceleration in B, (..., 3) each.
@@ -64,7 +64,7 @@ def newton_euler_regressor(motion: BodyMotion) -> Array:
 
 
 def regressor_from_features(psi: Array) -> Array:
-    """Compute the regressor Y = Σ_j ψ_j T_j from the features ψ, (..., 12) to (..., 6, 10)."""
+    """Compute the Newton-Euler regressor from motion features, (..., 12) to (..., 6, 10)."""
     return np.tensordot(psi, FEATURE_TENSOR, axes=(-1, 0))
 
 

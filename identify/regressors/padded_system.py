@@ -1,4 +1,4 @@
-"""Equations of all groups of channels as arrays, ragged axes padded with zeros.
+"""Equations of all groups of channels as arrays of equal size, padded with zeros.
 
 Rows are [B | B0] over [−x; 1], one for each channel. A zero row adds nothing to any sum, so padding
 needs no mask; weights are one on the diagonal of channels that a group does not have.
@@ -23,7 +23,9 @@ ScalarT = TypeVar("ScalarT", bound=np.generic)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OffsetRows:
-    """Rows on which fitted sensor offsets act: r = row · [−x; 1] − constant · offset.
+    """Equation rows on which fitted sensor offsets act.
+
+    Residuals are r = row · [−x; 1] − constant · offset, with the unknowns x.
 
     Attributes:
         rows: rows of each offset, shape (offsets, r, m, p + 1).
@@ -50,7 +52,7 @@ class OffsetRows:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PaddedSystem:
-    """Equations of the G groups of a system that have samples, as padded arrays.
+    """Equations of the G groups of channels that have samples, as padded arrays.
 
     Attributes:
         groups: groups of the layouts, in order.
@@ -78,7 +80,7 @@ class PaddedSystem:
 
     @property
     def offset_leverage(self) -> Array:
-        """Effective samples of each group that fitted offsets use up, shape (G,)."""
+        """Effective samples of each group that fitted sensor offsets use up, shape (G,)."""
         squares = self.offsets.constant**2
         shares = squares / squares.sum(axis=1, keepdims=True)
         counts = np.bincount(self.offsets.group.ravel(), shares.ravel(), len(self.groups))
@@ -92,7 +94,7 @@ class PaddedSystem:
 
     @property
     def sensor(self) -> Indices:
-        """Sensor of each group, shape (G,)."""
+        """Index of the sensor of each group, shape (G,)."""
         numbers = np.empty(len(self.groups), dtype=np.intp)
         rows, columns = np.nonzero(self.sensors >= 0)
         numbers[self.sensors[rows, columns]] = rows
@@ -100,7 +102,7 @@ class PaddedSystem:
 
     @classmethod
     def of(cls, data: Sequence[tuple[Statistics, Equations]], group_index: Indices) -> PaddedSystem:
-        """Pad the equations of several logs to common sizes, so that they form one batch.
+        """Compute the equations of several logs, padded to common sizes so that they form a batch.
 
         Args:
             data: statistics with equations of one parameter space.
@@ -145,7 +147,7 @@ class _SensorOffsets(NamedTuple):
 
 
 class _StatisticsArrays(NamedTuple):
-    """Arrays of one `Statistics` for a `PaddedSystem`; groups and sensors are counted from zero."""
+    """Equations of one `Statistics` as arrays; groups and sensors are counted from zero."""
 
     rows: Array
     noise: Array
@@ -197,7 +199,11 @@ class _StatisticsArrays(NamedTuple):
 def coefficients_by_log(
     equations: Equations, logs: int, groups: Sequence[int], m: int
 ) -> list[tuple[list[int], Array]]:
-    """Collect logs with equal equations, and their [B | B0] of each group, (G, fit, m, p + 1)."""
+    """Compute the coefficients [B | B0] of each group, once for logs with equal equations.
+
+    Returns:
+        Indices of the logs, and coefficients, shape (G, fit, m, p + 1), of each set of equations.
+    """
     logs_by_key: dict[tuple[object, ...], list[int]] = {}
     for log in range(logs):
         logs_by_key.setdefault(tuple(equations.equation_key(log, g) for g in groups), []).append(
@@ -209,7 +215,7 @@ def coefficients_by_log(
 
 
 def _group_coefficients(equations: Equations, log: int, groups: Sequence[int], m: int) -> Array:
-    """Compute [B | B0] of each group, once for groups with equal equations."""
+    """Compute the coefficients [B | B0] of each group, once for groups with equal equations."""
     by_key: dict[object, Array] = {}
     for g in groups:
         key = equations.equation_key(log, g)
@@ -229,7 +235,7 @@ def _max_channels(data: Sequence[tuple[Statistics, Equations]]) -> int:
 
 
 def _apply_equations(factors: Array, C: Array) -> Array:
-    """Convert rows of z of several logs to rows of [−x; 1], at most as many as z has columns.
+    """Multiply rows of logs by coefficients [B | B0], and reduce the products by QR.
 
     Args:
         factors: shape (logs, G, n, fit).
@@ -274,7 +280,7 @@ def _offset_rows(
 def _join_offsets(
     parts: Sequence[_StatisticsArrays], first: Indices, channels: Flags
 ) -> OffsetRows:
-    """Join the offset rows of all statistics; groups and sensors are numbered consecutively.
+    """Join the offset rows of several logs; groups and sensors are numbered consecutively.
 
     Args:
         parts: arrays of each statistics.
@@ -336,9 +342,9 @@ def _concatenate_padded(parts: Sequence[NDArray[ScalarT]], *, fill: int = 0) -> 
 
 @lru_cache(maxsize=256)
 def _channel_quantities(groups: tuple[ChannelGroup, ...]) -> tuple[Flags, Flags, Indices]:
-    """Return the channels of each group and of each kind in it, and the numbers of the kinds.
+    """Return masks of the channels of each group and quantity, and an index of each quantity.
 
-    Kinds are numbered in order of their first appearance.
+    Quantities (force, torque) are numbered in order of their first appearance.
     """
     channels = _concatenate_padded(
         [np.ones((1, len(group.channels)), np.bool_) for group in groups]

@@ -14,7 +14,7 @@ from identify.inertia import PHI, inertia_about_com, is_consistent
 
 @dataclass(frozen=True, slots=True)
 class ScalarUnknown:
-    """A scalar unknown besides the bodies: a friction coefficient, a rotor inertia, a gain.
+    """Scalar unknown besides the bodies: a friction coefficient, a rotor inertia, a gain.
 
     Attributes:
         name: shown in messages and tables.
@@ -83,7 +83,7 @@ class ParameterSpace:
         return slice(10 * body, 10 * body + 10)
 
     def default_parameters(self, body: str | int) -> Phi | None:
-        """Return the default parameters of a body, by name or number, (10,); None without any."""
+        """Return the parameters of a body's default, shape (10,); None if it has no default."""
         phi = self.defaults.get(self.bodies[body] if isinstance(body, int) else body)
         return None if phi is None else np.array(phi)
 

@@ -30,7 +30,7 @@ MAX_FACTOR_BYTES = 32 * 2**20
 columns and groups, such as one for each joint of a robot."""
 
 QR_CHUNK_ROWS = 2048
-"""Number of rows that one step of the QR factorisation processes."""
+"""Number of rows in a step of the QR factorisation."""
 
 _QR_PANEL_COLUMNS = 4
 """Block size of the triangular-pentagonal QR."""
@@ -38,7 +38,7 @@ _QR_PANEL_COLUMNS = 4
 
 @dataclass(frozen=True, slots=True)
 class ChannelGroup:
-    """Channels of one sensor, whose rows share one weight.
+    """Group of simultaneous channels of a sensor, whose residuals share one weight matrix.
 
     Attributes:
         name: name of the sensor or its band.
@@ -54,7 +54,9 @@ class ChannelGroup:
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """Columns and groups of channels of statistics, which can be added if their layouts are equal.
+    """Names of the columns of a log's equation rows, and its groups of channels.
+
+    Statistics of equal layouts can be added.
 
     Attributes:
         columns: names of the K numbers z. The constant, if there is one, comes first and is
@@ -86,7 +88,9 @@ def max_block_count(layout: RowLayout) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Triangular factors of rows z by cell (log × block of time × group), with sample counts.
+    """Sufficient statistics of logs: triangular factors of their rows by cell, with sample counts.
+
+    A cell is a log × a block of time × a group of channels.
 
     Attributes:
         layout: columns and groups.
@@ -134,7 +138,7 @@ class Statistics:
         *,
         log: str = "",
     ) -> Statistics:
-        """Create statistics of one log with one block from its factor R, shape (K, K)."""
+        """Create the statistics of a log of one block from its triangular factor, shape (K, K)."""
         K, zero = len(layout.columns), np.zeros(1, dtype=np.intp)
         return cls(
             layout=layout,
@@ -161,7 +165,7 @@ class Statistics:
 
     @cached_property
     def total_factors(self) -> Array:
-        """Factor R of each log and group over all blocks, shape (logs, groups, K, K)."""
+        """Triangular factor of each log and group over all blocks, shape (logs, groups, K, K)."""
         logs, groups, K, _ = self.noise.shape
         group_of_cell = self.log * groups + self.group
         order = np.argsort(group_of_cell, kind="stable")
@@ -187,12 +191,12 @@ class Statistics:
 
     @cached_property
     def effective_samples_of_groups(self) -> Array:
-        """Number of independent samples of each log and group, shape (logs, groups)."""
+        """Effective number of independent samples of each log and group, shape (logs, groups)."""
         return self.sum_over_blocks(self.effective_samples)
 
     @cached_property
     def noise_rows(self) -> Array:
-        """Roots ν of the noise moments νᵀν of each log and group, shape (logs, groups, K, K)."""
+        """Triangular factors of the noise of each log and group, shape (logs, groups, K, K)."""
         rows = np.sqrt(self.samples_of_groups)[..., None, None] * self.noise
         rows.flags.writeable = False
         return rows
@@ -215,7 +219,7 @@ class Statistics:
         return self + later._replace(block=start + later.block, logs=self.logs)
 
     def subset(self, cells: Indices | Flags | Sequence[int]) -> Statistics:
-        """Select cells by their numbers; the logs are kept."""
+        """Select cells by index; names of logs without cells are kept."""
         chosen = slice(None) if isinstance(cells, slice) else np.asarray(cells)
         return self._replace(**{name: getattr(self, name)[chosen] for name in _CELL_ATTRIBUTES})
 
@@ -230,7 +234,7 @@ class Statistics:
         return copy
 
     def fit_columns_only(self) -> Statistics:
-        """Return the statistics of the columns of a fit only, with a fifth of the memory."""
+        """Drop the columns that a fit does not read, which leaves a fifth of the memory."""
         fit = self.layout.fit
         if fit == len(self.layout.columns):
             return self
@@ -249,7 +253,7 @@ class Statistics:
         return one_block + one_block.subset(np.zeros(0, dtype=np.intp))
 
     def mapped(self, M: Array, layout: RowLayout | None = None) -> Statistics:
-        """Apply a linear map to the columns: z M in place of z, such as another frame or a gain.
+        """Map the columns of all rows linearly, z to z M, as by a change of frame or a gain.
 
         Args:
             M: shape (K, K'), or one for each log, (logs, K, K'), or for each of its groups,
@@ -270,11 +274,11 @@ class Statistics:
 
 
 _CELL_ATTRIBUTES = ("factors", "log", "block", "group", "samples", "effective_samples")
-"""Attributes of `Statistics` with one entry per cell."""
+"""Names of the attributes of `Statistics` that have an entry for each cell."""
 
 
 def sum_statistics(parts: Sequence[Statistics]) -> Statistics:
-    """Sum statistics, with cells of the same log, block and group merged.
+    """Add sufficient statistics; cells of the same log, block and group are merged.
 
     Args:
         parts: one or more statistics of one layout.
@@ -348,7 +352,7 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
 
 
 def _mean_noise(noise: Array, rows: Array) -> Array:
-    """Average the noise moment per row over logs, in root form.
+    """Average the second moment of the noise in a row over logs, as triangular factors.
 
     Args:
         noise: roots of each log, shape (logs, groups, K, K).
@@ -364,7 +368,7 @@ def _mean_noise(noise: Array, rows: Array) -> Array:
 
 
 def factor_of_rows(rows: Array) -> Array:
-    """Compute the triangular factor of rows z in chunks of rows, shape (n, K) to (K, K)."""
+    """Compute the triangular QR factor of rows in chunks, shape (n, K) to (K, K)."""
     factor = np.zeros((rows.shape[1], rows.shape[1]), order="F")
     for start in range(0, len(rows), QR_CHUNK_ROWS):
         factor = qr_update(factor, rows[start : start + QR_CHUNK_ROWS].T)
@@ -372,13 +376,13 @@ def factor_of_rows(rows: Array) -> Array:
 
 
 def qr_update(factor: Array, z: Array) -> Array:
-    """Update R to the factor of [R; zᵀ] by a triangular-pentagonal QR, z (K, n), in place."""
+    """Add rows zᵀ, z of shape (K, n), to a triangular factor by a triangular-pentagonal QR."""
     panel = np.array(z.T, order="F")
     return dtpqrt(0, _QR_PANEL_COLUMNS, factor, panel, overwrite_a=1, overwrite_b=1)[0]
 
 
 def _unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Number repeated names, since `+` merges logs with equal names."""
+    """Number repeated names of logs, since `+` merges logs with equal names."""
     distinct: dict[str, None] = {}
     for name in names:
         numbered = (f"{name} ({number})" for number in count(2))

@@ -60,7 +60,7 @@ class LinearProblem:
         nuisances: int = 0,
         names: tuple[str, ...] = PHI,
     ) -> LinearProblem:
-        """Reduce any number of rows [A | b] to p rows by QR.
+        """Create the problem from any number of equation rows [A | b], reduced by QR.
 
         Args:
             rows: shape (n, p + 1).
@@ -92,14 +92,14 @@ class LinearProblem:
 _ONE = np.ones(1)
 
 FitData: TypeAlias = Sequence[tuple[Statistics, Equations]]
-"""Statistics with their equations; all equations have the same parameter space."""
+"""Pairs of sufficient statistics and their model equations, all of one parameter space."""
 
 Weights: TypeAlias = Array
-"""Weight matrix W of each group of a system, in its order, shape (G, m, m)."""
+"""Weight matrix of the residuals of each group of channels, shape (G, m, m)."""
 
 
 class GroupCells(NamedTuple):
-    """Cells of a group of channels in logs with equal equations.
+    """Statistics cells of a group of channels, of logs with equal equations.
 
     Attributes:
         group: number of the group in the system.
@@ -120,7 +120,7 @@ class GroupCells(NamedTuple):
 
 @dataclass(frozen=True)
 class LinearSystem:
-    """Statistics and equations of all data of a fit.
+    """Sufficient statistics and model equations of all logs of a fit.
 
     Attributes:
         data: pairs of statistics and equations.
@@ -130,7 +130,7 @@ class LinearSystem:
 
     @classmethod
     def of(cls, data: FitData) -> LinearSystem:
-        """Combine data into a system.
+        """Combine sufficient statistics and their equations into a system.
 
         Raises:
             ProblemError: there are no data, or the equations have different parameter spaces.
@@ -158,11 +158,11 @@ class LinearSystem:
 
     @cached_property
     def padded(self) -> PaddedSystem:
-        """Equations of the groups as padded arrays, in the order of `group_index`."""
+        """Equations of all groups as padded arrays, in the order of `group_index`."""
         return PaddedSystem.of(self.data, self.group_index)
 
     def group_cells(self) -> Iterator[GroupCells]:
-        """Iterate over the cells of each group, separately for logs with different equations."""
+        """Iterate over the statistics cells of each group, by logs with equal equations."""
         arrays, m = self.padded, self.padded.rows.shape[1]
         first_log = np.cumsum([0, *(len(statistics.logs) for statistics, _ in self.data)])
         for number, ((data, g), sensor) in enumerate(
@@ -221,12 +221,15 @@ class LinearSystem:
         return reduced[:, m:, m:].reshape(-1, q)
 
     def offset_information(self, weights: Weights) -> Array:
-        """Compute the information Σ c² W on each sensor offset, shape (offsets, m, m)."""
+        """Compute the Fisher information on each sensor offset, shape (offsets, m, m)."""
         offsets = self.padded.offsets
         return np.einsum("or,ormn->omn", offsets.constant**2, weights[offsets.group])
 
     def offset_maps(self, weights: Weights) -> Array:
-        """Compute the map from [−x; 1] to the least-squares offsets, shape (offsets, m, p + 1)."""
+        """Compute the linear map from unknowns to sensor offsets, shape (offsets, m, p + 1).
+
+        The least-squares offsets are the product of the map with [−x; 1].
+        """
         offsets = self.padded.offsets
         if offsets.rows.shape[1] < 2:
             return offsets.rows[:, 0] / offsets.constant[..., None]
@@ -235,7 +238,7 @@ class LinearSystem:
         return np.linalg.solve(self.offset_information(weights), right)
 
     def offsets(self, x: Array, weights: Weights) -> Array:
-        """Compute the least-squares sensor offsets of each log at x, (logs, m); zero if not fitted.
+        """Compute the sensor offsets of each log at unknowns x, (logs, m); zero if not fitted.
 
         The sensor adds its offset: measured = modelled + offset. The offsets of the sensors of a
         log are concatenated; logs with fewer channels than others are padded with zeros.
@@ -243,14 +246,14 @@ class LinearSystem:
         return self.offsets_by_log(self.offset_maps(weights) @ augment(x))
 
     def offsets_by_log(self, values: Array) -> Array:
-        """Arrange values of the sensor offsets by log, (offsets, m) to (logs, widest)."""
+        """Arrange values of sensor offsets by log, shape (offsets, m) to (logs, channels)."""
         offsets = self.padded.offsets
         padded = np.concatenate((values, np.zeros((1, values.shape[1]))))
         of_log = padded[offsets.of_log].reshape(len(offsets.of_log), -1)
         return np.take_along_axis(of_log, offsets.channel_order, axis=1)
 
     def residual_moments(self, x: Array, weights: Weights | None = None) -> Array:
-        """Compute the residual moments Σ r rᵀ of each group at x with fitted offsets, (G, m, m).
+        """Compute the sum of r rᵀ over the residuals of each group at unknowns x, (G, m, m).
 
         Args:
             x: unknowns, shape (p,).
@@ -270,14 +273,14 @@ class LinearSystem:
         return moments
 
     def measured_power(self) -> Array:
-        """Compute the mean square of the measured values of each channel, with offsets, (G, m)."""
+        """Compute the mean square of each measured channel, sensor offset included, (G, m)."""
         offsets = self.padded.offsets
         power = (self.padded.rows[..., -1] ** 2).sum(axis=2)
         np.add.at(power, offsets.group, offsets.rows[..., -1] ** 2)
         return power / self.padded.samples[:, None]
 
     def noise_moment(self, weights: Weights) -> Array:
-        """Compute the expected moment of noise in the columns of the whitened rows [A | b].
+        """Compute the expected noise part of the normal matrix [A | b]ᵀ[A | b], weighted.
 
         Returns:
             Shape (p + 1, p + 1).
@@ -286,21 +289,21 @@ class LinearSystem:
         return rows.reshape(-1, q).T @ _apply_to_channels(weights, rows).reshape(-1, q)
 
     def noise_moments(self, x: Array) -> Array:
-        """Compute the expected Σ r rᵀ of each group from noise in the columns, shape (G, m, m)."""
+        """Compute the expected sum of r rᵀ of each group from noise in its columns, (G, m, m)."""
         rows = _times_parameters(self.padded.noise, augment(x))
         return rows @ rows.swapaxes(-1, -2)
 
     def noise_scatter(self, x: Array, weights: Weights) -> Array:
-        """Compute the covariance of the scores Σ Bᵀ W r from noise in both B and r, (p, p)."""
+        """Compute the covariance of the scores from noise in regressor and residual, (p, p)."""
         rows, p = self.padded.noise, len(self.space)
         cross_term = (weights @ _times_parameters(rows, augment(x)))[:, None] @ rows[..., :-1]
         shares = cross_term / self.padded.effective_samples[:, None, None, None]
         return cross_term.swapaxes(1, 2).reshape(-1, p).T @ shares.reshape(-1, p)
 
     def normal_matrices(self, weights: Weights) -> Array:
-        """Compute [A | b]ᵀ[A | b] of each group from the rows without offsets, (G, p + 1, p + 1).
+        """Compute the weighted normal matrix [A | b]ᵀ[A | b] of each group, (G, p + 1, p + 1).
 
-        The weights need not be positive.
+        Rows on which offsets act are left out; the weights need not be positive.
         """
         rows = self.padded.rows
         G, m, n, q = rows.shape
@@ -314,12 +317,12 @@ def _apply_to_channels(matrices: Array, rows: Array) -> Array:
 
 
 def _times_parameters(rows: Array, y: Array) -> Array:
-    """Multiply rows by [−x; 1] in one product, (G, m, n, q) to (G, m, n)."""
+    """Multiply rows [A | b] by y = [−x; 1], shape (G, m, n, q) to (G, m, n)."""
     return (rows.reshape(-1, len(y)) @ y).reshape(rows.shape[:-1])
 
 
 def augment(x: Array) -> Array:
-    """Return [−x; 1], by which the residual is r = z · [B | B0] [−x; 1]."""
+    """Return [−x; 1], whose product with a row [A | b] is the residual b − A x."""
     return np.concatenate((-x, _ONE))
 
 

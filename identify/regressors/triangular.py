@@ -60,7 +60,7 @@ def invert_triangular(R: Array) -> Array:
 
 
 def solve_transposed(R: Array, right: Array) -> Array:
-    """Solve Rᵀ X = right for X, R upper triangular with columns of any size.
+    """Solve Rᵀ X = right for X, with R upper triangular and of any scaling of its columns.
 
     Raises:
         numpy.linalg.LinAlgError: R is singular.
@@ -74,7 +74,7 @@ def solve_transposed(R: Array, right: Array) -> Array:
 
 
 def whiten_moment(moment: Array, R: Array) -> Array:
-    """Compute R⁻ᵀ N R⁻¹ of a symmetric moment N and an upper triangular R, shape (k, k).
+    """Whiten a symmetric matrix N by an upper triangular R: R⁻ᵀ N R⁻¹, shape (k, k).
 
     Raises:
         numpy.linalg.LinAlgError: R is singular.
@@ -89,7 +89,7 @@ def _upper_indices(width: int) -> Flags:
 
 
 def moment_root(moment: Array) -> Array:
-    """Return a root ν of a positive semidefinite moment, νᵀν = moment, entries of any size.
+    """Return a square root ν of a positive semidefinite matrix, νᵀν = moment.
 
     Args:
         moment: shape (k, k).

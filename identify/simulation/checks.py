@@ -30,7 +30,7 @@ _MIN_THICK_DETERMINANT = 1e-10
 """Determinant of a scaled inertia above which its condition is certainly below `_MAX_CONDITION`."""
 
 _MIN_SOLID_MINOR = 1e-12
-"""Minors of S_c, in units of the trace of the inertia, above which rounding cannot explain them."""
+"""Minors of second moments, relative to the trace of the inertia, that rounding cannot cause."""
 
 _MIN_NORMAL_MOMENT, _MAX_NORMAL_MOMENT = float(np.finfo(float).tiny), 1e280
 """Limits of moments of inertia, and of their ratio to the mass, between which numbers have full
@@ -57,7 +57,7 @@ def require_simulable(phi: PhiLike) -> Phi:
 
 
 def _are_solid(phi: Phi) -> Flags:
-    """Return whether bodies are certainly solid: S_c ≻ 0 with a margin.
+    """Return whether bodies are certainly solid: second moments positive definite with a margin.
 
     Leading minors are much faster than eigenvalues. Eight times the determinant of S_c is at most
     that of the inertia about the centre of mass, so that such bodies are not thin either.
@@ -114,7 +114,7 @@ def require_output_interval(every: int) -> None:
 
 
 def require_word(word: str, known: object, name: str) -> None:
-    """Raise `SimulationError`, with the nearest known word, unless a word is known."""
+    """Raise `SimulationError`, with the nearest known word, unless an option is a known word."""
     words = get_args(known)
     if word not in words:
         expected = " or ".join(f'"{each}"' for each in words)
@@ -124,7 +124,7 @@ def require_word(word: str, known: object, name: str) -> None:
 
 
 def broadcast_batches(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """Broadcast batch shapes.
+    """Broadcast batch shapes to a common shape.
 
     Args:
         shapes: batch shapes by the names of their arrays.

@@ -46,7 +46,7 @@ class ForcedBody:
     is_free: bool
 
     def rates(self, phase: Array, R_WC: Mat33, time: float) -> tuple[Vec3, Vec3, Vec6]:
-        """Return velocity of C in W, angular velocity in C, and derivative of the momentum in W.
+        """Return the time derivatives of a phase-space state: velocities and rate of momentum.
 
         Args:
             phase: shape (..., 13).
@@ -99,7 +99,7 @@ class Forces:
     gravity: Vec3
 
     def forced_body_at(self, time: float) -> ForcedBody:
-        """Return the bodies with their loads around a time at which no load jumps or bends.
+        """Return the bodies with their loads, linear in time, around a time without a load jump.
 
         Gravity acts on the rigid body's mass alone, at C, without torque, not on the added mass.
         """
@@ -147,7 +147,7 @@ def _load_coefficients(load: Load | StateLoad | Impulse, body: FreeBody, wrench:
 
 
 def _pad_coefficients(part: Array, first: int) -> Array:
-    """Return 21 coefficients that are zero except for `part`, from entry `first` on."""
+    """Return the 21 coefficients of a load that has only `part`, from entry `first` on."""
     value = np.zeros((*part.shape[:-1], 21))
     value[..., first : first + part.shape[-1]] = part
     return value

@@ -139,7 +139,7 @@ def _integrate(
     forces: Forces,
     impulses: Mapping[int, Sequence[Impulse]],
 ) -> tuple[Array, list[StateJump]]:
-    """Integrate states in phase space from time 0; return kept states, (n, ..., 13), and jumps.
+    """Integrate phase-space states from time 0; return states (n, ..., 13) and jumps by impulses.
 
     `impulses` are by the index of their instant; `step` is the longest step.
 

@@ -44,7 +44,7 @@ class Load(Protocol):
         ...
 
     def value_and_rate(self, time: float) -> tuple[Vec6, Vec6] | None:
-        """Return [f; t] just after a time, and its rate of change; None while the load is off."""
+        """Return the wrench [f; t] just after a time and its rate; None while the load is off."""
         ...
 
     def require_defined(self, duration: float) -> None:
@@ -89,7 +89,7 @@ class ConstantLoad:
         return np.array([self.start, self.end])
 
     def value_and_rate(self, time: float) -> tuple[Vec6, Vec6] | None:
-        """Return [f; t] and its rate of change, which is zero."""
+        """Return the wrench [f; t] and its rate of change, which is zero."""
         if not self.start <= time < self.end:
             return None
         shape = (*self.batch, 3)
@@ -160,7 +160,7 @@ class SampledLoad:
         return np.concatenate(([self.start], inside, [self.end]))
 
     def value_and_rate(self, time: float) -> tuple[Vec6, Vec6] | None:
-        """Interpolate [f; t] and its rate of change between the samples around a time."""
+        """Interpolate the wrench [f; t] and its rate of change between samples."""
         if not self.start <= time < self.end:
             return None
         k = int(np.searchsorted(self.time, time, side="right")) - 1
@@ -184,7 +184,7 @@ class SampledLoad:
 
 
 LoadLaw: TypeAlias = Callable[[float, State], ArrayLike]
-"""Function (t, state) → [f; t]: wrench on the body by the time [s] and the state of the bodies."""
+"""Function that returns the wrench [f; t] on bodies at a time [s] and in their states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ class StateLoad:
         _seal_load(self, "load", "point")
 
     def wrench(self, time: float, state: State, *, finite: bool = False) -> Vec6:
-        """Evaluate [f; t] at a time and a state, shape (..., 6).
+        """Evaluate the wrench [f; t] at a time and a state, shape (..., 6).
 
         Raises:
             SimulationError: the law returns another shape or, with `finite`, numbers that are not

@@ -166,7 +166,7 @@ def _herpolhode_radii(
     angular_velocity: ArrayLike,
     invariants: RotationInvariants,
 ) -> tuple[float, float]:
-    """Return |ω × L| / (|L| √(2K)) at the polhode's two planes of symmetry."""
+    """Return the smallest and the largest radius of the herpolhode, |ω × L| / (|L| √(2K))."""
     if invariants.regime == Regime.STEADY:
         return 0.0, 0.0
     start = checked_start(body, [0.0, 0.0, 0.0, 1.0], angular_velocity)
@@ -223,7 +223,7 @@ def _curve_pair(I: Vec3, effective_inertia: float, count: int) -> Array:
 
 
 def _semi_axis(effective_inertia: float, moment: float, encircled: float) -> float:
-    """Return a semi-axis of the projection: r² = (I_eff − I_c) / (I (I − I_c)), at most 1/I."""
+    """Return a semi-axis of a polhode's projection: r² = (I_eff − I_c) / (I (I − I_c))."""
     if moment == encircled:
         return 0.0
     square = (effective_inertia - encircled) / (moment * (moment - encircled))

@@ -70,7 +70,7 @@ def make_schedule(duration: float, step: float, every: int, breaks: Sequence[Arr
 
 
 def _inner_times(times: Array, grid: Array, tolerance: float) -> Array:
-    """Return the unique times inside a grid that are not instants of the grid."""
+    """Return the distinct times within the span of a time grid that are not points of the grid."""
     times = np.unique(times[(times > grid[0]) & (times < grid[-1])])
     after = np.searchsorted(grid, times)
     gap = np.minimum(grid[np.minimum(after, len(grid) - 1)] - times, times - grid[after - 1])

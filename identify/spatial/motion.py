@@ -42,7 +42,7 @@ class BodyMotion:
 
     @property
     def features(self) -> Array:
-        """The twelve features ψ = [a', α, wx², wy², wz², wx wy, wx wz, wy wz], shape (..., 12).
+        """Motion features ψ = [a', α, wx², wy², wz², wx wy, wx wz, wy wz], shape (..., 12).
 
         Every entry of the Newton-Euler regressor is linear in them.
         """

@@ -18,7 +18,7 @@ _ORTHOGONALITY_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """Pose X_AB, or a batch of poses: rotation R_AB and position p_AoBo_A.
+    """Pose X_AB of frame B in frame A, or a batch of poses: rotation R_AB and position p_AoBo_A.
 
     Poses compose with `@`, neighbouring frames cancel: `X_AC = X_AB @ X_BC`. Where a function takes
     a pose, a homogeneous transform, shape (..., 4, 4), does as well (`PoseLike`).

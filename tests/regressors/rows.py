@@ -51,7 +51,7 @@ class Data:
     sensors: tuple[int, ...]
 
     def coefficients(self, log: int, group: int) -> np.ndarray:
-        return self.equations.residual(log, group)
+        return self.equations.residual_coefficients(log, group)
 
 
 def layout_of(channels: Sequence[Sequence[str]], columns: int, constant: bool = True) -> RowLayout:

@@ -35,7 +35,7 @@ class MassInEllipsoid(Term):
     """Constraint of all mass to an ellipsoid (r − c)ᵀ Q⁻¹ (r − c) ≤ 1: m ≥ tr(Q⁻¹ S_c).
 
     S_c is the second moment about c. With physical consistency this is equivalent: some density
-    within the ellipsoid has the ten parameters (`BoundingEllipsoid.homogeneous`).
+    within the ellipsoid has the ten parameters (`BoundingEllipsoid.containment_matrix`).
 
     Attributes:
         centre: c in B [m].

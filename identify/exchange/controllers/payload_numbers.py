@@ -52,7 +52,7 @@ class Payload(NamedTuple):
 
 
 class PayloadNumbers(NamedTuple):
-    """Numbers of a payload by their names in the template, with lost information and notes."""
+    """Numbers of a payload by their names in a template, with notes on information they lack."""
 
     by_name: Mapping[str, str]
     lost: tuple[str, ...] = ()
@@ -174,7 +174,7 @@ def format_all_fixed(values: ArrayLike, decimals: int) -> tuple[str, ...]:
 
 
 def round_moments(moments: ArrayLike, decimals: int) -> tuple[str, ...]:
-    """Round three moments of inertia such that the rounded moments still satisfy A + B ≥ C.
+    """Round three moments of inertia so that they still satisfy the triangle inequality.
 
     Each is rounded to the nearest unit of the last digit. If that violates the inequality (a plate
     or a rod), the largest becomes the sum of the others, which is at most one unit less.
@@ -215,5 +215,5 @@ def _relative_product(inertia: Mat33) -> float:
 
 
 def _name_numbers(names: str, *numbers: str) -> dict[str, str]:
-    """Return a function that names the numbers in order."""
+    """Map names, separated by spaces, to numbers in the same order."""
     return dict(zip(names.split(), numbers, strict=True))

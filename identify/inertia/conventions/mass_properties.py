@@ -64,7 +64,7 @@ def seal_fields(
 
 
 def seal_phi(phi: PhiLike) -> Phi:
-    """Return a sealed copy of ten parameters, shape (..., 10)."""
+    """Return a read-only copy of ten parameters, shape (..., 10)."""
     return seal(phi, "phi", (..., 10))
 
 

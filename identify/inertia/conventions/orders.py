@@ -89,7 +89,7 @@ def entries_in_order(matrix: ArrayLike, order: str, products: ProductSign = "neg
 
 
 def convert_product_sign(matrix: Mat33, products: ProductSign) -> Mat33:
-    """Negate the off-diagonal entries if the convention of `products` is `positive`.
+    """Convert the products of inertia between the signs `negative` and `positive`.
 
     Raises:
         ModelError: a sign that is neither `negative` nor `positive`.
@@ -126,7 +126,7 @@ def spatial_matrix(phi: PhiLike, order: SpatialOrder, point: ReferencePoint = "o
 def phi_from_spatial_matrix(
     matrix: ArrayLike, order: SpatialOrder, point: ReferencePoint = "origin"
 ) -> Phi:
-    """Compute phi from a rigid body's spatial inertia; inverse of `spatial_matrix`.
+    """Compute the ten parameters from a spatial inertia in a named order.
 
     Args:
         matrix: shape (..., 6, 6).

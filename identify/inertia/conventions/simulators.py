@@ -1,4 +1,4 @@
-"""Records of MuJoCo, SDFormat, URDF and Gazebo: inertia about the centre of mass, in own frames.
+"""Inertial records of MuJoCo, SDFormat, URDF and Gazebo: about the centre of mass, in a frame.
 
 **MuJoCo.** `diaginertia` is in the frame given by `quat` (scalar first), and kept as given;
 `fullinertia` is in axes of the body, excludes `quat`, and the compiler converts it to principal
@@ -246,7 +246,7 @@ class GazeboInertial(SealedRecord):
 
     @property
     def body_matrix(self) -> Mat66:
-        """Matrix [[m 1, m ĉᵀ], [m ĉ, I_BBcm_B]], as `Inertial::BodyMatrix()`; its points differ."""
+        """Matrix [[m 1, m ĉᵀ], [m ĉ, I_BBcm_B]] as `Inertial::BodyMatrix()`, of mixed points."""
         return spatial_matrix(self.to_phi(), "linear first", "mixed")
 
     def spatial_matrix(self, fluid_added_mass: Mat66) -> Mat66:

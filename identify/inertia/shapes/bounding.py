@@ -73,7 +73,7 @@ class BoundingEllipsoid:
 
     @property
     def containment_matrix(self) -> Mat44:
-        """Matrix E with tr(E Π) ≥ 0 for the pseudo-inertia Π of every body in the ellipsoid.
+        """Matrix E with tr(E Π) ≥ 0 for pseudo-inertias Π of bodies inside the ellipsoid.
 
             E = [[−Q⁻¹, Q⁻¹ c], [cᵀ Q⁻¹, 1 − cᵀ Q⁻¹ c]],    r̃ᵀ E r̃ = 1 − (r − c)ᵀ Q⁻¹ (r − c)
 
@@ -223,7 +223,7 @@ def _minimum_volume_ellipsoid(points: Array) -> tuple[Array, Array, Array]:
 
 
 def _half_mahalanobis(points: Array, u: Array) -> Array:
-    """Return ½ (aᵢ − c)ᵀ W⁻¹ (aⱼ − c) for all pairs of points, shape (m, m)."""
+    """Return half the Mahalanobis products of all pairs of points with weights u, shape (m, m)."""
     offsets = points - u @ points / u.sum()
     scatter = (offsets * u[:, None]).T @ offsets
     return 0.5 * offsets @ np.linalg.solve(scatter, offsets.T)

@@ -19,28 +19,28 @@ from identify.inertia.shapes.shape import (
 
 @dataclass(frozen=True, slots=True)
 class Box(Solid):
-    """A solid box centred at Ao, with its sides along the axes."""
+    """A solid box centred at the origin, with its sides along the axes."""
 
     x: float = size_field("length along x")
     y: float = size_field("length along y")
     z: float = size_field("length along z")
 
     def moments(self) -> ShapeMoments:
-        """Return volume x y z and mean squares x²/12, y²/12, z²/12."""
+        """Return volume x y z and mean squared coordinates x²/12, y²/12, z²/12."""
         sides = np.array([self.x, self.y, self.z])
         return ShapeMoments.of_symmetric_shape(self.x * self.y * self.z, sides**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Ellipsoid(Solid):
-    """A solid ellipsoid centred at Ao, with its axes along x, y and z."""
+    """A solid ellipsoid centred at the origin, with its axes along x, y and z."""
 
     a: float = size_field("semi-axis along x")
     b: float = size_field("semi-axis along y")
     c: float = size_field("semi-axis along z")
 
     def moments(self) -> ShapeMoments:
-        """Return volume 4/3 π a b c and mean squares a²/5, b²/5, c²/5."""
+        """Return volume 4/3 π a b c and mean squared coordinates a²/5, b²/5, c²/5."""
         volume = 4.0 / 3.0 * np.pi * self.a * self.b * self.c
         return ShapeMoments.of_symmetric_shape(
             volume, np.array([self.a, self.b, self.c]) ** 2 / 5.0
@@ -49,12 +49,12 @@ class Ellipsoid(Solid):
 
 @dataclass(frozen=True, slots=True)
 class Sphere(Solid):
-    """A solid ball centred at Ao."""
+    """A solid ball centred at the origin."""
 
     radius: float = size_field("radius")
 
     def moments(self) -> ShapeMoments:
-        """Return volume 4/3 π r³ and mean squares r²/5."""
+        """Return volume 4/3 π r³ and mean squared coordinates r²/5."""
         return ShapeMoments.of_symmetric_shape(
             4.0 / 3.0 * np.pi * self.radius**3, np.full(3, self.radius**2 / 5.0)
         )
@@ -62,26 +62,26 @@ class Sphere(Solid):
 
 @dataclass(frozen=True, slots=True)
 class Cylinder(Solid):
-    """A solid cylinder along z, centred at Ao."""
+    """A solid cylinder along z, centred at the origin."""
 
     radius: float = size_field("radius")
     length: float = size_field("length along z")
 
     def moments(self) -> ShapeMoments:
-        """Return volume π r² l and mean squares r²/4 across, l²/12 along the axis."""
+        """Return volume π r² l and mean squared coordinates r²/4 across, l²/12 along the axis."""
         r, length = self.radius, self.length
         return ShapeMoments.of_revolution(np.pi * r**2 * length, r**2 / 4.0, length**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Capsule(Solid):
-    """A solid capsule along z, centred at Ao."""
+    """A solid capsule along z, centred at the origin."""
 
     radius: float = size_field("radius")
     length: float = size_field("length of the cylinder, without the half balls, along z")
 
     def moments(self) -> ShapeMoments:
-        """Return volume and mean squares of cylinder and end caps, weighted by volume.
+        """Return volume and mean squared coordinates of cylinder and end caps, weighted by volume.
 
         They are r²/4, l²/12 for the cylinder and r²/5, l²/4 + 3 l r/8 + r²/5 for the half balls.
         """
@@ -99,13 +99,13 @@ class Capsule(Solid):
 
 @dataclass(frozen=True, slots=True)
 class Cone(Solid):
-    """A solid cone: its base in the plane z = 0 about Ao, its apex at z = height."""
+    """A solid cone: its base in the plane z = 0 about the origin, its apex at z = height."""
 
     radius: float = size_field("radius of the base")
     height: float = size_field("height along z, from base to apex")
 
     def moments(self) -> ShapeMoments:
-        """Return volume π r² h / 3, centroid at h/4, and mean squares 3 r²/20 and 3 h²/80."""
+        """Return volume π r² h / 3, centroid h/4 and mean squared coordinates 3 r²/20, 3 h²/80."""
         r, h = self.radius, self.height
         volume = np.pi * r**2 * h / 3.0
         return ShapeMoments.of_revolution(
@@ -128,7 +128,7 @@ class BoxShell(Surface):
     z: float = size_field("length along z")
 
     def moments(self) -> ShapeMoments:
-        """Return area 2 (x y + y z + z x) and mean squares.
+        """Return area 2 (x y + y z + z x) and mean squared coordinates.
 
         Faces across x contribute x²/4, the four along x contribute x²/12.
         """
@@ -154,7 +154,7 @@ class EllipsoidShell(Surface):
     c: float = size_field("semi-axis along z")
 
     def moments(self) -> ShapeMoments:
-        """Compute area and mean squares by quadrature, to a relative 1e-15 of each entry.
+        """Compute area and mean squared coordinates by quadrature, to a relative 1e-15.
 
         With n even on the unit sphere, x = a n₁ and dA = √(Σ pⱼ nⱼ²) dΩ, p = (b²c², c²a², a²b²):
 
@@ -199,7 +199,7 @@ class SphereShell(Surface):
     radius: float = size_field("radius")
 
     def moments(self) -> ShapeMoments:
-        """Return area 4 π r² and mean squares r²/3."""
+        """Return area 4 π r² and mean squared coordinates r²/3."""
         return ShapeMoments.of_symmetric_shape(
             4.0 * np.pi * self.radius**2, np.full(3, self.radius**2 / 3.0)
         )
@@ -213,7 +213,7 @@ class Tube(Surface):
     length: float = size_field("length along z")
 
     def moments(self) -> ShapeMoments:
-        """Return area 2 π r l and mean squares r²/2 across, l²/12 along the axis."""
+        """Return area 2 π r l and mean squared coordinates r²/2 across, l²/12 along the axis."""
         r, length = self.radius, self.length
         return ShapeMoments.of_revolution(2.0 * np.pi * r * length, r**2 / 2.0, length**2 / 12.0)
 
@@ -226,7 +226,7 @@ class CylinderShell(Surface):
     length: float = size_field("length along z")
 
     def moments(self) -> ShapeMoments:
-        """Return area 2 π r (l + r) and mean squares, weighted l : r.
+        """Return area 2 π r (l + r) and mean squared coordinates, weighted l : r.
 
         They are r²/2 and l²/12 for the side, r²/4 and l²/4 for the ends.
         """
@@ -245,7 +245,7 @@ class CapsuleShell(Surface):
     length: float = size_field("length of the cylinder, without the half balls, along z")
 
     def moments(self) -> ShapeMoments:
-        """Return area 2 π r (l + 2 r) and mean squares, weighted by area.
+        """Return area 2 π r (l + 2 r) and mean squared coordinates, weighted by area.
 
         They are r²/2, l²/12 for the side and r²/3, l²/4 + l r/2 + r²/3 for the half spheres.
         """
@@ -266,7 +266,7 @@ class ConeShell(Surface):
     height: float = size_field("height along z, from base to apex")
 
     def moments(self) -> ShapeMoments:
-        """Return area π r (√(r² + h²) + r), centroid and mean squares.
+        """Return area π r (√(r² + h²) + r), centroid and mean squared coordinates.
 
         Side and base have r²/4 across; the side has centroid h/3 and E z² = h²/6.
         """
@@ -281,13 +281,13 @@ class ConeShell(Surface):
 
 @dataclass(frozen=True, slots=True)
 class Plate(Surface):
-    """A rectangle in the plane z = 0, centred at Ao; a plate with thickness is a `Box`."""
+    """A rectangle in the plane z = 0, centred at the origin; a plate with thickness is a `Box`."""
 
     x: float = size_field("length along x")
     y: float = size_field("length along y")
 
     def moments(self) -> ShapeMoments:
-        """Return area x y and mean squares x²/12, y²/12, 0."""
+        """Return area x y and mean squared coordinates x²/12, y²/12, 0."""
         return ShapeMoments.of_symmetric_shape(
             self.x * self.y, np.array([self.x, self.y, 0.0]) ** 2 / 12.0
         )
@@ -295,23 +295,23 @@ class Plate(Surface):
 
 @dataclass(frozen=True, slots=True)
 class Disc(Surface):
-    """A round plate in the plane z = 0, centred at Ao; one with thickness is a `Cylinder`."""
+    """A round plate in the plane z = 0, centred at the origin; a thick one is a `Cylinder`."""
 
     radius: float = size_field("radius")
 
     def moments(self) -> ShapeMoments:
-        """Return area π r² and mean squares r²/4 in the plane."""
+        """Return area π r² and mean squared coordinates r²/4 in the plane."""
         return ShapeMoments.of_revolution(np.pi * self.radius**2, self.radius**2 / 4.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Rod(Shape):
-    """A thin rod along z, centred at Ao; one with thickness is a `Cylinder`."""
+    """A thin rod along z, centred at the origin; one with thickness is a `Cylinder`."""
 
     measure_kind: ClassVar[MeasureKind] = "length"
 
     length: float = size_field("length along z")
 
     def moments(self) -> ShapeMoments:
-        """Return length l and mean square l²/12 along it."""
+        """Return length l and mean squared coordinate l²/12 along it."""
         return ShapeMoments.of_revolution(self.length, 0.0, self.length**2 / 12.0)

@@ -30,7 +30,7 @@ from identify.inertia.shapes.shape import Shape, Size, sizes_of
 
 
 class NamedShape(NamedTuple):
-    """A shape defined by a few sizes.
+    """Shape that a few lengths define, with its description.
 
     Attributes:
         shape_class: its class.

@@ -14,7 +14,7 @@ from identify.inertia.matrices import phi_from_inertia
 from identify.inertia.parameters import InertialParameters
 
 MeasureKind = Literal["volume", "area", "length", "weight"]
-"""Measure of a shape that the density multiplies; `weight` for given point masses."""
+"""Measure of a shape that its density multiplies: volume, area, length, or a given weight."""
 DENSITY_UNITS: dict[MeasureKind, str] = {
     "volume": "kg/m³",
     "area": "kg/m²",
@@ -57,7 +57,7 @@ def sizes_of(shape: Any) -> tuple[Size, ...]:
 
 
 class ShapeMoments(NamedTuple):
-    """Measure, centroid and covariance of a shape, from integrals of 1, r and r rᵀ.
+    """Measure (volume, area or length), centroid and covariance of a shape of uniform density.
 
     Attributes:
         measure: volume [m³], area [m²], length [m], or the sum of the given masses [kg].
@@ -71,7 +71,7 @@ class ShapeMoments(NamedTuple):
 
     @classmethod
     def of_symmetric_shape(cls, measure: float, mean_squares: Vec3) -> ShapeMoments:
-        """Create moments of a shape that is symmetric about the coordinate planes."""
+        """Create the moments of a shape that is symmetric about the coordinate planes."""
         return cls(float(measure), np.zeros(3), np.diag(mean_squares))
 
     @classmethod
@@ -163,14 +163,14 @@ class Shape(ABC):
 
 
 class Solid(Shape):
-    """Base of shapes that fill a volume [m³], which is their `measure`."""
+    """Base class of shapes that fill a volume [m³], which is their `measure`."""
 
     __slots__ = ()
     measure_kind = "volume"
 
 
 class Surface(Shape):
-    """Base of thin shells with uniform density per area; their `measure` is in m²."""
+    """Base class of thin shells with uniform density per area; their `measure` is in m²."""
 
     __slots__ = ()
     measure_kind = "area"

@@ -1,4 +1,4 @@
-"""Layer 1, angular velocity: Euler's equations in principal axes, for many bodies at once.
+"""Angular velocity of many bodies at once: Euler's equations in principal axes (layer 1 of 3).
 
 With a torque given in the body's frame, ω is a system of three unknowns that is independent of
 attitude and position. With θ = (h/2) ω_WB_P, half the rotation of a step, and one step as the unit
@@ -25,13 +25,13 @@ from identify.arrays import Array, Vec3
 
 
 class StageTorques:
-    """Scaled torque τ at the beginning, middle and end of each step of a chunk of time.
+    """Scaled torques at the beginning, middle and end of each step of a chunk of time.
 
     Values of a step are contiguous in memory. The arrays are reused for all chunks, so that views
     of them stay valid.
 
     Attributes:
-        samples: τ, shape (3, steps + 1, ...) where linear, else (3, steps, ...).
+        samples: scaled torque τ, shape (3, steps + 1, ...) where linear, else (3, steps, ...).
         linear: whether it is a straight line between samples, or held.
         now: at the beginning, shape (steps, 3, ...).
         middle: half-way.
@@ -62,13 +62,13 @@ add, multiply, divide = np.add, np.multiply, np.divide
 
 
 def euler_ratios(moments: Vec3) -> Vec3:
-    """Return a = ((I2 − I3)/I1, (I3 − I1)/I2, (I1 − I2)/I3), shape (..., 3)."""
+    """Return ratios ((I2 − I3)/I1, (I3 − I1)/I2, (I1 − I2)/I3) of principal moments, (..., 3)."""
     I1, I2, I3 = np.moveaxis(moments, -1, 0)
     return np.stack(((I2 - I3) / I1, (I3 - I1) / I2, (I1 - I2) / I3), axis=-1)
 
 
 ComponentRows: TypeAlias = tuple[Array, Array, Array, Array]
-"""Contiguous array of three components of many bodies, and views of each component."""
+"""Contiguous array of vectors of many bodies, components first, and a view of each component."""
 
 
 def _component_rows(all_three: Array) -> ComponentRows:
@@ -78,14 +78,14 @@ def _component_rows(all_three: Array) -> ComponentRows:
 AngularVelocityLayer: TypeAlias = Callable[
     [Array, Array, StageTorques | None], Callable[[int], None]
 ]
-"""Factory of layer 1 for arrays a, θ and torques that are reused; its result fills the nodes
-1 … steps of θ, of which the first is given."""
+"""Factory of an integrator of angular velocity, for arrays of ratios a, θ and torques that are
+reused; the integrator fills the nodes 1 … steps of θ from node 0."""
 
 
 def batched_layer(
     ratios: Array, theta: Array, torques: StageTorques | None
 ) -> Callable[[int], None]:
-    """Create layer 1 for many bodies, integrated in one batch.
+    """Create an integrator of the angular velocity of many bodies in one batch.
 
     Args:
         ratios: a, shape (3, bodies).
@@ -105,7 +105,7 @@ def batched_layer(
 def scalar_layer(
     ratios: Array, theta: Array, torques: StageTorques | None
 ) -> Callable[[int], None]:
-    """Create layer 1 for few bodies, integrated one after the other in Python floats.
+    """Create an integrator of the angular velocity of few bodies, one by one in Python floats.
 
     For one body a NumPy call costs more than the step itself.
     """
@@ -122,7 +122,7 @@ def scalar_layer(
 
 
 class BatchRungeKutta:
-    """Runge-Kutta steps of many bodies in one batch.
+    """Runge-Kutta integrator of the angular velocity of many bodies in one batch.
 
     Arrays of a step are contiguous, because calls on strided rows take twice as long.
 
@@ -166,7 +166,7 @@ class BatchRungeKutta:
 def _scaled_acceleration(
     out: ComponentRows, v: ComponentRows, ratios: Array, torque: Array | None
 ) -> None:
-    """Compute a ∘ (v2 v3, v3 v1, v1 v2) + τ into `out`."""
+    """Compute the scaled angular acceleration a ∘ (v2 v3, v3 v1, v1 v2) + τ into `out`."""
     slope, first, second, third = out
     _, v1, v2, v3 = v
     multiply(v2, v3, first)
@@ -179,13 +179,13 @@ def _scaled_acceleration(
 
 FloatTriple: TypeAlias = tuple[float, float, float]
 StepTorques: TypeAlias = tuple[float, float, float, float, float, float, float, float, float]
-"""τ at the beginning, the middle and the end of a step, three components each."""
+"""Scaled torque at the beginning, the middle and the end of a step, three components each."""
 
 
 def torques_by_step(
     torques: StageTorques | None, steps: int, body: int = 0
 ) -> Iterable[StepTorques]:
-    """Yield the torques of the stages of one body as Python floats, step by step."""
+    """Yield the torques on one body in each step, as Python floats."""
     if torques is None:
         return repeat((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     stages = (torques.now, torques.middle, torques.ahead)
@@ -195,7 +195,7 @@ def torques_by_step(
 def integrate_scaled_rate(
     theta: Sequence[float], ratios: Sequence[float], stages: Iterable[StepTorques], steps: int
 ) -> Iterator[FloatTriple]:
-    """Integrate θ of one body by the classical Runge-Kutta method; yield θ after each step."""
+    """Yield the scaled angular velocity of one body after each classical Runge-Kutta step."""
     a1, a2, a3 = ratios
     t1, t2, t3 = theta
     for _, (now1, now2, now3, mid1, mid2, mid3, end1, end2, end3) in zip(

@@ -1,4 +1,4 @@
-"""Layer 2, attitude: rotations of the steps, and their ordered product.
+"""Attitude of many bodies: rotations of the steps and their ordered product (layer 2 of 3).
 
 **Turns**, the rotation of each step from angular velocity at its two ends, are Magnus' expansion
 to order four, with the integral of ω and of its commutator taken from a cubic through the values
@@ -91,10 +91,10 @@ def step_rotations(
 def _half_angle_functions(
     six_sigma: Array, square: Array, scratch: Array, sine: Array, cosine: Array
 ) -> float:
-    """Compute sin|σ| / (6|σ|) and cos|σ| from 6σ, shape (3, steps, bodies).
+    """Compute sin|σ| / (6|σ|) and cos|σ| of half rotation vectors σ, given as 6σ.
 
     Returns:
-        The largest |σ|².
+        The largest |σ|²; all arrays have the last axes (steps, bodies).
     """
     np.multiply(six_sigma[0], six_sigma[0], out=square)
     for component in six_sigma[1:]:
@@ -128,7 +128,7 @@ def _horner(out: Array, x: Array, coefficients: list[float]) -> None:
 
 
 CayleyKleinPair: TypeAlias = npt.NDArray[np.complexfloating]
-"""Quaternions as complex pairs α and β, shape (2, ...)."""
+"""Quaternions as pairs of complex Cayley-Klein parameters α and β, shape (2, ...)."""
 
 _MIN_BATCHED_BODIES = 64
 """Number of bodies from which on sequential products are as fast as products by segments."""
@@ -148,9 +148,10 @@ class AttitudeLayer:
         self.pair[:, 0] = w + 1j * z, y - 1j * x
 
     def advance(self, vector: Array, scalar: Array, workspace: Workspace) -> CayleyKleinPair:
-        """Fill the nodes after the first; return Cayley-Klein pairs of all, (2, steps + 1, bodies).
+        """Compute the attitudes at all nodes of a chunk, as Cayley-Klein pairs.
 
-        Vector and scalar of the turns have shapes (3, steps, bodies) and (steps, bodies).
+        Vector and scalar of the turns have shapes (3, steps, bodies) and (steps, bodies), the
+        result (2, steps + 1, bodies).
         """
         steps, count = scalar.shape
         matrix = workspace.complex_rows(MATRIX, 4, steps).reshape(2, 2, steps, count)
@@ -215,7 +216,7 @@ def _pair_matrix_into(out: CayleyKleinPair, vector: Array, scalar: Array) -> Non
 
 
 def _multiply_by_segments(pair: CayleyKleinPair, matrix: CayleyKleinPair, length: int) -> None:
-    """Compute the products within all segments at once, then multiply by preceding segments."""
+    """Multiply the rotations of segments of steps at once, then the segments with each other."""
     steps, count = matrix.shape[2:]
     segments = steps // length
     within = pair[:, 1:].reshape(2, segments, length, count)  # a view: an axis is split
@@ -231,7 +232,7 @@ def _multiply_by_segments(pair: CayleyKleinPair, matrix: CayleyKleinPair, length
 
 
 def _multiply_sequentially(pair: CayleyKleinPair, matrix: CayleyKleinPair) -> None:
-    """Compute pair[n + 1] = pair[n] · matrix[n] for all n, in place."""
+    """Multiply attitudes by rotations step by step in place: pair[n + 1] = pair[n] · matrix[n]."""
     products = np.empty((2, 2, *pair.shape[2:]), dtype=np.complex128)
     first, second = products
     multiply, add = np.multiply, np.add

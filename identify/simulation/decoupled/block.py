@@ -41,7 +41,7 @@ from identify.spatial.rotations import (
 )
 
 _MAX_SQUARED_HALF_ANGLE = (0.5 * MAX_STEP_ANGLE) ** 2
-"""Maximum |σ|², the squared half angle of a step [rad²]."""
+"""Maximum squared half of the rotation angle in a step [rad²]."""
 
 
 class LoadLayer:
@@ -68,14 +68,14 @@ class LoadLayer:
         self.force, self.torque = np.empty((2, 3, nodes, len(body.mass)))
 
     def advance(self, first: int, nodes: int, workspace: Workspace) -> None:
-        """Fill the first `nodes` of force and torque from the samples from `first` on."""
+        """Compute the scaled loads at the nodes of a chunk, whose first sample is `first`."""
         samples = self._wrench.rows(first, nodes, workspace)
         transform_into(self.torque[:, :nodes], self._to_torque, samples)
         transform_into(self.force[:, :nodes], self._to_force, samples[:3])
 
 
 class MotionOfOrigin:
-    """States [p, q, v, ω] of Bo, computed from the motion of the centre of mass.
+    """Conversion of the motion of centres of mass to states [p, q, v, ω] of origins.
 
     p_WoBo = p_WoBcm − R c,             q_WB = q_WP ⊗ q_PB,
     v_WBo = (2/h) s − R (ω × c),        w_WB_B = R_BP ω,        ω = (2/h) θ
@@ -101,7 +101,7 @@ class MotionOfOrigin:
         travel: Array,
         workspace: Workspace,
     ) -> None:
-        """Write the states at some nodes, shape (13, n, bodies), from the results of the layers."""
+        """Compute states of origins from angular velocity, attitude and translation, (13, n, b)."""
         n = states.shape[1]
         lever, turned, scratch = workspace.rows(0, 9, n).reshape(3, 3, n, -1)
         transform_into(turned, R, self._com)
@@ -144,7 +144,7 @@ class BodyBlock:
         self._origin = MotionOfOrigin(body, R_BP, step)
 
     def run(self, out: Array, every: int) -> None:
-        """Integrate from the start to the end.
+        """Integrate the motion of the bodies from the start to the end.
 
         Args:
             out: states of the whole batch [p, q, v, ω], shape (13, stored, bodies); every
@@ -198,7 +198,7 @@ class BodyBlock:
             self._origin.write(states, theta[:, kept], q, R, *place, workspace)
 
     def _require_finite(self, first: int, steps: int) -> None:
-        """Raise `Diverged` if the last node is not finite: a value that is not finite stays so."""
+        """Raise `Diverged` if the state at the end of a chunk is not finite."""
         spin, place = [self._theta, self._attitude.pair], self._translation.position
         loaded = self._problem.wrench is not None  # then the place comes from all the rest
         looked_at = [place] if loaded else [*spin, place]

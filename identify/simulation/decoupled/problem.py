@@ -25,7 +25,7 @@ _CHECKED_SAMPLES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class SampledWrench:
-    """Samples of [f; t] on each body of a flat batch; samples common to all are stored once.
+    """Samples of the wrench [f; t] on each body; samples common to all bodies are stored once.
 
     Attributes:
         samples: samples at Bo in B, shape (wrenches, n, 6).
@@ -38,7 +38,7 @@ class SampledWrench:
 
     @classmethod
     def broadcast_to(cls, wrench: Vec6, batch: tuple[int, ...]) -> SampledWrench:
-        """Create the samples of a batch from a wrench (..., n, 6) that broadcasts to it."""
+        """Create the samples of a batch of bodies from a wrench that broadcasts to (..., n, 6)."""
         repeated = (slice(0, 1) if stride == 0 else slice(None) for stride in wrench.strides[:-2])
         wrench = wrench[tuple(repeated)]  # else what `np.broadcast_to` made would be copied
         *shape, n, _ = wrench.shape
@@ -56,7 +56,7 @@ class SampledWrench:
         return SampledWrench(self.samples, which)
 
     def rows(self, first: int, nodes: int, workspace: Workspace) -> Array:
-        """Return samples from `first` on, components first, shape (6, nodes, bodies or 1)."""
+        """Return the samples of a chunk, components first, shape (6, nodes, bodies or 1)."""
         part = self.samples[:, first : first + nodes].transpose(2, 1, 0)
         if len(self.samples) == 1:
             return part
@@ -70,7 +70,7 @@ class SampledWrench:
 
 @dataclass(frozen=True, slots=True)
 class RolloutProblem:
-    """Flat batch of bodies with initial states, gravity and wrenches.
+    """Checked arguments of a rollout: a flat batch of bodies with states, gravity and wrenches.
 
     Attributes:
         batch: shape of the batch, of size `bodies`.
@@ -93,7 +93,7 @@ class RolloutProblem:
     steps: int
 
     def principal_bodies(self, which: slice) -> PrincipalBody:
-        """Return the bodies, in their principal axes, at some indices."""
+        """Return some of the bodies, with principal moments and axes."""
         b = self.body
         return PrincipalBody(b.mass[which], b.com[which], b.moments[which], b.quaternion[which])
 
@@ -142,7 +142,7 @@ class RolloutProblem:
 
 
 def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec6 | None]:
-    """Return the number of steps, and the samples of the wrench, if any."""
+    """Return the number of steps of a rollout, and the samples of its wrench, if any."""
     if not (steps is None or (isinstance(steps, (int, np.integer)) and steps >= 0)):
         raise SimulationError(f"steps: expected a whole number, 0 or more, got {steps!r}")
     if wrench is None:

@@ -1,4 +1,4 @@
-"""Layer 3, translation of the centre of mass: cumulative sums of forces in W.
+"""Translation of centres of mass: cumulative sums of forces in world axes (layer 3 of 3).
 
 The force in W, F(t) = R(t) f(t), has the slope F' = R (ω × f + f'), so that the corrected trapezoid
 of the nodes is of order four and needs no attitude half-way. With θ = (h/2) ω and s = (h/2) v, what
@@ -46,7 +46,7 @@ class TranslationLayer:
         self._count = np.arange(steps + 1.0)[:, None]
 
     def advance_free(self, nodes: slice) -> None:
-        """Fill nodes of bodies on which only gravity acts.
+        """Compute positions and velocities at nodes for bodies on which gravity alone acts.
 
         s_n = s + n h² g/2,    p_n = p + n (s + s_n)
         """
@@ -60,7 +60,7 @@ class TranslationLayer:
     def advance(
         self, theta: Array, R: Array, force: Array, workspace: Workspace, *, linear: bool
     ) -> None:
-        """Fill the nodes after the first from the forces on the bodies.
+        """Compute positions and velocities at the nodes of a chunk from the forces on the bodies.
 
         Args:
             theta: θ at the nodes in axes of the body, shape (3, steps + 1, bodies).

@@ -10,7 +10,7 @@ TURNS, QUATERNION, MATRIX, ROTATION = 0, 12, 18, 24
 """First rows of intermediate results that a later layer needs; all other rows are overwritten."""
 
 _WORKSPACE_ROWS = 33
-"""Number of rows of a workspace."""
+"""Number of rows of a `Workspace`, the most that a rollout uses at once."""
 
 
 class Workspace:
@@ -26,12 +26,12 @@ class Workspace:
         self._memory = np.empty((_WORKSPACE_ROWS, nodes * bodies))
 
     def rows(self, first: int, count: int, nodes: int) -> Array:
-        """Return a view of real numbers, shape (count, nodes, bodies)."""
+        """Return a view of rows as real numbers, shape (count, nodes, bodies)."""
         part = self._memory[first : first + count, : nodes * self._bodies]
         return part.reshape(count, nodes, self._bodies)
 
     def complex_rows(self, first: int, count: int, nodes: int) -> np.ndarray:
-        """Return a view of complex numbers, shape (count, nodes, bodies), in twice as many rows."""
+        """Return a view of 2 × `count` rows as complex numbers, shape (count, nodes, bodies)."""
         whole = self._memory[first : first + 2 * count].reshape(count, -1).view(np.complex128)
         return whole[:, : nodes * self._bodies].reshape(count, nodes, self._bodies)
 

@@ -54,12 +54,12 @@ class PolhodeRotation:
         self._frames = from_left @ from_right
 
     def at(self, time: Array) -> tuple[Vec4, Vec3]:
-        """Return R_WB (n, k, 4), continuous in time, and w_WB_B (n, k, 3) at times (n, k)."""
+        """Return attitude R_WB (n, k, 4) and angular velocity w_WB_B (n, k, 3) at times (n, k)."""
         q_NP, w = self._in_principal_axes(time)
         return (self._frames @ q_NP).swapaxes(1, 2), (self._axes @ w).swapaxes(1, 2)
 
     def _in_principal_axes(self, time: Array) -> tuple[Vec4, Vec3]:
-        """Return R_NP (n, 4, k) and ω in P (n, 3, k), where the third axis of N is along L."""
+        """Return attitudes R_NP (n, 4, k) and ω in P (n, 3, k), with N's third axis along L."""
         p = self._polhode
         rate, start, T = p.rate[:, None], p.start[:, None], p.half_period[:, None]
         halves = np.rint((time + start / rate) / T)
@@ -74,7 +74,7 @@ class PolhodeRotation:
         return _attitude(direction, angle), w
 
     def _periodic_angle(self, functions: JacobiFunctions) -> Array:
-        """Compute the part of the angle about L that has the half period of ω."""
+        """Compute the periodic part of the rotation angle about the momentum L."""
         p = self._polhode
         sn, cn, dn = functions
         s, rho = p.handedness[:, None], p.tilt[:, None]

@@ -79,18 +79,18 @@ class JacobiEvaluator:
 
 
 def incomplete_first_kind(functions: JacobiFunctions) -> Array:
-    """Return the integral of the first kind, F = sn R_F(cn², dn², 1), which is u, for cn ≥ 0."""
+    """Return the elliptic integral of the first kind, sn R_F(cn², dn², 1), for cn ≥ 0."""
     sn, cn, dn = functions
     return sn * elliprf(cn * cn, dn * dn, 1.0)
 
 
 def incomplete_third_kind(functions: JacobiFunctions, p: Array) -> Array:
-    """Return ∫₀ᵘ sn² / (1 + p sn²) du = sn³/3 R_J(cn², dn², 1, 1 + p sn²), for cn, p ≥ 0."""
+    """Return the elliptic integral ∫₀ᵘ sn² / (1 + p sn²) du of the third kind, for cn, p ≥ 0."""
     sn, cn, dn = functions
     square = sn * sn
     return sn * square / 3.0 * elliprj(cn * cn, dn * dn, 1.0, 1.0 + p * square)
 
 
 def complete_third_kind(m1: Array, p: Array) -> Array:
-    """Return D = ∫ sin²θ / ((1 + p sin²θ) √(1 − m sin²θ)) dθ over a quarter period, m₁ > 0."""
+    """Return the complete elliptic integral ∫ sin²θ / ((1 + p sin²θ) √(1 − m sin²θ)) dθ, m₁ > 0."""
     return elliprj(0.0, m1, 1.0, 1.0 + p) / 3.0

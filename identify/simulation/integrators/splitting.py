@@ -96,7 +96,7 @@ def _kick(motion: ForcedBody, phase: Array, time: float, duration: float) -> Non
 
 
 def _flows(body: FreeBody) -> list[Flow]:
-    """Return the flows of a symmetric splitting; only the last one is used for a whole step."""
+    """Return the flows of a symmetric splitting of the kinetic energy; the last is the middle."""
     C = body.inverse[..., 3:, 3:]
     c, n = np.linalg.eigh(0.5 * (C + np.swapaxes(C, -1, -2)))
     if not body.in_fluid:
@@ -113,7 +113,7 @@ def _flows(body: FreeBody) -> list[Flow]:
 
 
 def _drift(inverse_mass: Array) -> Flow:
-    """Return the flow of ½ |p|² / m: the centre moves along p."""
+    """Return the flow of the energy ½ |p|² / m: the centre moves along p."""
 
     def flow(phase: Array, duration: float) -> None:
         phase[..., POSITION] += duration * inverse_mass * phase[..., LINEAR]
@@ -122,7 +122,7 @@ def _drift(inverse_mass: Array) -> Flow:
 
 
 def _spin(strength: Array) -> Flow:
-    """Return the flow of ½ c |L|²: the body rotates about L, fixed in W and in the body."""
+    """Return the flow of the energy ½ c |L|²: the body rotates about its momentum L."""
 
     def flow(phase: Array, duration: float) -> None:
         turned = exp_rotation(duration * strength * phase[..., ANGULAR])
@@ -132,7 +132,7 @@ def _spin(strength: Array) -> Flow:
 
 
 def _turn(n: Vec3, strength: Array) -> Flow:
-    """Return the flow of ½ c (n·L)²: the body rotates about its axis n."""
+    """Return the flow of the energy ½ c (n·L)²: the body rotates about its axis n."""
 
     def flow(phase: Array, duration: float) -> None:
         q = phase[..., ATTITUDE]
@@ -144,7 +144,7 @@ def _turn(n: Vec3, strength: Array) -> Flow:
 
 
 def _fluid_drift(mobility: Mat33) -> Flow:
-    """Return the flow of ½ pᵀ A p: the centre moves along R A Rᵀ p, the attitude stays."""
+    """Return the flow of the energy ½ pᵀ A p: the centre moves along R A Rᵀ p."""
 
     def flow(phase: Array, duration: float) -> None:
         R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
@@ -155,7 +155,7 @@ def _fluid_drift(mobility: Mat33) -> Flow:
 
 
 def _screw(n: Vec3, s: Vec3, strength: Array) -> Flow:
-    """Return the flow of ½ c (s·p + n·L)²: a screw motion about n, with s per unit of angle."""
+    """Return the flow of the energy ½ c (s·p + n·L)²: a screw motion about the body's axis n."""
     along = np.sum(n * s, axis=-1, keepdims=True) * n
     across = cross(n, s)
 
