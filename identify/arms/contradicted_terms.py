@@ -11,7 +11,7 @@ from identify.arms.torque_scale import TorqueScale
 from identify.estimation.terms import Term
 from identify.findings import Finding, Severity
 from identify.inertia import PHI
-from identify.significance import CONTRADICTED_SIGMA, HALF_WIDTH_SIGMA, IMPOSSIBLE_SIGMA
+from identify.significance import CONTRADICTED_CONSTRAINT_SIGMA, HALF_WIDTH_SIGMA, IMPOSSIBLE_SIGMA
 
 
 def contradicted_terms(
@@ -46,7 +46,7 @@ def contradicted_terms(
     )
     evidence: dict[str, object] = {"standard_errors": sigmas, "mass_by_data": float(load.mass)}
     if known_load is None:
-        severity: Severity = "error" if sigmas > CONTRADICTED_SIGMA else "warning"
+        severity: Severity = "error" if sigmas > CONTRADICTED_CONSTRAINT_SIGMA else "warning"
         remedy = "Check the given values; correct or omit them."
     else:
         least, most = float(scale.gains.min()), float(scale.gains.max())

@@ -58,7 +58,7 @@ def consistent_unknowns(system: LinearSystem, terms: Sequence[Term] = ()) -> Arr
     return _unknowns(estimate_unknowns(system, (_consistent(system), *terms)))
 
 
-def _consistent(system: System) -> Consistent:
+def _consistent(system: LinearSystem) -> Consistent:
     """Return the constraint of consistency, with a margin for the links: bodies with a default."""
     return Consistent(margin=_LINK_MARGIN, bodies=tuple(system.space.defaults))
 

@@ -195,7 +195,7 @@ def _score_halves(
 
 
 def _negative_mass(
-    error: NegativeMass, form: partial[System], statistics: Statistics
+    error: NegativeMass, form: partial[LinearSystem], statistics: Statistics
 ) -> NegativeMass:
     """Explain a negative mass of a load by swapped logs if these explain the torques, or a sign.
 

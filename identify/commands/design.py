@@ -204,14 +204,14 @@ class Design(Command):
     def _body(self, earlier: SavedEstimate | SavedArm | None) -> InertialParameters:
         import numpy as np
 
-        from identify.arrays import positive
+        from identify.arrays import require_positive
         from identify.exchange import SavedEstimate
         from identify.inertia import InertialParameters
         from identify.inertia.parameters import default_body
 
         if isinstance(earlier, SavedEstimate):
             return earlier.parameters
-        positive(self.mass, "design: --mass KG", "kg", UsageError)
+        require_positive(self.mass, "design: --mass KG", "kg", UsageError)
         return InertialParameters(default_body(self.mass, np.array(self.com)))
 
     def _noise(self, earlier: SavedEstimate | SavedArm | None) -> WrenchNoise:

@@ -11,7 +11,7 @@ import numpy as np
 from identify.design.d_optimal import DesignedMotion
 from identify.errors import ModelError
 from identify.files import write_text
-from identify.plain_values import from_json_and_arrays, to_json_and_arrays
+from identify.serialisation import from_json_and_arrays, to_json_and_arrays
 
 
 def read_starts(path: Path, key: str) -> dict[int, DesignedMotion]:

@@ -241,7 +241,7 @@ def channel_rms(system: LinearSystem, *, masses_known: bool = False) -> Array:
     if not (by_kind[has_kind] > 0.0).all():
         number, kind = np.argwhere(has_kind & ~(by_kind > 0.0))[0].tolist()
         group = arrays.groups[number]
-        quantity = group.kinds[int(np.argmax(arrays.kinds[number, kind]))]
+        quantity = group.quantities[int(np.argmax(arrays.quantities[number, kind]))]
         group_text = f" of group {group.name!r}" if len(arrays.sensors) > 1 else ""
         raise ProblemError(
             f"the measured {quantity}{group_text} is zero throughout: check its columns (for a "

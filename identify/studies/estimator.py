@@ -12,7 +12,7 @@ from identify.arrays import Phi
 from identify.errors import ProblemError
 from identify.estimation.estimate import Estimate
 from identify.findings import NOT_IDENTIFIED
-from identify.inertia.shapes import Mesh, Points
+from identify.inertia.shapes import Mesh, PointMasses
 from identify.logs import Recording
 from identify.regressors import Statistics, block_statistics
 from identify.signals import PreparedLog, prepare
@@ -35,7 +35,7 @@ class TrialData:
     log: StudyLog
     mass: float | None = None
     cutoff_hz: float | None = None
-    shape: Points | Mesh | None = None
+    shape: PointMasses | Mesh | None = None
 
     @property
     def recording(self) -> Recording:

@@ -151,7 +151,7 @@ def test_many_links_are_judged_at_once(cli, tmp_path, monkeypatch):
     """A verdict each would take most of the time; only an impossible link needs one."""
     asked = []
     monkeypatch.setattr(
-        "identify.exchange.link_inertia.check",
+        "identify.exchange.link_inertia.check_consistency",
         lambda *a, **k: asked.append(a) or check_consistency(*a, **k),
     )
     path = tmp_path / "r.urdf"

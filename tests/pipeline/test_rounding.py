@@ -115,7 +115,7 @@ def test_stretch_without_rows_does_not_break_rounding_detection(monkeypatch):
             yield replace(part, recording=recording_rows(part.recording, 0, 0))
             yield part
 
-    monkeypatch.setattr(wrench_rounding, "excerpts", with_an_empty_one)
+    monkeypatch.setattr(wrench_rounding, "iterate_excerpts", with_an_empty_one)
     assert identify.fit(logged(1)).logs[0].reading.quantisation is not None
 
 
