@@ -14,12 +14,12 @@ from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.regressors import FEATURE_TENSOR, Statistics
 from identify.signals.transform import CONSTANT_GROUP
 from identify.spatial.columns import (
+    ATTITUDE,
+    FEATURES,
     FIT_COLUMN_COUNT,
     FORCE_AXES,
-    FEATURES,
-    ATTITUDE,
     TORQUE_AXES,
-    W,
+    WRENCH,
     without_constant,
 )
 
@@ -59,7 +59,7 @@ _MIN_INFORMATION_SCALE = 1e-100
 
 _FORCE_AND_TORQUE_AXES = FORCE_AXES, TORQUE_AXES
 
-_PSI, _W = without_constant(FEATURES), without_constant(W)
+_PSI, _W = without_constant(FEATURES), without_constant(WRENCH)
 """Columns of the features and of the wrench in rows without the constant."""
 
 

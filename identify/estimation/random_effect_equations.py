@@ -19,7 +19,7 @@ from identify.regressors.system import whitener
 from identify.regressors.triangular import qr_factor, solve_transposed, whiten_moment
 from identify.regressors.wrench import block_mean_cells, equal_time_intervals
 from identify.signals.transform import CONSTANT_GROUP, band_middle
-from identify.spatial.columns import WRENCH_SECOND_RATE, WRENCH_RATE, WRENCH
+from identify.spatial.columns import WRENCH, WRENCH_RATE, WRENCH_SECOND_RATE
 
 _MAX_COSINES, _MAX_COSINES_OF_POSES = 8, 16
 """Largest number of cosines that model the drift of a log, in motion and in static poses."""
@@ -155,7 +155,7 @@ class _WhitenedRowsCollector:
         self.lever = np.append(1.0, -fit.x)
         self.offsets = system.offsets(fit.x, fit.weights)
         self.weights = _weights_with_drift(fit)
-        groups, m = system.arrays.channels.shape
+        groups, m = system.padded.channels.shape
         self.R = np.zeros((width, width))
         self.noise = np.zeros((width, width))
         self.cross = np.zeros((groups, m, m, width - 1))
@@ -174,7 +174,7 @@ class _WhitenedRowsCollector:
         equations = self.fit.data.system.data[number][1]
         groups = np.flatnonzero(self.group_index[:, 0] == number)
         C = _residual_coefficients(
-            equations.residual(log, int(self.group_index[groups[0], 1])),
+            equations.residual_coefficients(log, int(self.group_index[groups[0], 1])),
             self.lever,
             self.offsets[log_index],
             tangent,
@@ -269,7 +269,7 @@ class _WhitenedRowsCollector:
         if self.shared:
             m = self.shared[0].shape[1] - self.width
             stacks.append(qr_factor(np.concatenate(self.shared))[m:, m:])
-        samples = self.fit.data.system.arrays.effective_samples[:, None, None, None]
+        samples = self.fit.data.system.padded.effective_samples[:, None, None, None]
         scatter = np.einsum("gmnp,gnmq->pq", self.cross, self.cross / samples)
         return qr_factor(np.concatenate(stacks)), self.noise, scatter
 
@@ -297,7 +297,11 @@ def _coloured_noise_rows(total: Array, noise: Array, C: Array, band: int) -> tup
     root = np.sqrt(np.abs(values))[:, None] * vectors.T
     omega = band_middle(band)
     rows = np.zeros((6, 2, total.shape[1]))
-    rows[:, 0, WRENCH], rows[:, 0, WRENCH_SECOND_RATE], rows[:, 1, WRENCH_RATE] = root, -(omega**2) * root, omega * root
+    rows[:, 0, WRENCH], rows[:, 0, WRENCH_SECOND_RATE], rows[:, 1, WRENCH_RATE] = (
+        root,
+        -(omega**2) * root,
+        omega * root,
+    )
     parts = rows[values > 0.0], rows[values < 0.0]
     return parts[0].reshape(-1, rows.shape[2]), parts[1].reshape(-1, rows.shape[2])
 

@@ -29,7 +29,7 @@ from identify.estimation.settings import EstimatorSettings, body_system
 from identify.estimation.variance_components import VarianceComponent, random_effects
 from identify.logs import Recording
 from identify.logs.effect_keys import FaultSizeSetting
-from identify.regressors import Statistics, LinearSystem
+from identify.regressors import LinearSystem, Statistics
 from identify.regressors.statistics import sum_statistics
 from identify.regressors.wrench import subtract_drift
 from identify.signals.transform import CONSTANT_GROUP

@@ -33,7 +33,7 @@ from identify.regressors.log_corrections import (
     point_offset_map,
     sensor_gain_map,
 )
-from identify.spatial.columns import WRENCH_SECOND_RATE, POSITION, ATTITUDE, W
+from identify.spatial.columns import ATTITUDE, POSITION, WRENCH, WRENCH_SECOND_RATE
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 MIN_LEVER_ARM = 0.03
@@ -118,7 +118,7 @@ def _delay_map(setup: LogProperties, eta: Array) -> Array:
 
 def _filter_map(setup: LogProperties, eta: Array) -> Array:
     M = sensor_gain_map(np.eye(6))
-    M[WRENCH_SECOND_RATE, W] = float(eta[0]) * np.eye(6)
+    M[WRENCH_SECOND_RATE, WRENCH] = float(eta[0]) * np.eye(6)
     return M
 
 

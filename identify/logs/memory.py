@@ -145,7 +145,7 @@ def schema_from_arguments(given: Mapping[str, Any]) -> tuple[LogInMemory, Schema
     if any(map(is_masked, arrays.values())):  # who masks rows knows of them
         document.setdefault("log", {})["drop_bad_rows"] = True
     spell = partial(_name_argument, order=order, kind="".join(kinds))
-    schema = validate(Schema, document, _CALLER, spell=spell)
+    schema = validate(Schema, document, _CALLER, format_key=spell)
     return LogInMemory("arrays", tuple(arrays.items())), schema
 
 

@@ -10,7 +10,13 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from identify.arrays import Array, Flags
-from identify.documents import DocumentTable, InvalidKeyValue, finite_number, word_validator, short_repr
+from identify.documents import (
+    DocumentTable,
+    InvalidKeyValue,
+    finite_number,
+    short_repr,
+    word_validator,
+)
 from identify.logs.schema_fields import Column, JointArrayColumns, Label, column_names
 from identify.logs.units import ANGLE_UNITS, CURRENT_UNITS, LENGTH_UNITS, TORQUE_UNITS
 
@@ -27,7 +33,11 @@ Matrix = Annotated[Any, BeforeValidator(lambda value: _matrix_rows(value))]
 
 
 def _number_or_list(value: object) -> float | tuple[float, ...]:
-    return tuple(map(finite_number, value)) if isinstance(value, list | tuple) else finite_number(value)
+    return (
+        tuple(map(finite_number, value))
+        if isinstance(value, list | tuple)
+        else finite_number(value)
+    )
 
 
 def _matrix_rows(value: object) -> tuple[Any, ...]:
@@ -107,9 +117,9 @@ class JointsTable(DocumentTable):
     """Unit of positions, and per second of velocities: one, or one for each joint."""
     offset: PerJoint = 0.0
     """Position of the model's joint where the log has zero, in `unit`."""
-    effort_unit: Annotated[str, word_validator((*TORQUE_UNITS, *CURRENT_UNITS), ignoring=r"[\s*·.\-]")] = (
-        "Nm"
-    )
+    effort_unit: Annotated[
+        str, word_validator((*TORQUE_UNITS, *CURRENT_UNITS), ignoring=r"[\s*·.\-]")
+    ] = "Nm"
     gains: PerJoint | None = None
     """Torque of each ampere, before the gears [N m/A]."""
     target_current: JointArrayColumns | None = None

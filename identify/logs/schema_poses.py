@@ -13,7 +13,7 @@ from identify.documents import (
     Number,
     Quaternion,
     Vector,
-    numbers,
+    numbers_validator,
     word_validator,
 )
 from identify.logs.recording_parts import Imu
@@ -65,7 +65,7 @@ class Placement(DocumentTable):
 class ToolPoint(DocumentTable):
     """Schema table `[body.tcp]`: pose of the logged tool point in the flange."""
 
-    pose: Annotated[tuple[float, ...], BeforeValidator(numbers(6))]
+    pose: Annotated[tuple[float, ...], BeforeValidator(numbers_validator(6))]
     """Position x, y, z and rotation vector, as on a pendant."""
     unit: Annotated[str, word_validator(LENGTH_UNITS)] = "m"
     angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"

@@ -12,7 +12,7 @@ from identify.estimation import Estimate
 from identify.estimation.intervals import ESTIMATED_QUANTITIES, covariance_of, interval_jacobian
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.pipeline.required_precision import INTERVAL_NAMES, RequiredPrecision
-from identify.regressors import Statistics, LinearSystem, scan_statistics
+from identify.regressors import LinearSystem, Statistics, scan_statistics
 from identify.signals.prepared_log import BlockRows
 from identify.signals.transform import BLOCK_SECONDS, CONSTANT_GROUP, block_transform
 from identify.significance import HALF_WIDTH_SIGMA

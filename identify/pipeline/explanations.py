@@ -405,7 +405,7 @@ def _permutes_one_vector(fault: Fault) -> bool:
 
 def _max_speeds(logs: Sequence[ScannedLog]) -> tuple[float, float]:
     """Return the largest speed [m/s] and angular speed [rad/s] in any log."""
-    rates = [log.summary.fastest for log in logs]
+    rates = [log.summary.max_rates for log in logs]
     return max(speed for speed, _ in rates), max(spin for _, spin in rates)
 
 

@@ -29,7 +29,7 @@ from identify.regressors import WRENCH_NAMES, LogSummary, Statistics
 from identify.relevance import MIN_SCORED_SIGNAL_RATIO
 from identify.signals.cutoff import motion_cutoff_hz
 from identify.signals.prepared_log import acceleration_sources
-from identify.significance import REPORTED_CONSTRAINT_SIGMA, CONTRADICTED_CONSTRAINT_SIGMA
+from identify.significance import CONTRADICTED_CONSTRAINT_SIGMA, REPORTED_CONSTRAINT_SIGMA
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.spatial.vectors import STANDARD_GRAVITY
 from identify.validation import (
@@ -132,7 +132,7 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
             {"gravity": size},
             log.name,
         )
-    speed, spin = log.fastest
+    speed, spin = log.max_rates
     for code, verb, shown, rate, unit, limit in (
         ("position_unit", "moves", f"{speed:.3g} m/s", speed, "mm", _IMPLAUSIBLE_SPEED),
         ("angle_unit", "turns", f"{spin:.3g} rad/s", spin, "deg", MIN_RATE_IN_DEGREES),
@@ -239,7 +239,9 @@ def _noisy_motion_findings(scores: HeldOutScores, logs: Sequence[LogSummary]) ->
     hidden = scores.carries_signal & (scores.r_squared < 0.0)
     if not hidden.any():
         return
-    shown = ", ".join(f"{WRENCH_NAMES[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(hidden))
+    shown = ", ".join(
+        f"{WRENCH_NAMES[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(hidden)
+    )
     signal, unit = "angular_acceleration", "rad/s²"
     if hidden[:3].any():
         signal, unit = "acceleration", "m/s²"
@@ -257,7 +259,10 @@ def _noisy_motion_findings(scores: HeldOutScores, logs: Sequence[LogSummary]) ->
         "Move faster, or log a motion with less noise, for narrower intervals."
         if routes
         else "Log more poses, or average each for longer, for narrower intervals.",
-        {f"r_squared_{WRENCH_NAMES[i]}": float(scores.r_squared[i]) for i in np.flatnonzero(hidden)},
+        {
+            f"r_squared_{WRENCH_NAMES[i]}": float(scores.r_squared[i])
+            for i in np.flatnonzero(hidden)
+        },
     )
 
 
@@ -380,7 +385,9 @@ def _contradicted_choice_finding(
             continue
         ratio = _residual_ratio(with_choice, free)
         away = _distance_in_standard_errors(with_choice, free)
-        if ratio >= _CONTRADICTING_RESIDUAL_RATIO or (alone.terms and away >= CONTRADICTED_CONSTRAINT_SIGMA):
+        if ratio >= _CONTRADICTING_RESIDUAL_RATIO or (
+            alone.terms and away >= CONTRADICTED_CONSTRAINT_SIGMA
+        ):
             against[text] = f"{text}, by {away:.2g} standard errors"
     named = list(against) or list(choices)
     of_body = settings.mass is not None or bool(settings.terms)

@@ -101,7 +101,9 @@ def _rounding_steps(log: ScannedLog) -> tuple[Quantiser, ...]:
 def _noise_before_rounding(log: ScannedLog, rounding: WrenchQuantisation) -> tuple[float, ...]:
     """Return the noise of each wrench channel before rounding, from its residual."""
     squares, count = np.zeros(6), 0
-    for excerpt in iterate_excerpts(log.source, replace(log.summary.reading, max_rows=_MAX_RESIDUAL_ROWS)):
+    for excerpt in iterate_excerpts(
+        log.source, replace(log.summary.reading, max_rows=_MAX_RESIDUAL_ROWS)
+    ):
         try:
             parts = full_rate_segments(
                 excerpt.recording, rounding.cutoff_hz, excerpt.span, imu=log.summary.imu

@@ -140,7 +140,9 @@ def summarise_log(
     )
 
 
-def iterate_excerpts(source: ReadableLog, reading: Interpretation | None = None) -> Iterator[Excerpt]:
+def iterate_excerpts(
+    source: ReadableLog, reading: Interpretation | None = None
+) -> Iterator[Excerpt]:
     """Iterate over the chunks of a log, in order, as `summarise_log` reads them.
 
     Args:
@@ -287,11 +289,11 @@ def block_rows(rate_hz: float) -> int:
     return max(1, round(BLOCK_SECONDS * rate_hz))
 
 
-def margin_rows(source: ReadableLog, reading: Interpretation, rate_hz: float, most: int) -> int:
+def margin_rows(source: ReadableLog, reading: Interpretation, rate_hz: float, max_rows: int) -> int:
     """Return the number of rows needed on either side of a chunk for derivatives and delay."""
     cutoff = default_cutoff_hz(rate_hz) if reading.cutoff_hz is None else reading.cutoff_hz
     rows = shortest_segment_rows(rate_hz, cutoff) + _delay_rows(source, reading, rate_hz)
-    return int(min(rows, most))
+    return int(min(rows, max_rows))
 
 
 def _delay_rows(source: ReadableLog, reading: Interpretation, rate: float) -> int:

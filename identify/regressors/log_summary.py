@@ -212,22 +212,23 @@ class LogSummary(LogSeries):
             segments.append(corrected_states(segment, corrections, phi))
         return tuple(segments)
 
-    def thinned(self, most: int | None = None) -> LogSummary:
+    def thinned(self, max_points: int | None = None) -> LogSummary:
         """Thin the series to evenly spread stretches of consecutive points.
 
         Args:
-            most: largest number of points, `MAX_SERIES_POINTS` if not given.
+            max_points: largest number of points, `MAX_SERIES_POINTS` if not given.
         """
-        most = MAX_SERIES_POINTS if most is None else most
+        max_points = MAX_SERIES_POINTS if max_points is None else max_points
         stride, kept = 1, np.ones(len(self.point_indices), dtype=np.bool_)
-        while kept.sum() > most and stride * _POINTS_PER_STRETCH < self.points:
+        while kept.sum() > max_points and stride * _POINTS_PER_STRETCH < self.points:
             stride *= 2
             kept = self.point_indices // _POINTS_PER_STRETCH % stride == 0
-        kept &= np.cumsum(kept) <= most
+        kept &= np.cumsum(kept) <= max_points
         if kept.all():
             return self
         series = {
-            name: getattr(self, name)[kept] for name in ("time", "rows", "segment_ids", "point_indices")
+            name: getattr(self, name)[kept]
+            for name in ("time", "rows", "segment_ids", "point_indices")
         }
         return replace(self, **series)
 
@@ -264,13 +265,13 @@ def _max_speed_and_rate(segments: tuple[Segment, ...]) -> tuple[float, float]:
     return max(speeds, default=0.0), max(rates, default=0.0)
 
 
-def _first_states(segments: tuple[Segment, ...], most: int) -> tuple[Segment, ...]:
+def _first_states(segments: tuple[Segment, ...], max_states: int) -> tuple[Segment, ...]:
     """Copy the first states of some segments, at least two of a segment."""
     first = []
     for segment in segments:
-        if most > 1:
-            first.append(_first_rows(segment, most))
-        most -= len(segment.time)
+        if max_states > 1:
+            first.append(_first_rows(segment, max_states))
+        max_states -= len(segment.time)
     return tuple(first)
 
 

@@ -28,9 +28,9 @@ from identify.signals.imu_calibration import ImuCalibration
 from identify.significance import SIGNIFICANT_SIGMA
 from identify.spatial.rotations import (
     exp_rotation,
-    vector_norms,
     normalised_quaternion,
     rotation_from_quaternion,
+    vector_norms,
 )
 
 _LARGE_SCALE_ERROR = 0.2
@@ -253,7 +253,9 @@ def _scale_in_motion(windows: _ReadingWindows) -> _GravityScale | None:
     scales, differences = vector_norms(mean), []
     for start in (0, size // 4, size // 2):
         part, _ = windows.mean(start, size // 2)
-        if not (np.sum(part * mean, axis=1) > _MIN_WINDOW_COSINE * vector_norms(part) * scales).all():
+        if not (
+            np.sum(part * mean, axis=1) > _MIN_WINDOW_COSINE * vector_norms(part) * scales
+        ).all():
             return None
         differences.append(vector_norms(part) - scales)
     # The mean over half a window contains four times as much of a slow motion.

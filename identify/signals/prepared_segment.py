@@ -18,7 +18,15 @@ from identify.signals.segments import EvenSegment
 from identify.signals.transform import block_edges, block_transform
 from identify.signals.white_noise import SignalNoise, noise_moments, rate_product_bias
 from identify.spatial import rotation_from_quaternion
-from identify.spatial.columns import FIT_COLUMN_COUNT, FEATURES, RATE_PRODUCTS, POSITION, COLUMN_COUNT, WRENCH, columns_of_part
+from identify.spatial.columns import (
+    COLUMN_COUNT,
+    FEATURES,
+    FIT_COLUMN_COUNT,
+    POSITION,
+    RATE_PRODUCTS,
+    WRENCH,
+    columns_of_part,
+)
 from identify.spatial.rotations import rotate_back
 
 _SERIES_POINTS_PER_PERIOD = 4.0

@@ -23,18 +23,18 @@ from identify.signals.transform import UNSMOOTHED
 from identify.spatial import coadjoint, quaternion_product, rotation_from_quaternion
 from identify.spatial.columns import (
     ANGULAR_ACCELERATION,
-    WRENCH_SECOND_RATE,
-    WRENCH_RATE,
-    PRODUCT_FIRST_AXES,
+    ATTITUDE,
+    COLUMN_COUNT,
     FIT_COLUMN_COUNT,
     FORCE_AXES,
+    PRODUCT_FIRST_AXES,
+    PRODUCT_SECOND_AXES,
     PROPER_ACCELERATION,
     RATE_PRODUCTS,
-    ATTITUDE,
-    PRODUCT_SECOND_AXES,
     TORQUE_AXES,
-    COLUMN_COUNT,
-    W,
+    WRENCH,
+    WRENCH_RATE,
+    WRENCH_SECOND_RATE,
     columns_of_part,
     without_constant,
 )
@@ -331,11 +331,14 @@ class BodyAxes:
             PROPER_ACCELERATION,
             ANGULAR_ACCELERATION,
             RATE_PRODUCTS,
-            *_force_and_torque_columns(W),
+            *_force_and_torque_columns(WRENCH),
         ]
         if wide:
             parts += self.wrench_derivatives
-            slices += [*_force_and_torque_columns(WRENCH_RATE), *_force_and_torque_columns(WRENCH_SECOND_RATE)]
+            slices += [
+                *_force_and_torque_columns(WRENCH_RATE),
+                *_force_and_torque_columns(WRENCH_SECOND_RATE),
+            ]
             if "quaternion" in self.given:
                 transposed = self.rotation.swapaxes(-1, -2)
                 parts.append(transposed.reshape(*transposed.shape[:-2], 9))

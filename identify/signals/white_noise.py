@@ -17,7 +17,7 @@ from identify.signals.noise_propagation import noise_jacobian
 from identify.signals.segment_kinematics import Samples, SignalDerivative
 from identify.signals.transform import UNSMOOTHED, BlockTransform, derivative_gains
 from identify.spatial import quaternion_product
-from identify.spatial.columns import PRODUCT_FIRST_AXES, RATE_PRODUCTS, PRODUCT_SECOND_AXES
+from identify.spatial.columns import PRODUCT_FIRST_AXES, PRODUCT_SECOND_AXES, RATE_PRODUCTS
 from identify.spatial.rotations import normalised_quaternion, quaternion_conjugate
 
 _MIN_ATTENUATION = 0.25

@@ -182,7 +182,10 @@ class WrenchQuantisation:
 
         Differentiated noise of the motion may exceed a step, so the wrench is low-passed.
         """
-        residual = part.columns[:, WRENCH] - part.columns[:, FEATURES] @ np.array(self.feature_wrench_map).T
+        residual = (
+            part.columns[:, WRENCH]
+            - part.columns[:, FEATURES] @ np.array(self.feature_wrench_map).T
+        )
         wrench = part.logged_wrench - part.at_sensor(recording, residual - np.array(self.offset))
         if part.rate_hz is None or part.cutoff_hz is None:
             return slice(None), wrench

@@ -26,7 +26,11 @@ from identify.simulation.loads import (
 )
 from identify.simulation.poinsot import Poinsot as Poinsot, poinsot_motion as poinsot_motion
 from identify.simulation.principal_axes import PrincipalBody as PrincipalBody
-from identify.simulation.state import StateJump as StateJump, State as State, Trajectory as Trajectory
+from identify.simulation.state import (
+    State as State,
+    StateJump as StateJump,
+    Trajectory as Trajectory,
+)
 from identify.specification.simulation_file import (
     Simulation as Simulation,
     read_simulation as read_simulation,

@@ -7,7 +7,15 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AliasChoices, BeforeValidator, Field, StrictStr, model_validator
 
-from identify.documents import DocumentTable, Number, Quaternion, Vector, finite_number, numbers, word_validator
+from identify.documents import (
+    DocumentTable,
+    Number,
+    Quaternion,
+    Vector,
+    finite_number,
+    numbers_validator,
+    word_validator,
+)
 from identify.errors import did_you_mean
 from identify.simulation.checks import Interpolation
 from identify.simulation.loads import Frame
@@ -34,7 +42,7 @@ def _validate_inertia(value: object) -> tuple[tuple[float, ...], ...]:
             "the order of six numbers is ambiguous; write three rows of three, or name them: "
             "{ xx = ..., xy = ..., xz = ..., yy = ..., yz = ..., zz = ... }"
         )
-    return numbers(3, 3)(value)
+    return numbers_validator(3, 3)(value)
 
 
 MatrixRows: TypeAlias = tuple[tuple[float, ...], ...]
@@ -51,13 +59,13 @@ class SimulatedBodyTable(DocumentTable):
 
     estimate: FilePath | None = None
     """Path of an estimate.json, relative to the folder of this file."""
-    phi: Annotated[tuple[float, ...], BeforeValidator(numbers(10))] | None = None
+    phi: Annotated[tuple[float, ...], BeforeValidator(numbers_validator(10))] | None = None
     """Ten parameters m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about Bo in B, SI."""
     mass: Annotated[Number, Field(gt=0.0)] | None = None
     com: Vector | None = None
     inertia_about_com: Annotated[MatrixRows, BeforeValidator(_validate_inertia)] | None = None
     """Inertia about the centre of mass: three rows, or the six entries by name [kg m²]."""
-    added_mass: Annotated[MatrixRows, BeforeValidator(numbers(6, 6))] | None = None
+    added_mass: Annotated[MatrixRows, BeforeValidator(numbers_validator(6, 6))] | None = None
     """Added mass of a fluid about Bo in B, linear first, 6×6 [kg, kg m, kg m²]."""
 
     @model_validator(mode="after")

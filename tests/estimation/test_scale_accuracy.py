@@ -52,7 +52,8 @@ def scaled(recording: Recording, G: np.ndarray) -> Recording:
 def shift_of(plain: Recording, other: Recording) -> np.ndarray:
     """Of the ten parameters, by what is other with a log, at weights that stay."""
     statistics = [
-        summarise_log(log, Interpretation(cutoff_hz=5.0), wide=True).statistics for log in (plain, other)
+        summarise_log(log, Interpretation(cutoff_hz=5.0), wide=True).statistics
+        for log in (plain, other)
     ]
     fit = weighted_least_squares(body_system(statistics[:1], EstimatorSettings()))
     before, after = (fit_at_weights(each, fit)[0] for each in statistics)

@@ -151,7 +151,9 @@ def test_a_thinned_log_has_rows_of_all_of_it():
     assert len(np.unique(found.segment_ids)) == 3
     assert found.time[0] < 20.0 < 380.0 < found.time[-1]
     few = log(40.0)
-    assert round(summarise_log(few, Interpretation(max_rows=4000)).statistics.samples.sum()) == len(few)
+    assert round(summarise_log(few, Interpretation(max_rows=4000)).statistics.samples.sum()) == len(
+        few
+    )
 
 
 def test_short_log_is_cut_into_folds_and_keeps_its_states():

@@ -45,7 +45,8 @@ def test_delay_correction_in_chunks_equals_whole(monkeypatch):
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1000)
     assert_close(estimate(log), whole, 1e-4)
     assert (
-        summarise_log(log).statistics.samples.sum() == summarise_log(log, Interpretation()).statistics.samples.sum()
+        summarise_log(log).statistics.samples.sum()
+        == summarise_log(log, Interpretation()).statistics.samples.sum()
     )
 
 

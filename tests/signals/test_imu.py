@@ -111,7 +111,9 @@ def test_the_error_of_a_place_that_was_found_is_in_the_intervals_of_the_body(tmp
 
     def estimate_at(place):
         log = read({"translation": place.tolist()})
-        return estimate_body([summarise_log(log, Interpretation(cutoff_hz=5.0), wide=True).statistics])
+        return estimate_body(
+            [summarise_log(log, Interpretation(cutoff_hz=5.0), wide=True).statistics]
+        )
 
     found = identify.fit(read(FITTED), cutoff_hz=5.0)
     imu = found.logs[0].imu
