@@ -41,11 +41,11 @@ CHUNK_ROWS = 65_536
 """Approximate number of rows of a chunk, rounded to whole blocks, at least one."""
 
 MAX_REPLAY_STATES = 200_000
-"""Largest number of full-rate states kept of a log for its replay: half of them at the start of the
-log, the others spread over it."""
+"""Largest number of full-rate states of a log that are kept for its replay: half of them at the
+start of the log, the others spread over it."""
 
 _RATE_ESTIMATE_ROWS = 2000
-"""Number of leading rows from which the sampling rate is estimated."""
+"""Number of leading rows of a log from which its sampling rate is estimated."""
 
 ReadableLog: TypeAlias = Recording | LogFile
 """A log that can be read repeatedly: in memory, or a long one in a file."""
@@ -158,7 +158,7 @@ def iterate_excerpts(
 def calibrate_log(
     source: ReadableLog, reading: Interpretation | None = None
 ) -> ImuCalibration | None:
-    """Calibrate the accelerometer of a log, or the force that serves as one, from all its chunks.
+    """Calibrate the accelerometer of a log from all its chunks.
 
     Args:
         source: the log.
@@ -227,10 +227,9 @@ def _max_states(chunks: int, *, first: bool) -> int:
 def _synchronise_source(
     source: ReadableLog, reading: Interpretation
 ) -> tuple[ReadableLog, Interpretation]:
-    """Synchronise a log in memory before it is cut into chunks; return log and interpretation.
+    """Resample a log in memory to one clock before it is cut into chunks.
 
-    Spikes are removed first, then all streams are resampled to one clock. For a file this is done
-    chunk by chunk.
+    Spikes are removed before. For a file this is done chunk by chunk.
     """
     if not isinstance(source, Recording):
         return source, reading
@@ -290,7 +289,7 @@ def block_rows(rate_hz: float) -> int:
 
 
 def margin_rows(source: ReadableLog, reading: Interpretation, rate_hz: float, max_rows: int) -> int:
-    """Return the number of rows needed on either side of a chunk for derivatives and delay."""
+    """Return the number of rows beside a chunk that its derivatives and the delay need."""
     cutoff = default_cutoff_hz(rate_hz) if reading.cutoff_hz is None else reading.cutoff_hz
     rows = shortest_segment_rows(rate_hz, cutoff) + _delay_rows(source, reading, rate_hz)
     return int(min(rows, max_rows))
@@ -305,7 +304,7 @@ def _delay_rows(source: ReadableLog, reading: Interpretation, rate: float) -> in
 
 
 def _spread_segments(total: int, rows: int, block: int) -> list[tuple[int, int]]:
-    """Choose up to 8 evenly spread segments of `rows` rows in all, of two blocks or more each."""
+    """Choose up to 8 evenly spread ranges, of `rows` rows in all and two blocks or more each."""
     count = int(np.clip(rows // (2 * block), 1, 8))
     length = rows // count
     starts = np.linspace(0, total - length, count).astype(int).tolist()

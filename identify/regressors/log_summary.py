@@ -25,13 +25,13 @@ from identify.spatial.columns import WRENCH
 from identify.spatial.rotations import vector_norms
 
 MAX_SERIES_POINTS = 100_000
-"""Largest number of points of the series that are kept of a log."""
+"""Largest number of points that are kept of the time series of a log."""
 
 _POINTS_PER_STRETCH = 200
-"""Number of consecutive points kept or dropped together when a series is thinned."""
+"""Number of consecutive points that are kept or dropped together when a time series is thinned."""
 
 _MAX_SEGMENT_STEP = 5.5
-"""Largest time between two chunks, in median steps, at which a segment continues."""
+"""Largest time between two chunks, in median time steps, at which a segment continues."""
 
 _MIN_HOLE_SECONDS = 1.0
 """Shortest time span without rows that is reported [s]."""
@@ -50,7 +50,7 @@ class LogSummary(LogSeries):
     Attributes:
         reading: corrections and settings with which the log was read.
         statistics: sufficient statistics by blocks of time.
-        folds: statistics by cross-validation fold.
+        folds: sufficient statistics by cross-validation fold.
         points: number of points of the complete series.
         point_indices: point_indices of the kept points in the complete series, shape (n,).
         last_segment: number of the segment in which the complete series ends.
@@ -76,7 +76,7 @@ class LogSummary(LogSeries):
 
     @property
     def kept_fraction(self) -> float:
-        """Fraction of the points of the complete series that is kept."""
+        """Fraction of the points of the log's time series that the summary keeps."""
         return len(self.rows) / self.points
 
     @property
@@ -174,7 +174,7 @@ class LogSummary(LogSeries):
         ).thinned()
 
     def corrected(self, M: Array, drift: Drift) -> LogSummary:
-        """Apply a map of the extended columns to statistics and series, and subtract a drift.
+        """Correct statistics and time series by a linear map, and subtract a drift.
 
         Args:
             M: linear map of the wide columns, shape (43, 43).
@@ -196,7 +196,7 @@ class LogSummary(LogSeries):
         )
 
     def corrected_segments(self, phi: Phi) -> tuple[Segment, ...]:
-        """Return the full-rate states with all corrections of the log applied (`corrected_states`).
+        """Return the full-rate states with all corrections of the log applied.
 
         Args:
             phi: parameters of the moving body, shape (10,).
@@ -213,7 +213,7 @@ class LogSummary(LogSeries):
         return tuple(segments)
 
     def thinned(self, max_points: int | None = None) -> LogSummary:
-        """Thin the series to evenly spread stretches of consecutive points.
+        """Reduce the time series to evenly spread stretches of consecutive points.
 
         Args:
             max_points: largest number of points, `MAX_SERIES_POINTS` if not given.
@@ -234,7 +234,7 @@ class LogSummary(LogSeries):
 
 
 def no_drift(start: Array, stop: Array) -> Array:
-    """Return zero drift for n intervals of time, shape (n, 6)."""
+    """Return a `Drift` of zero for n intervals of time, shape (n, 6)."""
     return np.zeros((len(start), 6))
 
 
@@ -266,7 +266,7 @@ def _max_speed_and_rate(segments: tuple[Segment, ...]) -> tuple[float, float]:
 
 
 def _first_states(segments: tuple[Segment, ...], max_states: int) -> tuple[Segment, ...]:
-    """Copy the first states of some segments, at least two of a segment."""
+    """Copy a limited number of full-rate states from the first segments, at least two of each."""
     first = []
     for segment in segments:
         if max_states > 1:

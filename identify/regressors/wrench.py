@@ -1,4 +1,4 @@
-"""Wrench of one body: its columns z = [1, ψ, w, …], and its equations in the unknowns.
+"""Equations of the wrench on a body in its inertial parameters, and their columns.
 
     r = w − Y(ψ) φ − offset
 
@@ -53,7 +53,7 @@ WRENCH_LAYOUT = RowLayout(
     groups=(ChannelGroup("wrench", WRENCH_NAMES, (*["force"] * 3, *["torque"] * 3)),),
     fit=FIT_COLUMN_COUNT,
 )
-"""Columns z = [1, ψ, w]: the constant, twelve features and six wrench components."""
+"""Layout of equation rows [1, ψ, w]: constant, twelve motion features, six wrench components."""
 
 SCAN_LAYOUT = RowLayout(
     columns=WRENCH_LAYOUT.columns,
@@ -66,7 +66,7 @@ SCAN_LAYOUT = RowLayout(
     ),
     fit=FIT_COLUMN_COUNT,
 )
-"""Columns of `WRENCH_LAYOUT` by frequency: block means, on which offsets act, and bands."""
+"""Layout of equation rows by frequency: means of time blocks, on which offsets act, and bands."""
 
 WIDE_LAYOUT = RowLayout(
     columns=(
@@ -79,14 +79,14 @@ WIDE_LAYOUT = RowLayout(
     groups=SCAN_LAYOUT.groups,
     fit=SCAN_LAYOUT.fit,
 )
-"""Extended columns z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp]: a fit uses [1, ψ, w], log corrections use all.
+"""Layout of rows with all columns [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], which corrections of logs need.
 
 Rᵀ of R_WB by rows (zero without an attitude); ẇ and ẅ are derivatives of w as seen from B; p of Bo
 in W (zero without a position).
 """
 
 Drift: TypeAlias = Callable[[Array, Array], Array]
-"""Mean offset of the wrench between shares of a log's time, (n,) and (n,) to (n, 6)."""
+"""Function from the ends of n time intervals, as fractions of a log, to mean offsets (n, 6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class WrenchEquations(Equations):
         self.check_offsets()
 
     def residual_coefficients(self, log: int, group: int) -> Array:
-        """Return the coefficients of w − Y(ψ) φ, shape (19, 6, 1 + p)."""
+        """Return the coefficients of the Newton-Euler residual w − Y φ, shape (19, 6, 1 + p)."""
         bodies = self.bodies[log if len(self.bodies) > 1 else 0]
         C = np.zeros((WRENCH_LAYOUT.fit, 6, 1 + len(self.space)))
         C[WRENCH, :, 0] = np.eye(6)
@@ -128,7 +128,7 @@ def wrench_statistics(
     effective_samples: float | None = None,
     log: str = "",
 ) -> Statistics:
-    """Compute the statistics of the samples of one log, as one block.
+    """Compute the sufficient statistics of sampled motion and wrench, as one block of one log.
 
     Args:
         motion: motion in B, n samples.
@@ -142,14 +142,14 @@ def wrench_statistics(
 
 
 def block_statistics(log: PreparedLog, max_blocks: int = MAX_TIME_BLOCKS) -> Statistics:
-    """Compute the statistics of a prepared log, in a limited number of blocks or by static pose."""
+    """Compute the sufficient statistics of a prepared log by blocks of time, or static poses."""
     if log.recording.still:
         return static_pose_statistics(log.rows, log.recording.sha256)
     return scan_statistics(log.blocks, log.recording.sha256, max_blocks)
 
 
 def fold_statistics(log: PreparedLog) -> Statistics:
-    """Compute the statistics of a prepared log by cross-validation fold."""
+    """Compute the sufficient statistics of a prepared log by cross-validation fold."""
     if log.recording.still:
         return block_statistics(log)
     return scan_statistics(log.folds, log.recording.sha256)
@@ -158,7 +158,7 @@ def fold_statistics(log: PreparedLog) -> Statistics:
 def scan_statistics(
     blocks: Sequence[BlockRows], log: str = "", max_blocks: int = MAX_TIME_BLOCKS
 ) -> Statistics:
-    """Compute the statistics of a wrench log from the rows of its blocks, in order of time.
+    """Compute the sufficient statistics of a wrench log from the equation rows of its blocks.
 
     Args:
         blocks: one or more blocks.
@@ -169,7 +169,7 @@ def scan_statistics(
 
 
 def static_pose_statistics(rows: Array, log: str = "") -> Statistics:
-    """Compute the statistics of static poses, one block each, from rows z, shape (n, K)."""
+    """Compute the sufficient statistics of static poses, one block each, from rows (n, K)."""
     n, zeros = len(rows), np.zeros(len(rows), dtype=np.intp)
     layout = _layout_of_rows(rows)
     K = len(layout.columns)
@@ -187,7 +187,7 @@ def static_pose_statistics(rows: Array, log: str = "") -> Statistics:
 
 
 def block_mean_cells(statistics: Statistics, log: int) -> Indices:
-    """Return the cells of block means of a log, on which its offset acts, in order of time."""
+    """Return indices of the cells that hold the block means of a log, in order of time."""
     cells = np.flatnonzero((statistics.log == log) & (statistics.group == CONSTANT_GROUP))
     return cells[np.argsort(statistics.block[cells], kind="stable")]
 
@@ -212,12 +212,12 @@ def subtract_drift(statistics: Statistics, drift: Drift) -> Statistics:
 
 
 def _layout_of_rows(rows: Array) -> RowLayout:
-    """Return the layout of rows by frequency from their number of columns."""
+    """Return the layout of equation rows by their number of columns."""
     return WIDE_LAYOUT if rows.shape[1] == len(WIDE_LAYOUT.columns) else SCAN_LAYOUT
 
 
 def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
-    """Compute the factor R of the samples z = [1, ψ, w] of a motion and its wrench, (19, 19)."""
+    """Compute the triangular factor of sampled motion and wrench, shape (19, 19)."""
     a, w = motion.proper_acceleration, motion.angular_velocity
     al = motion.angular_acceleration
     width = len(WRENCH_LAYOUT.columns)
@@ -237,7 +237,7 @@ def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
 
 
 def statistics_in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
-    """Transform statistics from body frame B to body frame C.
+    """Transform the sufficient statistics of a wrench from body frame B to body frame C.
 
     Features and wrench change linearly, so the log is not read again.
 
@@ -262,7 +262,7 @@ def statistics_in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
 
 
 def feature_frame_map(X_CB: PoseLike) -> Array:
-    """Return the matrix that maps [ψ, w] about Bo in B to [ψ, w] about Co in C, shape (18, 18).
+    """Return the matrix that maps motion features and wrench from frame B to frame C, (18, 18).
 
     a'_C = R (a'_B + (α× + ω×ω×) p) with p = p_BoCo_B and R = R_CB; α and the products of ω rotate;
     the wrench transforms by the coadjoint.
@@ -280,13 +280,16 @@ def feature_frame_map(X_CB: PoseLike) -> Array:
 
 
 def point_acceleration_map(p: Vec3) -> Array:
-    """Return the matrix that maps ψ to (α× + ω×ω×) p, shape (3, 12)."""
+    """Return the matrix that maps motion features to the acceleration of p relative to Bo, (3, 12).
+
+    The acceleration is (α× + ω×ω×) p.
+    """
     # ∂f/∂h of the Newton-Euler equations is the same matrix.
     return np.einsum("jik,k->ij", FEATURE_TENSOR[:, FORCE_AXES, 1:4], p)
 
 
 def _rotated_products(R: Array) -> Array:
-    """Return the matrix of ωωᵀ → R ωωᵀ Rᵀ on [xx, yy, zz, xy, xz, yz], shape (6, 6)."""
+    """Return the matrix that rotates the six products of angular rates by R, shape (6, 6)."""
     matrix = np.empty((6, 6))
     for row, (i, j) in enumerate(PRODUCT_PAIRS):
         for column, (k, m) in enumerate(PRODUCT_PAIRS):
