@@ -23,7 +23,7 @@ from identify.errors import LogError, ProblemError
 from identify.estimation.estimate import Estimate
 from identify.estimation.settings import IntervalRoute
 from identify.logs import JointRecording
-from identify.regressors import Statistics, LinearSystem, join_logs
+from identify.regressors import LinearSystem, Statistics, join_logs
 from identify.robots import RobotModel
 
 _MIN_HALVED_BLOCKS = 4

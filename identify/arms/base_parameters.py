@@ -71,7 +71,7 @@ class BaseParameters:
     def x(self) -> Array:
         """Unknowns with these base parameters, those of dependent columns zero, shape (q,)."""
         x = np.zeros(self.columns.dependence.shape[1])
-        x[self.columns.kept] = self.values
+        x[self.columns.independent] = self.values
         return x
 
 
@@ -90,7 +90,7 @@ def arm_base_columns(equations: ArmEquations) -> BaseColumns:
     W = np.concatenate(rows)
     unit = np.where(np.arange(W.shape[1]) < links, 1.0, _SCALAR_UNIT)
     base = base_columns(W * unit)
-    dependence = base.dependence * unit[base.kept, None] / unit
+    dependence = base.dependence * unit[base.independent, None] / unit
     return replace(base, dependence=dependence)
 
 
@@ -110,7 +110,7 @@ def fit_base_parameters(
     """
     scalars = (scalar.name for scalar in system.space.scalars)
     names = base.describe((*parameter_names(equations_of(system).columns.robot), *scalars))
-    weights = np.ones(len(system.arrays.samples))
+    weights = np.ones(len(system.padded.samples))
     fit = _at_weights(system, base, names, weights)
     for _ in range(_ITERATIONS if weighted else 0):
         last, weights = weights, 1.0 / fit.variance
@@ -118,7 +118,7 @@ def fit_base_parameters(
         if np.abs(weights / last - 1.0).max() < _WEIGHT_TOLERANCE:
             break
     scores = np.tensordot(weights**2 * fit.variance, fit.moments, 1)
-    degrees = float(system.arrays.effective_samples.sum()) - len(base.kept)
+    degrees = float(system.padded.effective_samples.sum()) - len(base.independent)
     return BaseParameters(
         names=names,
         columns=base,
@@ -148,8 +148,8 @@ class _WeightedFit(NamedTuple):
 def _at_weights(
     system: LinearSystem, base: BaseColumns, names: tuple[str, ...], weights: Array
 ) -> _WeightedFit:
-    numbers = [*base.kept, len(system.space)]  # the torque is last
-    every = system.moments(np.ones((len(weights), 1, 1)))[:, numbers][:, :, numbers]
+    numbers = [*base.independent, len(system.space)]  # the torque is last
+    every = system.normal_matrices(np.ones((len(weights), 1, 1)))[:, numbers][:, :, numbers]
     moments, total = every[:, :-1, :-1], np.tensordot(weights, every, 1)
     norms = np.sqrt(np.diag(total)[:-1])
     silent = [name for name, norm in zip(names, norms.tolist(), strict=True) if not norm > 0.0]
@@ -165,9 +165,9 @@ def _at_weights(
     root = vectors / np.sqrt(values) / norms[:, None]
     inverse = root @ root.T
     x = np.zeros(len(system.space))
-    x[base.kept] = inverse @ total[:-1, -1]
+    x[base.independent] = inverse @ total[:-1, -1]
     leverage = weights * (moments * inverse).sum(axis=(1, 2))
     residual = system.residual_moments(x)[:, 0, 0]
-    variance = residual / np.maximum(system.arrays.effective_samples - leverage, 1.0)
+    variance = residual / np.maximum(system.padded.effective_samples - leverage, 1.0)
     variance = np.maximum(variance, MIN_RELATIVE_RESIDUAL**2 * system.measured_power()[:, 0])
-    return _WeightedFit(x[base.kept], inverse, moments, variance)
+    return _WeightedFit(x[base.independent], inverse, moments, variance)

@@ -16,7 +16,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.inertia import BaseColumns
-from identify.regressors import ChannelGroup, Layout
+from identify.regressors import ChannelGroup, RowLayout
 from identify.robots import RobotModel, parameter_names, robot_base_columns
 from identify.robots.robot_model import BASE
 
@@ -100,7 +100,7 @@ class ArmColumns:
         return np.array([*numbers, self.torque])
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> RowLayout:
         """Layout of the statistics: a group, and so one weight over all frequencies, by joint.
 
         Torques may be low-passed, so that weights by frequency would rest on the fast ones alone.
@@ -119,7 +119,7 @@ class ArmColumns:
             ChannelGroup(joint, (joint,), ("force" if prismatic else "torque",))
             for joint, prismatic in zip(self.joints, self.robot.prismatic, strict=True)
         )
-        return Layout(columns=(*names, "torque"), groups=groups, fit=len(self))
+        return RowLayout(columns=(*names, "torque"), groups=groups, fit=len(self))
 
     @classmethod
     def of(cls, robot: RobotModel, coupling: Array | None = None) -> ArmColumns:

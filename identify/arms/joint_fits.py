@@ -130,7 +130,7 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
     low = np.array([scalar.low for scalar in space.scalars])
     # offsets first, then links or a load, then unknowns that are at least zero
     free = [*(scalars.start + np.flatnonzero(low < 0.0))]
-    free += [*(first_link + columns.base.kept if links else np.arange(first_link))]
+    free += [*(first_link + columns.base.independent if links else np.arange(first_link))]
     numbers = np.array([*free, *(scalars.start + np.flatnonzero(low == 0.0))])
     model = np.zeros(len(space))
     model[first_link : scalars.start] = 0.0 if links else robot.phi.ravel()
@@ -143,7 +143,7 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
             grams[j, p, p] = 1.0
             continue
         nonzero, z = joint_columns(columns, Y, m, j)
-        rows = z[:, moves].T @ equations.residual(0, j)[nonzero, 0]
+        rows = z[:, moves].T @ equations.residual_coefficients(0, j)[nonzero, 0]
         torque, rigid, A = rows[:, 0], rows[:, 1:] @ model, np.zeros((len(rows), p + 1))
         power[j], rigid_power[j] = max(float(torque @ torque) / len(rows), _TINY), rigid.var()
         A[:, : len(numbers)] = rows[:, 1 + numbers]

@@ -12,7 +12,7 @@ from identify.arms.columns import FRICTION, ROTOR_INERTIA, ArmColumns
 from identify.arms.equations import PAYLOAD, ArmEquations, of_run
 from identify.arrays import Array, Phi
 from identify.inertia.matrices import phi_from_pseudo_inertia, pseudo_inertia
-from identify.regressors import ParameterSpace, ScalarUnknown, Statistics, LinearSystem
+from identify.regressors import LinearSystem, ParameterSpace, ScalarUnknown, Statistics
 
 Friction: TypeAlias = Literal["own", "shared"]
 """Whether each log has friction of its own, or all logs share it; rotor inertia is shared."""

@@ -311,6 +311,6 @@ def joint_problem(
         torque_share * limit,
         reach_limits(robot, tool, box=box, floor=floor, payload=body),
         None if body is None else body.phi,
-        None if body is not None else robot_base_columns(robot).kept,
+        None if body is not None else robot_base_columns(robot).independent,
         SelfCollision.of(robot),
     )

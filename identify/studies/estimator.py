@@ -11,7 +11,7 @@ from typing import NamedTuple
 from identify.arrays import Phi
 from identify.errors import ProblemError
 from identify.estimation.estimate import Estimate
-from identify.findings import NOT_IDENTIFIED
+from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia.shapes import Mesh, PointMasses
 from identify.logs import Recording
 from identify.regressors import Statistics, block_statistics
@@ -133,7 +133,8 @@ def output_of(
     return EstimatorOutput(
         phi=estimate.parameters.phi,
         n_identifiable=sum(
-            source not in (*NOT_IDENTIFIED, "prior") for source in estimate.decided_by.values()
+            source not in (*UNIDENTIFIED_SOURCES, "prior")
+            for source in estimate.decided_by.values()
         ),
         intervals=dict(estimate.intervals),
         solver=estimate.certificate.solver,

@@ -34,9 +34,9 @@ def test_true_unknowns_leave_nothing_of_a_log_without_noise(robot):
 
 def test_factors_are_those_of_the_masked_samples_at_any_size_of_chunks(robot, monkeypatch):
     log, columns = simulate(robot, 2, seconds=20.0), ArmColumns.of(robot)
-    expected = scan_arm(log, columns).statistics.totals[0]
+    expected = scan_arm(log, columns).statistics.total_factors[0]
     monkeypatch.setattr("identify.arms.rows._CHUNK_SAMPLES", 64)
-    totals = scan_arm(log, columns).statistics.totals[0]
+    totals = scan_arm(log, columns).statistics.total_factors[0]
     products = totals.swapaxes(1, 2) @ totals
     assert_close(products, expected.swapaxes(1, 2) @ expected, 1e-12)
 
@@ -52,7 +52,7 @@ def test_time_at_rest_does_not_count(robot):
     assert rest.sum() > 400
     logs = [recording(warped.time, warped.q, effort + 9.0 * rest[:, None] * k, "") for k in (0, 1)]
     free, held = (scan_arm(log, columns).statistics for log in logs)
-    assert_close(held.totals, free.totals, 1e-12)
+    assert_close(held.total_factors, free.total_factors, 1e-12)
 
 
 def test_log_in_which_nothing_moves_is_refused(robot):
