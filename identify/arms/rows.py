@@ -121,7 +121,7 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
             f"the fastest moves at {fastest:.2g} rad/s: move the arm, check `unit` of [joints] and "
             "`time_unit` of [log], or lower `still_below` of [joints]"
         )
-    statistics = statistics_of_blocks(blocks, columns.layout, log.sha256, most=len(blocks))
+    statistics = statistics_of_blocks(blocks, columns.layout, log.sha256, max_blocks=len(blocks))
     share = np.array(shares)[statistics.block, statistics.group]
     return ArmLog(
         name=log.name,
