@@ -20,11 +20,11 @@ from identify.estimation.least_squares import LeastSquaresFit, weighted_least_sq
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import NoPrior
 from identify.estimation.terms import Term
-from identify.regressors import Equations, Statistics, LinearSystem
+from identify.regressors import Equations, LinearSystem, Statistics
 from identify.regressors.padded_system import coefficients_by_log
 from identify.relevance import MIN_RELATIVE_BODY_CHANGE
 from identify.signals.imu_calibration import ImuCalibration
-from identify.significance import POSSIBLE_BODY_CHANGE_P, BODY_CHANGE_P, LOG_PARTS_DIFFER_P
+from identify.significance import BODY_CHANGE_P, LOG_PARTS_DIFFER_P, POSSIBLE_BODY_CHANGE_P
 
 _MAX_CHANGE_POINTS = 8
 """Largest number of change points tested in a log; a change between two shows at both."""
@@ -311,7 +311,7 @@ def _moments_by_log(fit: LeastSquaresFit) -> Array:
     system = fit.data.system
     ((statistics, equations),) = system.data
     groups, columns = system.group_index[:, 1], statistics.layout.fit
-    _, m, _, q = system.arrays.rows.shape
+    _, m, _, q = system.padded.rows.shape
     moments = np.zeros((len(statistics.logs), q, q))
     for logs, C in coefficients_by_log(equations, len(statistics.logs), groups.tolist(), m):
         weighted = np.einsum("gab,gkap->gpkb", fit.weights, C).reshape(len(groups), q, -1)

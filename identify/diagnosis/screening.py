@@ -11,7 +11,7 @@ from identify.diagnosis.fault import Fault
 from identify.logs.log_properties import LogProperties
 from identify.logs.patch import reinterpret_rotation, selection_matrix
 from identify.logs.schema_tables import PoseTable
-from identify.spatial.columns import PROPER_ACCELERATION, FEATURES, ATTITUDE, WRENCH
+from identify.spatial.columns import ATTITUDE, FEATURES, PROPER_ACCELERATION, WRENCH
 from identify.spatial.rotations import (
     quaternion_conjugate,
     quaternion_from_rotation,
@@ -100,7 +100,11 @@ def _point_mass_cost(
     setup: LogProperties,
 ) -> float:
     """Return the log of the product of the residual sums of squares of force and of torque."""
-    a, w, g = rows[:, FEATURES][:, PROPER_ACCELERATION], rows[:, WRENCH].reshape(-1, 2, 3), setup.gravity
+    a, w, g = (
+        rows[:, FEATURES][:, PROPER_ACCELERATION],
+        rows[:, WRENCH].reshape(-1, 2, 3),
+        setup.gravity,
+    )
     turned = rotation_from_quaternion(attitude).swapaxes(-1, -2)
     if setup.acceleration_from_position and pose.position_kind == "world":
         world = np.einsum("nji,nj->ni", R_BW, a)

@@ -54,7 +54,9 @@ def solve_constrained(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Ar
     return theta, certificate
 
 
-def explain_failure(system: LinearSystem, terms: tuple[Term, ...], error: ProblemError) -> ProblemError:
+def explain_failure(
+    system: LinearSystem, terms: tuple[Term, ...], error: ProblemError
+) -> ProblemError:
     """Explain a failure of least squares by the equality constraints; else return the error.
 
     Args:

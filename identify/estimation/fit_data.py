@@ -14,7 +14,7 @@ from identify.estimation.errors import NegativeMass, TermError, TooLittleMotion
 from identify.estimation.identifiability import free_directions
 from identify.estimation.scaling import BodyScaling
 from identify.estimation.terms import Term
-from identify.regressors import ParameterSpace, LinearSystem
+from identify.regressors import LinearSystem, ParameterSpace
 from identify.regressors.padded_system import PaddedSystem
 from identify.regressors.triangular import svd
 from identify.significance import IMPOSSIBLE_SIGMA
@@ -138,8 +138,8 @@ class WeightInputs:
             samples=arrays.samples,
             effective_samples=arrays.effective_samples,
             channels=arrays.channels,
-            kinds=arrays.kinds,
-            kind_numbers=arrays.kind_numbers,
+            kinds=arrays.quantities,
+            kind_numbers=arrays.quantity_ids,
             wrench_noise=arrays.wrench_noise,
             sensors=arrays.sensors,
         )
@@ -170,12 +170,12 @@ class FitData:
     @cached_property
     def weight_inputs(self) -> WeightInputs:
         """Quantities besides the residuals from which the weights are computed."""
-        return WeightInputs.of(self.system.arrays, self.scales)
+        return WeightInputs.of(self.system.padded, self.scales)
 
     @cached_property
     def offset_leverage(self) -> Array:
         """Leverage of the fitted offsets in each group of rows: effective samples, shape (G,)."""
-        return self.system.arrays.offset_leverage
+        return self.system.padded.offset_leverage
 
     @cached_property
     def scale_weights(self) -> Array:
@@ -192,7 +192,7 @@ class FitData:
     @property
     def offsets_fitted(self) -> bool:
         """Whether sensor offsets are fitted."""
-        return len(self.system.arrays.offsets) > 0
+        return len(self.system.padded.offsets) > 0
 
 
 def build_fit_data(system: LinearSystem, terms: Sequence[Term]) -> FitData:
@@ -226,16 +226,16 @@ def channel_rms(system: LinearSystem, *, masses_known: bool = False) -> Array:
     Raises:
         ProblemError: channels of one kind are zero throughout.
     """
-    arrays = system.arrays
-    squares = (arrays.kinds @ (system.measured_power() * arrays.samples[:, None])[..., None])[
+    arrays = system.padded
+    squares = (arrays.quantities @ (system.measured_power() * arrays.samples[:, None])[..., None])[
         ..., 0
     ]
     sensor_sums = np.zeros((len(arrays.sensors), 1 + squares.shape[1]))
     counted = np.concatenate((arrays.samples[:, None], squares), axis=1)
     np.add.at(sensor_sums, arrays.sensor, counted)
-    counts = np.maximum(arrays.kinds.sum(axis=-1), 1)
+    counts = np.maximum(arrays.quantities.sum(axis=-1), 1)
     by_kind = np.sqrt(sensor_sums[arrays.sensor, 1:] / sensor_sums[arrays.sensor, :1] / counts)
-    largest, has_kind = float(by_kind.max()), arrays.kind_numbers >= 0
+    largest, has_kind = float(by_kind.max()), arrays.quantity_ids >= 0
     if masses_known and largest > 0.0:
         by_kind = np.where(by_kind > 0.0, by_kind, largest)
     if not (by_kind[has_kind] > 0.0).all():
@@ -247,7 +247,7 @@ def channel_rms(system: LinearSystem, *, masses_known: bool = False) -> Array:
             f"the measured {quantity}{group_text} is zero throughout: check its columns (for a "
             f"log, in its schema)"
         )
-    scales = (by_kind[:, None] @ arrays.kinds)[:, 0]
+    scales = (by_kind[:, None] @ arrays.quantities)[:, 0]
     return np.where(arrays.channels, scales, 1.0)
 
 
@@ -261,7 +261,7 @@ def initial_estimate(data: FitData) -> Array:
     start, units = _default_units(space)
     A, b = problem.A @ units, problem.b - problem.A @ start
     norms = np.linalg.norm(A, axis=0)
-    offsets = data.system.arrays.offsets
+    offsets = data.system.padded.offsets
     means = offsets.rows[..., :-1] / data.scales[offsets.group][..., None]
     excited = norms > _MIN_RELATIVE_EXCITATION * np.hypot(
         norms, np.sqrt((means**2).sum(axis=(0, 1, 2)))

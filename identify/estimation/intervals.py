@@ -40,7 +40,9 @@ ESTIMATED_QUANTITIES = (*PHI, *DERIVED_NAMES, *PRINCIPAL_MOMENT_NAMES)
 Interval: TypeAlias = tuple[float, float]
 
 BOUNDS_OF_EVERY_BODY: Mapping[str, Interval] = MappingProxyType(
-    dict.fromkeys(("m", "Ixx", "Iyy", "Izz", "Icxx", "Icyy", "Iczz", *PRINCIPAL_MOMENT_NAMES), (0.0, np.inf))
+    dict.fromkeys(
+        ("m", "Ixx", "Iyy", "Izz", "Icxx", "Icyy", "Iczz", *PRINCIPAL_MOMENT_NAMES), (0.0, np.inf)
+    )
 )
 """Bounds that hold for every body, by name of the quantity: mass and moments are nonnegative."""
 

@@ -171,7 +171,7 @@ class LeastSquaresFit:
     @cached_property
     def moments(self) -> Array:
         """Second moments of whitened regressor and data by group of rows, (G, p + 1, p + 1)."""
-        return self.data.system.moments(self.weights)
+        return self.data.system.normal_matrices(self.weights)
 
     @cached_property
     def leverages(self) -> Array:
@@ -235,7 +235,7 @@ def ordinary_least_squares(system: LinearSystem) -> Phi:
     Raises:
         ProblemError: the data do not identify all unknowns.
     """
-    G, m = system.arrays.channels.shape
+    G, m = system.padded.channels.shape
     problem = system.problem(np.broadcast_to(np.eye(m), (G, m, m)))
     norms = np.linalg.norm(problem.A, axis=0)
     if not (norms > 0.0).all() or np.linalg.cond(problem.A / norms) > 1e12:
@@ -268,7 +268,7 @@ def _irls_iteration(
     noise = noise_ramp * fraction * data.system.noise_moment(weights)
     score_excess = noise_ramp * fraction * data.system.noise_scatter(x, weights)
     if excess.any():
-        group_moments = data.system.moments(weights @ excess @ weights)
+        group_moments = data.system.normal_matrices(weights @ excess @ weights)
         score_excess = score_excess + group_moments.sum(axis=0)[:-1, :-1]
     scaling = Scaling.of(space, x, lengths, _scalar_units(problem, data))
     to_x = scaling.to_x
@@ -394,5 +394,5 @@ def _scalar_units(problem: LinearProblem, data: FitData) -> Array:
         return np.zeros(0)
     columns = problem.A[:, data.space.scalar_slice]
     norms = np.linalg.norm(columns, axis=0)
-    norm = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
+    norm = float(np.hypot(np.linalg.norm(problem.b), problem.min_residual))
     return norm / np.where(norms > 0.0, norms, norm)

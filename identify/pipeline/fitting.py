@@ -194,7 +194,11 @@ def _collect_findings(
         already_corrected=reading_corrected,
     )
     of_checks = list(checks.findings)
-    causes = [finding for finding in of_checks if finding.code not in (*CORRECTABLE_CODES, *UNCORRECTABLE_CODES)]
+    causes = [
+        finding
+        for finding in of_checks
+        if finding.code not in (*CORRECTABLE_CODES, *UNCORRECTABLE_CODES)
+    ]
     if causes and any(finding.code == "too_dense" for finding in seen):
         # A wrong reading may give such a body; faulty spans or drift do not.
         text = f"{causes[0].text} {_TOO_DENSE_NOTE}"

@@ -32,9 +32,9 @@ from identify.signals.segments import EvenSegment
 from identify.signals.white_noise import SignalNoise
 from identify.significance import (
     CONFIDENCE_QUANTILE,
-    REST_FORCE_DIFFERENCE_SIGMA,
     HALF_WIDTH_SIGMA,
     IMPOSSIBLE_INERTIA_SIGMA,
+    REST_FORCE_DIFFERENCE_SIGMA,
 )
 from identify.spatial import Pose
 from identify.spatial.columns import (
@@ -305,7 +305,9 @@ def _force_to_acceleration(recording: Recording, imu: ImuCalibration) -> tuple[V
 
 def _torque_regressor(moments: FrequencyBandMoments) -> tuple[Array, Array]:
     """Return maps from columns to the torque and to its regressor for CoM and inertia."""
-    of_force, of_torque = (columns_of_part(axes, without_constant(WRENCH)) for axes in (FORCE_AXES, TORQUE_AXES))
+    of_force, of_torque = (
+        columns_of_part(axes, without_constant(WRENCH)) for axes in (FORCE_AXES, TORQUE_AXES)
+    )
     force, alpha = moments.selector(of_force.start), moments.selector(ANGULAR_ACCELERATION.start)
     T = np.concatenate([(hat(e) @ force)[..., None] for e in np.eye(3)], axis=2)
     of_inertia = np.zeros((*alpha.shape, 6))

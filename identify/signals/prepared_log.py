@@ -13,7 +13,7 @@ from identify.arrays import Array, Indices, Mat33, Vec3, Vec4, Vec6
 from identify.logs import Recording
 from identify.signals.imu_calibration import ImuCalibration
 from identify.spatial import coadjoint
-from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, FEATURES, W
+from identify.spatial.columns import ANGULAR_ACCELERATION, FEATURES, PROPER_ACCELERATION, WRENCH
 from identify.spatial.rotations import rotate
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class LogSeries:
     @property
     def wrench(self) -> Vec6:
         """Measured wrench of the series, in B, bias included, shape (n, 6)."""
-        return self.rows[:, W]
+        return self.rows[:, WRENCH]
 
     @property
     def features(self) -> Array:

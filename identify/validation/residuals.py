@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from identify.arrays import Array, Flags, Indices, Phi, Vec6
-from identify.regressors import LogSummary, LinearSystem
+from identify.regressors import LinearSystem, LogSummary
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.relevance import MIN_SIGNAL_RATIO
 from identify.significance import NOISE_POWER_RATIO, POSE_DEPENDENCE_P, SIGNIFICANT_SIGMA
@@ -164,7 +164,7 @@ def unexplained_fraction(system: LinearSystem, x: Array) -> float:
     def power_of_axes(moments: Array) -> Array:
         return np.diagonal(moments, axis1=1, axis2=2).sum(axis=0)
 
-    arrays = system.arrays
+    arrays = system.padded
     residual, signal = (power_of_axes(system.residual_moments(at)) for at in (x, np.zeros_like(x)))
     noise = power_of_axes(system.noise_moments(x))
     of_wrench = arrays.effective_samples @ np.diagonal(arrays.wrench_noise, axis1=1, axis2=2)

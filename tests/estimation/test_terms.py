@@ -30,7 +30,12 @@ from identify.estimation.terms import (
 )
 from identify.estimation.terms.consistent import CONSISTENCY_MARGIN
 from identify.inertia import PSEUDO_INERTIA_BASIS, inertia_about_com
-from identify.regressors import ONE_BODY_SPACE, ParameterSpace, ScalarUnknown, newton_euler_regressor
+from identify.regressors import (
+    ONE_BODY_SPACE,
+    ParameterSpace,
+    ScalarUnknown,
+    newton_euler_regressor,
+)
 from tests.close import assert_close, assert_same_body, body_scale
 from tests.estimation.simulated import fitted, samples, size_of, wrench_noise
 from tests.strategies import random_body
@@ -126,7 +131,8 @@ class NotAffineInUnits(NotConvex):
 
 
 SPACE = ParameterSpace(
-    ("payload", "carrier"), (ScalarUnknown("friction", low=0.0, high=2.0), ScalarUnknown("gain", low=-1.0))
+    ("payload", "carrier"),
+    (ScalarUnknown("friction", low=0.0, high=2.0), ScalarUnknown("gain", low=-1.0)),
 )
 
 
@@ -485,4 +491,6 @@ def test_every_term_is_registered_under_its_name():
         name: name for name in TERM_CLASSES
     }
     assert set(TERM_CLASSES) >= {"consistent", "known_mass", "mass_between", "com_in_box"}
-    assert cone_program(ONE_BODY_SPACE, (Consistent(),)) is cone_program(ONE_BODY_SPACE, (Consistent(),))
+    assert cone_program(ONE_BODY_SPACE, (Consistent(),)) is cone_program(
+        ONE_BODY_SPACE, (Consistent(),)
+    )
