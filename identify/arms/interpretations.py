@@ -13,13 +13,14 @@ from identify.arms.joint_fits import ArmPoints
 from identify.arrays import Array, Indices
 from identify.robots import RobotModel, robot_base_columns
 
-_LEAST_DEGREES = 7.0
+_MIN_DEGREES = 7.0
 """Smallest position that may be in degrees: more than a turn in radians, little in degrees."""
 
 _ALL = slice(None)
+"""Order of the joints as they are."""
 
 
-class ArmReading(NamedTuple):
+class ArmInterpretation(NamedTuple):
     """Another interpretation of a log.
 
     Attributes:
@@ -35,12 +36,12 @@ class ArmReading(NamedTuple):
     apply: Callable[[ArmPoints], ArmPoints]
 
 
-def readings(points: ArmPoints) -> Iterator[ArmReading]:
+def interpretations(points: ArmPoints) -> Iterator[ArmInterpretation]:
     """Yield all other interpretations of a log, the simplest first."""
     robot = points.robot
     yield from _signs(robot)
-    if np.abs(points.motion.q[:, ~robot.prismatic]).max(initial=0.0) > _LEAST_DEGREES:
-        yield ArmReading(
+    if np.abs(points.motion.q[:, ~robot.prismatic]).max(initial=0.0) > _MIN_DEGREES:
+        yield ArmInterpretation(
             "joint_unit",
             "the positions of the joints are in degrees, not in radians",
             'In the schema, [joints], set `unit = "deg"`.',
@@ -77,8 +78,8 @@ def _with_model(points: ArmPoints, robot: RobotModel) -> ArmPoints:
     return replace(points, columns=replace(points.columns, robot=robot, base=base))
 
 
-def _signs(robot: RobotModel) -> Iterator[ArmReading]:
-    yield ArmReading(
+def _signs(robot: RobotModel) -> Iterator[ArmInterpretation]:
+    yield ArmInterpretation(
         "effort_sign",
         "the efforts of all joints have the other sign",
         'In the schema, [joints], change `effort_acts_on` from "joint" (the default) to "motor", '
@@ -87,7 +88,7 @@ def _signs(robot: RobotModel) -> Iterator[ArmReading]:
     )
     signs = dict(zip(robot.joints, 1.0 - 2.0 * np.eye(len(robot.joints)), strict=True))
     for name, sign in signs.items():
-        yield ArmReading(
+        yield ArmInterpretation(
             "effort_sign",
             f"the effort of {name} has the other sign",
             f'In the schema, [joints] effort, write the column of {name} with a minus, "-…".',
@@ -95,7 +96,7 @@ def _signs(robot: RobotModel) -> Iterator[ArmReading]:
         )
     for name, sign in signs.items():
         for both in (False, True):
-            yield ArmReading(
+            yield ArmInterpretation(
                 "joint_sign",
                 f"{name} turns the other way than in the robot's model"
                 + ", and its effort too" * both,
@@ -105,7 +106,7 @@ def _signs(robot: RobotModel) -> Iterator[ArmReading]:
             )
 
 
-def _mountings(robot: RobotModel) -> Iterator[ArmReading]:
+def _mountings(robot: RobotModel) -> Iterator[ArmInterpretation]:
     g = float(np.linalg.norm(robot.gravity))
     mountings = {"-z": "upright", "+z": "on a ceiling"}
     for axis, sign in zip("xxyyzz", (1.0, -1.0) * 3, strict=True):
@@ -114,7 +115,7 @@ def _mountings(robot: RobotModel) -> Iterator[ArmReading]:
         if robot.gravity @ gravity >= 0.9 * g**2:
             continue
         values = [f"{value:g}" for value in gravity.round(5).tolist()]
-        yield ArmReading(
+        yield ArmInterpretation(
             "gravity_direction",
             f"gravity acts along {direction} of the robot's base: the base is "
             f"{mountings.get(direction, 'on a wall')}",
@@ -126,10 +127,10 @@ def _mountings(robot: RobotModel) -> Iterator[ArmReading]:
         )
 
 
-def _types(robot: RobotModel) -> Iterator[ArmReading]:
+def _types(robot: RobotModel) -> Iterator[ArmInterpretation]:
     for j, (name, prismatic) in enumerate(zip(robot.joints, robot.prismatic.tolist(), strict=True)):
         is_type, other = ("revolute", "prismatic") if prismatic else ("prismatic", "revolute")
-        yield ArmReading(
+        yield ArmInterpretation(
             "joint_type",
             f"{name} is {is_type}, not {other} as in the robot's model",
             f'In the URDF, set the type of {name} to "{is_type}".',
@@ -146,7 +147,7 @@ def _with_other_type(robot: RobotModel, joint: int) -> RobotModel:
     return replace(robot, tree=tuple(tree))
 
 
-def _orders(robot: RobotModel) -> Iterator[ArmReading]:
+def _orders(robot: RobotModel) -> Iterator[ArmInterpretation]:
     n, names = len(robot.joints), robot.joints
     plain = np.arange(n)
     orders: dict[str, Indices] = {}
@@ -158,7 +159,7 @@ def _orders(robot: RobotModel) -> Iterator[ArmReading]:
     orders["they are shifted by 1 joint backwards"] = np.roll(plain, -1)
     for keys in (("position", "effort"), ("effort",), ("position",)):
         for text, order in orders.items():
-            yield ArmReading(
+            yield ArmInterpretation(
                 "joint_order",
                 f"the {'s and '.join(keys)}s are in another order than the joints: {text}",
                 f"In the schema, [joints], list the columns of {' and '.join(keys)} in the order "
@@ -170,13 +171,13 @@ def _orders(robot: RobotModel) -> Iterator[ArmReading]:
             )
 
 
-def _zeros(robot: RobotModel) -> Iterator[ArmReading]:
+def _zeros(robot: RobotModel) -> Iterator[ArmInterpretation]:
     for name, unit, prismatic in zip(
         robot.joints, np.eye(len(robot.joints)), robot.prismatic.tolist(), strict=True
     ):
         for degrees in () if prismatic else (90, -90, 180):
             zero = np.radians(degrees)
-            yield ArmReading(
+            yield ArmInterpretation(
                 "joint_zero",
                 f"{name} is {degrees:+d}° from its position in the robot's model",
                 f"In the schema, [joints] offset, add {zero:+.4f} rad to {name}.",
