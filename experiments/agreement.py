@@ -74,9 +74,9 @@ def report(
             f"{logs} synthetic logs of one body, 4 to 12 s at 50 or 100 Hz, noise of 0.1 N, "
             "0.01 N m, 0.1 mm and 1 mrad. Share of random sets of them for which the p-value of "
             "`pool_estimates` is below a level; an exact test would give the level itself.",
-            markdown_table(make_table(heads, false_alarms, words=0)),
+            markdown_table(make_table(heads, false_alarms, word_columns=0)),
             "Ten logs, of which one is of a heavier body:",
-            markdown_table(make_table(headings, detections, words=0)),
+            markdown_table(make_table(headings, detections, word_columns=0)),
         ]
     )
 

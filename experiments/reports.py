@@ -10,7 +10,7 @@ from pathlib import Path
 
 from identify.documents import lookup
 from identify.files import write_text
-from identify.reporting.study.summary import STUDY_PACKAGES, numerics_mark
+from identify.reporting.study.summary import STUDY_PACKAGES, numerics_fingerprint_line
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -47,7 +47,7 @@ class Report:
     @property
     def fingerprint_line(self) -> str:
         """Fingerprint line of the current code."""
-        return numerics_mark(self.packages, list(self.files()))
+        return numerics_fingerprint_line(self.packages, list(self.files()))
 
     @property
     def is_outdated(self) -> bool:

@@ -161,7 +161,8 @@ def report(lines: Sequence[Sequence[str]], options: argparse.Namespace) -> str:
         "the inertia in per cent of the box, as in the study `stars_shape`, about the sensor / "
         "about the centre of mass: from the log alone, from uniform density and the mass of the "
         "log, from both together, and with the bounding box of the solid along the axes of B. "
-        f"Coverage: of 95 % intervals.\n\n{markdown_table(make_table(heads, lines, words=2))}"
+        "Coverage: of 95 % intervals.\n\n"
+        + markdown_table(make_table(heads, lines, word_columns=2))
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 import identify
 from identify.reporting.study import StudyRows
 from identify.reporting.study.accuracy import accuracy_figures
-from identify.reporting.study.rows import number
+from identify.reporting.study.rows import format_number
 from identify.studies import document, metrics, open_results
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
@@ -109,9 +109,9 @@ def test_example_metric_runs(
     assert 0.0 < metres < 0.1
     lines = capsys.readouterr().out.splitlines()
     assert any("CoM mm" in line for line in lines)
-    assert any(number(1e3 * metres) in line.split() for line in lines)
+    assert any(format_number(1e3 * metres) in line.split() for line in lines)
     rows = StudyRows(results)
-    assert rows.plotted == ("com_distance",)
+    assert rows.plotted_metrics == ("com_distance",)
     (figure,) = accuracy_figures(rows)
     assert "CoM mm" in [axes.get_ylabel() for axes in figure.figure.axes]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from identify.findings import Finding, format_findings
-from identify.reporting.content import template
+from identify.reporting.content import load_template
 from identify.texts import escape_unprintable, json_text, plain_name, plain_text, to_json_value
 
 NAMES = {
@@ -41,7 +41,7 @@ def test_messages_keep_their_lines_and_have_an_end():
 def test_reasons_and_pages_show_control_characters_escaped():
     found = Finding("drift", "warning", "of \x1b[31mlog")
     assert r"of \x1b[31mlog" in format_findings([found])[0]
-    page = template("comparison.html").environment.from_string("{{ name }}, {{ number }}")
+    page = load_template("comparison.html").environment.from_string("{{ name }}, {{ number }}")
     said = page.render(name="<b>\u202e", number=1)
     assert said == r"&lt;b&gt;\u202e, 1"
 

@@ -66,7 +66,7 @@ def report(scores: Sequence[Scored], seed: int) -> str:
             make_table(_HEADS, _rows(_scores_of_kinds(scores, lambda case: case.motion == STILL)))
         ),
         "## Cases without an estimate, or with the largest errors relative to their intervals",
-        markdown_table(make_table(_CASE_HEADS, [_line(*pair) for pair in worst], words=6)),
+        markdown_table(make_table(_CASE_HEADS, [_line(*pair) for pair in worst], word_columns=6)),
     )
     return "\n\n".join(parts) + "\n"
 

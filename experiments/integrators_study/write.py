@@ -82,7 +82,7 @@ def _orders(orders: Sequence[Order]) -> str:
             order = order_of.get(case)
             cells += [f"{order.errors[-1]:.1e}", f"{order.order:.2f}"] if order else ["–", "–"]
         rows.append(cells)
-    return markdown_table(make_table(heads, rows, words=len(heads)))
+    return markdown_table(make_table(heads, rows, word_columns=len(heads)))
 
 
 def _drifts(drifts: Sequence[Drift]) -> str:
@@ -98,10 +98,10 @@ def _drifts(drifts: Sequence[Drift]) -> str:
     for drift in drifts:
         changes = (drift.energy, drift.energy_rate, drift.linear, drift.angular)
         rows.append((drift.integrator, drift.case, *(f"{change:.0e}" for change in changes)))
-    return markdown_table(make_table(heads, rows, words=len(heads)))
+    return markdown_table(make_table(heads, rows, word_columns=len(heads)))
 
 
 def _costs(costs: Sequence[Cost]) -> str:
     heads = ("integrator", "one body [µs]", "each of 1000 bodies [µs]")
     rows = [(c.integrator, f"{c.single_body:.0f}", f"{c.body_in_batch:.2f}") for c in costs]
-    return markdown_table(make_table(heads, rows, words=len(heads)))
+    return markdown_table(make_table(heads, rows, word_columns=len(heads)))

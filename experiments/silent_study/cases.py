@@ -15,7 +15,7 @@ from experiments.silent_study.clean import CleanScore, score_clean_log
 from experiments.silent_study.faults import faults
 from experiments.silent_study.scoring import Score, score_perturbation
 from experiments.silent_study.several import PREFIX
-from identify.reporting.study.summary import numerics_mark
+from identify.reporting.study.summary import numerics_fingerprint_line
 from identify.studies.executor import limit_blas_threads
 from identify.studies.keys import code_fingerprint
 from identify.studies.options import canonical_json
@@ -65,7 +65,7 @@ def all_cases(
     """
     here = Path(__file__).parent
     files = [*(here / name for name in _DECIDING), *(ROOT / name for name in SHIPPED_LOG)]
-    code = [numerics_mark(PIPELINE, files), list(code_fingerprint().versions)]
+    code = [numerics_fingerprint_line(PIPELINE, files), list(code_fingerprint().versions)]
     pairs = [(log, fault.name) for log in logs for fault in faults() if only in fault.name]
     pairs += [(logs[number % len(logs)], f"{PREFIX}{number}") for number in range(at_once)]
     pairs += [(_CLEAN, str(number)) for number in range(clean)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from identify.commands.command import UsageError, numbers
+from identify.commands.command import UsageError, number_parser
 from identify.errors import IdentifyError, ModelError
 from identify.findings import Finding, default_body_findings, format_findings
 from identify.relevance import FLANGE_POSE_TOLERANCE, ROUNDED_POSE_TOLERANCE
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from identify.findings import Verdict
     from identify.spatial import Pose
 
-PoseNumbers: TypeAlias = Annotated[tuple[float, float, float, float, float, float], numbers(6)]
+PoseNumbers: TypeAlias = Annotated[
+    tuple[float, float, float, float, float, float], number_parser(6)
+]
 """A pose as position x, y, z [m] and rotation vector [rad], as on a robot's pendant."""
 
-AT_METAVAR = "X Y Z RX RY RZ"
+POSE_METAVAR = "X Y Z RX RY RZ"
 
-AT_EACH_HELP = (
+POSE_OF_EACH_BODY_HELP = (
     "Pose of another body's frame in the first body's frame: position [m] and rotation vector "
     "[rad]; give it once for each body after the first, in order."
 )
@@ -114,18 +116,18 @@ def pose_from_numbers(at: Sequence[float], command: str, option: str = "--at") -
 
     if not np.isfinite(at).all():
         raise UsageError(
-            f"{command}: {option} {AT_METAVAR}: expected finite numbers, got {list(at)}"
+            f"{command}: {option} {POSE_METAVAR}: expected finite numbers, got {list(at)}"
         )
     angle = float(np.linalg.norm(at[3:]))
     if angle > MAX_ROTATION_ANGLE:
         raise UsageError(
-            f"{command}: {option} {AT_METAVAR}: RX RY RZ rotate by {angle:.4g} rad, expected at "
+            f"{command}: {option} {POSE_METAVAR}: RX RY RZ rotate by {angle:.4g} rad, expected at "
             "most a full turn; the rotation vector is in radians: multiply degrees by 0.0174533"
         )
     return Pose.from_quaternion(exp_rotation(np.array(at[3:])), np.array(at[:3]))
 
 
-def change_frame(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> SavedEstimate:
+def change_frame(saved: SavedEstimate, X_AB: Pose, frame_A: SavedEstimate) -> SavedEstimate:
     """Transform a body with its covariance to another frame A.
 
     `decided_by` of each parameter becomes the least certain source among those it depends on.
@@ -133,7 +135,7 @@ def change_frame(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> Save
     Args:
         saved: the body about Bo in B.
         X_AB: pose of B in A.
-        other: a body about Ao in A.
+        frame_A: a body about Ao in A.
     """
     from identify.inertia import PHI
     from identify.inertia.frames import frame_map
@@ -150,8 +152,8 @@ def change_frame(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> Save
     return replace(
         saved,
         parameters=saved.parameters.in_frame(X_AB),
-        frame=other.frame,
-        frames=other.frames,
+        frame=frame_A.frame,
+        frames=frame_A.frames,
         covariance=covariance,
         calibration=calibration,
         intervals={},
@@ -189,14 +191,14 @@ def require_one_frame(files: Sequence[Path], bodies: Sequence[SavedEstimate], at
         elif None in (names := {first.frames.name, other.frames.name}) or len(names) == 1:
             continue
         else:
-            hint = f"give the pose with {at} {AT_METAVAR}"
+            hint = f"give the pose with {at} {POSE_METAVAR}"
         raise ModelError(
             f"{file} is about {other.frame_description}, but {files[0]} is about "
             f"{first.frame_description}, and according to their logs these differ: {hint}"
         )
 
 
-def notes_flange_mismatch(
+def flange_mismatch_notes(
     files: Sequence[Path], bodies: Sequence[SavedEstimate], poses: Sequence[Pose]
 ) -> list[str]:
     """Return notes on bodies whose `--at` contradicts the flange poses in the schemas.

@@ -86,7 +86,7 @@ def check_lines(check: LogCheck) -> Iterator[str]:
         yield f"No estimate: {reason}"
     for finding in check.findings:
         yield f"{_SEVERITY_LABELS[finding.severity]} [{finding.code}]: {finding}"
-        if equivalent := _equivalent(finding):
+        if equivalent := _equivalent_explanations_text(finding):
             yield f"  equally likely: {equivalent}"
     if check.result is not None:
         yield from map(log_line, check.result.logs)
@@ -97,6 +97,6 @@ def check_lines(check: LogCheck) -> Iterator[str]:
         yield "No faults were found."
 
 
-def _equivalent(finding: Finding) -> str:
+def _equivalent_explanations_text(finding: Finding) -> str:
     """Describe the explanations that the logs cannot distinguish from a finding's."""
     return ", ".join(finding.evidence.get("equivalent", ()))

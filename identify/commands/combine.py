@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.bodies import (
-    AT_EACH_HELP,
-    AT_METAVAR,
+    POSE_METAVAR,
+    POSE_OF_EACH_BODY_HELP,
     PoseNumbers,
     change_frame,
     exit_status,
+    flange_mismatch_notes,
     least_certain_source,
-    notes_flange_mismatch,
     pose_from_numbers,
     read_bodies,
     require_one_frame,
@@ -56,7 +56,7 @@ class Add(Command):
     at: Annotated[
         tuple[PoseNumbers, ...],
         UseAppendAction,
-        option(AT_METAVAR, "(default: the same frame)", help=AT_EACH_HELP),
+        option(POSE_METAVAR, "(default: the same frame)", help=POSE_OF_EACH_BODY_HELP),
     ] = ()
 
     output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
@@ -85,7 +85,7 @@ class Add(Command):
         if not self.at:
             require_one_frame(files, bodies, "--at")
         poses = [pose_from_numbers(at, "add") for at in self.at]
-        pose_notes = notes_flange_mismatch(files, bodies, poses) if poses else []
+        pose_notes = flange_mismatch_notes(files, bodies, poses) if poses else []
         for number, X_AB in enumerate(poses, 1):
             bodies[number] = change_frame(bodies[number], X_AB, bodies[0])
         phi = composite(np.array([saved.parameters.phi for saved in bodies]))
@@ -94,18 +94,18 @@ class Add(Command):
             raise ModelError(
                 f"the combined body is not physically consistent: {'; '.join(verdict.reasons)}"
             )
-        known = [part for part in _covariances(bodies) if part is not None]
+        known = [part for part in _covariances_of_bodies(bodies) if part is not None]
         covariance = sum(known[1:], known[0]) if known else None
         names = [str(file) for file in files]
         total = _combined_estimate(
-            phi, bodies, names, covariance, _combined_decided_by(bodies), invocation
+            phi, bodies, names, covariance, _combine_decided_by(bodies), invocation
         )
         notes = (
             *pose_notes,
-            *_notes_frame_mismatch(bodies),
-            *_notes_missing_covariance(files, bodies),
+            *_frame_mismatch_notes(bodies),
+            *_missing_covariance_notes(files, bodies),
         )
-        return _outcome(self.output, total, notes)
+        return _write_and_describe(self.output, total, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Subtract(Command):
     without: Annotated[Path, Positional, option("WITHOUT", "(required)")]
     """The tool alone, in the same formats."""
 
-    at: Annotated[PoseNumbers | None, option(AT_METAVAR, "(default: the same frame)")] = None
+    at: Annotated[PoseNumbers | None, option(POSE_METAVAR, "(default: the same frame)")] = None
     """Pose of WITHOUT's frame in WITH's: position [m] and rotation vector [rad]."""
 
     output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
@@ -139,7 +139,7 @@ class Subtract(Command):
         both = read_bodies(*files)
         if self.at is not None:
             X_AB = pose_from_numbers(self.at, "subtract")
-            for note in notes_flange_mismatch(
+            for note in flange_mismatch_notes(
                 files, both, [X_AB]
             ):  # the tool was on it with the payload
                 raise ModelError(f"{note}: give that pose")
@@ -147,13 +147,13 @@ class Subtract(Command):
         else:
             require_one_frame(files, both, "--at")
         remainder = subtract_estimates(
-            both[0].parameters.phi, both[1].parameters.phi, *_covariances(both)
+            both[0].parameters.phi, both[1].parameters.phi, *_covariances_of_bodies(both)
         )
         payload = _payload(remainder, both, invocation)
-        return _outcome(
+        return _write_and_describe(
             self.output,
             payload,
-            [*_notes(remainder, both), *_notes_missing_covariance(files, both)],
+            [*_payload_notes(remainder, both), *_missing_covariance_notes(files, both)],
         )
 
 
@@ -171,7 +171,7 @@ def _payload(
 
     if remainder.phi[0] == 0.0:
         raise ModelError("both estimates have the same mass, so the payload has none")
-    decided, phi = _combined_decided_by(both), remainder.phi
+    decided, phi = _combine_decided_by(both), remainder.phi
     if _impossible_beyond_rounding(remainder):
         beyond_noise = (
             remainder.deviations is None or remainder.deviations > IMPOSSIBLE_PAYLOAD_SIGMA
@@ -192,17 +192,17 @@ def _impossible_beyond_rounding(remainder: BodyDifference) -> bool:
     return remainder.verdict.impossible and not remainder.verdict.by_rounding
 
 
-def _notes(remainder: BodyDifference, both: Sequence[SavedEstimate]) -> Iterator[str]:
+def _payload_notes(remainder: BodyDifference, both: Sequence[SavedEstimate]) -> Iterator[str]:
     if _impossible_beyond_rounding(remainder):
         yield (
             f"the difference itself is physically inconsistent by {remainder.deviations:.1f} "
             f"standard deviations, which noise explains; the result is the nearest consistent body "
             f"with the same mass and centre of mass"
         )
-    yield from _notes_frame_mismatch(both)
+    yield from _frame_mismatch_notes(both)
 
 
-def _combined_decided_by(bodies: Sequence[SavedEstimate]) -> dict[str, str]:
+def _combine_decided_by(bodies: Sequence[SavedEstimate]) -> dict[str, str]:
     """Return `decided_by` of a sum or difference; parameters without a known source are absent."""
     from identify.inertia import PHI
 
@@ -212,7 +212,7 @@ def _combined_decided_by(bodies: Sequence[SavedEstimate]) -> dict[str, str]:
     return {name: source for name, source in decided.items() if source}
 
 
-def _covariances(bodies: Sequence[SavedEstimate]) -> list[Array | None]:
+def _covariances_of_bodies(bodies: Sequence[SavedEstimate]) -> list[Array | None]:
     """Return the covariances of bodies; zero for a body without one, None if no body has one."""
     import numpy as np
 
@@ -221,7 +221,7 @@ def _covariances(bodies: Sequence[SavedEstimate]) -> list[Array | None]:
     return [np.zeros((10, 10)) if s.covariance is None else s.covariance for s in bodies]
 
 
-def _notes_missing_covariance(files: Sequence[Path], bodies: Sequence[SavedEstimate]) -> list[str]:
+def _missing_covariance_notes(files: Sequence[Path], bodies: Sequence[SavedEstimate]) -> list[str]:
     """Return a note that names the bodies without a covariance; empty if all have one."""
     exact = [
         str(file) for file, saved in zip(files, bodies, strict=True) if saved.covariance is None
@@ -234,7 +234,7 @@ def _notes_missing_covariance(files: Sequence[Path], bodies: Sequence[SavedEstim
     return [f"{reason} and counts as exact: the intervals contain only the other body's errors"]
 
 
-def _notes_frame_mismatch(bodies: Sequence[SavedEstimate]) -> list[str]:
+def _frame_mismatch_notes(bodies: Sequence[SavedEstimate]) -> list[str]:
     """Return a note if the frames have different names or are partly unknown."""
     from identify.spatial import BodyFrame
 
@@ -283,7 +283,10 @@ def _combined_estimate(
         kind += f"; {WITHOUT_SENSOR_FAULTS}"
     body = InertialParameters(phi)
     default_body = DEFAULT_BODY_NOTE if "default" in decided.values() else None
-    findings, verdict = _findings(bodies, names, default_body_findings(decided, default_body)), None
+    findings, verdict = (
+        _combine_findings(bodies, names, default_body_findings(decided, default_body)),
+        None,
+    )
     if any(saved.verdict is not None for saved in bodies):
         identifiable = [name for name, by in decided.items() if by in ("data", "constraint")]
         verdict = derive_verdict(
@@ -305,7 +308,7 @@ def _combined_estimate(
     )
 
 
-def _findings(
+def _combine_findings(
     bodies: Sequence[SavedEstimate], names: Sequence[str], completed: Iterable[Finding]
 ) -> tuple[Finding, ...]:
     """Return findings of all bodies with the name of the body, and of completed parameters."""
@@ -322,7 +325,7 @@ def _findings(
     )
 
 
-def _outcome(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) -> Outcome:
+def _write_and_describe(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) -> Outcome:
     """Write a body if an output file is given, and return its table, notes and warnings."""
     from identify.commands.summary import parameter_table
     from identify.exchange.estimate_json import estimate_text

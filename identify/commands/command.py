@@ -115,21 +115,21 @@ def parse_command(kind: type[CommandT], argv: Sequence[str], name: str) -> Comma
         for word in others:
             if word.startswith("-") and word not in after_dashes:
                 option = word.partition("=")[0]
-                hint = did_you_mean(option, _options(kind)) or f"; see identify {name} --help"
+                hint = did_you_mean(option, _option_names(kind)) or f"; see identify {name} --help"
                 raise UsageError(f"unknown option {option!r}{hint}")
         return command.with_extra_positionals(others) if others else command
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
 
 
-def _options(kind: type) -> list[str]:
+def _option_names(kind: type) -> list[str]:
     """Return the names of a command's options, including those of its option groups."""
     hints = get_type_hints(kind, include_extras=False)
     names = []
     for field in fields(kind):
         group = hints[field.name]
         names += (
-            _options(group)
+            _option_names(group)
             if isinstance(group, type) and is_dataclass(group)
             else [f"--{field.name.strip('_')}"]
         )
@@ -219,7 +219,7 @@ def option(
     )
 
 
-def numbers(count: int) -> object:
+def number_parser(count: int) -> object:
     """Return the parser of an option with exactly `count` numbers as its value."""
 
     def read(words: list[str]) -> float | tuple[float, ...]:
@@ -239,7 +239,7 @@ def numbers(count: int) -> object:
 
 
 Flag: TypeAlias = Annotated[bool, option()]
-Number: TypeAlias = Annotated[float | None, numbers(1)]
-Vector: TypeAlias = Annotated[tuple[float, float, float] | None, numbers(3)]
+Number: TypeAlias = Annotated[float | None, number_parser(1)]
+Vector: TypeAlias = Annotated[tuple[float, float, float] | None, number_parser(3)]
 Repeated: TypeAlias = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]
 """All values of an option that may be given more than once."""

@@ -12,12 +12,12 @@ from urllib.parse import quote
 from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.bodies import (
-    AT_EACH_HELP,
-    AT_METAVAR,
+    POSE_METAVAR,
+    POSE_OF_EACH_BODY_HELP,
     UNUSABLE_STATUS,
     PoseNumbers,
     change_frame,
-    notes_flange_mismatch,
+    flange_mismatch_notes,
     pose_from_numbers,
     read_bodies,
     require_one_frame,
@@ -53,7 +53,7 @@ class Compare(Command):
     at: Annotated[
         tuple[PoseNumbers, ...],
         UseAppendAction,
-        option(AT_METAVAR, "(default: the same)", help=AT_EACH_HELP),
+        option(POSE_METAVAR, "(default: the same)", help=POSE_OF_EACH_BODY_HELP),
     ] = ()
 
     output: Annotated[Path | None, option("PAGE.html", "(default: print)", short="-o")] = None
@@ -87,7 +87,7 @@ class Compare(Command):
                 str(file),
                 "fitted",
                 body,
-                link=self._link(file),
+                link=self._report_link(file),
             )
             for name, file, body in zip(names, files, bodies, strict=True)
         )
@@ -113,7 +113,7 @@ class Compare(Command):
         from identify.validation.pooling import average_degrees_of_freedom
 
         poses = [pose_from_numbers(at, "compare") for at in self.at]
-        notes = notes_flange_mismatch(files, bodies, poses)
+        notes = flange_mismatch_notes(files, bodies, poses)
         for number, (body, X_AB) in enumerate(zip(bodies[1:], poses, strict=True), 1):
             moved_body = change_frame(body, X_AB, bodies[0])
             if body.covariance is not None and body.intervals:
@@ -129,7 +129,7 @@ class Compare(Command):
             bodies[number] = moved_body
         return [f"{note}." for note in notes]
 
-    def _link(self, file: Path) -> str:
+    def _report_link(self, file: Path) -> str:
         """Return the link from the page to the report of an estimate, or to the estimate."""
         target = file.with_name(REPORT) if report_matches(file) else file
         here = Path.cwd() if self.output is None else self.output.parent

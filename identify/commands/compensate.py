@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.bodies import (
-    AT_METAVAR,
     BODY_HELP,
+    POSE_METAVAR,
     PoseNumbers,
     UnusableEstimate,
     change_frame,
@@ -22,7 +22,15 @@ from identify.commands.bodies import (
     require_one_frame,
     verdict_messages,
 )
-from identify.commands.command import Command, Flag, Number, Outcome, UsageError, numbers, option
+from identify.commands.command import (
+    Command,
+    Flag,
+    Number,
+    Outcome,
+    UsageError,
+    number_parser,
+    option,
+)
 from identify.commands.output import require_writable, stages_on_terminal, write_error
 from identify.texts import escape_unprintable
 
@@ -56,12 +64,12 @@ class Compensate(Command):
     output: Annotated[Path, option("OUT", "(required)", short="-o")]
     """Output file, .csv or .parquet; its schema gets the same name with .toml."""
 
-    at: Annotated[PoseNumbers | None, option(AT_METAVAR, "(default: the same frame)")] = None
+    at: Annotated[PoseNumbers | None, option(POSE_METAVAR, "(default: the same frame)")] = None
     """Pose of the estimate's frame in the log's frame: position [m] and rotation vector [rad]."""
 
     offset: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        numbers(6),
+        number_parser(6),
         option("FX FY FZ TX TY TZ", "(default: the estimate's for this log)"),
     ] = None
     """Sensor offset at Bo in B [N, N m], like `bias` in an estimate.json; zeros for no offset."""
@@ -80,7 +88,7 @@ class Compensate(Command):
 
     def run(self, invocation: str) -> Outcome:
         """Write the compensated log and its schema."""
-        self._require_choice()
+        self._require_one_offset_source()
         (saved,) = read_bodies(self.estimate)
         reasons, unusable = verdict_messages(saved), bool(exit_status(saved.verdict))
         if unusable and not self.accept_findings:
@@ -98,7 +106,7 @@ class Compensate(Command):
             zero_seconds=self.zero_seconds,
             cutoff_hz=self.cutoff,
         )
-        comment = [*self._comment(compensated, saved), *(reasons if unusable else ())]
+        comment = [*self._schema_comment(compensated, saved), *(reasons if unusable else ())]
         schema = self.output.with_suffix(".toml")
         try:
             with stages_on_terminal(shown=not self.quiet):
@@ -118,7 +126,7 @@ class Compensate(Command):
                 f"Subtracted sensor offset: [{offset}] N, N m ({compensated.origin}).",
                 f"Wrote {rows} of {len(source)} rows.",
             ],
-            messages=[*reasons, *_note_uncorrected(saved)],
+            messages=[*reasons, *_uncorrected_log_notes(saved)],
             document=lambda: {
                 "offset": compensated.offset,
                 "offset_origin": compensated.origin,
@@ -130,7 +138,7 @@ class Compensate(Command):
             quiet=self.quiet,
         )
 
-    def _require_choice(self) -> None:
+    def _require_one_offset_source(self) -> None:
         if self.offset is not None and self.zero_seconds is not None:
             raise UsageError("compensate: --offset cannot be combined with --zero-seconds")
         schema_path = self.output.with_suffix(".toml")
@@ -156,7 +164,7 @@ class Compensate(Command):
         require_one_frame((self.log, self.estimate), (of_log, saved), "--at")
         return saved
 
-    def _comment(self, log: CompensatedLog, saved: SavedEstimate) -> Iterator[str]:
+    def _schema_comment(self, log: CompensatedLog, saved: SavedEstimate) -> Iterator[str]:
         """Return the comment at the head of the written schema: log, estimate and offset."""
         from identify.exchange.estimate_json import estimate_digest
 
@@ -169,7 +177,7 @@ class Compensate(Command):
             yield "This estimate must not be used; --accept-findings overrode its findings:"
 
 
-def _note_uncorrected(saved: SavedEstimate) -> Iterator[str]:
+def _uncorrected_log_notes(saved: SavedEstimate) -> Iterator[str]:
     """Note that corrections applied by the fit are not applied to this log."""
     applied = saved.provenance.get("applied")
     codes = [

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from identify.catalog import Dataset
 
-_HEADER = ("name", "what", "licence", "here")
+_TABLE_HEADER = ("name", "what", "licence", "here")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,18 @@ class DatasetsList(Command):
 
         names = dataset_names() if self.name is None else (self.name,)
         datasets = list(map(find_dataset, names))
-        rows = [(data.name, data.description, data.licence, _state(data)) for data in datasets]
+        rows = [
+            (data.name, data.description, data.licence, _describe_state(data)) for data in datasets
+        ]
         plain = self.name is None and not sys.stdout.isatty()
         return Outcome(
-            text="".join(map(_tabbed, (_HEADER, *rows))) if plain else "",
-            lines=() if plain else [_table(rows)] if self.name is None else _entry(*datasets),
-            document=lambda: {"datasets": list(map(_record, datasets))},
+            text="".join(map(_tab_separated, (_TABLE_HEADER, *rows))) if plain else "",
+            lines=()
+            if plain
+            else [_format_table(rows)]
+            if self.name is None
+            else _describe_dataset(*datasets),
+            document=lambda: {"datasets": list(map(_dataset_record, datasets))},
         )
 
 
@@ -90,28 +96,30 @@ class DatasetsPath(Command):
         return Outcome(lines=[str(folder)], document=lambda: {"folder": folder})
 
 
-def _tabbed(row: Sequence[str]) -> str:
+def _tab_separated(row: Sequence[str]) -> str:
     return "\t".join(map(escape_unprintable, row)) + "\n"
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Table:
+def _format_table(rows: Sequence[Sequence[str]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*_HEADER)
+    table = Table(*_TABLE_HEADER)
     for row in rows:
         table.add_row(*(Text(escape_unprintable(cell), overflow="fold") for cell in row))
     return table
 
 
-def _record(dataset: Dataset) -> Mapping[str, object]:
+def _dataset_record(dataset: Dataset) -> Mapping[str, object]:
     """Return the entry of a data set in the JSON document."""
     keys = ("licence", "citation", "doi", "home", "version")
     names = {"name": dataset.name, "what": dataset.description}
-    return names | {key: getattr(dataset, key) for key in keys} | {"state": _state(dataset)}
+    return (
+        names | {key: getattr(dataset, key) for key in keys} | {"state": _describe_state(dataset)}
+    )
 
 
-def _state(dataset: Dataset) -> str:
+def _describe_state(dataset: Dataset) -> str:
     """Return the path of a data set, or the reason why it is incomplete."""
     from identify.catalog import find_copy
 
@@ -130,7 +138,7 @@ def _state(dataset: Dataset) -> str:
     return f"missing: identify datasets {verb} {dataset.name}"
 
 
-def _entry(dataset: Dataset) -> Iterator[str]:
+def _describe_dataset(dataset: Dataset) -> Iterator[str]:
     """Format the registry entry of a data set and the locations of its files."""
     from identify.catalog import find_copy
 
@@ -143,7 +151,7 @@ def _entry(dataset: Dataset) -> Iterator[str]:
         "schema": str(dataset.schema_path),
         "evidence": dataset.evidence,
         "not downloaded": dataset.not_downloaded,
-        "here": _state(dataset),
+        "here": _describe_state(dataset),
     }
     yield dataset.name
     yield from (f"  {key}: {text}" for key, text in entry.items() if text)

@@ -18,7 +18,7 @@ from identify.commands.command import (
     Number,
     Outcome,
     UsageError,
-    numbers,
+    number_parser,
     option,
 )
 from identify.commands.design_summary import design_lines, design_record, width_lines
@@ -48,7 +48,7 @@ class WristLimits:
     """Limits of a wrist with a force-torque sensor (--wrist)."""
 
     angle: Annotated[
-        tuple[float, float, float], numbers(3), option("X Y Z", "(default: 45 45 45)")
+        tuple[float, float, float], number_parser(3), option("X Y Z", "(default: 45 45 45)")
     ] = (45.0, 45.0, 45.0)
     """Largest angle from the start about the tool's axes [deg]."""
 
@@ -62,17 +62,17 @@ class WristLimits:
     """Largest angle of the tool from its attitude at the start, against gravity [deg]."""
 
     gravity: Annotated[
-        tuple[float, float, float], numbers(3), option("X Y Z", "(default: 0 0 -9.80665)")
+        tuple[float, float, float], number_parser(3), option("X Y Z", "(default: 0 0 -9.80665)")
     ] = (0.0, 0.0, -9.80665)
     """Gravity in axes of the tool at the start [m/s²]."""
 
     sensor_range: Annotated[
-        tuple[float, float] | None, numbers(2), option("N NM", "(default: any)")
+        tuple[float, float] | None, number_parser(2), option("N NM", "(default: any)")
     ] = None
     """Largest force [N] and torque [N m] of the sensor on an axis."""
 
     noise: Annotated[
-        tuple[float, float, float], numbers(3), option("N NM HZ", "(default: .05 .005 100)")
+        tuple[float, float, float], number_parser(3), option("N NM HZ", "(default: .05 .005 100)")
     ] = (0.05, 0.005, 100.0)
     """Noise of force [N] and torque [N m], standard deviation, and samples a second."""
 
@@ -97,13 +97,13 @@ class RobotLimits:
     """Largest angle of a joint from the start [deg]."""
 
     shares: Annotated[
-        tuple[float, float, float], numbers(3), option("Q V TAU", "(default: .95 .8 .8)")
+        tuple[float, float, float], number_parser(3), option("Q V TAU", "(default: .95 .8 .8)")
     ] = (0.95, 0.8, 0.8)
     """Shares of the model's limits of position, speed and torque that the motion may use."""
 
     box: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        numbers(6),
+        number_parser(6),
         option("X0 X1 Y0 Y1 Z0 Z1"),
     ] = None
     """Box of the base in which the origin of the tool's frame stays [m]."""
@@ -138,7 +138,7 @@ class Design(Command):
     """Rough mass of the payload."""
 
     com: Annotated[
-        tuple[float, float, float], numbers(3), option("X Y Z", "(default: 0 0 0.05)")
+        tuple[float, float, float], number_parser(3), option("X Y Z", "(default: 0 0 0.05)")
     ] = (0.0, 0.0, 0.05)
     """Rough centre of mass of the payload, in its frame [m]."""
 

@@ -46,7 +46,12 @@ class Doctor(Command):
 
     def run(self, invocation: str) -> Outcome:
         """Run all checks."""
-        functions = {"packages": packages, "solvers": solvers, "extras": extras, "name": names}
+        functions = {
+            "packages": check_packages,
+            "solvers": check_solvers,
+            "extras": list_extras,
+            "name": check_names,
+        }
         sections = {title: list(function()) for title, function in functions.items()}
         failures = sum(check.mark == _FAILED for checks in sections.values() for check in checks)
         lines: list[str] = []
@@ -70,10 +75,10 @@ class Doctor(Command):
 
 def package_version() -> str:
     """Return the version of this package, or a note that it is not installed."""
-    return installed(DISTRIBUTION) or "(uninstalled source tree)"
+    return installed_version(DISTRIBUTION) or "(uninstalled source tree)"
 
 
-def installed(name: str) -> str | None:
+def installed_version(name: str) -> str | None:
     """Return the version of a distribution; None if it is not installed."""
     try:
         return version(name)
@@ -94,7 +99,7 @@ def requirements() -> dict[str, list[str]]:
     return packages
 
 
-def packages() -> Iterator[InstallationCheck]:
+def check_packages() -> Iterator[InstallationCheck]:
     """Check this package, Python, and the packages every fit needs."""
     yield InstallationCheck(
         _OK, f"{DISTRIBUTION} {package_version()} in {Path(__file__).resolve().parents[1]}"
@@ -105,12 +110,12 @@ def packages() -> Iterator[InstallationCheck]:
         remedy = "in its source tree: pip install --editable ."
         yield InstallationCheck(_FAILED, f"{DISTRIBUTION} is not installed; {remedy}")
     for name in core:
-        number = installed(name)
+        number = installed_version(name)
         text = f"{name} {number}" if number else f"{name} is missing; pip install {name}"
         yield InstallationCheck(_OK if number else _FAILED, text)
 
 
-def solvers() -> Iterator[InstallationCheck]:
+def check_solvers() -> Iterator[InstallationCheck]:
     """Check the solvers of cvxpy, and solve a problem of known solution with Clarabel."""
     try:
         import cvxpy as cp
@@ -135,23 +140,23 @@ def solvers() -> Iterator[InstallationCheck]:
     )
 
 
-def extras() -> Iterator[InstallationCheck]:
+def list_extras() -> Iterator[InstallationCheck]:
     """List the optional packages of the extra `all`, with the command that installs them."""
     by_extra = requirements()
     in_all = set(by_extra.pop("all", []))
     for extra, names in by_extra.items():
         if extra and in_all.issuperset(names):
-            listed = ", ".join(f"{name} {installed(name) or '(missing)'}" for name in names)
-            if all(map(installed, names)):
+            listed = ", ".join(f"{name} {installed_version(name) or '(missing)'}" for name in names)
+            if all(map(installed_version, names)):
                 yield InstallationCheck(_OK, f"[{extra}] {listed}")
             else:
                 command = f"pip install '{DISTRIBUTION}[{extra}]'"
                 yield InstallationCheck(_NOTE, f"[{extra}] {listed}; to install: {command}")
 
 
-def names() -> Iterator[InstallationCheck]:
+def check_names() -> Iterator[InstallationCheck]:
     """Check that `import identify` and the program `identify` belong to this package."""
-    foreign = installed(FOREIGN)
+    foreign = installed_version(FOREIGN)
     remedy = (
         f"pip uninstall {FOREIGN}, then install {DISTRIBUTION} again with --force-reinstall "
         f"--no-deps; keep pre-commit, which depends on it, in a separate environment"
@@ -193,7 +198,7 @@ def is_own_program(program: Path) -> bool:
 
 def _scripts() -> Iterator[Path]:
     """Return the paths of the programs installed by this package."""
-    for file in (files(DISTRIBUTION) or ()) if installed(DISTRIBUTION) else ():
+    for file in (files(DISTRIBUTION) or ()) if installed_version(DISTRIBUTION) else ():
         if Path(file).stem in (PROGRAM, ALIAS) and Path(file).suffix in ("", ".exe"):
             yield Path(str(file.locate()))
 

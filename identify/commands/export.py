@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.bodies import (
-    AT_METAVAR,
+    POSE_METAVAR,
     PoseNumbers,
     UnusableEstimate,
     exit_status,
@@ -17,7 +17,15 @@ from identify.commands.bodies import (
     read_bodies,
     verdict_messages,
 )
-from identify.commands.command import Command, Flag, Number, Outcome, UsageError, numbers, option
+from identify.commands.command import (
+    Command,
+    Flag,
+    Number,
+    Outcome,
+    UsageError,
+    number_parser,
+    option,
+)
 from identify.commands.output import require_writable_file, write_file
 
 if TYPE_CHECKING:
@@ -54,14 +62,14 @@ class ExportCommand(Command):
 
     frame: Annotated[
         tuple[float, float, float, float, float, float, float] | None,
-        numbers(7),
+        number_parser(7),
         option("X Y Z QX QY QZ QW", "(default: the body's frame)"),
     ] = None
     """Pose of the target frame (link, flange) in the body's frame: position [m], quaternion."""
 
-    at: Annotated[PoseNumbers | None, option(AT_METAVAR, "(default: the same)", help=_AT_HELP)] = (
-        None
-    )
+    at: Annotated[
+        PoseNumbers | None, option(POSE_METAVAR, "(default: the same)", help=_AT_HELP)
+    ] = None
 
     link: Annotated[str | None, option("L")] = None
     """With --into: the link that gets the body."""
@@ -83,13 +91,13 @@ class ExportCommand(Command):
 
     def run(self, invocation: str) -> Outcome:
         """Return the exported text, or write it to a file."""
-        self._require_choice()
+        self._require_format_or_model()
         (saved,) = read_bodies(self.estimate)
         reasons, unusable = verdict_messages(saved), exit_status(saved.verdict)
         if unusable and not self.accept_findings:
             raise UnusableEstimate(self.estimate, reasons)
-        body = self._moved(saved)
-        content, remarks = self._into(body) if self.into else self._text(body)
+        body = self._body_in_target_frame(saved)
+        content, remarks = self._write_into_model(body) if self.into else self._exported_text(body)
         if unusable:
             content, remarks = self._with_reasons(content, reasons, remarks)
         text = content.decode()
@@ -117,7 +125,7 @@ class ExportCommand(Command):
             return content, (f"{self.to} has no comments: the reasons are only here", *remarks)
         return text.encode(), remarks
 
-    def _require_choice(self) -> None:
+    def _require_format_or_model(self) -> None:
         if (self.link is None) != (self.into is None):
             missing = "--into FILE" if self.into is None else "--link L"
             raise UsageError(f"export: --link and --into require each other; add {missing}")
@@ -129,7 +137,7 @@ class ExportCommand(Command):
             raise UsageError("export: --at is the inverse of --frame; use only one of them")
         require_writable_file(self.output)
 
-    def _moved(self, saved: SavedEstimate) -> SavedEstimate | InertialParameters:
+    def _body_in_target_frame(self, saved: SavedEstimate) -> SavedEstimate | InertialParameters:
         """Return the body in the requested frame; the estimate if no frame is requested."""
         body = saved.parameters
         if self.at is not None:
@@ -148,21 +156,25 @@ class ExportCommand(Command):
         # The frame's pose in the body, so the body's in the frame is its inverse.
         return body.in_frame(Pose.from_quaternion(self.frame[3:], self.frame[:3]).inverse())
 
-    def _text(self, body: SavedEstimate | InertialParameters) -> tuple[bytes, tuple[str, ...]]:
+    def _exported_text(
+        self, body: SavedEstimate | InertialParameters
+    ) -> tuple[bytes, tuple[str, ...]]:
         from identify.exchange import export_body
 
         export = export_body(body, str(self.to), largest_mass=self.largest_mass, digits=self.digits)
         lost = tuple(f"differs from the estimate: {change}" for change in export.lost)
-        return export.text.encode(), (*lost, *self._given(), *export.notes)
+        return export.text.encode(), (*lost, *self._frame_remark(), *export.notes)
 
-    def _given(self) -> tuple[str, ...]:
+    def _frame_remark(self) -> tuple[str, ...]:
         """Return a remark on the frame given by `--at` or `--frame`."""
         if self.at is None and self.frame is None:
             return ()
         option = "--at" if self.at is not None else "--frame"
         return (f"about the frame given by {option}, in its axes",)
 
-    def _into(self, body: SavedEstimate | InertialParameters) -> tuple[bytes, tuple[str, ...]]:
+    def _write_into_model(
+        self, body: SavedEstimate | InertialParameters
+    ) -> tuple[bytes, tuple[str, ...]]:
         """Write the body into a robot model."""
         from identify.exchange import read_model, rewrite_model
         from identify.exchange.estimate_views import EstimateViews
@@ -174,7 +186,7 @@ class ExportCommand(Command):
         form = read_model(self.into).format
         if self.to not in (None, form):
             raise UsageError(f"export: {self.into} is {form}, but --to is {self.to}")
-        about = self._given()
+        about = self._frame_remark()
         if isinstance(body, EstimateViews):
             body, about = body.parameters, (f"about {body.frame_description}, in its axes",)
         rewritten = rewrite_model(self.into, {self.link: body.phi}, digits=self.digits)

@@ -70,7 +70,7 @@ class Fit(FitArguments):
         if self.arm.robot is not None:
             from identify.commands.fit_payload import fit_payload_to_folder
 
-            return fit_payload_to_folder(self, self._truth(), invocation)
+            return fit_payload_to_folder(self, self._read_reference_body(), invocation)
         self._require_compatible()
         settings = self._settings()
         if self.many_logs.each:
@@ -78,7 +78,7 @@ class Fit(FitArguments):
         folder, report = self.output.output, not self.output.no_report
         names = (ESTIMATE, *(CARRIER,) * bool(self.input.unloaded), *(RESULT, REPORT) * report)
         require_writable(folder, names)
-        truth = self._truth()
+        truth = self._read_reference_body()
         if self.many_logs.follow:
             from identify.commands.follow import follow
             from identify.logs import load_schema
@@ -96,7 +96,7 @@ class Fit(FitArguments):
     ) -> Outcome:
         """Return the outcome of a fit, with the force gain if a known mass was given."""
         status, known = exit_status(result.verdict), self.signals.known_mass_check
-        messages, document = list(_not_applied_messages(result)), result.to_dict()
+        messages, document = list(_uncorrectable_code_messages(result)), result.to_dict()
         if status:
             codes = ", ".join(result.verdict.reasons)
             messages.append(f"error: this estimate must not be used ({codes})")
@@ -111,7 +111,7 @@ class Fit(FitArguments):
                 messages.append(f"error: {error}")
                 status = error.exit_code
         return Outcome(
-            lines=_lines(result, truth, None if status else known),
+            lines=_summary_lines(result, truth, None if status else known),
             messages=messages,
             document=lambda: document,
             files=files,
@@ -126,7 +126,7 @@ class Fit(FitArguments):
         batch = BatchFitSettings(
             schema=load_schema(self.input.schema),
             settings=settings,
-            truth=self._truth(),
+            truth=self._read_reference_body(),
             output=self.output.output,
             report=not self.output.no_report,
             invocation=invocation,
@@ -190,14 +190,11 @@ class Fit(FitArguments):
             bounds=intervals.bounds,
         )
 
-    def _truth(self) -> InertialParameters | None:
+    def _read_reference_body(self) -> InertialParameters | None:
         return None if self.output.truth is None else _read_truth(self.output.truth)
 
     def _fit(
-        self,
-        settings: FitSettings,
-        invocation: str,
-        truth: InertialParameters | None,
+        self, settings: FitSettings, invocation: str, truth: InertialParameters | None
     ) -> FitResult:
         from identify.logs import load_schema, open_log
         from identify.pipeline import fit
@@ -232,7 +229,7 @@ def _read_truth(path: Path) -> InertialParameters:
     return truth
 
 
-def _lines(
+def _summary_lines(
     result: FitResult, truth: InertialParameters | None, known_mass: float | None
 ) -> Iterator[str | Table]:
     from identify.commands.summary import force_gain_lines, summary
@@ -242,7 +239,7 @@ def _lines(
         yield from force_gain_lines(result, known_mass)
 
 
-def _not_applied_messages(result: FitResult) -> Iterator[str]:
+def _uncorrectable_code_messages(result: FitResult) -> Iterator[str]:
     """Return a message for each code of `--apply` that was not applied."""
     for code in result.not_applied:
         detected = any(finding.code == code for finding in result.findings)

@@ -54,7 +54,7 @@ RESULTS_FOLDER = ".fits"
 """Name of the folder of the result rows, within the output folder."""
 
 _STUDY = "fit --each"
-_FIELDS_NOT_IN_KEY = ("output", "report", "invocation")
+_FIELDS_WITHOUT_EFFECT = ("output", "report", "invocation")
 """Fields of `BatchFitSettings` that do not change an estimate; all others are in a log's key."""
 
 _BUG, _UNFINISHED_STATUS = 1, 3
@@ -85,7 +85,9 @@ class BatchFitSettings:
         """Cache key of the settings, the robot's model and the code that affect an estimate."""
         robot = self.schema.robot_file
         model = None if robot is None else digest(robot)
-        return result_key(fields_except(self, *_FIELDS_NOT_IN_KEY), model, code_fingerprint().short)
+        return result_key(
+            fields_except(self, *_FIELDS_WITHOUT_EFFECT), model, code_fingerprint().short
+        )
 
 
 def fit_each(
@@ -119,19 +121,19 @@ def fit_each(
                 is_missing=lambda job: _is_missing(job, store, batch, retry_failed),
                 batches=lambda some: ((job,) for job in some),
                 run=partial(fit_logs, batch=batch),
-                failed_rows=_failed,
+                failed_rows=_failed_rows,
                 unit_name="logs",
             )
             with nullcontext() if quiet else display_progress() as progress:
                 run_work(work, store, partial(choose_executor, workers, None, timeout), progress)
             rows = {job.name: store.row(job.key) or {} for job in unique}
-            comparison = _comparison(jobs, duplicates, rows, batch)
-            _write(comparison, output)
+            comparison = _collect_comparison(jobs, duplicates, rows, batch)
+            _write_comparison(comparison, output)
     except KeyboardInterrupt:
         raise interrupted_run_error(output) from None
     from identify.reporting.comparison import comparison_lines
 
-    status, messages = _status(comparison, quiet=quiet)
+    status, messages = _status_and_messages(comparison, quiet=quiet)
     return Outcome(
         lines=comparison_lines(comparison),
         messages=messages,
@@ -165,10 +167,10 @@ def fit_logs(jobs: Sequence[LogJob], *, batch: BatchFitSettings) -> tuple[list[R
     """
     limit_blas_threads()
     began = time.thread_time()
-    return [_row(job, batch) for job in jobs], time.thread_time() - began
+    return [_result_row(job, batch) for job in jobs], time.thread_time() - began
 
 
-def _row(job: LogJob, batch: BatchFitSettings) -> Row:
+def _result_row(job: LogJob, batch: BatchFitSettings) -> Row:
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -178,11 +180,11 @@ def _row(job: LogJob, batch: BatchFitSettings) -> Row:
             raise
         except BaseException as error:  # noqa: BLE001 - what a log raises is its row
             raise_if_interrupted(error)
-            outcome = failure_columns(type(error).__name__, _message(error))
+            outcome = failure_columns(type(error).__name__, _error_message(error))
             outcome["exit_code"] = _exit_code(error)
     text = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
     seconds = time.perf_counter() - began
-    return _name(job) | outcome | {"warnings": text or None, "seconds": seconds}
+    return _log_columns(job) | outcome | {"warnings": text or None, "seconds": seconds}
 
 
 def _fit_and_write(job: LogJob, batch: BatchFitSettings) -> Row:
@@ -210,7 +212,7 @@ def _fit_and_write(job: LogJob, batch: BatchFitSettings) -> Row:
     }
 
 
-def _message(error: BaseException) -> str:
+def _error_message(error: BaseException) -> str:
     if isinstance(error, IdentifyError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -224,7 +226,7 @@ def _exit_code(error: BaseException) -> int:
     )
 
 
-def _name(job: LogJob) -> Row:
+def _log_columns(job: LogJob) -> Row:
     """Columns of a row that identify the log."""
     return {
         "key": job.key,
@@ -235,9 +237,9 @@ def _name(job: LogJob) -> Row:
     }
 
 
-def _failed(jobs: Sequence[LogJob], kind: str, message: str) -> list[Row]:
+def _failed_rows(jobs: Sequence[LogJob], error_type: str, message: str) -> list[Row]:
     return [
-        _name(job) | failure_columns(kind, message) | {"exit_code": _UNFINISHED_STATUS}
+        _log_columns(job) | failure_columns(error_type, message) | {"exit_code": _UNFINISHED_STATUS}
         for job in jobs
     ]
 
@@ -269,7 +271,7 @@ def _require_batch_folder(output: Path) -> None:
         )
 
 
-def _comparison(
+def _collect_comparison(
     jobs: Sequence[LogJob],
     duplicates: Mapping[str, str],
     rows: Mapping[str, Row],
@@ -307,10 +309,12 @@ def _comparison(
 
     logs = tuple(sorted(map(fitted, jobs), key=lambda log: log.name))
     existing = {path.parent.name for path in batch.output.glob(f"*/{ESTIMATE}")}
-    return Comparison(logs, dropped=tuple(sorted(existing.difference(log.name for log in logs))))
+    return Comparison(
+        logs, stale_folders=tuple(sorted(existing.difference(log.name for log in logs)))
+    )
 
 
-def _write(comparison: Comparison, output: Path) -> None:
+def _write_comparison(comparison: Comparison, output: Path) -> None:
     """Write both tables and the page, all of them or none."""
     from identify.reporting.comparison_page import comparison_html
 
@@ -334,10 +338,10 @@ def _without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.map(lambda cell: plain_name(cell) if isinstance(cell, str) else cell)
 
 
-def _status(comparison: Comparison, *, quiet: bool) -> tuple[int, list[str]]:
+def _status_and_messages(comparison: Comparison, *, quiet: bool) -> tuple[int, list[str]]:
     """Lowest non-zero status of the logs, and the messages for standard error."""
-    failed = comparison.of_status("failed")
-    fitted = len(comparison.logs) - len(comparison.of_status("duplicate"))
+    failed = comparison.logs_with_status("failed")
+    fitted = len(comparison.logs) - len(comparison.logs_with_status("duplicate"))
     unusable = [log for log in comparison.logs if log.usable == "no"]
     messages = []
     if quiet:

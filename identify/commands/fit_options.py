@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.arm_options import Arm
-from identify.commands.bodies import AT_METAVAR, PoseNumbers, pose_from_numbers, read_bodies
+from identify.commands.bodies import POSE_METAVAR, PoseNumbers, pose_from_numbers, read_bodies
 from identify.commands.command import (
     Command,
     Flag,
     Number,
     UsageError,
     Vector,
-    numbers,
+    number_parser,
     option,
     require_time_limit,
     require_workers,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from identify.estimation.terms import Term
 
 _UNIFORM, _BALL, _NONE = "even", "ball", "none"
-_BOX = "box"
+_BOX_SHAPE = "box"
 
 _KNOWN_MASS_HELP = (
     "Weighed mass: print the force gain that reproduces it, as schema lines for other logs of this "
@@ -49,7 +49,7 @@ MISSING_LOG = "fit: missing LOG [LOG ...]; see identify fit --help"
 
 Box = Annotated[
     tuple[float, float, float, float, float, float] | None,
-    numbers(6),
+    number_parser(6),
     option("X0 X1 Y0 Y1 Z0 Z1"),
 ]
 """Lower and upper end of a box along each axis."""
@@ -76,7 +76,7 @@ class KnownBody:
     mass: Annotated[Number, option("KG")] = None
     """Known mass [kg]."""
 
-    mass_between: Annotated[tuple[float, float] | None, numbers(2), option("LO HI")] = None
+    mass_between: Annotated[tuple[float, float] | None, number_parser(2), option("LO HI")] = None
     """Bounds of the mass [kg]."""
 
     com: Annotated[Vector, option("X Y Z")] = None
@@ -91,7 +91,7 @@ class KnownBody:
     shape: Annotated[str | None, option("FILE | box X Y Z")] = None
     """Shape of the body: STL, OBJ or CSV x,y,z[,volume][,part], or a box around it [m]."""
 
-    shape_at: Annotated[PoseNumbers | None, option(AT_METAVAR, "(default: B)")] = None
+    shape_at: Annotated[PoseNumbers | None, option(POSE_METAVAR, "(default: B)")] = None
     """Pose of the shape in B: position [m] and rotation vector [rad]."""
 
     shape_scale: Annotated[Number, option("S", "(default: 1)")] = None
@@ -162,7 +162,7 @@ class KnownBody:
             None if self.shape_at is None else pose_from_numbers(self.shape_at, "fit", "--shape-at")
         )
         kind, *sizes = str(self.shape).split(" ") if str(self.shape).startswith("box ") else ("",)
-        if kind == _BOX:
+        if kind == _BOX_SHAPE:
             for name, value in (
                 ("--shape-scale", self.shape_scale),
                 ("--shape-error", self.shape_error),
@@ -309,11 +309,11 @@ def merge_box_argument(argv: Sequence[str]) -> list[str]:
     """Return the arguments with the value of `--shape box X Y Z` joined to one argument."""
     words = list(argv)
     for k, word in enumerate(words):
-        if word == "--shape" and words[k + 1 : k + 2] == [_BOX]:
+        if word == "--shape" and words[k + 1 : k + 2] == [_BOX_SHAPE]:
             sides = words[k + 2 : k + 5]
             if len(sides) < 3 or any(side.startswith("--") for side in sides):
                 raise UsageError("--shape box X Y Z: expected three side lengths [m]")
-            return [*words[: k + 1], " ".join((_BOX, *sides)), *words[k + 5 :]]
+            return [*words[: k + 1], " ".join((_BOX_SHAPE, *sides)), *words[k + 5 :]]
     return words
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 POLL_INTERVAL_S = 1.0
 """Time between two reads of the file [s]."""
 
-_REREAD_ROWS = 64
+_MAX_REREAD_ROWS = 64
 """Number of last rows of a long log that are read again, as they may have been incomplete."""
 
 _MAX_FAILURES = 5
@@ -87,7 +87,7 @@ def _rows_from(log: Path, schema: Schema, read: int) -> tuple[Recording, int]:
 
     source = open_log(log, schema)
     if not isinstance(source, Recording):
-        rows = source.reader()(max(0, read - _REREAD_ROWS), len(source), 0).recording
+        rows = source.reader()(max(0, read - _MAX_REREAD_ROWS), len(source), 0).recording
         return rows, len(source)
     if source.time is None or source.streams:
         raise UsageError(f"fit: {log}: --follow needs time stamps, and one clock for all signals")

@@ -132,7 +132,7 @@ def _matching_logs(word: Path, folder_is_log: bool) -> Iterator[Path]:
         MissingFile: no such file.
     """
     if word.is_dir() and not folder_is_log:
-        matches = [path for path in sorted(word.iterdir()) if _is_data(path)]
+        matches = [path for path in sorted(word.iterdir()) if _is_log_file(path)]
         if not matches:
             raise UsageError(
                 f"fit --each: {word}: no logs in this folder ({', '.join(_LOG_SUFFIXES)}); name "
@@ -152,7 +152,7 @@ def _matching_logs(word: Path, folder_is_log: bool) -> Iterator[Path]:
         yield from matches
 
 
-def _is_data(path: Path) -> bool:
+def _is_log_file(path: Path) -> bool:
     suffix = Path(path.stem).suffix if path.suffix.lower() == ".gz" else path.suffix
     return path.is_file() and not path.name.startswith(".") and suffix.lower() in _LOG_SUFFIXES
 

@@ -82,14 +82,14 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
 """Subcommands by name, in the order of the help; a name may consist of two words."""
 
 _BUG, _BAD_INPUT, _INTERRUPTED, _BROKEN_PIPE = 1, 2, 130, 141
-_HELP = ("-h", "--help", "help")
-_JSON = "--json"
+_HELP_OPTIONS = ("-h", "--help", "help")
+_JSON_OPTION = "--json"
 _COMPLETION, _SHELLS = "--completion", ("bash", "fish", "zsh")
 
 _MAX_TABLE_WIDTH = 10_000
 """Upper limit of the width of a table [characters]."""
 
-_ISSUES = "please report it with the lines above and, if you may, the log"
+_BUG_REPORT_REQUEST = "please report it with the lines above and, if you may, the log"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -102,8 +102,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if argv is None else argv)
-    as_json_document = _JSON in (words[: words.index("--")] if "--" in words else words)
-    words = words[1:] if words[:1] == [_JSON] else words
+    as_json_document = _JSON_OPTION in (words[: words.index("--")] if "--" in words else words)
+    words = words[1:] if words[:1] == [_JSON_OPTION] else words
     try:
         outcome = _run(words)
         if as_json_document:
@@ -151,7 +151,7 @@ def _status_and_message(error: BaseException) -> tuple[int, str]:
         case SystemExit():  # of the parser: help was printed, or a mistake
             return (error.code if isinstance(error.code, int) else 0), ""
         case _:
-            return _BUG, f"error: this is a bug ({type(error).__name__}); {_ISSUES}"
+            return _BUG, f"error: this is a bug ({type(error).__name__}); {_BUG_REPORT_REQUEST}"
 
 
 def _print_lines(lines: Iterable[str | Table]) -> None:
@@ -236,7 +236,7 @@ def _print_completion(words: list[str]) -> NoReturn:
 def _resolve_command(argv: list[str]) -> tuple[str, list[str]]:
     """Return the command named by the first words, and its arguments; or a group for help."""
     name, *words = argv
-    if name in _HELP:
+    if name in _HELP_OPTIONS:
         return "", []
     if name in COMMANDS:
         return name, words
@@ -246,7 +246,7 @@ def _resolve_command(argv: list[str]) -> tuple[str, list[str]]:
         known = (*_command_groups(), "--help", "--version")
         hint = did_you_mean(name, known) or f"; {_command_list(_command_groups())}"
         raise UsageError(f"unknown {kind} {name!r}{hint}")
-    if not words or words[0] in _HELP:
+    if not words or words[0] in _HELP_OPTIONS:
         return name, []
     if words[0] not in members:
         hint = did_you_mean(words[0], members) or f"; {_command_list(members)}"

@@ -93,16 +93,18 @@ class ReplayCommand(Command):
         )
 
     def _write(self, replay: LogReplay) -> list[Path]:
-        from identify.reporting.canvas import make_figure, png
-        from identify.reporting.replays import columns_of, single_shot_table, windows_table
+        from identify.reporting.canvas import make_figure, png_bytes
+        from identify.reporting.replays import columns_of_replay, single_shot_table, windows_table
 
-        figure = make_figure(columns_of(replay.windows, replay.single_shot), across=3)
+        figure = make_figure(
+            columns_of_replay(replay.windows, replay.single_shot), columns_per_row=3
+        )
         files = {
             WINDOWS: None if replay.windows is None else windows_table(replay.windows),
             SINGLE_SHOT: None
             if replay.single_shot is None
             else single_shot_table(replay.single_shot),
-            FIGURE: png(figure),
+            FIGURE: png_bytes(figure),
         }
         for name, content in files.items():
             write_file(self.output / name, content)

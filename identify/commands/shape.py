@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.bodies import AT_METAVAR, PoseNumbers, pose_from_numbers
+from identify.commands.bodies import POSE_METAVAR, PoseNumbers, pose_from_numbers
 from identify.commands.command import Command, Flag, Number, Outcome, UsageError, option
 from identify.commands.output import require_writable_file, write_file
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.inertia.shapes import Shape as Geometry
 
-_MESH = "mesh"
-_NAMES = (
+_MESH_SHAPE = "mesh"
+_SHAPE_NAMES_HELP = (
     "box, box-shell, capsule, capsule-shell, cone, cone-shell, cylinder, cylinder-shell, disc, "
     "ellipsoid, ellipsoid-shell, plate, rod, sphere, sphere-shell, tube, or mesh with a file."
 )
@@ -42,7 +42,7 @@ class ShapeCommand(Command):
     sizes of a box, and for shells which ends are closed. A tube is open at both ends.
     """
 
-    name: Annotated[str, Positional, option("NAME", "(required)", help=_NAMES)]
+    name: Annotated[str, Positional, option("NAME", "(required)", help=_SHAPE_NAMES_HELP)]
 
     sizes: Annotated[tuple[str, ...], Positional, option("[SIZE ...]")] = ()
     """Sizes of the shape [m], or the file of a mesh (STL, OBJ, PLY, …)."""
@@ -59,7 +59,7 @@ class ShapeCommand(Command):
     hull: Flag = False
     """Use the convex hull of a mesh that is not closed."""
 
-    at: Annotated[PoseNumbers | None, option(AT_METAVAR, "(default: zeros)")] = None
+    at: Annotated[PoseNumbers | None, option(POSE_METAVAR, "(default: zeros)")] = None
     """Pose of the shape's frame in the target frame: position [m] and rotation vector [rad]."""
 
     output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
@@ -106,7 +106,7 @@ class ShapeCommand(Command):
         from identify.errors import ModelError
         from identify.inertia import shapes
 
-        if self.name == _MESH:
+        if self.name == _MESH_SHAPE:
             if len(self.sizes) != 1:
                 raise UsageError(f"shape: mesh takes one file, got {len(self.sizes)} arguments")
             try:
@@ -119,7 +119,9 @@ class ShapeCommand(Command):
                 return hull, [f"note: {str(error).partition(';')[0]}; {hint}"]
         if self.scale != 1.0 or self.hull:
             raise UsageError("shape: --scale and --hull apply to a mesh; give sizes in metres")
-        lookup({**shapes.SHAPES, _MESH: None}, self.name, "shape", ModelError)  # raises if unknown
+        lookup(
+            {**shapes.SHAPES, _MESH_SHAPE: None}, self.name, "shape", ModelError
+        )  # raises if unknown
         return shapes.shape_from_sizes(self.name, [_number(word) for word in self.sizes]), []
 
 

@@ -64,7 +64,7 @@ class Simulate(Command):
     def run(self, invocation: str) -> Outcome:
         """Simulate the body, and write the files."""
         require_writable(self.output, (LOG, SCHEMA, MOTION, POINSOT, ANIMATION))
-        self._require_steps()
+        self._require_valid_time_steps()
         simulation = self._simulation()
         with stages_on_terminal(shown=not self.quiet):
             _LOG.info("simulating")
@@ -101,7 +101,7 @@ class Simulate(Command):
         written = [name for name, content in figures.items() if content is not None]
         return [log, schema, *(self.output / name for name in written)]
 
-    def _require_steps(self) -> None:
+    def _require_valid_time_steps(self) -> None:
         from identify.arrays import require_positive
 
         if self.every < 1:
@@ -181,11 +181,11 @@ def _is_free(simulation: Simulation) -> bool:
 
 def _figures(simulation: Simulation, trajectory: Trajectory) -> dict[str, bytes | None]:
     """Return figures of the motion and, for a freely rotating body, of Poinsot's construction."""
-    from identify.reporting.canvas import png
+    from identify.reporting.canvas import png_bytes
     from identify.reporting.simulated_motion import motion
 
     figures: dict[str, bytes | None] = {
-        MOTION: png(motion(trajectory, simulation.body.phi, simulation.gravity)),
+        MOTION: png_bytes(motion(trajectory, simulation.body.phi, simulation.gravity)),
         POINSOT: None,
         ANIMATION: None,
     }
@@ -199,7 +199,7 @@ def _figures(simulation: Simulation, trajectory: Trajectory) -> dict[str, bytes 
             simulation.body.phi, start.quaternion, start.angular_velocity, trajectory.time
         )
         figures |= {
-            POINSOT: png(poinsot(poinsot_data)),
+            POINSOT: png_bytes(poinsot(poinsot_data)),
             ANIMATION: poinsot_html(poinsot_data).encode(),
         }
     return figures

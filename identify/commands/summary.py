@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.reporting import parameter_rich_table
 from identify.reporting.body import repeatability_in_words
-from identify.reporting.parameter_table import GROUPS
+from identify.reporting.parameter_table import TABLE_GROUPS
 from identify.reporting.result import verdict_in_words, wrench_explained
 from identify.signals.prepared_log import acceleration_sources
 from identify.significance import HALF_WIDTH_SIGMA
@@ -42,12 +42,10 @@ def summary(result: FitResult, truth: InertialParameters | None) -> Iterator[str
 
 
 def parameter_table(
-    estimate: SavedEstimate,
-    truth: InertialParameters | None = None,
-    title: str | None = None,
+    estimate: SavedEstimate, truth: InertialParameters | None = None, title: str | None = None
 ) -> Table:
     """Return the parameter table of a body for the terminal."""
-    return parameter_rich_table(estimate, truth, GROUPS, title)
+    return parameter_rich_table(estimate, truth, TABLE_GROUPS, title)
 
 
 def detail_lines(result: FitResult) -> Iterator[str]:
@@ -103,13 +101,13 @@ def bound_lines(estimate: SavedEstimate) -> Iterator[str]:
         return
     of_body = getattr(estimate, "body_suffix", "")
     yield f"Certified 95 % bounds{of_body} over all bodies compatible with data and constraints:"
-    for names, unit in _BOUND_GROUPS:
+    for names, unit in _BOUND_LINES:
         spans = []
         for name in names.split():
             low, high, _ = bounds[name]
             width = 0.0 if low is None or high is None else high - low
             lower, upper = ("none" if v is None else _format_bound(v, width) for v in (low, high))
-            only_upper = name in _COM_MOMENTS
+            only_upper = name in _NAMES_WITHOUT_LOWER_BOUND
             spans.append(f"{name} ≤ {upper}" if only_upper else f"{name} {lower} … {upper}")
         yield f"  {', '.join(spans)} {unit}"
 
@@ -120,15 +118,15 @@ def _format_bound(value: float, width: float) -> str:
     return f"{value:.{max(3, min(digits, 9))}g}"
 
 
-_COM_MOMENTS = ("Icxx", "Icyy", "Iczz")
+_NAMES_WITHOUT_LOWER_BOUND = ("Icxx", "Icyy", "Iczz")
 """Moments about the centre of mass: only their upper bound is convex; the lower bound is zero."""
 
-_BOUND_GROUPS = (
+_BOUND_LINES = (
     ("m", "kg"),
     ("cx cy cz", "m"),
     ("hx hy hz", "kg m"),
     ("Ixx Ixy Ixz Iyy Iyz Izz", "kg m² about the origin of B"),
-    (" ".join(_COM_MOMENTS), "kg m² about the centre of mass"),
+    (" ".join(_NAMES_WITHOUT_LOWER_BOUND), "kg m² about the centre of mass"),
 )
 """Printed groups of bounds with their units."""
 
@@ -197,7 +195,7 @@ def verdict_lines(result: BodyResult, explains_data: str) -> Iterator[str]:
     yield f"{prefix}Usable: {verdict.usable}."
     minimum = estimate.certificate.eigenvalues[0]
     eigenvalue = f"minimum eigenvalue of the scaled pseudo-inertia {minimum:.2g}"
-    yield f"{prefix}Physically consistent: {verdict.possible} ({eigenvalue})."
+    yield f"{prefix}Physically consistent: {verdict.physically_consistent} ({eigenvalue})."
     yield f"{prefix}Identifiable: {verdict.identifiable}."
     yield f"{prefix}Explains the data: {verdict.explains_data}."
     yield from (f"{prefix}Need {need}: {answer}." for need, answer in verdict.needs.items())

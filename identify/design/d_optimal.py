@@ -1,4 +1,4 @@
-"""D-optimal periodic motions, which minimise the geometric mean of the standard errors.
+"""D-optimal periodic motions: the smallest geometric mean of the standard errors of unknowns.
 
 Swevers, Ganseman, Tükel, De Schutter and Van Brussel, "Optimal robot excitation and
 identification" (1997).
@@ -24,28 +24,26 @@ from identify.design.periodic import (
 from identify.errors import ProblemError
 
 _RANDOM_MOTIONS = 20
-"""Number of random motions that are compared; the search begins at the best of them."""
+"""Random motions of which the best one is where a start begins."""
 
 _MAX_ITERATIONS = 400
-"""Largest number of quasi-Newton iterations from a start; further ones changed the criterion by
-less than .02."""
+"""Quasi-Newton iterations of a start; the criterion changes by less than .02 afterwards."""
 
 _PENALTY = 30.0
-"""Factor of the penalty, the sum over samples of (share of a limit − `_PENALIZED_SHARE`)²."""
+"""Weight of a share of a limit beyond `_PENALIZED_SHARE`, squared and summed over samples."""
 
 _PENALIZED_SHARE = 0.98
-"""Share of a limit (1 at the limit) above which a motion is penalized."""
+"""Share of a limit from which on it is penalized."""
 
 _SHRINKAGE = 0.99
 """Factor by which a motion shrinks about its start until it keeps all limits."""
 
 _SMALLEST_SCALE = 0.02
-"""Scale of a motion at which it is as good as at rest: a limit that it still breaks is broken by
-the start."""
+"""Scale of a motion below which its start breaks a limit."""
 
 
 class DesignRows(NamedTuple):
-    """Regressor of a motion, and the values of its limited quantities divided by their limits.
+    """Rows of the regressor of a motion, and the shares of limits that it uses.
 
     Their derivatives, with respect to value, rate and second derivative of each axis at the same
     time, have two axes more, (…, 3, n).
@@ -60,7 +58,7 @@ class DesignRows(NamedTuple):
 
 
 class MotionProblem(Protocol):
-    """Interface of a design: unknowns to be identified, and limits of the motion."""
+    """Unknowns that a motion shall identify, and the limits it has to keep."""
 
     @property
     def limits(self) -> AxisLimits:
@@ -94,20 +92,20 @@ class MotionProblem(Protocol):
 
     @property
     def wanted(self) -> int:
-        """Number of unknowns to be identified; their columns are the first of the regressor."""
+        """Number of unknowns that shall be identified; their columns are the first ones."""
         ...
 
     @property
     def limit_names(self) -> tuple[str, ...]:
-        """Names of the limits in the order of `DesignRows.shares`."""
+        """Names of the limits that `rows` returns shares of."""
         ...
 
     def rows(self, motion: Array) -> DesignRows:
-        """Return regressor and shares of limits of a motion, shape (3, samples, n)."""
+        """Return the rows of a motion, shape (3, samples, n)."""
         ...
 
     def slopes(self, motion: Array) -> DesignRows:
-        """Return derivatives of regressor and shares of a motion, shape (3, samples, n)."""
+        """Return the derivatives of the rows of a motion, shape (3, samples, n)."""
         ...
 
     def contact(self, motion: Array) -> str:
@@ -279,7 +277,7 @@ class Search:
 
 
 DEFAULT_SEARCH = Search()
-"""Search from three random starts with seed 0, the default of `identify design`."""
+"""Three starts by seed 0, as the command has them by default."""
 
 
 def design_motion(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SIGN_SPEED = 0.05
-"""Speed v₀ of the smooth Coulomb friction tanh(v/v₀) [rad/s or m/s]: a fit leaves out samples of
-slower joints."""
+"""Speed at which a smooth sign is .76 in place of that of Coulomb friction [rad/s or m/s]; a fit
+leaves slower rows out."""
 
 _SECONDS_TO_FULL_SPEED = 0.4
 """Time in which a joint reaches its full speed, where no acceleration is given [s]."""
@@ -52,7 +52,7 @@ class TorqueNoise(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JointProblem:
-    """Design problem of an arm: inertial parameters of its payload or links from joint torques.
+    """Inertial parameters of a payload, or of an arm, from the torques of the joints.
 
     Of a payload its ten parameters are wanted, and the links are known. Of an arm its base
     parameters and its viscous and Coulomb friction are wanted. Friction and offsets of the torques
@@ -97,14 +97,14 @@ class JointProblem:
 
     @property
     def wanted(self) -> int:
-        """Number of unknowns to be identified."""
+        """Number of unknowns that shall be identified."""
         if self.base_columns is None:
             return 10
         return len(self.base_columns) + 2 * len(self.robot.joints)
 
     @property
     def limit_names(self) -> tuple[str, ...]:
-        """Names of the limits in the order of `DesignRows.shares`."""
+        """Names of the limits of `rows`."""
         return (*(f"the torque of {joint}" for joint in self.robot.joints), *self.space.names)
 
     @property
@@ -139,7 +139,7 @@ class JointProblem:
         return DesignRows(regressor, np.hstack((shares, in_space)))
 
     def slopes(self, motion: Array) -> DesignRows:
-        """Return derivatives of regressor and shares with respect to the motion of the joints."""
+        """Return the derivatives of the rows."""
         v = motion[1]
         columns, torque = self._dynamics(*motion)
         samples, n, p = columns.shape
@@ -280,7 +280,7 @@ def joint_problem(
     box: Array | None = None,
     floor: float = -np.inf,
 ) -> JointProblem:
-    """Return the design problem of a payload on a frame, or of the arm itself without a payload.
+    """Return the problem of a payload on a frame, or of the arm itself without a payload.
 
     Args:
         robot: with limits of effort.

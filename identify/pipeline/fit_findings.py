@@ -393,15 +393,16 @@ def _contradicted_choice_finding(
     of_body = settings.mass is not None or bool(settings.terms)
     each = f" ({'; '.join(against.values())})" if len(against) > 1 else ""
     given = "the given values" if settings.mass is None else "the given mass"
-    remedy = f"Check {given}; correct or omit."
+    remedy = f"Check {given}, and correct or omit what is wrong."
     coms = [t for t in settings.terms if isinstance(t, KnownCom) and f"with {t}" in named]
     distance, box = _describe_com_conflict(coms[-1], free) if coms else ("", "")
     return Finding(
         "choice_contradicted",
         "error" if of_body else "warning",
-        f"fitted {' and '.join(named)}, the residual of an axis is {worse:.2g} times that of a "
-        f"fit without it, whose mass is {free.parameters.mass:.5g} kg: the data "
-        f"contradict the choice, by {sigmas:.2g} standard errors{each}.{distance}",
+        f"the logs contradict the given values or options: {' and '.join(named)}, the residual of "
+        f"one force or torque axis is {worse:.2g} times as large as in an unconstrained fit, whose "
+        f"mass is {free.parameters.mass:.5g} kg. The two estimates differ by {sigmas:.2g} standard "
+        f"errors{each}.{distance}",
         f"{remedy}{box}",
         {
             "standard_errors": sigmas,

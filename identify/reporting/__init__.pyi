@@ -5,8 +5,8 @@ from identify.reporting.arm_page import (
 )
 from identify.reporting.page import report as report
 from identify.reporting.parameter_table import (
-    ABOUT_COM as ABOUT_COM,
-    ABOUT_ORIGIN as ABOUT_ORIGIN,
+    GROUPS_ABOUT_COM as GROUPS_ABOUT_COM,
+    GROUPS_ABOUT_ORIGIN as GROUPS_ABOUT_ORIGIN,
     ParameterRow as ParameterRow,
     parameter_rich_table as parameter_rich_table,
     parameter_rows as parameter_rows,

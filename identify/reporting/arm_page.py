@@ -31,21 +31,26 @@ from identify.reporting.content import (
     ReportTable,
     Row,
     Section,
+    make_row,
     make_table,
     number_heads,
     render_page,
-    row,
 )
 from identify.reporting.logs import estimate_rows, provenance_section_of
-from identify.reporting.page import version_of
-from identify.reporting.precision import decided_section
+from identify.reporting.page import toolkit_version
+from identify.reporting.precision import precision_section
 from identify.reporting.result import (
+    export_section,
     finding_table,
-    use_section,
     verdict_in_words,
     verdict_section_of,
 )
-from identify.reporting.rounding import decimals_for, fixed, significant, with_half_width
+from identify.reporting.rounding import (
+    decimals_for,
+    format_fixed,
+    format_significant,
+    with_half_width,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,11 +106,11 @@ def payload_report_html(
     sections = [
         verdict_section_of(result, verdict_in_words(result, torque_answer(result))),
         body_section_of(result, truth, points),
-        use_section(result, truth),
+        export_section(result, truth),
         torque_section("How well it explains the torques", torques, payload_errors(fit)),
         friction_section(torques),
         scale_section(fit.scale, torques.joints),
-        decided_section(result, truth),
+        precision_section(result, truth),
         log_section(result.recordings, fit.logs, torques.titles),
         provenance_section_of(estimate.provenance, estimate_rows(estimate)),
     ]
@@ -127,7 +132,9 @@ def torque_answer(result: PayloadResult) -> str:
     answer = "yes" if result.verdict.explains_data else "no, the residual is not noise"
     words = {"fitted": "of the torques remain", "held out": "held out"}
     errors = payload_errors(result.fit).items()
-    parts = [f"{significant(100.0 * each.total, 2)} % {words[name]}" for name, each in errors]
+    parts = [
+        f"{format_significant(100.0 * each.total, 2)} % {words[name]}" for name, each in errors
+    ]
     return f"{answer} ({', '.join(parts)})"
 
 
@@ -145,7 +152,7 @@ def _render(
         title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
         names=list(names),
         written=written or datetime.now().astimezone(),
-        version=version_of(provenance),
+        version=toolkit_version(provenance),
         **variables,
     )
 
@@ -154,10 +161,10 @@ def _base_section(fit: ArmFit) -> Section:
     weighted, ordinary = fit.weighted, fit.ordinary.values.tolist()
     halves = weighted.half_widths.tolist()
     rows = [
-        row(
+        make_row(
             name.replace("_", " "),
             with_half_width(value, half),
-            fixed(other, decimals_for(half, abs(other))),
+            format_fixed(other, decimals_for(half, abs(other))),
         )
         for name, value, half, other in zip(
             weighted.names, weighted.values.tolist(), halves, ordinary, strict=True
@@ -181,7 +188,7 @@ def _link_section(fit: ArmFit) -> Section:
     smallest = _SHOWN_SHARE * np.repeat(largest, (1, 3, 6))
     values = make_table(
         ("Link", *units),
-        [row(name, *_link_cells(link, model, smallest)) for name, link, model in bodies],
+        [make_row(name, *_link_cells(link, model, smallest)) for name, link, model in bodies],
         "Links about the origins of their frames in the URDF, in their axes, with all that is "
         "fixed to them. Shaded: identifiable by itself from the logs. Otherwise only "
         "combinations are, and the value is the one nearest to the URDF of all that fit; hover "
@@ -203,7 +210,7 @@ def _link_cells(link: Estimate, model: Phi, smallest: Phi) -> Iterable[Cell]:
             link.decided_by[name] in UNIDENTIFIED_SOURCES,
         )
         yield Cell(
-            significant(value, 3) if abs(value) > smallest[k] else "0",
+            format_significant(value, 3) if abs(value) > smallest[k] else "0",
             tooltip=f"{value!r} {UNITS[k]}; in the URDF {float(model[k])!r}",
             tone="muted" if unknown else "",
             shade=0 if unknown else 2,
@@ -214,10 +221,10 @@ def _change_row(name: str, link: Estimate, model: Phi) -> Row:
     phi, moved = link.parameters.phi, "–"
     if model[0] > 0.0:
         distance = float(np.linalg.norm(phi[1:4] / phi[0] - model[1:4] / model[0]))
-        moved = fixed(1e3 * distance, 1)
+        moved = format_fixed(1e3 * distance, 1)
     shown = [entry for entry, by in link.decided_by.items() if by not in UNIDENTIFIED_SOURCES]
-    mass, before = (significant(float(each), 4) for each in (phi[0], model[0]))
-    return row(name, mass, before, moved, ", ".join(shown) or "only combinations")
+    mass, before = (format_significant(float(each), 4) for each in (phi[0], model[0]))
+    return make_row(name, mass, before, moved, ", ".join(shown) or "only combinations")
 
 
 def _provenance_rows(result: ArmResult) -> list[Row]:
@@ -225,8 +232,10 @@ def _provenance_rows(result: ArmResult) -> list[Row]:
     locked = ", ".join(f"{name} at {value:g}" for name, value in fit.robot.locked.items())
     digest = hashlib.sha256(arm_text(result.saved_arm).encode()).hexdigest()
     return [
-        row("Model", f"{fit.robot.path.name}, sha256 {result.saved_arm.report['model_sha256']}"),
-        row("Joints", ", ".join(fit.robot.joints) + (f"; locked: {locked}" if locked else "")),
-        row("Intervals", fit.estimate.interval_kind),
-        row("arm.json", f"sha256 {digest}"),
+        make_row(
+            "Model", f"{fit.robot.path.name}, sha256 {result.saved_arm.report['model_sha256']}"
+        ),
+        make_row("Joints", ", ".join(fit.robot.joints) + (f"; locked: {locked}" if locked else "")),
+        make_row("Intervals", fit.estimate.interval_kind),
+        make_row("arm.json", f"sha256 {digest}"),
     ]

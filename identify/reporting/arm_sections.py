@@ -20,11 +20,11 @@ from identify.reporting.content import (
     Text,
     Tile,
     Tiles,
+    make_row,
     make_table,
     number_heads,
-    row,
 )
-from identify.reporting.rounding import fixed, significant, with_half_width
+from identify.reporting.rounding import format_fixed, format_significant, with_half_width
 from identify.significance import HALF_WIDTH_SIGMA
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def error_table(joints: Sequence[str], errors: Mapping[str, TorqueErrors]) -> Re
 
 
 def _per_cent(share: float) -> str:
-    return "–" if np.isnan(share) else significant(100.0 * float(share), 2)
+    return "–" if np.isnan(share) else format_significant(100.0 * float(share), 2)
 
 
 def friction_section(torques: JointTorques) -> Section:
@@ -128,7 +128,7 @@ def scale_section(scale: TorqueScale, joints: Sequence[str]) -> Section:
     table = make_table(
         ("Joint", "Gain", "95 %"),
         [
-            (name, fixed(float(gain), 4), f"± {significant(float(error), 2)}")
+            (name, format_fixed(float(gain), 4), f"± {format_significant(float(error), 2)}")
             for name, gain, error in zip(joints, scale.gains, errors, strict=True)
         ],
         "Torque scale: logged torque = gain × true torque. Logs of the arm alone do not show it: "
@@ -145,7 +145,7 @@ def log_section(
     """Return the section of the rows, rates, filters and digests of logs of joints."""
     heads = ("Rows", "Dropped", "Rate [Hz]", "Cut-off [Hz]", "Span [s]", "Used", "Moving [%]")
     rows = [
-        row(
+        make_row(
             f"{number}: {title}",
             f"{recording.rows}",
             f"{recording.dropped.total}",

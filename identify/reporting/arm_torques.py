@@ -19,17 +19,9 @@ from identify.arms import (
 from identify.arms.columns import FRICTION
 from identify.arms.equations import ArmEquations, equations_of, of_run
 from identify.arrays import Array, Flags
-from identify.reporting.canvas import (
-    DASHES,
-    ESTIMATE,
-    MEASURED,
-    MUTED,
-    OTHER,
-    Column,
-    Panel,
-    PanelAxes,
-)
-from identify.reporting.rounding import significant
+from identify.reporting import colors
+from identify.reporting.canvas import Column, Panel, PanelAxes
+from identify.reporting.rounding import format_significant
 
 _FRICTION_POINTS = 400
 """Largest number of points of a joint and log in a figure of friction."""
@@ -37,7 +29,7 @@ _FRICTION_POINTS = 400
 _MIN_VELOCITY_RANGE = 0.1
 """Smallest range of velocities of a figure, for a joint that does not move [rad/s, m/s]."""
 
-_RUN_LOOKS = ((ESTIMATE, "-"), (OTHER, (0, DASHES)))
+_RUN_LOOKS = ((colors.ESTIMATE, "-"), (colors.OTHER_BODY, (0, colors.PREDICTED_DASHES)))
 """Colour and dashes of the friction curve of the first run, and of every other run."""
 
 
@@ -128,7 +120,7 @@ def torque_columns(torques: JointTorques) -> tuple[Column, ...]:
             f"Torques, {torques.titles[number]}",
             "time [s]",
             tuple(_torque_panel(torques, number, joint) for joint in joints),
-            link="time",
+            zoom_group="time",
         )
         for number, joints in columns
     )
@@ -148,13 +140,13 @@ def _torque_panel(torques: JointTorques, number: int, joint: int) -> Panel:
     residual = (measured - predicted)[moving]
 
     def draw(axes: PanelAxes) -> None:
-        axes.plot(log.time, measured, color=MEASURED, ls="-", lw=2.0, label="measured")
-        thin = {"ls": (0, DASHES), "lw": 0.9}
-        axes.plot(log.time, predicted, color=ESTIMATE, label="predicted", **thin)
+        axes.plot(log.time, measured, color=colors.MEASURED, ls="-", lw=2.0, label="measured")
+        thin = {"ls": (0, colors.PREDICTED_DASHES), "lw": 0.9}
+        axes.plot(log.time, predicted, color=colors.ESTIMATE, label="predicted", **thin)
 
     unit, note = torques.unit(joint), "at rest"
     if moving.any():
-        note = f"residual {significant(float(np.sqrt(np.mean(residual**2))), 2)} {unit} RMS"
+        note = f"residual {format_significant(float(np.sqrt(np.mean(residual**2))), 2)} {unit} RMS"
     return Panel(draw, f"{torques.joints[joint]} [{unit}]", note, height=0.8)
 
 
@@ -165,7 +157,7 @@ def friction_columns(torques: JointTorques) -> tuple[Column, ...]:
             "Friction" if number == 0 else "Friction, further joints",
             "",
             tuple(_friction_panel(torques, joint) for joint in joints),
-            shared=False,
+            shared_x=False,
         )
         for number, joints in enumerate(_halves(range(len(torques.joints))))
     )
@@ -182,8 +174,10 @@ def _friction_panel(torques: JointTorques, joint: int) -> Panel:
     def draw(axes: PanelAxes) -> None:
         for velocity, torque in points:
             look = {"ls": "", "marker": "o", "ms": 2.0, "mew": 0.0}
-            axes.plot(velocity, torque, color=MEASURED, label="measured, less the links", **look)
-        axes.axhline(0.0, color=MUTED, lw=0.7)
+            axes.plot(
+                velocity, torque, color=colors.MEASURED, label="measured, less the links", **look
+            )
+        axes.axhline(0.0, color=colors.MUTED, lw=0.7)
         v = np.array([-fastest, -0.0, np.nan, 0.0, fastest])
         sign = np.array([-1.0, -1.0, np.nan, 1.0, 1.0])
         for run, (viscous, coulomb, offset) in enumerate(curves):

@@ -1,4 +1,4 @@
-"""Report section of the body: parameters, principal axes and picture; blocks of the certificate."""
+"""Report section of the body: parameters, principal axes, picture and optimality certificate."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from identify.reporting.content import (
     Tile,
     Tiles,
     Tone,
+    make_row,
     make_table,
     number_heads,
-    row,
     with_headings,
 )
 from identify.reporting.parameter_table import (
-    ABOUT_COM,
-    PRINCIPAL,
+    GROUPS_ABOUT_COM,
+    PRINCIPAL_MOMENTS,
     FormattedRow,
-    Group,
+    ParameterGroup,
     ParameterRow,
     parameter_rows,
 )
 from identify.reporting.rounding import (
     decimals_for,
-    fixed,
-    significant,
+    format_fixed,
+    format_significant,
     unit_of_length,
     unit_of_mass,
 )
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
     from identify.pipeline.result import BodyResult
 
-_GROUP_NAMES: dict[Group, str] = {
+_GROUP_NAMES: dict[ParameterGroup, str] = {
     "mass": "Mass",
     "com": "Centre of mass",
     "inertia_about_com": "Inertia about the centre of mass",
@@ -60,7 +60,7 @@ _GROUP_NAMES: dict[Group, str] = {
     "first_moment": "First moment, h = m c",
     "inertia_about_origin": "Inertia about the origin of the body frame",
 }
-"""Name of each group of parameters in the table."""
+"""Heading of each group of parameters in the parameter table."""
 _DECIDED_BY_TEXTS = {
     "data": "data",
     "constraint": "constraint",
@@ -69,9 +69,9 @@ _DECIDED_BY_TEXTS = {
     "default": "not identifiable: default body",
     "nothing": "not identifiable",
 }
-"""Text of each value of `decided_by` in the table."""
+"""Text in the parameter table for each value of `decided_by` (source of a parameter)."""
 _DECIDED_BY_TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted", "nothing": "muted"}
-"""Tone (colour) of each value of `decided_by` in the table."""
+"""Colour of the text for each value of `decided_by` in the parameter table."""
 
 _MIN_WIDTH_RATIO = 1.2
 """Minimum ratio of half-widths with and without the sensor's scale error at which both are
@@ -79,7 +79,7 @@ shown."""
 
 
 def body_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section of mass, centre of mass and inertia: intervals and a picture.
+    """Return the report section of mass, centre of mass and inertia: intervals and a picture.
 
     First moments and the inertia about the origin are folded.
     """
@@ -101,7 +101,7 @@ def body_section_of(
             blocks.append(body_drawing(estimate))
     else:
         blocks.append(Text("Do not use this estimate; see the verdict for the reasons.", "warn"))
-    about_com = [line for line in rows if line.group in ABOUT_COM]
+    about_com = [line for line in rows if line.group in GROUPS_ABOUT_COM]
     blocks.append(_parameter_table(estimate, about_com, truth))
     blocks += _principal_table(estimate, truth)
     if truth is not None:
@@ -116,7 +116,7 @@ def body_section_of(
     points += scale_points
     if points:
         blocks.append(BulletList(tuple(points)))
-    about_origin = [line for line in rows if line.group not in ABOUT_COM]
+    about_origin = [line for line in rows if line.group not in GROUPS_ABOUT_COM]
     title = "First moments, and the inertia about the origin"
     blocks.append(Folded(title, (_parameter_table(estimate, about_origin, truth),)))
     return Section("body", f"The {estimate.body}", tuple(blocks))
@@ -138,7 +138,7 @@ def _parameter_table(
 
 def _headline_tiles(result: BodyResult) -> tuple[Tile, ...]:
     estimate = result.estimate
-    mass, *com = (line.formatted for line in parameter_rows(estimate, None, ABOUT_COM)[:4])
+    mass, *com = (line.formatted for line in parameter_rows(estimate, None, GROUPS_ABOUT_COM)[:4])
     position = ", ".join(coordinate.value for coordinate in com)
     return (
         Tile("Mass", f"{mass.value} {mass.unit}", mass.interval),
@@ -171,7 +171,7 @@ def _inertia_tile(result: BodyResult) -> Tile:
             f"{', '.join(missing)}: not identifiable from {logs}{completed}",
             "warn",
         )
-    moments = [line.formatted for line in parameter_rows(result.estimate, None, PRINCIPAL)]
+    moments = [line.formatted for line in parameter_rows(result.estimate, None, PRINCIPAL_MOMENTS)]
     return Tile(
         "Principal moments of inertia",
         f"{', '.join(moment.value for moment in moments)} · {moments[0].unit}",
@@ -183,12 +183,12 @@ _INERTIA_ENTRIES = 6
 """Rows and columns of the independent entries of an inertia matrix."""
 
 
-def repeatability_in_words(estimate: Estimate, scale: str = "the sensor's scale") -> list[str]:
+def repeatability_in_words(estimate: Estimate, scale_name: str = "the sensor's scale") -> list[str]:
     """Describe the half-widths of mass and centre of mass with and without the scale error.
 
     Args:
         estimate: with its intervals.
-        scale: name of the scale.
+        scale_name: name of the scale.
 
     Returns:
         No sentence if the error of the sensor's scale hardly widens them.
@@ -208,9 +208,10 @@ def repeatability_in_words(estimate: Estimate, scale: str = "the sensor's scale"
     if mass_total <= _MIN_WIDTH_RATIO * mass and com_total <= _MIN_WIDTH_RATIO * com:
         return []
     return [
-        f"repeatability: mass ± {significant(mass, 2)} kg, centre of mass ± "
-        f"{significant(1e3 * com, 2)} mm; with the error of {scale} "
-        f"± {significant(mass_total, 2)} kg and ± {significant(1e3 * com_total, 2)} mm."
+        f"repeatability: mass ± {format_significant(mass, 2)} kg, centre of mass ± "
+        f"{format_significant(1e3 * com, 2)} mm; with the error of {scale_name} "
+        f"± {format_significant(mass_total, 2)} kg and "
+        f"± {format_significant(1e3 * com_total, 2)} mm."
     ]
 
 
@@ -222,8 +223,8 @@ def scale_error_in_words(estimate: Estimate) -> list[str]:
     effect = "first moments and inertia 1 % too large"
     if estimate.decided_by["m"] != "given" and interval is not None:
         unit = unit_of_mass(0.01 * mass)
-        share = significant(unit.of(0.01 * mass), 3)
-        half = significant(50.0 * (interval[1] - interval[0]) / mass, 2)
+        share = format_significant(unit.of(0.01 * mass), 3)
+        half = format_significant(50.0 * (interval[1] - interval[0]) / mass, 2)
         effect = (
             f"mass, first moments and inertia 1 % too large: {share} {unit.name} of mass, where "
             f"the interval is ± {half} %"
@@ -238,7 +239,7 @@ def _parameter_cells(line: ParameterRow) -> Row:
     texts, decided_by = line.formatted, line.decided_by
     index = f"c,{line.name[2:]}" if line.name.startswith("Ic") else line.name[1:]
     cells = [
-        Cell(line.name[:1], sub=index),
+        Cell(line.name[:1], subscript=index),
         Cell(texts.unit),
         Cell(texts.value, tooltip=f"{line.value!r} {line.unit}"),
         Cell("" if decided_by in (*UNIDENTIFIED_SOURCES, "given") else texts.interval),
@@ -252,7 +253,7 @@ def _parameter_cells(line: ParameterRow) -> Row:
         outside = line.truth_outside_interval
         error = f"{texts.error} *" if outside else texts.error
         cells.append(Cell(error, tone="warn" if outside else ""))
-    return row(*cells, muted=not line.from_data)
+    return make_row(*cells, muted=not line.from_data)
 
 
 def _error_text(body: InertialParameters, true: InertialParameters, *, outside: bool) -> Text:
@@ -267,12 +268,12 @@ def _error_text(body: InertialParameters, true: InertialParameters, *, outside: 
         size = float(np.linalg.norm(reference))
         difference = float(np.linalg.norm(estimated - reference))
         share = difference / size if size > 0.0 else float("nan")
-        errors.append(f"{name} = {significant(100.0 * share, 2)} %")
+        errors.append(f"{name} = {format_significant(100.0 * share, 2)} %")
     distance = float(np.linalg.norm(body.com - true.com))
     footnote = " * marks a reference value outside the interval." if outside else ""
     return Text(
         f"Error against the reference body: {', '.join(errors)}; centre of mass off by "
-        f"{significant(1e3 * distance, 2)} mm.{footnote}"
+        f"{format_significant(1e3 * distance, 2)} mm.{footnote}"
     )
 
 
@@ -283,17 +284,17 @@ def _principal_table(
     if not axes:
         return ()
     lengths = 2.0 * ellipsoid_semi_axes(estimate)
-    moments = [line.formatted for line in parameter_rows(estimate, truth, PRINCIPAL)]
+    moments = [line.formatted for line in parameter_rows(estimate, truth, PRINCIPAL_MOMENTS)]
     length = unit_of_length(float(lengths.max()))
     decimals = max(0, decimals_for(None, length.of(float(lengths.max()))) - 4)
     rows = [
-        row(
+        make_row(
             f"{number}",
             moment.value,
             moment.interval,
-            ", ".join(fixed(float(x), 3) for x in axis.direction),
-            _cone_text(axis.half_angle),
-            fixed(length.of(float(size)), decimals),
+            ", ".join(format_fixed(float(x), 3) for x in axis.direction),
+            _direction_uncertainty_text(axis.half_angle),
+            format_fixed(length.of(float(size)), decimals),
         )
         for number, moment, axis, size in zip((1, 2, 3), moments, axes, lengths, strict=True)
     ]
@@ -310,16 +311,18 @@ def _principal_table(
     return (table,)
 
 
-def _cone_text(half_angle: float | None) -> str:
-    return "any" if half_angle is None else f"± {significant(float(np.rad2deg(half_angle)))}°"
+def _direction_uncertainty_text(half_angle: float | None) -> str:
+    return (
+        "any" if half_angle is None else f"± {format_significant(float(np.rad2deg(half_angle)))}°"
+    )
 
 
-_CHECK_HEADS = (Head("Check", "prose"), Head("Value", "number"), Head("Meaning", "prose"))
-"""Heads of the table of the certificate's checks."""
+_CERTIFICATE_HEADS = (Head("Check", "prose"), Head("Value", "number"), Head("Meaning", "prose"))
+"""Column titles of the table of the optimality certificate's checks."""
 
 
 def certificate_blocks(estimate: Estimate) -> tuple[Block, ...]:
-    """Return the blocks of the certificate: each check with its meaning, and the solver."""
+    """Return the report blocks of the optimality certificate: each check, and the solver."""
     proof = estimate.certificate
     intro = Text(
         "A body is physically consistent if some non-negative mass density has its ten "
@@ -340,7 +343,7 @@ def certificate_blocks(estimate: Estimate) -> tuple[Block, ...]:
             f"{1e3 * proof.solve_time:.1f} ms to solve it. Active constraints: "
             f"{' and '.join(proof.active) or 'none'}."
         )
-    checks = ReportTable(_CHECK_HEADS, _check_rows(proof, estimate.bodies))
+    checks = ReportTable(_CERTIFICATE_HEADS, _check_rows(proof, estimate.bodies))
     return intro, checks, Text(solver, "muted")
 
 
@@ -349,9 +352,9 @@ def _eigenvalue_row(estimate: Estimate) -> Row:
     meaning = "None negative: physically consistent, and flat or thin in at least one direction."
     if values[0] > 1e-6:
         meaning = "All positive: physically consistent with a margin."
-    return row(
+    return make_row(
         f"Eigenvalues of the scaled pseudo-inertia{estimate.body_suffix}",
-        ", ".join(significant(value, 3) for value in values),
+        ", ".join(format_significant(value, 3) for value in values),
         f"{meaning} In units of the body's own mass and size; the required minimum is "
         f"{estimate.certificate.margin:.0e}.",
     )
@@ -364,44 +367,44 @@ def _check_rows(proof: Certificate, bodies: Sequence[Estimate]) -> tuple[Row, ..
     )
     return (
         *map(_eigenvalue_row, bodies),
-        row(
+        make_row(
             "Constraint violation",
-            _tiny(proof.primal_residual),
+            _format_near_zero(proof.primal_residual),
             "Largest violation of any constraint, in the same units: zero up to rounding.",
         ),
-        row(
+        make_row(
             "Distance to the optimum",
-            f"{_tiny(proof.distance_to_optimum)} σ",
+            f"{_format_near_zero(proof.distance_to_optimum)} σ",
             "Upper bound, in standard errors of the parameters, of the distance to the body that "
             f"satisfies all constraints and fits {proof.optimal_for} best.",
         ),
-        row(
+        make_row(
             "Duality gap",
-            _tiny(proof.gap),
+            _format_near_zero(proof.gap),
             "Upper bound of a further improvement of the objective, relative to the power of the "
             "data.",
         ),
-        row(
+        make_row(
             "Dual residual",
-            _tiny(proof.dual_residual),
+            _format_near_zero(proof.dual_residual),
             "Infeasibility of the solver's dual variables, removed before the bound above was "
             "computed.",
         ),
-        row(
+        make_row(
             "Identifiable directions",
             f"{proof.rank} of {parameters}",
             f"Combinations of the {parameters} parameters that the data identify, including the "
             f"noise of the motion{others}",
         ),
-        row(
+        make_row(
             "Condition number",
-            significant(proof.condition, 2),
+            format_significant(proof.condition, 2),
             "Ratio of the best to the worst determined of these directions; values up to some "
             "thousands are harmless.",
         ),
     )
 
 
-def _tiny(value: float) -> str:
+def _format_near_zero(value: float) -> str:
     """Format a value near zero: 0, or two significant digits."""
     return "0" if value == 0.0 else f"{value:.1e}"

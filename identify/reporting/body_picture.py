@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from identify.arrays import Array
-from identify.reporting.canvas import AXES, EDGE, ESTIMATE, INK, MUTED, OTHER, css_color
+from identify.reporting import colors
 from identify.reporting.content import Drawing
-from identify.reporting.rounding import significant, unit_of_length
+from identify.reporting.rounding import format_significant, unit_of_length
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
@@ -82,12 +82,12 @@ def _caption(estimate: SavedEstimate) -> str:
     half_widths = _com_half_widths(estimate)
     if half_widths is not None:
         length = unit_of_length(float(half_widths.max()))
-        largest = significant(length.of(float(half_widths.max())), 2)
+        largest = format_significant(length.of(float(half_widths.max())), 2)
         sentences[0] += f", its 95 % interval at most ± {largest} {length.name} along each axis"
     if estimate.principal_axes:
         sizes = 2.0 * ellipsoid_semi_axes(estimate)
         length = unit_of_length(float(sizes.max()))
-        sizes = " × ".join(significant(length.of(size), 3) for size in sizes.tolist())
+        sizes = " × ".join(format_significant(length.of(size), 3) for size in sizes.tolist())
         sentences.append(
             f"The solid ellipsoid of uniform density, {sizes} {length.name}, has the same mass and "
             "inertia: compare it with the real body"
@@ -113,7 +113,7 @@ def _scene_items(estimate: SavedEstimate) -> Iterator[_SceneItem]:
         directions = np.array([axis.direction for axis in estimate.principal_axes])
         yield from _ellipsoid(com, axes[:, None] * directions)
     length = 0.6 * size or 0.1
-    for number, (name, color, _) in enumerate(AXES):
+    for number, (name, color, _) in enumerate(colors.AXIS_STYLES):
         tip = length * np.eye(3)[number]
         yield _SceneItem(np.array([np.zeros(3), tip]), color, 2.2)
         yield _SceneItem(1.12 * tip[None], color, label=name)
@@ -123,15 +123,17 @@ def _scene_items(estimate: SavedEstimate) -> Iterator[_SceneItem]:
     half_widths = _com_half_widths(estimate)
     if half_widths is not None:
         for axis, half in zip(np.eye(3), half_widths.tolist(), strict=True):
-            yield _SceneItem(np.array([com - half * axis, com + half * axis]), OTHER, 2.0)
-    yield _SceneItem(com[None], OTHER, 3.5)
+            yield _SceneItem(
+                np.array([com - half * axis, com + half * axis]), colors.OTHER_BODY, 2.0
+            )
+    yield _SceneItem(com[None], colors.OTHER_BODY, 3.5)
 
 
 def _dashed_frame(label: str, pose: Pose, length: float) -> Iterator[_SceneItem]:
-    for axis, (_, color, _) in zip(pose.rotation.T, AXES, strict=True):
+    for axis, (_, color, _) in zip(pose.rotation.T, colors.AXIS_STYLES, strict=True):
         points = np.array([pose.position, pose.position + length * axis])
         yield _SceneItem(points, color, 1.3, dashes="4 2")
-    yield _SceneItem(pose.position[None], MUTED, label=label)
+    yield _SceneItem(pose.position[None], colors.MUTED, label=label)
 
 
 def _ellipsoid(centre: Array, axes: Array) -> Iterator[_SceneItem]:
@@ -140,24 +142,23 @@ def _ellipsoid(centre: Array, axes: Array) -> Iterator[_SceneItem]:
     a, b, c = axes
     for angle in np.pi * np.arange(_MERIDIANS) / _MERIDIANS:
         across = np.cos(angle) * b + np.sin(angle) * c
-        yield _SceneItem(centre + np.cos(phase) * a + np.sin(phase) * across, EDGE, 0.6)
+        yield _SceneItem(centre + np.cos(phase) * a + np.sin(phase) * across, colors.AXIS, 0.6)
     for angle in np.pi * np.arange(1, _MERIDIANS) / _MERIDIANS:
         ring = np.cos(phase) * b + np.sin(phase) * c
-        yield _SceneItem(centre + np.cos(angle) * a + np.sin(angle) * ring, EDGE, 0.6)
+        yield _SceneItem(centre + np.cos(angle) * a + np.sin(angle) * ring, colors.AXIS, 0.6)
     for first, second in ((a, b), (b, c), (c, a)):
-        yield _SceneItem(centre + np.cos(phase) * first + np.sin(phase) * second, ESTIMATE, 1.2)
+        yield _SceneItem(
+            centre + np.cos(phase) * first + np.sin(phase) * second, colors.ESTIMATE, 1.2
+        )
 
 
 def _svg_element(
-    item: _SceneItem,
-    page_centre: Array,
-    scale: float,
-    placed: list[tuple[float, float, int]],
+    item: _SceneItem, page_centre: Array, scale: float, placed: list[tuple[float, float, int]]
 ) -> str:
     """Draw an item in the initial view; a label moves down until it overlaps no placed label."""
     projected = page_centre + scale * (item.points @ _VIEW_AXES[:2].T) * (1.0, -1.0)
     points = " ".join(f"{value:.4g}" for value in item.points.ravel())
-    color = css_color(item.color)
+    color = colors.css_color(item.color)
     x, y = projected[0]
     if item.label:
         size = len(item.label)
@@ -167,7 +168,7 @@ def _svg_element(
         ):
             y += _LINE_HEIGHT
         placed.append((x, y, size))
-        look = f'fill="{css_color(INK)}" font-size="10" text-anchor="middle"'
+        look = f'fill="{colors.css_color(colors.TEXT)}" font-size="10" text-anchor="middle"'
         return f'<text data-p="{points}" x="{x:.1f}" y="{y:.1f}" {look}>{escape(item.label)}</text>'
     if len(projected) == 1:
         return (

@@ -1,4 +1,4 @@
-"""Matplotlib figures of panels in columns, side by side, in one style and without pyplot.
+"""Matplotlib figures in one style: panels in columns, side by side, without pyplot.
 
 Pages show the same columns as SVG, which `drawing` writes faster than matplotlib.
 
@@ -22,6 +22,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.documents import lookup
 from identify.errors import SchemaError
+from identify.reporting import colors
 from identify.reporting.rounding import power_of_ten
 
 if TYPE_CHECKING:
@@ -31,63 +32,17 @@ if TYPE_CHECKING:
     from identify.reporting.svg_axes import SvgAxes
 
 PanelAxes: TypeAlias = "Axes | SvgAxes"
-"""Axes that a panel is drawn on, by the methods that both kinds have."""
+"""Axes that panels are drawn on: matplotlib's, or those that record a figure for SVG."""
 
 AxesLike: TypeAlias = "Axes | Sequence[Axes] | np.ndarray | Mapping[str, Axes]"
-"""Axes of the caller for the panels of a figure: a single one for the first panel; several in the
+"""Axes given by the caller for the panels of a figure: one for the first panel; several in the
 order of the panels, arrays column by column; or a mapping from the names of panels, as
 `matplotlib.pyplot.subplot_mosaic` returns it."""
 
 AxesT = TypeVar("AxesT", bound=AxesLike)
 
-INK = "#1f2933"
-"""Colour of text and lines."""
-MUTED = "#66727f"
-"""Colour of secondary text."""
-GRID = "#e3e8ee"
-"""Colour of grid lines."""
-EDGE = "#b4bdc7"
-"""Colour of the edges of axes."""
-MEASURED = "#9aa5b1"
-"""Colour of measured signals."""
-ESTIMATE = "#0061a8"
-"""Colour of the estimate."""
-OTHER = "#d1530a"
-"""Colour of other bodies than the estimate."""
-BAND = "#d6e6f5"
-"""Colour of error bands."""
-DASHES = (4.0, 2.0)
-"""Dash pattern of a predicted line over a measured one [line widths]."""
-AXES = (("x", "#0061a8", "-"), ("y", "#d1530a", (0, (5, 1.5))), ("z", "#17866b", (0, (1.5, 1))))
-"""Name, colour and dashes of the three axes of a vector; the dashes differ for print in grey."""
-
-SHADE, CONSTRAINT = "#f3efe6", "#8a5a00"
-"""Colours of parameters no more precise than the body's own scale, and of parameters set by a
-constraint."""
-
-COLORS: Mapping[str, tuple[str, str]] = {
-    INK: ("ink", "#e6eaee"),
-    MUTED: ("muted", "#a8b2bd"),
-    GRID: ("grid", "#333c46"),
-    EDGE: ("edge", "#66727f"),
-    MEASURED: ("measured", "#7f8b97"),
-    ESTIMATE: ("estimate", "#62b3f2"),
-    OTHER: ("other", "#f39355"),
-    BAND: ("band", "#24435c"),
-    AXES[2][1]: ("third", "#45c9a5"),
-    SHADE: ("shade", "#2c2b25"),
-    CONSTRAINT: ("constraint", "#e2b45c"),
-}
-"""CSS variable, and value in dark mode, of each colour."""
-
-
-def css_color(color: str) -> str:
-    """Return the CSS variable of a colour, which follows the reader's light or dark mode."""
-    return f"var(--{COLORS[color][0]})" if color in COLORS else color
-
-
-WIDTH = 4.6
-"""Width of a column [in]."""
+COLUMN_WIDTH = 4.6
+"""Width of a column of panels [in]."""
 
 SQUARE_HEIGHT = 3.7
 """Height of a panel that is about as high as it is wide [in]."""
@@ -95,8 +50,8 @@ SQUARE_HEIGHT = 3.7
 _TITLE_HEIGHT, _NOTE_HEIGHT, _PANEL_GAP, _AXIS_LABEL_HEIGHT = 0.34, 0.22, 0.13, 0.44
 """Heights in a column outside its panels [in]: title, note, gap between panels, axis labels."""
 
-PAD = 0.08
-"""Margin around a column [in]."""
+COLUMN_MARGIN = 0.08
+"""Margin around a column of panels [in]."""
 
 _DPI = 160
 """Resolution of PNG figures [dots per inch]."""
@@ -104,9 +59,9 @@ _LOCK = RLock()
 _STYLE: dict[str, object] = {
     "axes.axisbelow": True,
     "axes.formatter.useoffset": False,
-    "axes.edgecolor": EDGE,
+    "axes.edgecolor": colors.AXIS,
     "axes.grid": True,
-    "axes.labelcolor": INK,
+    "axes.labelcolor": colors.TEXT,
     "axes.labelpad": 3.0,
     "axes.labelsize": 8.5,
     "axes.linewidth": 0.8,
@@ -118,7 +73,7 @@ _STYLE: dict[str, object] = {
     "figure.facecolor": "white",
     "font.family": ["DejaVu Sans"],
     "font.size": 8.5,
-    "grid.color": GRID,
+    "grid.color": colors.GRID,
     "grid.linewidth": 0.6,
     "legend.fontsize": 8.0,
     "legend.borderaxespad": 0.7,
@@ -131,22 +86,22 @@ _STYLE: dict[str, object] = {
     "lines.solid_joinstyle": "round",
     "svg.fonttype": "none",
     "svg.hashsalt": "identify",
-    "text.color": INK,
+    "text.color": colors.TEXT,
     # Browsers do not hint text; hinted digits would be up to a tenth narrower.
     "text.hinting": "no_hinting",
-    "xtick.color": EDGE,
-    "xtick.labelcolor": INK,
+    "xtick.color": colors.AXIS,
+    "xtick.labelcolor": colors.TEXT,
     "xtick.labelsize": 8.0,
-    "ytick.color": EDGE,
-    "ytick.labelcolor": INK,
+    "ytick.color": colors.AXIS,
+    "ytick.labelcolor": colors.TEXT,
     "ytick.labelsize": 8.0,
 }
-"""Settings of matplotlib for all figures."""
+"""Style settings of matplotlib for all figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Pair of axes in a figure, with the function that draws on them.
+    """Panel of a figure: a pair of axes, and the function that draws on them.
 
     Attributes:
         draw: draws on the axes.
@@ -165,33 +120,33 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Panels one above the other, below a common title and legend.
+    """Column of a figure: panels one above the other, below a common title and legend.
 
     Attributes:
         title: a short text.
         xlabel: of the horizontal axis, with its unit.
         panels: from the top.
-        shared: whether all panels have the same horizontal axis, which is then labelled once.
-        link: name of the quantity along that axis; columns of a page with the same name zoom
+        shared_x: whether all panels have the same horizontal axis, which is then labelled once.
+        zoom_group: name of the quantity along that axis; columns of a page with the same name zoom
             together, columns without a name do not zoom.
     """
 
     title: str
     xlabel: str
     panels: tuple[Panel, ...]
-    shared: bool = True
-    link: str = ""
+    shared_x: bool = True
+    zoom_group: str = ""
 
     @property
     def height(self) -> float:
         """Total height [in]."""
-        labels = _AXIS_LABEL_HEIGHT * (1 if self.shared else len(self.panels))
+        labels = _AXIS_LABEL_HEIGHT * (1 if self.shared_x else len(self.panels))
         gaps = sum(_NOTE_HEIGHT if panel.note else _PANEL_GAP for panel in self.panels)
         return _TITLE_HEIGHT + gaps + sum(panel.height for panel in self.panels) + labels
 
 
 @contextmanager
-def style() -> Iterator[None]:
+def figure_style() -> Iterator[None]:
     """Set the style of all figures, based on matplotlib's defaults and not on the user's settings.
 
     Other threads wait, because matplotlib's settings are global.
@@ -205,9 +160,9 @@ def style() -> Iterator[None]:
 
 
 def make_figure(
-    columns: Sequence[Column], across: int = 2, ax: AxesT | None = None
+    columns: Sequence[Column], columns_per_row: int = 2, ax: AxesT | None = None
 ) -> Figure | AxesT:
-    """Draw columns, `across` in a row, on a new figure or on the caller's axes.
+    """Draw columns, `columns_per_row` in a row, on a new figure or on the caller's axes.
 
     Returns:
         The figure, or `ax` if it is given.
@@ -218,8 +173,8 @@ def make_figure(
     if ax is not None:
         _draw_on(columns, ax)
         return ax
-    with style():
-        return _new_figure(columns, across)
+    with figure_style():
+        return _new_figure(columns, columns_per_row)
 
 
 def _draw_on(columns: Sequence[Column], ax: AxesLike) -> None:
@@ -258,10 +213,10 @@ def _panel_name(column: Column, panel: Panel) -> str:
     return f"{column.title} {label}".strip().lower()
 
 
-def png(figure: Figure) -> bytes:
-    """Return a figure as PNG."""
+def png_bytes(figure: Figure) -> bytes:
+    """Return a figure as the bytes of a PNG image."""
     buffer = BytesIO()
-    with style():
+    with figure_style():
         figure.savefig(buffer, format="png", dpi=_DPI)
     return buffer.getvalue()
 
@@ -274,8 +229,10 @@ def _new_figure(columns: Sequence[Column], across: int) -> Figure:
     rows = [columns[start : start + across] for start in range(0, len(columns), across)]
     heights = [max(column.height for column in row) for row in rows]
     row_length = max(map(len, rows))
-    engine = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD, wspace=0.0, hspace=0.0)
-    figure = Figure(figsize=(WIDTH * row_length, sum(heights)), layout=engine)
+    engine = ConstrainedLayoutEngine(
+        w_pad=COLUMN_MARGIN, h_pad=COLUMN_MARGIN, wspace=0.0, hspace=0.0
+    )
+    figure = Figure(figsize=(COLUMN_WIDTH * row_length, sum(heights)), layout=engine)
     FigureCanvasAgg(figure)
     grid = figure.subfigures(len(rows), row_length, squeeze=False, height_ratios=heights)
     for subfigures, row in zip(grid, rows, strict=True):
@@ -293,7 +250,7 @@ def _draw_column(subfigure: SubFigure, column: Column) -> None:
 
     axes_of_panels = subfigure.subplots(
         len(column.panels),
-        sharex=column.shared,
+        sharex=column.shared_x,
         squeeze=False,
         height_ratios=[panel.height for panel in column.panels],
     )[:, 0]
@@ -303,8 +260,8 @@ def _draw_column(subfigure: SubFigure, column: Column) -> None:
         axes.tick_params(length=3.0)
         panel.draw(axes)
         axes.set_ylabel(panel.ylabel)
-        axes.set_title(panel.note, loc="right", size=8.0, color=MUTED, y=1.0, pad=3.0)
-        if not column.shared or axes is axes_of_panels[-1]:
+        axes.set_title(panel.note, loc="right", size=8.0, color=colors.MUTED, y=1.0, pad=3.0)
+        if not column.shared_x or axes is axes_of_panels[-1]:
             axes.set_xlabel(panel.xlabel or column.xlabel)
         else:  # matplotlib is slow at placing a label, even an empty one
             axes.xaxis.set_label_coords(0.5, 0.0)
@@ -319,7 +276,7 @@ def _freeze_layout(subfigure: SubFigure) -> None:
         # The last digits of the layout's solver differ from run to run.
         axes.set_position(np.round(axes.get_position(original=True).bounds, 6).tolist())
         aligned = blended_transform_factory(subfigure.transSubfigure, axes.transAxes)
-        axes.yaxis.set_label_coords(PAD / WIDTH, 0.5, transform=aligned)
+        axes.yaxis.set_label_coords(COLUMN_MARGIN / COLUMN_WIDTH, 0.5, transform=aligned)
         axes.yaxis.label.set_verticalalignment("top")
 
 
@@ -328,7 +285,7 @@ def _draw_title_and_legend(subfigure: SubFigure, title: str, panels: Sequence[Ax
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     bold = {"weight": "bold", "size": 9.5}
-    heading = subfigure.suptitle(title, x=PAD / WIDTH, ha="left", **bold)
+    heading = subfigure.suptitle(title, x=COLUMN_MARGIN / COLUMN_WIDTH, ha="left", **bold)
     legends = [axes.get_legend_handles_labels() for axes in panels]
     entries = {
         label: handle
@@ -342,7 +299,7 @@ def _draw_title_and_legend(subfigure: SubFigure, title: str, panels: Sequence[Ax
     canvas = subfigure.figure.canvas
     assert isinstance(canvas, FigureCanvasAgg)
     renderer = canvas.get_renderer()
-    width = subfigure.bbox.width * (1.0 - 2.0 * PAD / WIDTH)
+    width = subfigure.bbox.width * (1.0 - 2.0 * COLUMN_MARGIN / COLUMN_WIDTH)
     legend = subfigure.legend(handles=handles, loc="outside upper right", ncols=len(handles))
     needed = heading.get_window_extent(renderer).width + legend.get_window_extent(renderer).width
     if needed < 0.97 * width:
@@ -410,7 +367,7 @@ def label_rows(axes: PanelAxes, names: Sequence[str], remarks: Sequence[str]) ->
             textcoords="offset points",
             va="center",
             size=8.0,
-            color=INK,
+            color=colors.TEXT,
             annotation_clip=False,
         )
     return heights

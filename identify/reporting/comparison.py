@@ -11,15 +11,21 @@ from typing import TYPE_CHECKING, Literal
 
 from identify.estimation.scale_accuracy import WITHOUT_SENSOR_FAULTS
 from identify.exchange import SavedEstimate
-from identify.reporting.content import TERMINAL_WIDTH, make_table, row, terminal_lines
+from identify.reporting.content import TERMINAL_WIDTH, make_row, make_table, terminal_lines
 from identify.reporting.parameter_table import (
-    ABOUT_COM,
-    Group,
+    GROUPS_ABOUT_COM,
+    ParameterGroup,
     ParameterRow,
     display_unit,
     parameter_rows,
 )
-from identify.reporting.rounding import Unit, decimals_for, fixed, plus_minus, significant
+from identify.reporting.rounding import (
+    Unit,
+    decimals_for,
+    format_fixed,
+    format_half_width,
+    format_significant,
+)
 from identify.validation import PooledEstimates, pool_estimates
 
 if TYPE_CHECKING:
@@ -28,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FittedLog:
-    """Outcome of the separate fit of a log.
+    """Outcome of the separate fit of one of several logs.
 
     Attributes:
         name: of the log, and of its folder.
@@ -81,7 +87,7 @@ class FittedLog:
         """Parameters about the centre of mass by name; empty if the log was not fitted."""
         if self.estimate is None:
             return {}
-        return {line.name: line for line in parameter_rows(self.estimate, None, ABOUT_COM)}
+        return {line.name: line for line in parameter_rows(self.estimate, None, GROUPS_ABOUT_COM)}
 
 
 @dataclass(frozen=True)
@@ -92,17 +98,17 @@ class Comparison:
 
     Attributes:
         logs: all of them.
-        dropped: names of folders with estimates of earlier runs, whose logs are not among these.
+        stale_folders: names of folders with estimates of earlier runs of other logs.
         notes: further remarks, one sentence each.
     """
 
     logs: tuple[FittedLog, ...]
-    dropped: tuple[str, ...] = ()
+    stale_folders: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @cached_property
     def pooled(self) -> PooledEstimates:
-        """Pooled usable estimates."""
+        """Usable estimates of all logs, pooled to one estimate."""
         return pool_estimates(
             {
                 log.name: log.estimate
@@ -111,8 +117,8 @@ class Comparison:
             }
         )
 
-    def of_status(self, status: str) -> tuple[FittedLog, ...]:
-        """Return the logs whose fit has a status."""
+    def logs_with_status(self, status: str) -> tuple[FittedLog, ...]:
+        """Return the logs whose fit has a given status: fitted, failed or duplicate."""
         return tuple(log for log in self.logs if log.status == status)
 
     @cached_property
@@ -120,7 +126,7 @@ class Comparison:
         """Display unit of each parameter, by name."""
         compared = [log for log in self.logs if log.name in self.pooled.by_name]
         rows = [line for log in compared or self.logs for line in log.parameters.values()]
-        largest: dict[Group, float] = {}
+        largest: dict[ParameterGroup, float] = {}
         for line in rows:
             largest[line.group] = max(abs(line.value), largest.get(line.group, 0.0))
         return {line.name: display_unit(line.group, largest[line.group]) for line in rows}
@@ -138,8 +144,8 @@ class Comparison:
         unit = self.units[name]
         value, half = unit.of(value), None if half_width is None else unit.of(half_width)
         decimals = decimals_for(half, abs(value))
-        text = fixed(value, decimals)
-        return text if half is None else f"{text} {plus_minus(half, decimals)}"
+        text = format_fixed(value, decimals)
+        return text if half is None else f"{text} {format_half_width(half, decimals)}"
 
     def pooled_text(self, name: str) -> str:
         """Format the pooled value of a parameter; a dash if there is none."""
@@ -150,16 +156,16 @@ class Comparison:
         return self.with_half_width(name, self.pooled.values[name], half)
 
     def frame(self) -> pd.DataFrame:
-        """Return the table with one row for each log, in SI; missing values are empty."""
+        """Return a table of the fits with one row per log, in SI; missing values are empty."""
         import pandas as pd
 
-        return pd.DataFrame([dict(self._record(log)) for log in self.logs]).astype(_TYPES)
+        return pd.DataFrame([dict(self._record(log)) for log in self.logs]).astype(_COLUMN_TYPES)
 
     def _record(self, log: FittedLog) -> Iterator[tuple[str, object]]:
         yield from (("log", log.name), ("file", log.file), ("status", log.status))
         yield from (("usable", log.usable or None), ("findings", " ".join(log.findings) or None))
         yield from (("rows", log.rows), ("duration", log.duration))
-        for name in _NAMES:
+        for name in _PARAMETER_NAMES:
             parameter = log.parameters.get(name)
             low, high = (parameter.interval if parameter else None) or (None, None)
             yield name, parameter and parameter.value
@@ -174,19 +180,24 @@ class Comparison:
         yield "error", log.error or None
 
 
-_NAMES = ("m", "cx", "cy", "cz", "Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
-_NUMBERS = (*(f"{name}{end}" for name in _NAMES for end in ("", "_low", "_high")), "duration")
-_TEXTS = ("log", "file", "status", "usable", "findings", "error_type", "error")
-_TYPES = {
-    **dict.fromkeys((*_NUMBERS, "r_squared_least", "p_same"), "float64"),
-    **dict.fromkeys((*_TEXTS, *(f"{name}_decided_by" for name in _NAMES)), "string"),
+_PARAMETER_NAMES = ("m", "cx", "cy", "cz", "Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
+_NUMBER_COLUMNS = (
+    *(f"{name}{end}" for name in _PARAMETER_NAMES for end in ("", "_low", "_high")),
+    "duration",
+)
+_TEXT_COLUMNS = ("log", "file", "status", "usable", "findings", "error_type", "error")
+_COLUMN_TYPES = {
+    **dict.fromkeys((*_NUMBER_COLUMNS, "r_squared_least", "p_same"), "float64"),
+    **dict.fromkeys(
+        (*_TEXT_COLUMNS, *(f"{name}_decided_by" for name in _PARAMETER_NAMES)), "string"
+    ),
     **dict.fromkeys(("compared", "differs"), "bool"),
     "rows": "Int64",
 }
 
 
-def shortened(names: Sequence[str], max_length: int) -> dict[str, str]:
-    """Shorten names by omitting their middle, or else their common beginning and end.
+def shorten_names(names: Sequence[str], max_length: int) -> dict[str, str]:
+    """Shorten names of logs by omitting their middle, or else their common parts.
 
     They stay distinct: if necessary, they are numbered.
     """
@@ -225,7 +236,7 @@ _MAX_LOGS_NAMED = 8
 
 
 def verdict_text(comparison: Comparison) -> str:
-    """Return the verdict in a few words."""
+    """Return the verdict on whether the fits agree, in a few words."""
     pooled = comparison.pooled
     if pooled.verdict == "undecided":
         return "undecided"
@@ -236,14 +247,14 @@ def verdict_text(comparison: Comparison) -> str:
     return f"the {len(pooled.by_name)} estimates differ"
 
 
-def explanations(comparison: Comparison) -> Iterator[str]:
-    """Explain the verdict on the agreement, one sentence for each reason."""
+def verdict_explanations(comparison: Comparison) -> Iterator[str]:
+    """Explain whether separate fits agree, one sentence for each reason."""
     pooled = comparison.pooled
     if pooled.verdict == "undecided":
         yield f"Whether the logs agree is undecided: {pooled.why}."
     spread = (
-        f"They scatter {significant(pooled.scatter or 0.0, 3)} times as much as their intervals "
-        f"predict; p {p_value_text(pooled.p)} under the hypothesis of one body."
+        f"They scatter {format_significant(pooled.scatter or 0.0, 3)} times as much as their "
+        f"intervals predict; p {p_value_text(pooled.p)} under the hypothesis of one body."
     )
     if pooled.verdict == "agree":
         yield spread
@@ -260,10 +271,10 @@ def explanations(comparison: Comparison) -> Iterator[str]:
             f"{'it' if len(unusable) == 1 else 'them'}."
         )
     yield from comparison.notes
-    if comparison.dropped:
+    if comparison.stale_folders:
         yield (
             f"Folders of earlier runs whose logs are not among these: "
-            f"{join_first(comparison.dropped, _MAX_LOGS_NAMED)}."
+            f"{join_first(comparison.stale_folders, _MAX_LOGS_NAMED)}."
         )
 
 
@@ -290,18 +301,18 @@ def _difference_sentences(comparison: Comparison, spread: str) -> Iterator[str]:
 
 
 def _detectable_sentence(comparison: Comparison) -> str:
-    """State how much the body of a typical log must differ to be detected."""
+    """State how much the body of a typical log must differ for the test to detect it."""
     detectable, parts = comparison.pooled.detectable, []
-    for group, names in _GROUPS.items():
+    for group, names in _PARAMETERS_OF_QUANTITY.items():
         sizes = [(size, name) for name in names if (size := detectable[name]) is not None]
         if sizes:
             size, name = max(sizes)
             unit = comparison.units[name]
-            parts.append(f"{_with_unit(significant(unit.of(size)), unit.name)} in {group}")
+            parts.append(f"{_with_unit(format_significant(unit.of(size)), unit.name)} in {group}")
     return f"A typical log is detected if it differs by {', by '.join(parts)}."
 
 
-_GROUPS = {
+_PARAMETERS_OF_QUANTITY = {
     "mass": ("m",),
     "a coordinate of the centre of mass": ("cx", "cy", "cz"),
     "an entry of the inertia": ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz"),
@@ -325,38 +336,40 @@ def _with_unit(number: str, unit: str) -> str:
 _TERMINAL_PARAMETERS = ("m", "cx", "cy", "cz", "Icxx", "Icyy", "Iczz")
 """Parameters shown in the terminal; products of inertia are only in files."""
 
-_MAX_LOGS = 40
-"""Maximum number of logs in the terminal; files contain all logs."""
+_MAX_TERMINAL_LOGS = 40
+"""Maximum number of logs printed in the terminal; files contain all logs."""
 
 _MAX_NAME_LENGTH = 22
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:
-    """Format fitted logs with mass, centre of mass and moments; failed logs; the verdict."""
-    fitted = comparison.of_status("fitted")
+    """Format the table of fitted logs, the failed logs and the verdict for a terminal."""
+    fitted = comparison.logs_with_status("fitted")
     if fitted:
-        yield from _table(comparison, fitted)
+        yield from _table_lines(comparison, fitted)
     for status, title in (("failed", "Failed"), ("duplicate", "Not fitted")):
-        logs = comparison.of_status(status)
-        for log in logs[:_MAX_LOGS]:
+        logs = comparison.logs_with_status(status)
+        for log in logs[:_MAX_TERMINAL_LOGS]:
             yield from wrap(
                 f"{title}: {log.name}: {log.error}", TERMINAL_WIDTH, subsequent_indent="  "
             )
-        if len(logs) > _MAX_LOGS:
-            yield f"{title}: {len(logs) - _MAX_LOGS} more, see table.csv"
-    summary = f"{verdict_text(comparison).capitalize()}. {' '.join(explanations(comparison))}"
+        if len(logs) > _MAX_TERMINAL_LOGS:
+            yield f"{title}: {len(logs) - _MAX_TERMINAL_LOGS} more, see table.csv"
+    summary = (
+        f"{verdict_text(comparison).capitalize()}. {' '.join(verdict_explanations(comparison))}"
+    )
     yield from wrap(summary, TERMINAL_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[str]:
+def _table_lines(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[str]:
     units, pooled = comparison.units, comparison.pooled
     heads = ["", *_TERMINAL_PARAMETERS, "usable"]
     # Logs that need attention are always listed.
     first = [log for log in fitted if log.name in pooled.differing or log.usable == "no"]
-    kept = [*dict.fromkeys(log.name for log in (*first, *fitted))][:_MAX_LOGS]
-    names = shortened([log.name for log in fitted], _MAX_NAME_LENGTH)
+    kept = [*dict.fromkeys(log.name for log in (*first, *fitted))][:_MAX_TERMINAL_LOGS]
+    names = shorten_names([log.name for log in fitted], _MAX_NAME_LENGTH)
     lines = [
-        row(
+        make_row(
             names[log.name] + "*" * (log.name in pooled.differing),
             *(comparison.parameter_text(log.parameters[name]) for name in _TERMINAL_PARAMETERS),
             log.usable,
@@ -365,10 +378,10 @@ def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[st
         if log.name in kept
     ]
     if any(pooled.intervals.values()):
-        lines.append(row("pooled", *map(comparison.pooled_text, _TERMINAL_PARAMETERS), ""))
+        lines.append(make_row("pooled", *map(comparison.pooled_text, _TERMINAL_PARAMETERS), ""))
     yield from terminal_lines(make_table(heads, lines))
     if len(fitted) > len(kept):
-        yield f"… and {len(fitted) - _MAX_LOGS} more logs in table.csv"
+        yield f"… and {len(fitted) - _MAX_TERMINAL_LOGS} more logs in table.csv"
     legend = f"m in {units['m'].name}, c in {units['cx'].name}, Ic in {units['Icxx'].name}"
     footnote = "; * differs from the rest" * bool(pooled.differing)
     yield from wrap(f"{legend}; ± half of the 95 % interval{footnote}", TERMINAL_WIDTH)

@@ -9,23 +9,15 @@ from urllib.parse import quote
 
 import numpy as np
 
-from identify.reporting.canvas import (
-    BAND,
-    ESTIMATE,
-    MEASURED,
-    OTHER,
-    Column,
-    Panel,
-    PanelAxes,
-    label_rows,
-)
+from identify.reporting import colors
+from identify.reporting.canvas import Column, Panel, PanelAxes, label_rows
 from identify.reporting.comparison import (
     Comparison,
     FittedLog,
-    explanations,
     join_first,
     p_value_text,
-    shortened,
+    shorten_names,
+    verdict_explanations,
     verdict_text,
 )
 from identify.reporting.content import (
@@ -39,26 +31,22 @@ from identify.reporting.content import (
     Tile,
     Tiles,
     Tone,
+    make_row,
     make_table,
     render_page,
-    row,
 )
-from identify.reporting.rounding import format_r_squared, significant
+from identify.reporting.rounding import format_r_squared, format_significant
 from identify.significance import ESTIMATES_DIFFER_P
 
-_TONES: dict[str, Tone] = {"agree": "good", "differ": "warn", "undecided": ""}
-_NAMES = {"m": "mass", "cx": "centre of mass", "Icxx": "inertia about the centre of mass"}
+_TONE_OF_VERDICT: dict[str, Tone] = {"agree": "good", "differ": "warn", "undecided": ""}
+_GROUP_HEADINGS = {"m": "mass", "cx": "centre of mass", "Icxx": "inertia about the centre of mass"}
 """Heading of each group of parameters, by the name of its first parameter."""
 
 
 def comparison_html(
-    comparison: Comparison,
-    *,
-    title: str = "",
-    folder: str = ".",
-    written: datetime | None = None,
+    comparison: Comparison, *, title: str = "", folder: str = ".", written: datetime | None = None
 ) -> str:
-    """Return the page as HTML; equal fits and times give equal text."""
+    """Return the page that compares separate fits as HTML."""
     sections = [section for build in SECTIONS if (section := build(comparison)) is not None]
     return render_page(
         "comparison.html",
@@ -69,18 +57,25 @@ def comparison_html(
     )
 
 
-def headline(comparison: Comparison) -> Section:
-    """Return the section of agreement, number of logs, and pooled mass."""
+def headline_section(comparison: Comparison) -> Section:
+    """Return the headline section: whether the fits agree, number of logs, pooled mass."""
     pooled = comparison.pooled
-    counts = {status: len(comparison.of_status(status)) for status in ("failed", "duplicate")}
+    counts = {
+        status: len(comparison.logs_with_status(status)) for status in ("failed", "duplicate")
+    }
     unusable = sum(log.usable == "no" for log in comparison.logs)
     details = [f"{number} {status}" for status, number in counts.items() if number]
     details += [f"{unusable} unusable"] * bool(unusable)
     tiles = [
-        Tile("agreement", verdict_text(comparison), detail=pooled.why, tone=_TONES[pooled.verdict]),
+        Tile(
+            "agreement",
+            verdict_text(comparison),
+            detail=pooled.why,
+            tone=_TONE_OF_VERDICT[pooled.verdict],
+        ),
         Tile(
             "logs fitted",
-            f"{len(comparison.of_status('fitted'))} of {len(comparison.logs)}",
+            f"{len(comparison.logs_with_status('fitted'))} of {len(comparison.logs)}",
             ", ".join(details),
             "warn" if counts["failed"] or unusable else "",
         ),
@@ -92,26 +87,26 @@ def headline(comparison: Comparison) -> Section:
     return Section("result", "", (Tiles(tuple(tiles)),))
 
 
-def agreement(comparison: Comparison) -> Section:
-    """Return the section of the verdict and of pooled parameters with detectable differences."""
+def agreement_section(comparison: Comparison) -> Section:
+    """Return the section on whether the fits agree, with pooled parameters."""
     pooled = comparison.pooled
-    sentences = BulletList(tuple(explanations(comparison)))
+    sentences = BulletList(tuple(verdict_explanations(comparison)))
     if not any(p is not None for p in pooled.by_parameter.values()):
         return Section("agreement", "Agreement of the logs", (sentences,))
     rows = []
     for name, p in pooled.by_parameter.items():
         detectable, unit = pooled.detectable[name], comparison.units[name]
         rows.append(
-            row(
-                Cell(name[0] if len(name) > 1 else name, sub=name[1:]),
+            make_row(
+                Cell(name[0] if len(name) > 1 else name, subscript=name[1:]),
                 unit.name,
                 comparison.pooled_text(name),
-                "–" if detectable is None else significant(unit.of(detectable)),
+                "–" if detectable is None else format_significant(unit.of(detectable)),
                 Cell(
                     "–" if p is None else p_value_text(p).removeprefix("= "),
                     tone="warn" if p is not None and p < ESTIMATES_DIFFER_P else "",
                 ),
-                heading=_NAMES.get(name, ""),
+                heading=_GROUP_HEADINGS.get(name, ""),
             )
         )
     table = make_table(
@@ -121,12 +116,12 @@ def agreement(comparison: Comparison) -> Section:
         "difference of a typical log from the others, in this parameter only, that is detected. p: "
         "probability of differences at least as large under the hypothesis of one body; among ten "
         "parameters one p below 0.07 is expected by chance.",
-        words=2,
+        word_columns=2,
     )
     return Section("agreement", "Agreement of the logs", (sentences, table))
 
 
-def forest(comparison: Comparison) -> Section | None:
+def forest_section(comparison: Comparison) -> Section | None:
     """Return the section of the forest plots, one for each parameter."""
     columns = forest_columns(comparison)
     if not columns:
@@ -138,9 +133,9 @@ def forest(comparison: Comparison) -> Section | None:
     return Section("forest", "Parameters by log", (Pictures(columns, caption),))
 
 
-def fits(comparison: Comparison) -> Section | None:
+def fits_section(comparison: Comparison) -> Section | None:
     """Return the section of the table of fitted logs, with a link to each report."""
-    fitted = comparison.of_status("fitted")
+    fitted = comparison.logs_with_status("fitted")
     if not fitted:
         return None
     names = list(fitted[0].parameters)
@@ -156,7 +151,7 @@ def fits(comparison: Comparison) -> Section | None:
     if not any(log.link for log in fitted):  # each in a folder test the page
         caption += " table.csv and table.parquet have the same in SI, with intervals."
     rows = (_log_row(comparison, log, names) for log in fitted)
-    return Section("fits", "Logs", (make_table(heads, rows, caption, words=3),))
+    return Section("fits", "Logs", (make_table(heads, rows, caption, word_columns=3),))
 
 
 def _log_row(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
@@ -165,7 +160,7 @@ def _log_row(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
     tone: Tone = "warn" if log.name in pooled.differing else ""
     link = log.link or f"{quote(log.name)}/{'report.html' if log.report else 'estimate.json'}"
     codes = [code.replace("_", " ") for code in log.findings]
-    return row(
+    return make_row(
         Cell(log.name, tooltip=log.file, link=link),
         Cell(log.usable, tone="warn" if log.usable == "no" else ""),
         Cell(join_first(codes, 2), tooltip=", ".join(codes)),
@@ -181,24 +176,24 @@ def _log_row(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
     )
 
 
-def without_estimate(comparison: Comparison) -> Section | None:
+def failed_logs_section(comparison: Comparison) -> Section | None:
     """Return the section of the logs without an estimate, with the reasons."""
-    logs = (*comparison.of_status("failed"), *comparison.of_status("duplicate"))
+    logs = (*comparison.logs_with_status("failed"), *comparison.logs_with_status("duplicate"))
     if not logs:
         return None
-    rows = tuple(row(Cell(log.name, tooltip=log.file), log.status, log.error) for log in logs)
+    rows = tuple(make_row(Cell(log.name, tooltip=log.file), log.status, log.error) for log in logs)
     heads = (Head("log"), Head("status"), Head("why", "prose"))
     return Section("without", "Logs without an estimate", (ReportTable(heads, rows),))
 
 
 SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
-    headline,
-    agreement,
-    without_estimate,
-    forest,
-    fits,
+    headline_section,
+    agreement_section,
+    failed_logs_section,
+    forest_section,
+    fits_section,
 )
-"""Functions that make the page's sections, in their order."""
+"""Functions that make the sections of the comparison page, in their order."""
 
 
 _MAX_NAMED_LOGS = 60
@@ -210,25 +205,25 @@ _ROW_HEIGHT, _MIN_ROW_HEIGHT, _MAX_HEIGHT = 0.19, 0.006, 7.0
 
 _MAX_NAME_LENGTH = 18
 _MAX_INTERVAL_RATIO = 4.0
-"""Maximum drawn half-width of an interval relative to the median; a wider interval is cut off."""
+"""Maximum drawn half-width of an interval, relative to the median half-width."""
 
 
 def forest_columns(comparison: Comparison) -> tuple[Column, ...]:
     """Return a forest plot for each parameter, with the logs in rows, sorted by name."""
-    fitted = comparison.of_status("fitted")
+    fitted = comparison.logs_with_status("fitted")
     if not fitted:
         return ()
     count = len(fitted)
     row = _ROW_HEIGHT if count <= _MAX_NAMED_LOGS else max(_MIN_ROW_HEIGHT, _MAX_HEIGHT / count)
     columns = []
     for name in fitted[0].parameters:
-        draw = partial(_draw, comparison=comparison, fitted=fitted, name=name)
+        draw = partial(_draw_forest_plot, comparison=comparison, fitted=fitted, name=name)
         label = f"{name} [{comparison.units[name].name}]"
         columns.append(Column(name, label, (Panel(draw, height=0.2 + row * count),)))
     return tuple(columns)
 
 
-def _draw(
+def _draw_forest_plot(
     axes: PanelAxes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str
 ) -> None:
     pooled, unit = comparison.pooled, comparison.units[name]
@@ -238,19 +233,19 @@ def _draw(
     halves[[row.decided_by == "given" for row in rows]] = np.nan
     compared = np.array([log.name in pooled.by_name for log in fitted])
     differs = np.array([log.name in pooled.differing for log in fitted])
-    low, high = _limits(values, halves, compared)
+    low, high = _axis_limits(values, halves, compared)
     axes.set_xlim(low, high)
     axes.locator_params(axis="x", nbins=5)  # numbers of many digits in half a column
-    places = _named(axes, comparison, fitted, name)
+    places = _label_logs(axes, comparison, fitted, name)
     interval = pooled.intervals[name]
     if interval is not None:
-        axes.axvspan(*map(unit.of, interval), color=BAND, lw=0.0, label="pooled, 95 %")
-        axes.axvline(unit.of(pooled.values[name]), color=ESTIMATE, lw=0.7)
+        axes.axvspan(*map(unit.of, interval), color=colors.BAND, lw=0.0, label="pooled, 95 %")
+        axes.axvline(unit.of(pooled.values[name]), color=colors.ESTIMATE, lw=0.7)
     size, faint = (4.5, 1.0) if len(fitted) <= _MAX_NAMED_LOGS else (2.0, 0.4)
     kinds = (
-        ("estimate", ESTIMATE, "o", compared & ~differs),
-        ("differs", OTHER, "D", differs),
-        ("unusable", MEASURED, "s", ~compared),
+        ("estimate", colors.ESTIMATE, "o", compared & ~differs),
+        ("differs", colors.OTHER_BODY, "D", differs),
+        ("unusable", colors.MEASURED, "s", ~compared),
     )
     for label, color, marker, which in kinds:
         if not which.any():
@@ -276,14 +271,16 @@ def _draw(
                 )
 
 
-def _limits(values: np.ndarray, halves: np.ndarray, compared: np.ndarray) -> tuple[float, float]:
+def _axis_limits(
+    values: np.ndarray, half_widths: np.ndarray, compared: np.ndarray
+) -> tuple[float, float]:
     """Return axis limits that show all compared values, and their intervals if not very wide."""
     which = compared & np.isfinite(values)
     if not which.any():
         which = np.isfinite(values)
     if not which.any():
         return 0.0, 1.0
-    known = np.where(np.isfinite(halves), halves, 0.0)[which]
+    known = np.where(np.isfinite(half_widths), half_widths, 0.0)[which]
     most = _MAX_INTERVAL_RATIO * float(np.median(known))
     reach = np.minimum(known, most)
     low, high = float((values[which] - reach).min()), float((values[which] + reach).max())
@@ -291,15 +288,15 @@ def _limits(values: np.ndarray, halves: np.ndarray, compared: np.ndarray) -> tup
     return low - margin, high + margin
 
 
-def _named(
+def _label_logs(
     axes: PanelAxes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str
 ) -> np.ndarray:
-    """Label the rows with the names of the logs; if there are very many, of some logs.
+    """Label the rows of a forest plot with the names of the logs, or of some of many logs.
 
     Returns:
         Heights of the rows on the axis.
     """
-    names = shortened([log.name for log in fitted], _MAX_NAME_LENGTH)
+    names = shorten_names([log.name for log in fitted], _MAX_NAME_LENGTH)
     if len(fitted) <= _MAX_NAMED_LOGS:
         return label_rows(
             axes,

@@ -13,7 +13,8 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from identify.reporting.canvas import COLORS, Column
+from identify.reporting import colors
+from identify.reporting.canvas import Column
 from identify.reporting.rounding import minus_signs, typeset
 from identify.texts import escape_unprintable
 
@@ -31,12 +32,12 @@ TERMINAL_WIDTH = 80
 
 _COLUMN_GAP = 2
 _MAX_INLINE_NAME = 24
-"""Maximum length of a row's name beside its cells; a longer name gets its own line."""
+"""Maximum length of a row's name in a terminal table; a longer name gets its own line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A paragraph."""
+    """Paragraph of a report."""
 
     kind: ClassVar = "text"
     text: str
@@ -45,7 +46,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class BulletList:
-    """A bullet list."""
+    """Bullet list of a report."""
 
     kind: ClassVar = "points"
     points: tuple[str, ...]
@@ -78,7 +79,7 @@ class Cell:
     """
 
     text: str
-    sub: str = ""
+    subscript: str = ""
     tooltip: str = ""
     tone: Tone = ""
     link: str = ""
@@ -96,7 +97,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Title of a table column and kind of its cells: short words, right-aligned numbers, prose."""
+    """Title of a table column and alignment of its cells: words, numbers or prose."""
 
     title: str
     look: Literal["words", "number", "prose"] = "words"
@@ -118,7 +119,7 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """Figures side by side; each is drawn as SVG when the report is written.
+    """Figures side by side, drawn as SVG when the report is written.
 
     A narrow page shows them one below the other. The table has their numbers, folded below.
     """
@@ -163,7 +164,7 @@ Block: TypeAlias = Text | BulletList | Tiles | ReportTable | Pictures | Drawing 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a report: anchor, heading (empty for a headline), blocks and tone."""
+    """Section of a report: anchor, heading (empty for a headline), blocks and tone."""
 
     key: str
     title: str
@@ -172,18 +173,18 @@ class Section:
 
 
 SectionBuilder: TypeAlias = "Callable[[FitResult, InertialParameters | None], Section | None]"
-"""Function that makes a section from a result and the reference body; None to leave it out."""
+"""Function that makes a report section from a fit and the reference body, or returns None."""
 
 
-def row(*cells: str | Cell, heading: str = "", muted: bool = False) -> Row:
-    """Return a row of cells, which may be given as plain text."""
+def make_row(*cells: str | Cell, heading: str = "", muted: bool = False) -> Row:
+    """Return a table row from cells, which may be given as plain text."""
     return Row(
         tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells), heading, muted
     )
 
 
 def number_heads(*titles: str) -> tuple[Head, ...]:
-    """Return the heads of right-aligned columns of numbers."""
+    """Return the titles of right-aligned columns of numbers."""
     return tuple(Head(title, "number") for title in titles)
 
 
@@ -192,18 +193,18 @@ def make_table(
     rows: Iterable[Row | Sequence[str | Cell]],
     caption: str = "",
     *,
-    words: int = 1,
+    word_columns: int = 1,
 ) -> ReportTable:
-    """Return a table of numbers; the first `words` columns contain words."""
+    """Return a table of numbers, with some leading columns of words."""
     return ReportTable(
-        (*map(Head, heads[:words]), *number_heads(*heads[words:])),
-        tuple(cells if isinstance(cells, Row) else row(*cells) for cells in rows),
+        (*map(Head, heads[:word_columns]), *number_heads(*heads[word_columns:])),
+        tuple(cells if isinstance(cells, Row) else make_row(*cells) for cells in rows),
         caption,
     )
 
 
 def with_headings(groups: Sequence[str], rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Return the rows with the name of each group as heading of its first row."""
+    """Return table rows with a heading above the first row of each group."""
     previous = ("", *groups)
     return tuple(
         replace(line, heading="" if group == last else group)
@@ -273,18 +274,18 @@ def render_page(name: str, sections: Iterable[Section], **variables: object) -> 
     """
     from markupsafe import Markup
 
-    from identify.reporting.drawing import svg
+    from identify.reporting.drawing import column_svg
 
     figure_numbers: dict[str, Iterator[int]] = {}
 
     def draw(column: Column, key: str) -> Markup:
-        return Markup(svg(column, f"{key}{next(figure_numbers.setdefault(key, count(1)))}"))
+        return Markup(column_svg(column, f"{key}{next(figure_numbers.setdefault(key, count(1)))}"))
 
     content = list(sections)
-    return template(name).render(sections=content, draw=draw, markup=Markup, **variables)
+    return load_template(name).render(sections=content, draw=draw, markup=Markup, **variables)
 
 
-def prose(text: str) -> Markup:
+def markup_of_text(text: str) -> Markup:
     """Convert text to markup: backticks become code, hyphens of numbers become minus signs."""
     from markupsafe import Markup, escape
 
@@ -297,7 +298,7 @@ def prose(text: str) -> Markup:
 
 
 @cache
-def template(name: str) -> Template:
+def load_template(name: str) -> Template:
     """Load a template of `templates/`, which escapes all text, including control characters."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -318,6 +319,10 @@ def template(name: str) -> Template:
     def script_digest(name: str) -> str:
         return base64.b64encode(hashlib.sha256(script(name).encode()).digest()).decode()
 
-    environment.filters |= {"typeset": typeset, "prose": prose}
-    environment.globals |= {"script": script, "script_digest": script_digest, "colors": COLORS}
+    environment.filters |= {"typeset": typeset, "prose": markup_of_text}
+    environment.globals |= {
+        "script": script,
+        "script_digest": script_digest,
+        "colors": colors.CSS_VARIABLES,
+    }
     return environment.get_template(name)

@@ -1,4 +1,4 @@
-"""Report section of the checks: interpretations of the logs, small faults, corrections, spans."""
+"""Report section of the checks of the logs: interpretations, small faults, faulty time spans."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.inertia import InertialParameters
+from identify.reporting import colors
 from identify.reporting.body import certificate_blocks
-from identify.reporting.canvas import BAND, ESTIMATE, OTHER, Column, Panel, PanelAxes
+from identify.reporting.canvas import Column, Panel, PanelAxes
 from identify.reporting.content import (
     Block,
     BulletList,
@@ -20,10 +21,10 @@ from identify.reporting.content import (
     ReportTable,
     Section,
     Text,
+    make_row,
     number_heads,
-    row,
 )
-from identify.reporting.rounding import prefixed, significant, typeset
+from identify.reporting.rounding import format_significant, typeset, with_si_prefix
 from identify.reporting.timeline import Timeline, mark_logs, timelines
 from identify.reporting.wrenches import predict_wrenches
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
@@ -33,41 +34,42 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
     from identify.pipeline.result import CheckSummary, RankedInterpretation, SmallFault
 
-_MAX_READINGS = 6
-"""Maximum number of interpretations and faults of the logs in the table."""
+_MAX_INTERPRETATIONS = 6
+"""Maximum number of interpretations and faults of the logs in the report's table."""
 
 
 def checks_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section of all checks, with visible findings and folded details."""
-    return Section("checks", "What was checked", tuple(_blocks(result)))
+    """Return the report section of the checks of the logs: findings, and folded details."""
+    return Section("checks", "What was checked", tuple(_check_blocks(result)))
 
 
-def _blocks(result: FitResult) -> Iterator[Block]:
+def _check_blocks(result: FitResult) -> Iterator[Block]:
     checks = result.checks
     if result.corrected:
         yield Text("Corrections made before the fit, as requested:")
         yield BulletList(result.corrected)
-    yield BulletList(tuple(_sentences(result, checks)))
+    yield BulletList(tuple(_check_sentences(result, checks)))
     misread = any(reading.code for reading in checks.interpretations[:1])
-    readings = _reading_table(checks.interpretations)
+    readings = _interpretation_table(checks.interpretations)
     if misread:
         yield readings
     columns = span_columns(result)
     if columns:
         yield Pictures(
-            columns,
-            "Magnitude of the residual over time; the shaded spans of the log are faulty.",
+            columns, "Magnitude of the residual over time; the shaded spans of the log are faulty."
         )
     if checks.interpretations and not misread:
         yield Folded("Other interpretations of the logs", (readings,))
     if checks.small_faults:
-        yield Folded("Small faults of the sensor in the fit", (_effect_table(checks.small_faults),))
+        yield Folded(
+            "Small faults of the sensor in the fit", (_small_fault_table(checks.small_faults),)
+        )
     yield Folded("Physical consistency and optimality", certificate_blocks(result.estimate))
 
 
-def _sentences(result: FitResult, checks: CheckSummary) -> Iterator[str]:
+def _check_sentences(result: FitResult, checks: CheckSummary) -> Iterator[str]:
     estimate, scores = result.estimate, result.validation.scores
-    smallest = significant(estimate.certificate.eigenvalues[0], 2)
+    smallest = format_significant(estimate.certificate.eigenvalues[0], 2)
     is_not = "" if result.verdict.possible else "not "
     yield (
         f"The body is {is_not}physically consistent: the smallest eigenvalue of its scaled "
@@ -106,15 +108,15 @@ def _sentences(result: FitResult, checks: CheckSummary) -> Iterator[str]:
         )
 
 
-def _reading_table(readings: Sequence[RankedInterpretation]) -> ReportTable:
+def _interpretation_table(interpretations: Sequence[RankedInterpretation]) -> ReportTable:
     """Return the table of interpretations and faults of the logs with their likelihoods."""
-    shown = list(readings[:_MAX_READINGS])
+    shown = list(interpretations[:_MAX_INTERPRETATIONS])
     if all(reading.code for reading in shown):
-        shown += [reading for reading in readings if not reading.code]
+        shown += [reading for reading in interpretations if not reading.code]
     return ReportTable(
         (Head("Interpretation or fault", "prose"), *number_heads("2 Δ log L", "Mass [kg]")),
         tuple(
-            row(
+            make_row(
                 reading.description,
                 f"{reading.log_likelihood_ratio:.1f}",
                 f"{reading.mass:.5g}",
@@ -122,21 +124,21 @@ def _reading_table(readings: Sequence[RankedInterpretation]) -> ReportTable:
             )
             for reading in shown
         ),
-        f"The most likely of {len(readings)} interpretations and faults of the logs. 2 Δ log L: "
-        "twice the log-likelihood ratio relative to the schema, minus a penalty for the added "
-        "unknowns. Mass: the mass of the body under this interpretation.",
+        f"The most likely of {len(interpretations)} interpretations and faults of the logs. "
+        "2 Δ log L: twice the log-likelihood ratio relative to the schema, minus a penalty for the "
+        "added unknowns. Mass: the mass of the body under this interpretation.",
     )
 
 
-def _effect_table(effects: Sequence[SmallFault]) -> ReportTable:
+def _small_fault_table(small_faults: Sequence[SmallFault]) -> ReportTable:
     rows = (
-        row(
+        make_row(
             effect.name,
             f"{effect.size:.2g} ± {effect.half_width:.2g} {effect.unit}".rstrip(),
             "yes" if effect.significant else "",
             muted=not effect.significant,
         )
-        for effect in effects
+        for effect in small_faults
     )
     return ReportTable(
         (Head("Small fault"), *number_heads("Size"), Head("Significant")),
@@ -146,19 +148,19 @@ def _effect_table(effects: Sequence[SmallFault]) -> ReportTable:
     )
 
 
-_HALVES_OF_WRENCH = (("force", "N", FORCE_AXES), ("torque", "N m", TORQUE_AXES))
+_FORCE_AND_TORQUE = (("force", "N", FORCE_AXES), ("torque", "N m", TORQUE_AXES))
 """Name, unit and columns of force and torque."""
 
 
 def span_columns(result: FitResult) -> tuple[Column, ...]:
-    """Return columns of the residual's magnitude with faulty spans shaded; may be none."""
+    """Return plots of the residual wrench over time with faulty time spans shaded, if any."""
     spans = result.checks.spans
     if not any(spans):
         return ()
     values = [prediction.residual for prediction in predict_wrenches(result)]
     return tuple(
         Column(
-            timeline.titled("Spans of time"),
+            timeline.title_with_motion("Spans of time"),
             timeline.label,
             tuple(
                 _magnitude_panel(
@@ -167,20 +169,25 @@ def span_columns(result: FitResult) -> tuple[Column, ...]:
                     timeline,
                     k,
                 )
-                for k, (_, _, axes) in enumerate(_HALVES_OF_WRENCH)
+                for k, (_, _, axes) in enumerate(_FORCE_AND_TORQUE)
             ),
-            link=timeline.link,
+            zoom_group=timeline.zoom_group,
         )
         for timeline in timelines(result.logs)
-        if not timeline.still
+        if not timeline.static_poses
     )
 
 
 def _magnitude_panel(
-    magnitudes: Sequence[Array], spans: Sequence[Sequence[Span]], timeline: Timeline, kind: int
+    magnitudes: Sequence[Array],
+    spans: Sequence[Sequence[Span]],
+    timeline: Timeline,
+    wrench_half: int,
 ) -> Panel:
-    name, unit, _ = _HALVES_OF_WRENCH[kind]
-    scale = prefixed(unit, max(float(magnitudes[index].max()) for index, _, _ in timeline.spans))
+    name, unit, _ = _FORCE_AND_TORQUE[wrench_half]
+    scale = with_si_prefix(
+        unit, max(float(magnitudes[index].max()) for index, _, _ in timeline.spans)
+    )
 
     def draw(axes: PanelAxes) -> None:
         codes: dict[str, str] = {}
@@ -188,7 +195,9 @@ def _magnitude_panel(
             first = 0.0 if index == timeline.spans[0][0] else begin
             for span in spans[index]:
                 start = span.start + first
-                color = codes.setdefault(span.code, (OTHER, BAND)[len(codes) % 2])
+                color = codes.setdefault(
+                    span.code, (colors.OTHER_BODY, colors.BAND)[len(codes) % 2]
+                )
                 label = span.code.replace("_", " ") if codes[span.code] == color else None
                 present = axes.get_legend_handles_labels()[1]
                 axes.axvspan(
@@ -201,11 +210,11 @@ def _magnitude_panel(
                 )
         axes.plot(
             *timeline.trace([magnitude / scale.factor for magnitude in magnitudes]),
-            color=ESTIMATE,
+            color=colors.ESTIMATE,
             lw=0.8,
             label="residual",
         )
         axes.set_ylim(bottom=0.0)
-        mark_logs(axes, timeline, numbered=kind == 0)
+        mark_logs(axes, timeline, numbered=wrench_half == 0)
 
     return Panel(draw, f"{name} [{scale.name}]")

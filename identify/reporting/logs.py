@@ -17,11 +17,11 @@ from identify.reporting.content import (
     Row,
     Section,
     Text,
+    make_row,
     make_table,
     number_heads,
-    row,
 )
-from identify.reporting.rounding import fixed, significant, with_half_width
+from identify.reporting.rounding import format_fixed, format_significant, with_half_width
 from identify.signals.prepared_log import acceleration_sources
 from identify.spatial import log_rotation, quaternion_from_rotation
 from identify.texts import json_text
@@ -71,7 +71,7 @@ _EXCLUDED_ROWS = {
     "Repeated": "Repeated: rows with the time stamp of the previous row. ",
     "Unused": "Unused: rows of segments too short to filter, and at edges. ",
 }
-"""Explanation of each column of excluded rows; a column is shown only if it has such rows."""
+"""Column of the log table and its explanation, for each reason why rows are excluded."""
 
 
 def data_section(result: FitResult, truth: InertialParameters | None) -> Section:
@@ -104,12 +104,12 @@ def data_section(result: FitResult, truth: InertialParameters | None) -> Section
 
 def _acceleration_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
     rows = [
-        row(
+        make_row(
             f"{number}: {log.name}",
             quantity.replace("_", " "),
             source.description,
-            significant(source.noise),
-            significant(source.rms),
+            format_significant(source.noise),
+            format_significant(source.rms),
             "rad/s²" if quantity.startswith("angular") else "m/s²",
         )
         for number, log in enumerate(logs, start=1)
@@ -120,10 +120,10 @@ def _acceleration_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
         "Accelerations in the equations after the low-pass, mean of three axes: measured signals "
         "of the log, or else derivatives. The intervals include their noise."
     )
-    return (make_table(heads, rows, caption, words=3),) if rows else ()
+    return (make_table(heads, rows, caption, word_columns=3),) if rows else ()
 
 
-_NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(
+_NOISE_TABLES: Mapping[str, tuple[str, str, float]] = MappingProxyType(
     {
         "position": ("Position", "mm", 1e3),
         "quaternion": ("Attitude", "°", float(np.rad2deg(1.0))),
@@ -143,7 +143,7 @@ _NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(
 def _noise_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
     """Return tables of the noise of each signal: standard deviation, averaged over axes."""
     numbered = [(k, log, log.signal_noise) for k, log in enumerate(logs, start=1)]
-    names = [name for name in _NOISE if any(n and name in n.names for _, _, n in numbered)]
+    names = [name for name in _NOISE_TABLES if any(n and name in n.names for _, _, n in numbered)]
     if not names:
         return ()
     rows = []
@@ -153,13 +153,14 @@ def _noise_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
         variance = np.diag(noise.covariance).reshape(-1, 3).mean(axis=1)
         sigma = dict(zip(noise.names, np.sqrt(variance).tolist(), strict=True))
         texts = (
-            significant(_NOISE[name][2] * sigma[name]) + " given" * (name in log.recording.noise)
+            format_significant(_NOISE_TABLES[name][2] * sigma[name])
+            + " given" * (name in log.recording.noise)
             if name in sigma
             else "–"
             for name in names
         )
-        rows.append(row(f"{number}: {log.name}", *texts))
-    heads = (f"{title} [{unit}]" for title, unit, _ in map(_NOISE.__getitem__, names))
+        rows.append(make_row(f"{number}: {log.name}", *texts))
+    heads = (f"{title} [{unit}]" for title, unit, _ in map(_NOISE_TABLES.__getitem__, names))
     caption = (
         "Noise of the signals: standard deviation of a sample, mean of three axes, estimated above "
         "the band of the motion, or given by the schema. Slow errors such as drift are not "
@@ -169,7 +170,7 @@ def _noise_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
 
 
 def _log_row(name: str, log: LogSummary, excluded: Sequence[int]) -> Row:
-    return row(
+    return make_row(
         name,
         f"{log.recording.rows}",
         *map(str, excluded),
@@ -191,25 +192,27 @@ def provenance_section(result: FitResult, truth: InertialParameters | None) -> S
 
 def estimate_rows(estimate: Estimate, carrier: Estimate | None = None) -> list[Row]:
     """Return rows with the options, digests and frames of an estimate."""
-    options = _items(estimate.provenance.get("options"))
+    options = _as_list_items(estimate.provenance.get("options"))
     rows = [
-        row("Options", "; ".join(f"{name} = {_option_text(value)}" for name, value in options)),
-        row("estimate.json", f"sha256 {estimate_digest(estimate)}"),
+        make_row(
+            "Options", "; ".join(f"{name} = {_option_text(value)}" for name, value in options)
+        ),
+        make_row("estimate.json", f"sha256 {estimate_digest(estimate)}"),
     ]
     if carrier is not None:
-        rows.append(row("carrier.json", f"sha256 {estimate_digest(carrier)}"))
-    return [*rows, row("Body frame", _frame_text(estimate))]
+        rows.append(make_row("carrier.json", f"sha256 {estimate_digest(carrier)}"))
+    return [*rows, make_row("Body frame", _frame_text(estimate))]
 
 
 def provenance_section_of(provenance: Mapping[str, Any], details: Sequence[Row]) -> Section:
     """Return the section of a provenance: command, details, versions, and schema of each log."""
     command = provenance.get("command")
-    rows = [*([row("Command", f"`{command}`")] if command else []), *details]
+    rows = [*([make_row("Command", f"`{command}`")] if command else []), *details]
     versions = ", ".join(
-        f"{name} {version}" for name, version in _items(provenance.get("versions"))
+        f"{name} {version}" for name, version in _as_list_items(provenance.get("versions"))
     )
     if versions:
-        rows.append(row("Versions", versions))
+        rows.append(make_row("Versions", versions))
     schemas: dict[str, list[str]] = {}  # numbers of the logs by the text of their schema
     for number, log in enumerate(provenance.get("logs", ()), start=1):
         text = json_text(log["schema"])
@@ -230,13 +233,13 @@ def _frame_text(estimate: Estimate) -> str:
     for name, pose in poses:
         if pose is not None:
             rotation_vector = log_rotation(quaternion_from_rotation(pose.rotation))
-            position = ", ".join(fixed(1e3 * float(x), 3) for x in pose.position)
-            angles = ", ".join(fixed(float(np.rad2deg(x)), 3) for x in rotation_vector)
+            position = ", ".join(format_fixed(1e3 * float(x), 3) for x in pose.position)
+            angles = ", ".join(format_fixed(float(np.rad2deg(x)), 3) for x in rotation_vector)
             parts.append(f"{name} at [{position}] mm, rotation vector [{angles}]°")
     return "; ".join(parts)
 
 
-def _items(table: object) -> Iterable[tuple[object, object]]:
+def _as_list_items(table: object) -> Iterable[tuple[object, object]]:
     return table.items() if isinstance(table, Mapping) else ()
 
 

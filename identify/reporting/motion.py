@@ -10,10 +10,8 @@ import numpy as np
 from identify.arrays import Array
 from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import InertialParameters
+from identify.reporting import colors
 from identify.reporting.canvas import (
-    ESTIMATE,
-    GRID,
-    OTHER,
     AxesT,
     Column,
     Panel,
@@ -29,12 +27,12 @@ from identify.reporting.content import (
     ReportTable,
     Section,
     Text,
+    make_row,
     make_table,
-    row,
 )
-from identify.reporting.parameter_table import ABOUT_COM, parameter_rows
+from identify.reporting.parameter_table import GROUPS_ABOUT_COM, parameter_rows
 from identify.reporting.precision import SOURCE_NAMES, body_scales
-from identify.reporting.rounding import significant, typeset
+from identify.reporting.rounding import format_significant, typeset
 from identify.reporting.timeline import require_logs
 from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, RATE_PRODUCTS
 
@@ -52,13 +50,13 @@ _ADVICE = {
     "calibration": "A longer log does not reduce it, but a better calibration of the sensor does.",
     "fault": "The remedies in the findings reduce it.",
 }
-"""Advice on how to reduce each source of variance."""
+"""Advice on how to reduce each source of an estimate's variance."""
 
 
 def motion_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section of the excitation compared with noise, with recommended motions."""
+    """Return the report section of the excitation by the motion, with recommended motions."""
     advice = result.checks.motion_advice
-    advice_block: Block = BulletList(advice) if advice else Text(_advice_on_widest(result))
+    advice_block: Block = BulletList(advice) if advice else Text(_advice_on_widest_interval(result))
     caption = (
         "Motion: RMS of the quantities in which the equations of motion are linear, compared with "
         "their noise, after the low-pass. If a sensor offset is fitted, only changes within a log "
@@ -77,14 +75,14 @@ def motion_section(result: FitResult, truth: InertialParameters | None) -> Secti
     return Section("motion", "Which motion to record next", blocks)
 
 
-def _advice_on_widest(result: FitResult) -> str:
+def _advice_on_widest_interval(result: FitResult) -> str:
     """Explain how to narrow the widest interval, if all parameters are identifiable."""
     if result.verdict.usable == "no":
         return "Remove the errors listed in the verdict before you record another motion."
     estimate, scales = result.estimate, body_scales(result.estimate)
     widths = [
         (line.half_width / scales[line.group], line.name)
-        for line in parameter_rows(estimate, None, ABOUT_COM)
+        for line in parameter_rows(estimate, None, GROUPS_ABOUT_COM)
         if line.half_width is not None and line.decided_by not in (*UNIDENTIFIED_SOURCES, "given")
     ]
     if not widths:
@@ -94,7 +92,7 @@ def _advice_on_widest(result: FitResult) -> str:
     text = (
         f"{''.join(f'The need {need} is not met. ' for need in unmet)}Relative to the body's own "
         f"scale, the widest interval is that of {name} "
-        f"(± {typeset(significant(100.0 * width, 2))} %)."
+        f"(± {typeset(format_significant(100.0 * width, 2))} %)."
     )
     shares = estimate.variance_shares.get(name)
     if not shares:
@@ -105,22 +103,22 @@ def _advice_on_widest(result: FitResult) -> str:
 
 def _feature_table(result: FitResult) -> ReportTable:
     motion, noise = feature_rms(result)
-    names = [(name, label) for label, names, _ in GROUPS for name in names]
+    names = [(name, label) for label, names, _ in FEATURE_GROUPS for name in names]
     rows = (
-        row(
+        make_row(
             name,
             label.partition("[")[2].rstrip("]"),
-            significant(rms),
-            significant(sigma),
+            format_significant(rms),
+            format_significant(sigma),
             _signal_to_noise(rms, sigma),
         )
         for (name, label), rms, sigma in zip(names, motion.tolist(), noise.tolist(), strict=True)
     )
     heads = ("Quantity", "Unit", "motion, RMS", "noise, 1 σ", "motion : noise")
-    return make_table(heads, rows, words=2)
+    return make_table(heads, rows, word_columns=2)
 
 
-GROUPS = (
+FEATURE_GROUPS = (
     ("acceleration less gravity, a′ [m/s²]", ("a′x", "a′y", "a′z"), PROPER_ACCELERATION),
     ("angular acceleration, α [rad/s²]", ("αx", "αy", "αz"), ANGULAR_ACCELERATION),
     (
@@ -129,10 +127,10 @@ GROUPS = (
         RATE_PRODUCTS,
     ),
 )
-"""Axis label, names and columns of each group of the twelve features of the motion."""
+"""Axis label, names and columns of each group of motion features, such as accelerations."""
 
-_MIN_DRAWN_SHARE = 1e-6
-"""Minimum drawn value, relative to the largest feature of its group."""
+_MIN_DRAWN_RATIO = 1e-6
+"""Minimum drawn value of a motion feature, relative to the largest of its group."""
 
 
 def excitation(result: FitResult, *, ax: AxesT | None = None) -> Figure | AxesT:
@@ -156,14 +154,14 @@ def excitation_columns(result: FitResult) -> tuple[Column, ...]:
             xlabel=label,
             height=0.12 + 0.19 * len(names),
         )
-        for label, names, columns in GROUPS
+        for label, names, columns in FEATURE_GROUPS
         if motion[columns].any()
     )
-    return (Column("Motion", "", panels, shared=False),) if panels else ()
+    return (Column("Motion", "", panels, shared_x=False),) if panels else ()
 
 
 def feature_rms(result: FitResult) -> tuple[Array, Array]:
-    """Return RMS of the twelve features over all logs, relative to a constant, and of noise.
+    """Return the RMS of the motion's twelve features over all logs, and of their noise.
 
     Returns:
         Two arrays of shape (12,): the motion, and the standard deviation of its noise.
@@ -180,7 +178,7 @@ def feature_rms(result: FitResult) -> tuple[Array, Array]:
 
 
 def _draw_features(axes: PanelAxes, names: tuple[str, ...], motion: Array, noise: Array) -> None:
-    minimum = _MIN_DRAWN_SHARE * motion.max()
+    minimum = _MIN_DRAWN_RATIO * motion.max()
     drawn, noisy = np.maximum(motion, minimum), noise > minimum
     floor = np.maximum(noise, minimum)
     low = min(float(drawn.min()), float(noise[noisy].min(initial=np.inf)))
@@ -188,10 +186,10 @@ def _draw_features(axes: PanelAxes, names: tuple[str, ...], motion: Array, noise
     set_log_scale(axes)
     ratios = [_signal_to_noise(*pair) for pair in zip(motion, noise, strict=True)]
     heights = label_rows(axes, names, ratios)
-    axes.hlines(heights, floor, drawn, color=GRID, lw=5.0)
-    axes.plot(drawn, heights, "o", color=ESTIMATE, ms=5.5, mew=0.0, label="motion, RMS")
+    axes.hlines(heights, floor, drawn, color=colors.GRID, lw=5.0)
+    axes.plot(drawn, heights, "o", color=colors.ESTIMATE, ms=5.5, mew=0.0, label="motion, RMS")
     if noisy.any():
-        look = {"color": OTHER, "ms": 9.0, "mew": 2.0}
+        look = {"color": colors.OTHER_BODY, "ms": 9.0, "mew": 2.0}
         axes.plot(floor[noisy], heights[noisy], "|", label="noise, 1 σ", **look)
 
 
@@ -199,6 +197,6 @@ def _signal_to_noise(motion: float, noise: float) -> str:
     """Format the ratio of motion to noise; empty if the noise is unknown."""
     if noise <= 0.0:
         return ""
-    if motion > noise / _MIN_DRAWN_SHARE:
+    if motion > noise / _MIN_DRAWN_RATIO:
         return "> 10⁶ : 1"
-    return f"{significant(motion / noise)} : 1"
+    return f"{format_significant(motion / noise)} : 1"

@@ -12,7 +12,8 @@ import numpy as np
 from identify.arrays import Array, Vec3
 from identify.design.plan import SUPERVISION
 from identify.pipeline.required_precision import INTERVAL_NAMES
-from identify.reporting.canvas import AXES, ESTIMATE, OTHER, Column, Panel, PanelAxes
+from identify.reporting import colors
+from identify.reporting.canvas import Column, Panel, PanelAxes
 from identify.reporting.content import (
     BulletList,
     Cell,
@@ -21,11 +22,11 @@ from identify.reporting.content import (
     Section,
     Tile,
     Tiles,
+    make_row,
     make_table,
     render_page,
-    row,
 )
-from identify.reporting.rounding import significant
+from identify.reporting.rounding import format_significant
 
 if TYPE_CHECKING:
     from identify.design import MotionDesign
@@ -84,7 +85,7 @@ def precision(design: MotionDesign) -> Section | None:
     return Section(
         "precision",
         "What it will give",
-        (make_table(heads, _width_rows(design), caption, words=2),),
+        (make_table(heads, _width_rows(design), caption, word_columns=2),),
     )
 
 
@@ -95,8 +96,8 @@ def _width_rows(design: MotionDesign) -> Iterator[Row]:
         unit, factor = _UNITS[quantity]
         needs = [need for need in design.needs if need.quantity == quantity]
         for name in names:
-            yield row(
-                Cell(name[0], sub=name[1:]),
+            yield make_row(
+                Cell(name[0], subscript=name[1:]),
                 unit,
                 *(_number(factor * each[name]) for each in (widths, unplanned)),
                 "; ".join(need.text for need in needs) if name == names[0] else "",
@@ -114,7 +115,7 @@ def _time_of(design: MotionDesign, quantity: str) -> str:
 
 
 def _number(value: float) -> str:
-    return significant(value, 2) if np.isfinite(value) else "–"
+    return format_significant(value, 2) if np.isfinite(value) else "–"
 
 
 def curves(design: MotionDesign) -> Section:
@@ -137,7 +138,7 @@ def curves(design: MotionDesign) -> Section:
             share = torques[f"the torque of {name}"]
             draw = partial(_draw_curve, t=t, x=share, bounds=(0.0, 100.0))
             panels.append(Panel(draw, "torque, %"))
-        columns.append(Column(name, "time [s]", tuple(panels), link="time"))
+        columns.append(Column(name, "time [s]", tuple(panels), zoom_group="time"))
     caption = (
         f"One period of {design.period:g} s; the horizontal lines are limits. Torques are shown as "
         "the share of their limit that is used."
@@ -154,8 +155,8 @@ def _shares_of_limits(design: MotionDesign) -> dict[str, Array]:
 def _draw_curve(axes: PanelAxes, *, t: Array, x: Array, bounds: tuple[float, ...]) -> None:
     for bound in bounds:
         if np.isfinite(bound):
-            axes.axhline(bound, color=OTHER, lw=0.8)
-    axes.plot(t, x, color=ESTIMATE, lw=1.0)
+            axes.axhline(bound, color=colors.OTHER_BODY, lw=0.8)
+    axes.plot(t, x, color=colors.ESTIMATE, lw=1.0)
     axes.set_xlim(float(t[0]), float(t[-1]))
 
 
@@ -166,28 +167,27 @@ def other_limits(design: MotionDesign) -> Section | None:
         if name.startswith("the torque of ") or not share.any() or len(columns) == _MAX_CURVES:
             continue
         draw = partial(_draw_curve, t=design.curve_times, x=share, bounds=(100.0,))
-        columns.append(Column(name, "time [s]", (Panel(draw, "%"),), link="time"))
-    caption = ""
+        columns.append(Column(name, "time [s]", (Panel(draw, "%"),), zoom_group="time"))
     if (path := design.path) is not None:
         columns += _path_columns(path)
-        caption = "Path: origin of the tool's frame in the base of the robot, from the dot."
     if not columns:
         return None
+    caption = "Path: origin of the tool's frame in the base of the robot, from the dot."
     return Section("path", "Path and other limits", (Pictures(tuple(columns), caption),))
 
 
 def _path_columns(path: Vec3) -> Iterator[Column]:
     for i, j in ((0, 1), (0, 2)):
         draw = partial(_draw_path, x=path[:, i], y=path[:, j])
-        name_i, name_j = AXES[i][0], AXES[j][0]
+        name_i, name_j = colors.AXIS_STYLES[i][0], colors.AXIS_STYLES[j][0]
         yield Column(
             f"path, {name_i}{name_j}", f"{name_i} [m]", (Panel(draw, f"{name_j} [m]", height=2.2),)
         )
 
 
 def _draw_path(axes: PanelAxes, *, x: Array, y: Array) -> None:
-    axes.plot(x, y, color=ESTIMATE, lw=0.9)
-    axes.plot(x[:1], y[:1], "o", color=OTHER, ms=5.0)
+    axes.plot(x, y, color=colors.ESTIMATE, lw=0.9)
+    axes.plot(x[:1], y[:1], "o", color=colors.OTHER_BODY, ms=5.0)
 
 
 SECTIONS: tuple[Callable[[MotionDesign], Section | None], ...] = (

@@ -15,18 +15,18 @@ from identify.reporting.content import Section, SectionBuilder, render_page
 from identify.reporting.diagnosis import checks_section
 from identify.reporting.logs import data_section, offset_section, provenance_section
 from identify.reporting.motion import motion_section
-from identify.reporting.precision import decided_section
+from identify.reporting.precision import precision_section
 from identify.reporting.replays import replay_section
-from identify.reporting.result import use_section, verdict_section
-from identify.reporting.wrenches import explained_section
+from identify.reporting.result import export_section, verdict_section
+from identify.reporting.wrenches import wrench_section
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
 
 
-def _for_carrier(build: SectionBuilder) -> SectionBuilder:
-    """Make a builder of the same section for the carrier of a payload, if there is one."""
+def _section_for_carrier(build: SectionBuilder) -> SectionBuilder:
+    """Return a function that makes the same report section for the carrier of a payload."""
 
     def build_for_carrier(result: FitResult, truth: InertialParameters | None) -> Section | None:
         carrier = result.carrier
@@ -38,21 +38,21 @@ def _for_carrier(build: SectionBuilder) -> SectionBuilder:
 
 SECTIONS: tuple[SectionBuilder, ...] = (
     verdict_section,
-    _for_carrier(verdict_section),
+    _section_for_carrier(verdict_section),
     body_section,
-    _for_carrier(body_section),
-    use_section,
-    _for_carrier(use_section),
-    explained_section,
+    _section_for_carrier(body_section),
+    export_section,
+    _section_for_carrier(export_section),
+    wrench_section,
     checks_section,
-    decided_section,
+    precision_section,
     motion_section,
     replay_section,
     offset_section,
     data_section,
     provenance_section,
 )
-"""Functions that make the report's sections, in their order."""
+"""Functions that make the sections of the report of a fit, in their order."""
 
 
 def report(
@@ -79,10 +79,7 @@ def report(
 
 
 def report_html(
-    result: FitResult,
-    truth: InertialParameters | None = None,
-    *,
-    written: datetime | None = None,
+    result: FitResult, truth: InertialParameters | None = None, *, written: datetime | None = None
 ) -> str:
     """Return the report of a fit as HTML; equal results and times give equal text.
 
@@ -102,12 +99,12 @@ def report_html(
         carrier=None if carrier is None else estimate_digest(carrier.estimate),
         frame=result.estimate.frame_description,
         written=written or datetime.now().astimezone(),
-        version=version_of(result.estimate.provenance),
+        version=toolkit_version(result.estimate.provenance),
     )
 
 
-def version_of(provenance: Mapping[str, object]) -> str:
-    """Return the version of the toolkit in a provenance; empty if it is not known."""
+def toolkit_version(provenance: Mapping[str, object]) -> str:
+    """Return the version of this package in an estimate's provenance; empty if unknown."""
     versions = provenance.get("versions")
     version = versions.get("inertia-identify") if isinstance(versions, Mapping) else None
     return "" if version in (None, "missing") else str(version)

@@ -18,12 +18,12 @@ from identify.reporting.rounding import (
     MAX_DIGITS,
     Unit,
     decimals_for,
-    fixed,
-    plus_minus,
-    scaled,
-    significant,
+    format_fixed,
+    format_half_width,
+    format_significant,
     unit_of_length,
     unit_of_mass,
+    with_power_of_ten,
 )
 from identify.texts import escape_unprintable
 
@@ -32,48 +32,51 @@ if TYPE_CHECKING:
 
     from identify.exchange import SavedEstimate
 
-Group: TypeAlias = Literal[
+ParameterGroup: TypeAlias = Literal[
     "mass", "com", "inertia_about_com", "first_moment", "inertia_about_origin", "principal"
 ]
 
 
-class _Quantity(NamedTuple):
-    """Definition of a group of parameters: names, units and values.
+class _GroupDefinition(NamedTuple):
+    """Definition of a group of parameters, such as the inertia: names, units and values.
 
     Attributes:
         names: their keys in estimate.json.
-        deciding: for each the entry of φ whose `decided_by` applies; empty if there is none.
+        decided_by_names: for each the entry of φ whose `decided_by` applies; may be empty.
         unit: SI unit.
         values: gives the parameters of a body, shape (n,).
         display_unit: gives the unit that suits the largest value, which is in SI.
     """
 
     names: tuple[str, ...]
-    deciding: tuple[str, ...]
+    decided_by_names: tuple[str, ...]
     unit: str
     values: Callable[[InertialParameters], Array]
     display_unit: Callable[[float], Unit]
 
 
 _COM, _INERTIA_ABOUT_COM = ("cx", "cy", "cz"), tuple(f"Ic{name[1:]}" for name in PHI[4:])
-_SCALED_MOMENT, _SCALED_INERTIA = partial(scaled, UNITS[1]), partial(scaled, UNITS[4])
-_QUANTITIES: dict[Group, _Quantity] = {
-    "mass": _Quantity(PHI[:1], PHI[:1], UNITS[0], lambda body: body.phi[:1], unit_of_mass),
-    "com": _Quantity(_COM, PHI[1:4], "m", lambda body: body.com, unit_of_length),
-    "inertia_about_com": _Quantity(
+_SCALED_MOMENT, _SCALED_INERTIA = (
+    partial(with_power_of_ten, UNITS[1]),
+    partial(with_power_of_ten, UNITS[4]),
+)
+_GROUP_DEFINITIONS: dict[ParameterGroup, _GroupDefinition] = {
+    "mass": _GroupDefinition(PHI[:1], PHI[:1], UNITS[0], lambda body: body.phi[:1], unit_of_mass),
+    "com": _GroupDefinition(_COM, PHI[1:4], "m", lambda body: body.com, unit_of_length),
+    "inertia_about_com": _GroupDefinition(
         _INERTIA_ABOUT_COM,
         PHI[4:],
         UNITS[4],
         lambda body: entries_from_symmetric(body.inertia_about_com),
         _SCALED_INERTIA,
     ),
-    "first_moment": _Quantity(
+    "first_moment": _GroupDefinition(
         PHI[1:4], PHI[1:4], UNITS[1], lambda body: body.phi[1:4], _SCALED_MOMENT
     ),
-    "inertia_about_origin": _Quantity(
+    "inertia_about_origin": _GroupDefinition(
         PHI[4:], PHI[4:], UNITS[4], lambda body: body.phi[4:], _SCALED_INERTIA
     ),
-    "principal": _Quantity(
+    "principal": _GroupDefinition(
         PRINCIPAL_MOMENT_NAMES,
         ("",) * 3,
         UNITS[4],
@@ -82,26 +85,28 @@ _QUANTITIES: dict[Group, _Quantity] = {
     ),
 }
 
-PRINCIPAL: tuple[Group, ...] = ("principal",)
-"""Principal moments of inertia about the centre of mass, ascending."""
+PRINCIPAL_MOMENTS: tuple[ParameterGroup, ...] = ("principal",)
+"""Names of the principal moments of inertia about the centre of mass, ascending."""
 
-GROUPS: tuple[Group, ...] = tuple(name for name in _QUANTITIES if name not in PRINCIPAL)
-"""Groups of parameters in the order of the tables, without principal moments."""
+TABLE_GROUPS: tuple[ParameterGroup, ...] = tuple(
+    name for name in _GROUP_DEFINITIONS if name not in PRINCIPAL_MOMENTS
+)
+"""Names of the parameter groups in the order of the tables, without principal moments."""
 
-ABOUT_COM: tuple[Group, ...] = GROUPS[:3]
-"""Groups of the ten parameters about the centre of mass: mass, centre of mass, inertia."""
+GROUPS_ABOUT_COM: tuple[ParameterGroup, ...] = TABLE_GROUPS[:3]
+"""Names of the parameter groups about the centre of mass: mass, centre of mass, inertia."""
 
-ABOUT_ORIGIN: tuple[Group, ...] = ("mass", "first_moment", "inertia_about_origin")
-"""Groups of the ten parameters φ about the origin of the body frame."""
+GROUPS_ABOUT_ORIGIN: tuple[ParameterGroup, ...] = ("mass", "first_moment", "inertia_about_origin")
+"""Names of the parameter groups about the body frame's origin: mass, first moment, inertia."""
 
 _SYMMETRY_TOLERANCE = 1e-6
 """Maximum distance of an interval's middle from the value, relative to its half-width, to write
 ±."""
 
 
-def display_unit(group: Group, largest: float) -> Unit:
+def display_unit(group: ParameterGroup, largest: float) -> Unit:
     """Return the unit that suits the largest value of a group, which is in SI."""
-    return _QUANTITIES[group].display_unit(largest)
+    return _GROUP_DEFINITIONS[group].display_unit(largest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +137,7 @@ class ParameterRow:
     """
 
     name: str
-    group: Group
+    group: ParameterGroup
     unit: str
     value: float
     interval: tuple[float, float] | None
@@ -166,7 +171,7 @@ class ParameterRow:
 def parameter_rows(
     estimate: SavedEstimate,
     truth: InertialParameters | None = None,
-    groups: Sequence[Group] = GROUPS,
+    groups: Sequence[ParameterGroup] = TABLE_GROUPS,
 ) -> tuple[ParameterRow, ...]:
     """Return the rows of the parameters of an estimate.
 
@@ -179,16 +184,16 @@ def parameter_rows(
 
 
 def _rows(
-    estimate: SavedEstimate, truth: InertialParameters | None, group: Group
+    estimate: SavedEstimate, truth: InertialParameters | None, group: ParameterGroup
 ) -> Iterator[ParameterRow]:
-    quantity = _QUANTITIES[group]
+    quantity = _GROUP_DEFINITIONS[group]
     values = quantity.values(estimate.parameters)
     truths = [None] * len(values) if truth is None else quantity.values(truth).tolist()
     largest = float(np.abs(values).max())
     widths = [high - low for low, high in filter(None, map(estimate.intervals.get, quantity.names))]
     known = [abs(true) for true in truths if true is not None]
     unit = quantity.display_unit(max(largest, 0.5 * min(widths, default=0.0), *known))
-    named = zip(quantity.names, quantity.deciding, values.tolist(), truths, strict=True)
+    named = zip(quantity.names, quantity.decided_by_names, values.tolist(), truths, strict=True)
     for name, deciding, value, true in named:
         interval, decided = estimate.intervals.get(name), estimate.decided_by
         decided_by = decided.get(name, decided.get(deciding, ""))
@@ -223,40 +228,42 @@ def _format_row(
         difference = value - unit.of(truth)
         # The error of an exact value has more digits than the value, which would show zeros only.
         exact = (
-            half is not None and not _without_zeros(fixed(half, decimals)) and decided_by != "given"
+            half is not None
+            and not _without_zeros(format_fixed(half, decimals))
+            and decided_by != "given"
         )
-        error = significant(difference) if exact else fixed(difference, decimals)
+        error = format_significant(difference) if exact else format_fixed(difference, decimals)
         error = f"+{error}" if difference > 0.0 and _without_zeros(error) else error
-    interval_text = _INTERVAL_REPLACEMENTS.get(decided_by, "")
+    interval_text = _MISSING_INTERVAL_TEXTS.get(decided_by, "")
     if not interval_text and interval is not None:
         interval_text = _format_interval(value, interval, unit, decimals)
     unknown = decided_by == "nothing"
     return FormattedRow(
         unit=unit.name,
-        value="–" if unknown else fixed(value, decimals),
+        value="–" if unknown else format_fixed(value, decimals),
         interval=interval_text,
-        truth="" if truth is None else fixed(unit.of(truth), decimals),
+        truth="" if truth is None else format_fixed(unit.of(truth), decimals),
         error="" if unknown else error,
     )
 
 
-_MIN_PRIOR_SHARE = 0.5
-"""Minimum contribution of the prior to a parameter's information that the caption states [%]."""
+_MIN_PRIOR_PERCENT = 0.5
+"""Minimum contribution of a prior to a parameter's information that is stated in a caption [%]."""
 
-_INTERVAL_REPLACEMENTS = {
+_MISSING_INTERVAL_TEXTS = {
     "given": "given",
     "default": "unidentifiable",
     "nothing": "not identifiable",
 }
-"""Text that replaces a missing interval, by what decided the parameter."""
+"""Text in place of a missing interval, by the source that determines the parameter."""
 
 
 def _format_interval(value: float, interval: tuple[float, float], unit: Unit, decimals: int) -> str:
     low, high = map(unit.of, interval)
     half = 0.5 * (high - low)
     if abs(0.5 * (low + high) - value) <= _SYMMETRY_TOLERANCE * max(abs(value), half):
-        return plus_minus(half, decimals)
-    return f"{fixed(low, decimals)} … {fixed(high, decimals)}"
+        return format_half_width(half, decimals)
+    return f"{format_fixed(low, decimals)} … {format_fixed(high, decimals)}"
 
 
 def _without_zeros(text: str) -> str:
@@ -266,7 +273,7 @@ def _without_zeros(text: str) -> str:
 def parameter_rich_table(
     estimate: SavedEstimate,
     truth: InertialParameters | None = None,
-    groups: Sequence[Group] = ABOUT_COM,
+    groups: Sequence[ParameterGroup] = GROUPS_ABOUT_COM,
     title: str | None = None,
 ) -> Table:
     """Return a terminal table of the parameters with intervals, and with errors if known.
@@ -285,7 +292,7 @@ def parameter_rich_table(
 
     rows = parameter_rows(estimate, truth, groups)
     caption = [f"± {estimate.interval_kind}"] if estimate.interval_kind else []
-    about_origin = "c, h and I are" if set(ABOUT_ORIGIN[1:]) & set(groups) else "c is"
+    about_origin = "c, h and I are" if set(GROUPS_ABOUT_ORIGIN[1:]) & set(groups) else "c is"
     caption.append(
         f"{estimate.frame_description}: {about_origin} about its origin, Ic about the centre of "
         "mass, all in its axes"
@@ -297,7 +304,7 @@ def parameter_rich_table(
         shares = ", ".join(
             f"{name} {percentage:.0f} %"
             for name, percentage in percentages.items()
-            if percentage >= _MIN_PRIOR_SHARE
+            if percentage >= _MIN_PRIOR_PERCENT
         )
         caption.append(f"share of the prior in the information: {shares}")
     if any(row.truth_outside_interval for row in rows):

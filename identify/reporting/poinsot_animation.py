@@ -14,14 +14,14 @@ from identify.arrays import Array
 from identify.errors import SimulationError
 from identify.files import write_text
 from identify.reporting.content import render_page
-from identify.reporting.rounding import significant
-from identify.reporting.simulated_motion import LENGTH, View, extent, family
+from identify.reporting.rounding import format_significant
+from identify.reporting.simulated_motion import LENGTH_UNIT, View, describe_extent, polhode_family
 from identify.simulation.poinsot import Poinsot
 from identify.simulation.poinsot_curves import herpolhode_curve, polhode_curve
 from identify.spatial import rotation_from_quaternion
 
 _VIEW = View.of(azimuth=np.deg2rad(-60.0), elevation=np.deg2rad(20.0))
-_MOST_FRAMES = 2000
+_MAX_FRAMES = 2000
 _DECIMALS = 5
 
 
@@ -58,14 +58,14 @@ def poinsot_html(construction: Poinsot) -> str:
         raise SimulationError(
             f"an animation needs at least two times, got {count}; pass more to `poinsot_motion`"
         )
-    subset = np.unique(np.linspace(0, count - 1, min(count, _MOST_FRAMES)).round().astype(int))
+    subset = np.unique(np.linspace(0, count - 1, min(count, _MAX_FRAMES)).round().astype(int))
     first, second, normal = construction.plane_axes.T
     up = np.stack((first, -second, -normal))  # the frame of the page: its third axis is against L
     time, trail = construction.time[subset], herpolhode_curve(construction)
     R_WB = rotation_from_quaternion(construction.quaternion[subset])
     rotations = up @ R_WB @ construction.axes
     reach = 1.12 * float(construction.semi_axes.max())  # half the width of what is shown
-    curves, separatrix = family(construction.moments)
+    curves, separatrix = polhode_family(construction.moments)
 
     def listed(array: Array) -> list:
         return np.round(array / reach, _DECIMALS).tolist()
@@ -87,25 +87,33 @@ def poinsot_html(construction: Poinsot) -> str:
         separators=(",", ":"),
         allow_nan=False,
     )
-    return render_page("poinsot.html", (), data=data, facts=_facts(construction, extent(trail)))
+    return render_page(
+        "poinsot.html",
+        (),
+        data=data,
+        facts=_describe_construction(construction, describe_extent(trail)),
+    )
 
 
-def _facts(construction: Poinsot, drawn: str) -> list[tuple[str, str]]:
-    """Describe the construction: moments, invariants and any cut of the herpolhode."""
+def _describe_construction(construction: Poinsot, extent_text: str) -> list[tuple[str, str]]:
+    """Describe a Poinsot construction: moments, invariants and any cut of the herpolhode."""
     invariants = construction.invariants
-    moments = ", ".join(significant(x, 4) for x in construction.moments)
+    moments = ", ".join(format_significant(x, 4) for x in construction.moments)
     facts = [
         ("principal moments", f"{moments} kg m²"),
-        ("kinetic energy K", f"{significant(float(invariants.kinetic_energy), 4)} J"),
-        ("angular momentum |L|", f"{significant(float(invariants.angular_momentum), 4)} kg m²/s"),
-        ("plane at √(2K)/|L|", f"{significant(construction.distance, 4)} {LENGTH}"),
+        ("kinetic energy K", f"{format_significant(float(invariants.kinetic_energy), 4)} J"),
+        (
+            "angular momentum |L|",
+            f"{format_significant(float(invariants.angular_momentum), 4)} kg m²/s",
+        ),
+        ("plane at √(2K)/|L|", f"{format_significant(construction.distance, 4)} {LENGTH_UNIT}"),
     ]
     if np.isfinite(invariants.period):
         turn = float(np.rad2deg(invariants.precession))
         facts += [
-            ("period of ω", f"{significant(float(invariants.period), 4)} s"),
-            ("precession a period", f"{significant(turn, 4)}°"),
+            ("period of ω", f"{format_significant(float(invariants.period), 4)} s"),
+            ("precession a period", f"{format_significant(turn, 4)}°"),
         ]
-    if drawn:
-        facts.append(("herpolhode drawn", drawn.removeprefix("; ")))
+    if extent_text:
+        facts.append(("herpolhode drawn", extent_text.removeprefix("; ")))
     return facts

@@ -1,4 +1,4 @@
-"""Report section of what determines each parameter: widths, variance sources, correlations."""
+"""Report section on what determines each parameter: data, noise, priors and constraints."""
 
 from __future__ import annotations
 
@@ -15,15 +15,8 @@ from identify.estimation.correlation import correlations_of
 from identify.estimation.variance_shares import VARIANCE_SOURCES
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
+from identify.reporting import colors
 from identify.reporting.canvas import (
-    AXES,
-    CONSTRAINT,
-    ESTIMATE,
-    GRID,
-    INK,
-    MEASURED,
-    OTHER,
-    SHADE,
     AxesT,
     Column,
     Panel,
@@ -40,11 +33,16 @@ from identify.reporting.content import (
     Row,
     Section,
     Text,
+    make_row,
     make_table,
-    row,
 )
-from identify.reporting.parameter_table import ABOUT_COM, PRINCIPAL, ParameterRow, parameter_rows
-from identify.reporting.rounding import fixed, significant, typeset
+from identify.reporting.parameter_table import (
+    GROUPS_ABOUT_COM,
+    PRINCIPAL_MOMENTS,
+    ParameterRow,
+    parameter_rows,
+)
+from identify.reporting.rounding import format_fixed, format_significant, typeset
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,7 +50,7 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
     from identify.pipeline.result import BodyResult
 
-_SHARES_CAPTION = (
+_VARIANCE_CAPTION = (
     "Variance by source: share of each source in the variance of an estimate; the width of its "
     "interval is proportional to the root of the variance."
 )
@@ -83,11 +81,11 @@ _DECIDED_BY_MEANINGS = {
     "prior": "prior: the prior contributes more information than the logs.",
     "nothing": "nothing: not identifiable from the logs, and without a value.",
 }
-"""Explanation of each value of `decided_by`."""
+"""Explanation of each source that determines a parameter (`decided_by`)."""
 
 
-def decided_section(result: BodyResult, truth: InertialParameters | None) -> Section:
-    """Return the section of what determines each parameter: variances and correlations."""
+def precision_section(result: BodyResult, truth: InertialParameters | None) -> Section:
+    """Return the report section on what determines each parameter: variances, correlations."""
     bodies = result.estimate.bodies
     present = {by for body in bodies for by in body.decided_by.values()}
     blocks: list[Block] = []
@@ -100,9 +98,11 @@ def decided_section(result: BodyResult, truth: InertialParameters | None) -> Sec
     table, caption = None, _WIDTHS_CAPTION
     if sources:
         meanings = (_SOURCE_MEANINGS[source] for source in sources)
-        caption = " ".join((_WIDTHS_CAPTION, _SHARES_CAPTION, *meanings))
+        caption = " ".join((_WIDTHS_CAPTION, _VARIANCE_CAPTION, *meanings))
         heads = ("Parameter", *(f"{SOURCE_NAMES[source]} [%]" for source in sources))
-        table = make_table(heads, [line for body in bodies for line in _share_rows(body, sources)])
+        table = make_table(
+            heads, [line for body in bodies for line in _variance_share_rows(body, sources)]
+        )
     blocks.append(Pictures(columns, caption, table))
     for body in bodies:
         blocks += _correlation_blocks(body)
@@ -126,7 +126,7 @@ def _correlation_blocks(estimate: Estimate) -> list[Block]:
     order = np.argsort(-np.abs(matrix[rows, columns]))
     pairs = [
         f"{names[rows[k]]} and {names[columns[k]]} "
-        f"({typeset(fixed(float(matrix[rows[k], columns[k]]), 2))})"
+        f"({typeset(format_fixed(float(matrix[rows[k], columns[k]]), 2))})"
         for k in order[:_MAX_PAIRS]
         if abs(matrix[rows[k], columns[k]]) >= _MIN_CORRELATION
     ]
@@ -139,10 +139,10 @@ def _correlation_blocks(estimate: Estimate) -> list[Block]:
         f"{_MIN_CORRELATION:g}."
     )
     cells = [
-        row(
+        make_row(
             name,
             *(
-                Cell(fixed(100.0 * float(value), 0), shade=round(4.0 * float(value)))
+                Cell(format_fixed(100.0 * float(value), 0), shade=round(4.0 * float(value)))
                 if column < number
                 else Cell("")
                 for column, value in enumerate(values[:-1])
@@ -155,13 +155,16 @@ def _correlation_blocks(estimate: Estimate) -> list[Block]:
     return [Text(summary), replace(grid, look="dense")]
 
 
-def _share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
-    names = [line.name for line in parameter_rows(estimate, None, (*ABOUT_COM, *PRINCIPAL))]
+def _variance_share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
+    names = [
+        line.name
+        for line in parameter_rows(estimate, None, (*GROUPS_ABOUT_COM, *PRINCIPAL_MOMENTS))
+    ]
     shares = [(name, estimate.variance_shares.get(name)) for name in names]
     return [
-        row(
+        make_row(
             name,
-            *(fixed(100.0 * by_source.get(source, 0.0), 0) for source in sources),
+            *(format_fixed(100.0 * by_source.get(source, 0.0), 0) for source in sources),
             heading=estimate.body_suffix.strip() if number == 0 else "",
         )
         for number, (name, by_source) in enumerate(shares)
@@ -169,16 +172,20 @@ def _share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
     ]
 
 
-_MIN_WIDTH = 1e-6
+_MIN_DRAWN_PERCENT = 1e-6
 """Minimum drawn relative width [%]; narrower intervals are drawn at this width."""
 
-_MAX_WIDTH = 1e5
+_MAX_DRAWN_PERCENT = 1e5
 """Maximum drawn relative width or error [%]; larger values are drawn at this value."""
 
 _MIN_SQUARED_LENGTH = 1e-20
-"""Minimum squared length scale of a body [m²], for bodies without extent."""
+"""Minimum squared radius of gyration [m²], for bodies without extent."""
 
-_MARKERS = {"data": ("o", ESTIMATE), "prior": ("s", MEASURED), "constraint": ("D", CONSTRAINT)}
+_MARKERS = {
+    "data": ("o", colors.ESTIMATE),
+    "prior": ("s", colors.MEASURED),
+    "constraint": ("D", colors.CONSTRAINT),
+}
 """Marker and colour of a parameter in the figure, by `decided_by`."""
 
 
@@ -220,7 +227,7 @@ def _bodies(result: BodyResult | SavedEstimate) -> list[tuple[SavedEstimate, str
 
 
 def _widths_column(estimate: SavedEstimate, truth: InertialParameters | None, title: str) -> Column:
-    rows = parameter_rows(estimate, truth, ABOUT_COM)
+    rows = parameter_rows(estimate, truth, GROUPS_ABOUT_COM)
     panel = Panel(
         partial(_draw_widths, rows=rows, scales=body_scales(estimate)),
         note="shaded: no better than the body's own scale",
@@ -231,7 +238,7 @@ def _widths_column(estimate: SavedEstimate, truth: InertialParameters | None, ti
 
 
 def body_scales(estimate: SavedEstimate) -> dict[str, float]:
-    """Return the body's own scale of mass [kg], length [m] and inertia [kg m²], by group."""
+    """Return a body's mass [kg], radius of gyration [m] and m L² [kg m²], by parameter group."""
     body = estimate.parameters
     squared_length = max(
         float(np.trace(body.inertia_about_com)) / (2.0 * body.mass), _MIN_SQUARED_LENGTH
@@ -252,17 +259,19 @@ def _draw_widths(
     high = 2.0 * float(np.nanmax([*widths, *errors, 150.0]))
     axes.set_xlim(low, high)
     set_log_scale(axes)
-    remarks = [_remark(row, float(width)) for row, width in zip(rows, widths, strict=True)]
+    remarks = [_row_remark(row, float(width)) for row, width in zip(rows, widths, strict=True)]
     heights = label_rows(axes, [row.name for row in rows], remarks)
-    axes.axvspan(100.0, high, color=SHADE, lw=0.0)
-    axes.hlines(heights, low, np.nan_to_num(widths, nan=low), color=GRID, lw=5.0)
+    axes.axvspan(100.0, high, color=colors.IMPRECISE, lw=0.0)
+    axes.hlines(heights, low, np.nan_to_num(widths, nan=low), color=colors.GRID, lw=5.0)
     for decided_by, (marker, color) in _MARKERS.items():
         selected = np.array([row.decided_by == decided_by for row in rows])
         if selected.any():
             look = {"color": color, "ms": 5.5, "mew": 0.0, "label": decided_by}
             axes.plot(widths[selected], heights[selected], marker, **look)
     if np.isfinite(errors).any():
-        axes.plot(errors, heights, "|", color=OTHER, ms=9.0, mew=2.0, label="true error")
+        axes.plot(
+            errors, heights, "|", color=colors.OTHER_BODY, ms=9.0, mew=2.0, label="true error"
+        )
 
 
 def _relative_sizes(
@@ -275,15 +284,15 @@ def _relative_sizes(
         else 100.0 * abs(value) / scales[row.group]
         for row, value in zip(rows, values, strict=True)
     ]
-    return np.clip(percentages, _MIN_WIDTH, _MAX_WIDTH)
+    return np.clip(percentages, _MIN_DRAWN_PERCENT, _MAX_DRAWN_PERCENT)
 
 
-def _remark(row: ParameterRow, width: float) -> str:
+def _row_remark(row: ParameterRow, width: float) -> str:
     if row.decided_by == "given":
         return "given"
     if not np.isfinite(width):
         return "unidentifiable"
-    return "< 10⁻⁶ %" if width <= _MIN_WIDTH else f"{significant(width)} %"
+    return "< 10⁻⁶ %" if width <= _MIN_DRAWN_PERCENT else f"{format_significant(width)} %"
 
 
 SOURCE_NAMES = dict(
@@ -301,7 +310,15 @@ SOURCE_NAMES = dict(
 _SOURCE_COLORS = dict(
     zip(
         VARIANCE_SOURCES,
-        (ESTIMATE, OTHER, MEASURED, CONSTRAINT, GRID, AXES[2][1], INK),
+        (
+            colors.ESTIMATE,
+            colors.OTHER_BODY,
+            colors.MEASURED,
+            colors.CONSTRAINT,
+            colors.GRID,
+            colors.AXIS_STYLES[2][1],
+            colors.TEXT,
+        ),
         strict=True,
     )
 )
@@ -320,23 +337,25 @@ def sources(result: FitResult | SavedEstimate, *, ax: AxesT | None = None) -> Fi
 def source_columns(result: BodyResult | SavedEstimate) -> tuple[Column, ...]:
     """Return the columns of the figure `sources`, one for each body with variance shares."""
     return tuple(
-        _shares_column(estimate, f"Variance by source{of_body}")
+        _variance_shares_column(estimate, f"Variance by source{of_body}")
         for estimate, of_body in _bodies(result)
         if estimate.variance_shares
     )
 
 
-def _shares_column(estimate: SavedEstimate, title: str) -> Column:
-    names = [row.name for row in parameter_rows(estimate, None, (*ABOUT_COM, *PRINCIPAL))]
+def _variance_shares_column(estimate: SavedEstimate, title: str) -> Column:
+    names = [
+        row.name for row in parameter_rows(estimate, None, (*GROUPS_ABOUT_COM, *PRINCIPAL_MOMENTS))
+    ]
     names = [name for name in names if name in estimate.variance_shares]
     panel = Panel(
-        partial(_draw_shares, names=names, estimate=estimate),
+        partial(_draw_variance_shares, names=names, estimate=estimate),
         height=0.12 + 0.22 * max(1, len(names)),
     )
     return Column(title, "share of the variance [%]", (panel,))
 
 
-def _draw_shares(axes: PanelAxes, names: list[str], estimate: SavedEstimate) -> None:
+def _draw_variance_shares(axes: PanelAxes, names: list[str], estimate: SavedEstimate) -> None:
     axes.set_xlim(0.0, 100.0)
     shares = [estimate.variance_shares[name] for name in names]
     largest = [max(by_source, key=by_source.__getitem__) for by_source in shares]

@@ -12,24 +12,17 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.errors import ProblemError
-from identify.reporting.canvas import (
-    AXES,
-    BAND,
-    DASHES,
-    ESTIMATE,
-    INK,
-    MEASURED,
-    OTHER,
-    AxesT,
-    Column,
-    Panel,
-    PanelAxes,
-    make_figure,
-    set_log_scale,
-)
+from identify.reporting import colors
+from identify.reporting.canvas import AxesT, Column, Panel, PanelAxes, make_figure, set_log_scale
 from identify.reporting.content import Pictures, Section, Text, Tile, Tiles
-from identify.reporting.rounding import Unit, prefixed, scaled, significant, unit_of_length
-from identify.reporting.timeline import require_logs, thin
+from identify.reporting.rounding import (
+    Unit,
+    format_significant,
+    unit_of_length,
+    with_power_of_ten,
+    with_si_prefix,
+)
+from identify.reporting.timeline import require_logs, thin_signal
 from identify.validation import ESTIMATE as BODY, ErrorBand, Replay, ReplayErrors, SingleShot
 
 if TYPE_CHECKING:
@@ -57,7 +50,7 @@ def replay_section(result: FitResult, truth: InertialParameters | None) -> Secti
 
 
 def _caption(result: FitResult) -> str:
-    """Explain the figures of the replay that are shown."""
+    """Explain the figures of the replay in a caption."""
     validation = result.validation
     replay, shot = validation.replay, validation.single_shot
     sentences = []
@@ -99,7 +92,7 @@ def _caption(result: FitResult) -> str:
 
 
 def _error_tiles(replay: Replay | None) -> tuple[Tiles, ...]:
-    """Return the errors at the end of the windows, compared with those expected from noise."""
+    """Return tiles of the errors at the end of replay windows, beside those expected of noise."""
     if replay is None:
         return ()
     expected = f"expected from wrench noise: {_final_errors(replay.noise)}" if replay.noise else ""
@@ -108,9 +101,9 @@ def _error_tiles(replay: Replay | None) -> tuple[Tiles, ...]:
 
 def _final_errors(errors: ReplayErrors) -> str:
     length = unit_of_length(float(errors.position[-1]))
-    angle = significant(float(np.rad2deg(errors.attitude[-1])), 2)
-    end = significant(errors.horizon[-1], 2)
-    position = significant(length.of(errors.position[-1]), 2)
+    angle = format_significant(float(np.rad2deg(errors.attitude[-1])), 2)
+    end = format_significant(errors.horizon[-1], 2)
+    position = format_significant(length.of(errors.position[-1]), 2)
     return f"{position} {length.name} and {angle}° in {end} s"
 
 
@@ -118,20 +111,20 @@ _ERROR_POINTS, _PATH_POINTS = 600, 4000
 """Maximum numbers of points of an error curve and of a replayed path, which can be zoomed."""
 
 _LOG_SCALE_RATIO = 8.0
-"""Ratio of the largest to the smallest final error above which the axis is logarithmic."""
+"""Ratio of the largest to the smallest final replay error above which the axis is logarithmic."""
 
 _MIN_DRAWN_SHARE = 1e-6
-"""Minimum error on a logarithmic axis, relative to the largest one."""
+"""Minimum drawn replay error on a logarithmic axis, relative to the largest error."""
 
-_LOOKS = (
-    {"color": ESTIMATE, "lw": 1.3},
-    {"color": OTHER, "lw": 2.6, "ls": (0, (4, 1.2))},
-    {"color": AXES[2][1], "lw": 3.4, "ls": (0, (1.2, 1.2))},
+_LINE_STYLES = (
+    {"color": colors.ESTIMATE, "lw": 1.3},
+    {"color": colors.OTHER_BODY, "lw": 2.6, "ls": (0, (4, 1.2))},
+    {"color": colors.AXIS_STYLES[2][1], "lw": 3.4, "ls": (0, (1.2, 1.2))},
 )
-"""Line styles of the estimate and of other bodies, which are drawn below the estimate."""
+"""Line styles of the replays of the estimate and of other bodies, which are drawn below it."""
 
-NOISE = "noise of the wrench alone"
-_NOISE_LOOK = {"color": INK, "lw": 1.0, "ls": (0, (1.0, 1.0))}
+NOISE_LABEL = "noise of the wrench alone"
+_NOISE_LINE_STYLE = {"color": colors.TEXT, "lw": 1.0, "ls": (0, (1.0, 1.0))}
 
 
 def replay(result: FitResult, *, ax: AxesT | None = None) -> Figure | AxesT:
@@ -155,34 +148,38 @@ def replay(result: FitResult, *, ax: AxesT | None = None) -> Figure | AxesT:
 def replay_columns(result: FitResult) -> tuple[Column, ...]:
     """Return the columns of the figure `replay`; none without replays."""
     validation = result.validation
-    columns = columns_of(validation.replay, validation.single_shot)
+    columns = columns_of_replay(validation.replay, validation.single_shot)
     if (alone := validation.unloaded) is None:
         return columns
-    more = columns_of(alone.windows, alone.single_shot)
+    more = columns_of_replay(alone.windows, alone.single_shot)
     return (
         *columns,
         *(dataclasses.replace(column, title=f"{column.title}, unloaded") for column in more),
     )
 
 
-def columns_of(windows: Replay | None, single_shot: SingleShot | None) -> tuple[Column, ...]:
-    """Return columns of errors and path of the windows, and of the errors of the single shot."""
+def columns_of_replay(windows: Replay | None, single_shot: SingleShot | None) -> tuple[Column, ...]:
+    """Return plots of a replay: errors and path of its windows, errors of the single shot."""
     columns: list[Column] = []
     if windows is not None:
         where = "time since the measured start of the window [s]"
         columns.append(
-            _errors(windows.errors, windows.band, windows.noise, "Replay error", where, of=", RMS")
+            _error_column(
+                windows.errors, windows.band, windows.noise, "Replay error", where, of=", RMS"
+            )
         )
-        columns.append(_path(windows))
+        columns.append(_path_column(windows))
     if (shot := single_shot) is not None:
         where = "time since the first state [s]"
         columns.append(
-            _errors(shot.errors, shot.band, shot.noise, "In one shot", where, logarithmic=True)
+            _error_column(
+                shot.errors, shot.band, shot.noise, "In one shot", where, logarithmic=True
+            )
         )
     return tuple(columns)
 
 
-def _errors(
+def _error_column(
     errors: Mapping[str, ReplayErrors],
     band: ErrorBand | None,
     noise: ReplayErrors | None,
@@ -192,13 +189,13 @@ def _errors(
     of: str = "",
     logarithmic: bool = False,
 ) -> Column:
-    alone = {} if noise is None else {NOISE: noise}
+    alone = {} if noise is None else {NOISE_LABEL: noise}
     errors = {**errors, **alone}
     position = {name: one.position for name, one in errors.items()}
     attitude = {name: np.rad2deg(one.attitude) for name, one in errors.items()}
     largest = max(float(values.max()) for values in attitude.values())
-    length = prefixed("m", max(float(values.max()) for values in position.values()))
-    angle = scaled("°", largest) if largest < 1e-2 else Unit("°", 1.0)
+    length = with_si_prefix("m", max(float(values.max()) for values in position.values()))
+    angle = with_power_of_ten("°", largest) if largest < 1e-2 else Unit("°", 1.0)
     horizon = {name: one.horizon for name, one in errors.items()}
     edges = (None, None) if band is None else (band.position, np.rad2deg(band.attitude))
     panels = []
@@ -208,9 +205,9 @@ def _errors(
     ):
         scaled_values = {name: errors / unit.factor for name, errors in values.items()}
         ends = [float(errors[-1]) for errors in scaled_values.values()]
-        end = f"{significant(ends[0], 3)}{'' if unit.name == '°' else ' '}{unit.name}"
+        end = f"{format_significant(ends[0], 3)}{'' if unit.name == '°' else ' '}{unit.name}"
         drawn = partial(
-            _growth,
+            _draw_error_growth,
             horizon=horizon,
             values=scaled_values,
             band=None if band is None or strip is None else (band.horizon, *strip / unit.factor),
@@ -221,7 +218,7 @@ def _errors(
     return Column(title, xlabel, tuple(panels))
 
 
-def _growth(
+def _draw_error_growth(
     axes: PanelAxes,
     horizon: Mapping[str, Array],
     values: Mapping[str, Array],
@@ -233,12 +230,18 @@ def _growth(
     if band is not None:
         first = int(logarithmic)  # errors are zero at the start
         times, low, high = (edge[first:] for edge in band)
-        axes.fill_between(times, low, high, color=BAND, lw=0.0, label="95 % of its uncertainty")
+        axes.fill_between(
+            times, low, high, color=colors.BAND, lw=0.0, label="95 % of its uncertainty"
+        )
     for number, name in reversed(list(enumerate(values))):
-        x, y = thin(horizon[name], values[name], _ERROR_POINTS // 2)
+        x, y = thin_signal(horizon[name], values[name], _ERROR_POINTS // 2)
         if logarithmic:
             x, y = x[y > minimum], y[y > minimum]
-        look = _NOISE_LOOK if name == NOISE else _LOOKS[min(number, len(_LOOKS) - 1)]
+        look = (
+            _NOISE_LINE_STYLE
+            if name == NOISE_LABEL
+            else _LINE_STYLES[min(number, len(_LINE_STYLES) - 1)]
+        )
         axes.plot(x, y, label=name, **look)
     axes.set_xlim(0.0, max(float(x[-1]) for x in horizon.values()))
     if logarithmic:
@@ -249,22 +252,28 @@ def _growth(
         axes.set_ylim(bottom=0.0)
 
 
-def _path(done: Replay) -> Column:
-    times = _one_after_another(done.times)
-    scale = unit_of_length(float(max(np.abs(done.measured).max(), np.abs(done.simulated).max())))
-    measured, simulated = (values / scale.factor for values in (done.measured, done.simulated))
+def _path_column(windows: Replay) -> Column:
+    times = _consecutive_times(windows.times)
+    scale = unit_of_length(
+        float(max(np.abs(windows.measured).max(), np.abs(windows.simulated).max()))
+    )
+    measured, simulated = (
+        values / scale.factor for values in (windows.measured, windows.simulated)
+    )
     panels = tuple(
         Panel(
-            partial(_windows, times=times, measured=measured[..., k], simulated=simulated[..., k]),
+            partial(
+                _draw_windows, times=times, measured=measured[..., k], simulated=simulated[..., k]
+            ),
             ylabel=f"{name} [{scale.name}]",
         )
         for k, name in enumerate("xyz")
     )
-    return Column("Replayed path", "time [s]", panels, link="replay")
+    return Column("Replayed path", "time [s]", panels, zoom_group="replay")
 
 
-def _one_after_another(times: Array) -> Array:
-    """Shift the times of windows so that each log follows the previous log."""
+def _consecutive_times(times: Array) -> Array:
+    """Shift the times of replay windows so that each log follows the previous log."""
     shifted = times.copy()
     for index in range(1, len(times)):
         back = shifted[index - 1, -1] - shifted[index, 0]
@@ -273,7 +282,7 @@ def _one_after_another(times: Array) -> Array:
     return shifted
 
 
-def _windows(axes: PanelAxes, times: Array, measured: Array, simulated: Array) -> None:
+def _draw_windows(axes: PanelAxes, times: Array, measured: Array, simulated: Array) -> None:
     last = times.shape[1] - 1
     step = max(1, last // max(4, _PATH_POINTS // len(times)))
     kept = np.unique([*range(0, last, step), last])
@@ -283,51 +292,58 @@ def _windows(axes: PanelAxes, times: Array, measured: Array, simulated: Array) -
         return np.pad(values[:, kept], ((0, 0), (0, 1)), constant_values=np.nan).ravel()
 
     x = line(times)
-    axes.plot(x, line(measured), color=MEASURED, lw=2.4, label="measured")
-    axes.plot(x, line(simulated), color=ESTIMATE, lw=0.9, ls=(0, DASHES), label="replayed")
-    starts = {"ms": 2.2, "mew": 0.0, "ls": "none", "color": ESTIMATE}
+    axes.plot(x, line(measured), color=colors.MEASURED, lw=2.4, label="measured")
+    axes.plot(
+        x,
+        line(simulated),
+        color=colors.ESTIMATE,
+        lw=0.9,
+        ls=(0, colors.PREDICTED_DASHES),
+        label="replayed",
+    )
+    starts = {"ms": 2.2, "mew": 0.0, "ls": "none", "color": colors.ESTIMATE}
     axes.plot(times[:, 0], simulated[:, 0], marker="o", label="start of a window", **starts)
     axes.set_xlim(float(times[0, 0]), float(times[-1, -1]))
 
 
-def windows_table(done: Replay) -> bytes:
+def windows_table(replay: Replay) -> bytes:
     """Return the windows of a replay as a Parquet file, with the positions of the first body.
 
     Columns: `window`, `t` [s], `since_start` [s], `simulated_px` … and `measured_px` … [m].
     """
-    windows, count = done.times.shape
-    return _parquet(
+    windows, count = replay.times.shape
+    return _parquet_bytes(
         {
             "window": np.repeat(np.arange(windows), count),
-            "t": done.times.ravel(),
-            "since_start": (done.times - done.times[:, :1]).ravel(),
-            **_columns("simulated_p", done.simulated.reshape(-1, 3)),
-            **_columns("measured_p", done.measured.reshape(-1, 3)),
+            "t": replay.times.ravel(),
+            "since_start": (replay.times - replay.times[:, :1]).ravel(),
+            **_numbered_columns("simulated_p", replay.simulated.reshape(-1, 3)),
+            **_numbered_columns("measured_p", replay.measured.reshape(-1, 3)),
         }
     )
 
 
-def single_shot_table(done: SingleShot) -> bytes:
+def single_shot_table(single_shot: SingleShot) -> bytes:
     """Return a single-shot simulation as a Parquet file: time, poses, errors [s, m, rad]."""
     columns = {
-        "t": done.time,
-        **_columns("simulated_p", done.position),
-        **_columns("simulated_q", done.quaternion),
-        **_columns("measured_p", done.measured_position),
-        **_columns("measured_q", done.measured_quaternion),
+        "t": single_shot.time,
+        **_numbered_columns("simulated_p", single_shot.position),
+        **_numbered_columns("simulated_q", single_shot.quaternion),
+        **_numbered_columns("measured_p", single_shot.measured_position),
+        **_numbered_columns("measured_q", single_shot.measured_quaternion),
     }
-    for name, errors in done.errors.items():
+    for name, errors in single_shot.errors.items():
         label = name.replace(" ", "_")
         columns[f"position_error_{label}"] = errors.position
         columns[f"attitude_error_{label}"] = errors.attitude
-    return _parquet(columns)
+    return _parquet_bytes(columns)
 
 
-def _columns(name: str, values: Array) -> dict[str, Array]:
+def _numbered_columns(name: str, values: Array) -> dict[str, Array]:
     return {f"{name}{axis}": column for axis, column in zip("xyzw", values.T, strict=False)}
 
 
-def _parquet(columns: Mapping[str, Array]) -> bytes:
+def _parquet_bytes(columns: Mapping[str, Array]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Report sections of the verdict with the findings, and of exports to copy."""
+"""Report sections of the verdict with the findings, and of exports to other programs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from identify.reporting.content import (
     Section,
     Text,
     Tone,
-    row,
+    make_row,
 )
-from identify.reporting.rounding import format_r_squared, significant
+from identify.reporting.rounding import format_r_squared, format_significant
 from identify.texts import json_text
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ class VerdictInWords:
 
     Attributes:
         usable: yes, with care, or no, and the reasons.
-        possible: whether the parameters are physically consistent.
+        physically_consistent: whether the parameters are physically consistent.
         identifiable: the parameters that the data identify.
         explains_data: whether the residual is noise, with the held-out R².
         needs: whether the intervals meet each required half-width.
     """
 
     usable: str
-    possible: str
+    physically_consistent: str
     identifiable: str
     explains_data: str
     needs: Mapping[str, str]
@@ -67,18 +67,18 @@ def verdict_in_words(result: BodyResult, explains_data: str) -> VerdictInWords:
     possible = "yes, some" if verdict.possible else "no, no"
     return VerdictInWords(
         usable=f"{verdict.usable} ({reasons})" if reasons else verdict.usable,
-        possible=f"{possible} distribution of mass has these parameters",
-        identifiable=_identifiable(result),
+        physically_consistent=f"{possible} distribution of mass has these parameters",
+        identifiable=_identifiability_text(result),
         explains_data=explains_data,
         needs={
-            need.text: _need_answer(need, result)
+            need.text: _precision_answer(need, result)
             for need in parse_required_precision(", ".join(result.verdict.needs))
         },
     )
 
 
 def verdict_reasons(result: BodyResult) -> str:
-    """Return the finding codes and unmet needs because of which an estimate is not fully usable."""
+    """Return the finding codes and unmet requirements that limit the use of an estimate."""
     unusable = result.verdict.usable == "no"
     codes = dict.fromkeys(
         f.code
@@ -90,7 +90,7 @@ def verdict_reasons(result: BodyResult) -> str:
     return "; ".join(reasons)
 
 
-def _identifiable(result: BodyResult) -> str:
+def _identifiability_text(result: BodyResult) -> str:
     decided = result.estimate.decided_by
     given = [name for name in PHI if decided[name] == "given"]
     default = [name for name in PHI if decided[name] in (*UNIDENTIFIED_SOURCES, "prior")]
@@ -101,7 +101,7 @@ def _identifiable(result: BodyResult) -> str:
 
 
 def wrench_explained(result: FitResult) -> str:
-    """Return whether the residual of the wrench is noise, with the held-out R²."""
+    """Describe whether the fit explains the wrench except for noise, with the held-out R²."""
     scores = result.validation.scores
     if scores is None:
         return "not tested, too few data for held-out scores"
@@ -117,15 +117,15 @@ def wrench_explained(result: FitResult) -> str:
     return f"{answer} (held out: {', '.join(parts)})"
 
 
-def _need_answer(need: RequiredPrecision, result: BodyResult) -> str:
+def _precision_answer(need: RequiredPrecision, result: BodyResult) -> str:
     half_width = need.widest_half_width(result.estimate)
     if half_width is None:
         return "not met, not identifiable"
-    text = f"± {significant(half_width, 2)} {need.unit}"
+    text = f"± {format_significant(half_width, 2)} {need.unit}"
     return f"met, {text}" if need.is_met(result.estimate) else f"not met, {text}"
 
 
-_ANSWERS: dict[str, tuple[str, Tone]] = {
+_USABILITY_ANSWERS: dict[str, tuple[str, Tone]] = {
     "yes": (
         "Usable: the body is physically consistent, identifiable, and explains the logs.",
         "good",
@@ -133,10 +133,10 @@ _ANSWERS: dict[str, tuple[str, Tone]] = {
     "with care": ("Usable with caution: {reasons}.", "warn"),
     "no": ("Do not use this estimate: {reasons}.", "bad"),
 }
-"""Questions of the verdict, with the texts of their answers."""
+"""Text and tone of each answer to the question whether an estimate is usable."""
 
 
-_USABLE_IN_PART = (
+_USABLE_IN_PART_ANSWER = (
     "Usable: the body is physically consistent and explains the logs. It is not identifiable in "
     "full; the table names the parameters that a default body completes."
 )
@@ -144,48 +144,50 @@ _USABLE_IN_PART = (
 
 
 def verdict_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section that states whether the estimate is usable, with findings and needs."""
+    """Return the report section on whether the estimate is usable, with findings."""
     return verdict_section_of(result, verdict_in_words(result, wrench_explained(result)))
 
 
-def verdict_section_of(result: BodyResult, words: VerdictInWords) -> Section:
-    """Return the section of a verdict in words, with findings and needs."""
+def verdict_section_of(result: BodyResult, verdict_words: VerdictInWords) -> Section:
+    """Return the report section of a given verdict, with findings and required precision."""
     verdict = result.verdict
-    answer, tone = _ANSWERS[verdict.usable]
+    answer, tone = _USABILITY_ANSWERS[verdict.usable]
     complete = len(verdict.identifiable) == len(PHI)
     rows = [
-        _answer_row("Usable", words.usable, verdict.usable == "yes"),
-        _answer_row("Physically consistent", words.possible, verdict.possible),
-        _answer_row("Identifiable", words.identifiable, complete or result.estimate.complete),
+        _answer_row("Usable", verdict_words.usable, verdict.usable == "yes"),
+        _answer_row("Physically consistent", verdict_words.physically_consistent, verdict.possible),
+        _answer_row(
+            "Identifiable", verdict_words.identifiable, complete or result.estimate.complete
+        ),
         # The held-out R² is in the section of the logs.
         _answer_row(
             "Explains the data",
-            words.explains_data.partition(" (held out")[0],
+            verdict_words.explains_data.partition(" (held out")[0],
             verdict.explains_data,
         ),
         *(
             _answer_row(f"Need {need}", text, verdict.needs[need])
-            for need, text in words.needs.items()
+            for need, text in verdict_words.needs.items()
         ),
     ]
     table = ReportTable((Head("Question"), Head("Answer", "prose")), tuple(rows))
     # A fit of payload and carrier lists the findings once, with its first body.
     listed = () if result.estimate.body == CARRIER else result.all_findings
     if verdict.usable == "yes" and not result.estimate.complete:
-        answer = _USABLE_IN_PART
+        answer = _USABLE_IN_PART_ANSWER
     blocks = [Text(answer.format(reasons=verdict_reasons(result))), *finding_table(listed), table]
     subject = f"the {result.estimate.body}" if result.estimate.body_suffix else "the estimate"
     return Section("verdict", f"Is {subject} usable?", tuple(blocks), tone)
 
 
 def _answer_row(name: str, answer: str, good: bool) -> Row:
-    return row(name, Cell(answer, tone="" if good else "warn"))
+    return make_row(name, Cell(answer, tone="" if good else "warn"))
 
 
 def finding_table(findings: Sequence[Finding]) -> tuple[ReportTable, ...]:
     """Return the table of findings, if there are any."""
     rows = [
-        row(
+        make_row(
             Cell(finding.severity, tone="warn" if finding.requires_care else ""),
             finding.code.replace("_", " "),
             str(finding),
@@ -196,27 +198,27 @@ def finding_table(findings: Sequence[Finding]) -> tuple[ReportTable, ...]:
     return (ReportTable(head, tuple(rows)),) if rows else ()
 
 
-_FORMATS = {"ur": "Universal Robots", "kuka": "KUKA", "urdf": "URDF", "mjcf": "MJCF (MuJoCo)"}
-"""Export formats of the report: the title of each format of `identify export`."""
+_EXPORT_TITLES = {"ur": "Universal Robots", "kuka": "KUKA", "urdf": "URDF", "mjcf": "MJCF (MuJoCo)"}
+"""Title of each export format in the report, by the format's name in `identify export`."""
 
 
-_NO_FLANGE = (
+_NO_FLANGE_NOTE = (
     "Controllers need the payload about the flange, whose place in the body frame is not known: "
     "give [body.flange] in the schema, or --at of identify export."
 )
 """Note of an export for which the pose of the flange is unknown."""
 
 
-def use_section(result: BodyResult, truth: InertialParameters | None) -> Section | None:
-    """Return exports to copy, with their frames; None if the estimate must not be used."""
+def export_section(result: BodyResult, truth: InertialParameters | None) -> Section | None:
+    """Return the report section of exports to other programs; None for an unusable estimate."""
     estimate = result.estimate
     if result.verdict.usable == "no" or "nothing" in estimate.decided_by.values():
         return None
     known = estimate.frames.flange is not None
-    formats = {n: title for n, title in _FORMATS.items() if known or n not in CONTROLLERS}
+    formats = {n: title for n, title in _EXPORT_TITLES.items() if known or n not in CONTROLLERS}
     blocks = [_export_block(estimate, name, title) for name, title in formats.items()]
     if not known:
-        blocks.insert(0, Text(_NO_FLANGE, "muted"))
+        blocks.insert(0, Text(_NO_FLANGE_NOTE, "muted"))
     parameters = json_text(
         {
             "mass": estimate.mass,

@@ -10,9 +10,9 @@ MAX_DIGITS = 7
 """Maximum number of significant digits in a table."""
 
 _MAX_DECIMALS = 12
-"""Maximum number of decimals; a smaller value is a rounding error."""
+"""Maximum number of decimals of a number; a smaller value is a rounding error."""
 
-_PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k"}
+_SI_PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k"}
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -33,11 +33,11 @@ def power_of_ten(exponent: int) -> str:
     return "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 
-def prefixed(unit: str, largest: float) -> Unit:
-    """Return a unit with the SI prefix for which `largest` is between 0.1 and 100."""
+def with_si_prefix(unit: str, largest: float) -> Unit:
+    """Return a unit with the SI prefix that makes a largest value between 0.1 and 100."""
     exponent = 3 * ((_exponent(largest) + 1) // 3)
-    exponent = min(max(exponent, min(_PREFIXES)), max(_PREFIXES))
-    return Unit(_PREFIXES[exponent] + unit, 10.0**exponent)
+    exponent = min(max(exponent, min(_SI_PREFIXES)), max(_SI_PREFIXES))
+    return Unit(_SI_PREFIXES[exponent] + unit, 10.0**exponent)
 
 
 def unit_of_mass(largest: float) -> Unit:
@@ -50,8 +50,8 @@ def unit_of_length(largest: float) -> Unit:
     return Unit("mm", 1e-3) if largest < 1.0 else Unit("m", 1.0)
 
 
-def scaled(unit: str, largest: float) -> Unit:
-    """Return a unit with the power of ten for which `largest` is from 1 to 1000: 10⁻³ kg m²."""
+def with_power_of_ten(unit: str, largest: float) -> Unit:
+    """Return a unit with the power of ten that suits a largest value, such as 10⁻³ kg m²."""
     exponent = 3 * (_exponent(largest) // 3)
     return Unit(f"{power_of_ten(exponent)} {unit}" if exponent else unit, 10.0**exponent)
 
@@ -64,25 +64,25 @@ def decimals_for(half_width: float | None, largest: float) -> int:
     return max(0, min(1 - _exponent(half_width), limit))
 
 
-def fixed(value: float, decimals: int) -> str:
+def format_fixed(value: float, decimals: int) -> str:
     """Format a number with fixed decimals, and without a sign if it rounds to zero."""
     text = f"{value:.{decimals}f}"
     return text.lstrip("-") if not text.strip("-0.") else text
 
 
-def plus_minus(half_width: float, decimals: int) -> str:
-    """Format a half-width behind ±; with two digits if rounding would give zero."""
-    text = fixed(half_width, decimals)
-    return f"± {text if text.strip('0.') else significant(half_width)}"
+def format_half_width(half_width: float, decimals: int) -> str:
+    """Format an interval's half-width behind ±, with two digits if it would round to zero."""
+    text = format_fixed(half_width, decimals)
+    return f"± {text if text.strip('0.') else format_significant(half_width)}"
 
 
 def with_half_width(value: float, half_width: float) -> str:
     """Format a value to two digits of its half-width, with it behind ±."""
     decimals = decimals_for(half_width, abs(value))
-    return f"{fixed(value, decimals)} {plus_minus(half_width, decimals)}"
+    return f"{format_fixed(value, decimals)} {format_half_width(half_width, decimals)}"
 
 
-def significant(value: float, digits: int = 2) -> str:
+def format_significant(value: float, digits: int = 2) -> str:
     """Format a number with significant digits, and an exponent if it is very small or large."""
     if value == 0.0 or not math.isfinite(value):
         return f"{value:g}"
@@ -102,13 +102,13 @@ def format_r_squared(score: float) -> str:
     return f"{score:.{digits}f}" if lost > 0.0 else "1"
 
 
-_MINUS = re.compile(r"(?<![\w.)\]])-(?=[\d.]*\d)")
-_POWER = re.compile(r"(?<=\d)e([+-]?)0*(\d+)(?!\w)")
+_MINUS_PATTERN = re.compile(r"(?<![\w.)\]])-(?=[\d.]*\d)")
+_EXPONENT_PATTERN = re.compile(r"(?<=\d)e([+-]?)0*(\d+)(?!\w)")
 
 
 def typeset(text: str) -> str:
     """Typeset the numbers of a text: minus signs for hyphens, and 2·10⁻⁶ for 2e-06."""
-    with_powers = _POWER.sub(
+    with_powers = _EXPONENT_PATTERN.sub(
         lambda match: f"·10{(match[1].strip('+') + match[2]).translate(_SUPERSCRIPTS)}", text
     )
     return minus_signs(with_powers)
@@ -116,7 +116,7 @@ def typeset(text: str) -> str:
 
 def minus_signs(text: str) -> str:
     """Replace the hyphen before each number by a minus sign."""
-    return _MINUS.sub("−", text)
+    return _MINUS_PATTERN.sub("−", text)
 
 
 def _exponent(value: float) -> int:

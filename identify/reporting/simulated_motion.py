@@ -14,23 +14,16 @@ from scipy.spatial.transform import Rotation
 from identify.arrays import Array, Flags, Mat33, Phi, PhiLike, Vec3
 from identify.errors import ProblemError
 from identify.inertia import spatial_momentum
-from identify.reporting.canvas import (
-    AXES,
-    BAND,
-    ESTIMATE,
-    INK,
-    MEASURED,
-    MUTED,
-    OTHER,
-    SQUARE_HEIGHT,
-    AxesT,
-    Column,
-    Panel,
-    PanelAxes,
-    make_figure,
+from identify.reporting import colors
+from identify.reporting.canvas import SQUARE_HEIGHT, AxesT, Column, Panel, PanelAxes, make_figure
+from identify.reporting.rounding import (
+    Unit,
+    format_significant,
+    unit_of_length,
+    with_power_of_ten,
+    with_si_prefix,
 )
-from identify.reporting.rounding import Unit, prefixed, scaled, significant, unit_of_length
-from identify.reporting.timeline import BUCKETS, thin
+from identify.reporting.timeline import THINNING_BUCKETS, thin_signal
 from identify.simulation import Trajectory
 from identify.simulation.free_rotation import Regime
 from identify.simulation.poinsot import Poinsot, polhode_curves
@@ -42,8 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_TALL = 1.55
-_OF_ORIGIN = "of the body's origin, world axes"
+_TALL_PANEL_HEIGHT = 1.55
+_ORIGIN_NOTE = "of the body's origin, world axes"
 
 
 def motion(
@@ -80,15 +73,19 @@ def motion(
     pose.append(Panel(angle, "turned [°]", "angle from the first attitude"))
     velocity, spin = path.velocity, path.angular_velocity
     velocities = (
-        _vector(path, velocity, prefixed("m/s", _largest(velocity)), "v", _OF_ORIGIN),
-        _vector(path, spin, scaled("rad/s", _largest(spin)), "ω", "body axes"),
+        _vector_panel(
+            path, velocity, with_si_prefix("m/s", _largest_magnitude(velocity)), "v", _ORIGIN_NOTE
+        ),
+        _vector_panel(
+            path, spin, with_power_of_ten("rad/s", _largest_magnitude(spin)), "ω", "body axes"
+        ),
     )
     columns = (
         Column("Pose", "time [s]", tuple(pose)),
         Column("Velocity", "time [s]", velocities),
         Column("Momentum and energy", "time [s]", _dynamics(path, phi, gravity)),
     )
-    return make_figure(columns, across=3, ax=ax)
+    return make_figure(columns, columns_per_row=3, ax=ax)
 
 
 def _dynamics(path: Trajectory, phi: Phi, gravity: ArrayLike) -> tuple[Panel, Panel]:
@@ -99,36 +96,38 @@ def _dynamics(path: Trajectory, phi: Phi, gravity: ArrayLike) -> tuple[Panel, Pa
     spin = rotate(R, momentum[:, 3:] - cross(com, momentum[:, :3]))
     energy = path.energy(phi, gravity)
     change = energy - energy[0]
-    joule = scaled("J", _largest(change))
+    joule = with_power_of_ten("J", _largest_magnitude(change))
     gained = partial(_line, time=path.time, values=change / joule.factor)
     about = "about the centre of mass, world axes"
     return (
-        _vector(path, spin, scaled("kg m²/s", _largest(spin)), "L", about),
-        Panel(gained, f"energy gained [{joule.name}]", height=_TALL),
+        _vector_panel(
+            path, spin, with_power_of_ten("kg m²/s", _largest_magnitude(spin)), "L", about
+        ),
+        Panel(gained, f"energy gained [{joule.name}]", height=_TALL_PANEL_HEIGHT),
     )
 
 
-def _vector(path: Trajectory, values: Vec3, unit: Unit, symbol: str, note: str) -> Panel:
+def _vector_panel(path: Trajectory, values: Vec3, unit: Unit, symbol: str, note: str) -> Panel:
     def draw(axes: PanelAxes) -> None:
-        for column, (name, colour, dashes) in zip(values.T, AXES, strict=True):
+        for column, (name, colour, dashes) in zip(values.T, colors.AXIS_STYLES, strict=True):
             _line(axes, path.time, column / unit.factor, color=colour, ls=dashes, label=name)
 
-    return Panel(draw, f"{symbol} [{unit.name}]", note, _TALL)
+    return Panel(draw, f"{symbol} [{unit.name}]", note, _TALL_PANEL_HEIGHT)
 
 
 def _line(
     axes: PanelAxes,
     time: Array,
     values: Array,
-    color: str = ESTIMATE,
+    color: str = colors.ESTIMATE,
     ls: str | tuple[float, tuple[float, ...]] = "-",
     label: str | None = None,
 ) -> None:
-    axes.plot(*thin(time, values, BUCKETS), color=color, ls=ls, label=label)
+    axes.plot(*thin_signal(time, values, THINNING_BUCKETS), color=color, ls=ls, label=label)
     axes.set_xlim(float(time[0]), float(time[-1]))
 
 
-def _largest(values: Array) -> float:
+def _largest_magnitude(values: Array) -> float:
     return float(np.abs(values).max())
 
 
@@ -148,11 +147,11 @@ class View:
         ca, sa, ce, se = np.cos(azimuth), np.sin(azimuth), np.cos(elevation), np.sin(elevation)
         return cls(np.array([[-sa, ca, 0.0], [-se * ca, -se * sa, ce], [ce * ca, ce * sa, se]]))
 
-    def flat(self, points: Vec3) -> Array:
-        """Project points to the plane of the view, shape (..., 2)."""
+    def project(self, points: Vec3) -> Array:
+        """Project points onto the plane of the view, shape (..., 2)."""
         return points @ self.axes[:2].T
 
-    def front(self, points: Vec3, inertia: Mat33) -> Flags:
+    def faces_viewer(self, points: Vec3, inertia: Mat33) -> Flags:
         """Return whether points of the ellipsoid rᵀ I r = 1 face the viewer, shape (...)."""
         return points @ inertia @ self.axes[2] >= 0.0
 
@@ -166,7 +165,7 @@ class View:
         root = np.linalg.cholesky(across @ np.linalg.inv(inertia) @ across.T)
         return np.column_stack((np.cos(theta), np.sin(theta))) @ root.T
 
-    def sides(self, curve: Vec3, inertia: Mat33) -> tuple[Array, Array]:
+    def split_visibility(self, curve: Vec3, inertia: Mat33) -> tuple[Array, Array]:
         """Split a projected curve on the ellipsoid into a visible and a hidden part, with NaN.
 
         Args:
@@ -176,7 +175,7 @@ class View:
         Returns:
             Two of shape (n, 2).
         """
-        seen, front = self.flat(curve), self.front(curve, inertia)
+        seen, front = self.project(curve), self.faces_viewer(curve, inertia)
         sides = []
         for shown in (front, ~front):
             # A point beyond each change belongs to both, so that the line has no hole there.
@@ -205,20 +204,22 @@ class View:
             label: names them all.
         """
         for index, curve in enumerate(curves):
-            near, far = self.sides(curve, inertia)
+            near, far = self.split_visibility(curve, inertia)
             axes.plot(*far.T, color=color, lw=0.8 * lw, alpha=0.3)
             axes.plot(*near.T, label=label if index == 0 else None, color=color, lw=lw)
 
 
-LENGTH = "1/√(kg m²)"
-VIEW = View.of(azimuth=np.deg2rad(35.0), elevation=np.deg2rad(24.0))
+LENGTH_UNIT = "1/√(kg m²)"
+DEFAULT_VIEW = View.of(azimuth=np.deg2rad(35.0), elevation=np.deg2rad(24.0))
 _POLHODES_PER_SIDE = 7
-"""Number of polhodes on either side of the separatrix."""
+"""Number of drawn polhodes on either side of the separatrix."""
 _ZERO_TOLERANCE = 1e-6
 """Relative size below which a component, or its change, is drawn as zero."""
 
 
-def poinsot(construction: Poinsot, view: View = VIEW, *, ax: AxesT | None = None) -> Figure | AxesT:
+def poinsot(
+    construction: Poinsot, view: View = DEFAULT_VIEW, *, ax: AxesT | None = None
+) -> Figure | AxesT:
     """Plot the polhode on the ellipsoid, the herpolhode, and ω in principal axes.
 
     Args:
@@ -229,20 +230,21 @@ def poinsot(construction: Poinsot, view: View = VIEW, *, ax: AxesT | None = None
     curve = herpolhode_curve(construction)
     ellipsoid = Panel(
         lambda axes: _ellipsoid(axes, construction, view),
-        ylabel=f"r up the view [{LENGTH}]",
-        note=f"I = {', '.join(significant(x, 3) for x in construction.moments)} kg m²",
+        ylabel=f"r up the view [{LENGTH_UNIT}]",
+        note=f"I = {', '.join(format_significant(x, 3) for x in construction.moments)} kg m²",
         height=SQUARE_HEIGHT,
     )
     plane = Panel(
         lambda axes: _herpolhode(axes, construction, curve),
-        ylabel=f"in the plane, across [{LENGTH}]",
-        note=f"{significant(construction.distance, 3)} {LENGTH} from the centre{extent(curve)}",
+        ylabel=f"in the plane, across [{LENGTH_UNIT}]",
+        note=f"{format_significant(construction.distance, 3)} {LENGTH_UNIT} from the centre"
+        + describe_extent(curve),
         height=SQUARE_HEIGHT,
     )
     w = construction.root_of_twice_energy * construction.polhode @ construction.axes
     spin = tuple(
         Panel(
-            partial(_component, time=construction.time, w=w, k=k),
+            partial(_draw_component, time=construction.time, w=w, k=k),
             ylabel=f"ω{'₁₂₃'[k]} [rad/s]",
             note=_regime_note(construction) if k == 0 else "",
             height=1.1,
@@ -250,14 +252,14 @@ def poinsot(construction: Poinsot, view: View = VIEW, *, ax: AxesT | None = None
         for k in range(3)
     )
     columns = (
-        Column("Inertia ellipsoid", f"r across the view [{LENGTH}]", (ellipsoid,)),
-        Column("Herpolhode", f"in the invariable plane [{LENGTH}]", (plane,)),
+        Column("Inertia ellipsoid", f"r across the view [{LENGTH_UNIT}]", (ellipsoid,)),
+        Column("Herpolhode", f"in the invariable plane [{LENGTH_UNIT}]", (plane,)),
         Column("Angular velocity in principal axes", "time [s]", spin),
     )
-    return make_figure(columns, across=3, ax=ax)
+    return make_figure(columns, columns_per_row=3, ax=ax)
 
 
-def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
+def polhode_family(moments: Vec3) -> tuple[list[Array], list[Array]]:
     """Return polhodes spread over the ellipsoid, and the separatrix; none if moments are equal.
 
     Returns:
@@ -277,14 +279,14 @@ def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
     return curves, separatrix
 
 
-def extent(curve: HerpolhodeCurve) -> str:
-    """Describe the drawn part of the herpolhode, as a suffix of a note; empty if all is drawn."""
+def describe_extent(curve: HerpolhodeCurve) -> str:
+    """Describe which part of a herpolhode is drawn, for a note; empty if all of it is drawn."""
     if curve.whole:
         return ""
-    duration = f"{significant(float(np.ptp(curve.time)), 3)} s"
+    duration = f"{format_significant(float(np.ptp(curve.time)), 3)} s"
     if not curve.periods >= 1.0:
         return f"; the first {duration}"
-    return f"; the first {significant(curve.periods, 2)} periods ({duration})"
+    return f"; the first {format_significant(curve.periods, 2)} periods ({duration})"
 
 
 def _ellipsoid(axes: PanelAxes, construction: Poinsot, view: View) -> None:
@@ -293,17 +295,19 @@ def _ellipsoid(axes: PanelAxes, construction: Poinsot, view: View) -> None:
     assert isinstance(axes, Axes)  # no page shows it
     inertia = np.diag(construction.moments)
     outline = view.outline(inertia)
-    axes.fill(*outline.T, color=BAND, lw=0.0)
-    curves, separatrix = family(construction.moments)
-    view.draw(axes, curves, inertia, color=MEASURED, lw=0.7, label="polhodes")
-    view.draw(axes, separatrix, inertia, color=INK, lw=0.9, label="separatrix")
-    axes.plot(*outline.T, color=MUTED, lw=0.9)
+    axes.fill(*outline.T, color=colors.BAND, lw=0.0)
+    curves, separatrix = polhode_family(construction.moments)
+    view.draw(axes, curves, inertia, color=colors.MEASURED, lw=0.7, label="polhodes")
+    view.draw(axes, separatrix, inertia, color=colors.TEXT, lw=0.9, label="separatrix")
+    axes.plot(*outline.T, color=colors.MUTED, lw=0.9)
     _principal_axes(axes, construction, view)
     polhode = polhode_curve(construction)
-    view.draw(axes, [polhode], inertia, color=OTHER, lw=2.0, label="this motion")
+    view.draw(axes, [polhode], inertia, color=colors.OTHER_BODY, lw=2.0, label="this motion")
     start = construction.polhode[0] @ construction.axes
-    axes.plot(*view.flat(start), "o", color=OTHER, ms=5.0, mec="white", mew=0.8, zorder=4)
-    _square(axes, 1.25 * float(np.abs(outline).max()))
+    axes.plot(
+        *view.project(start), "o", color=colors.OTHER_BODY, ms=5.0, mec="white", mew=0.8, zorder=4
+    )
+    _set_equal_scales(axes, 1.25 * float(np.abs(outline).max()))
 
 
 def _principal_axes(axes: Axes, construction: Poinsot, view: View) -> None:
@@ -311,8 +315,8 @@ def _principal_axes(axes: Axes, construction: Poinsot, view: View) -> None:
     longest = float(construction.semi_axes.max())
     for k, length in enumerate(construction.semi_axes):
         sign = 1.0 if view.axes[2, k] >= 0.0 else -1.0
-        color = AXES[k][1]
-        from_, to = view.flat(np.outer([length, length + 0.2 * longest], sign * np.eye(3)[k]))
+        color = colors.AXIS_STYLES[k][1]
+        from_, to = view.project(np.outer([length, length + 0.2 * longest], sign * np.eye(3)[k]))
         arrow = {"arrowstyle": "-|>", "color": color, "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
         axes.annotate("", to, from_, arrowprops=arrow)
         outward = (to - from_) / max(float(np.hypot(*(to - from_))), 0.05 * longest)
@@ -336,18 +340,18 @@ def _herpolhode(axes: PanelAxes, construction: Poinsot, curve: HerpolhodeCurve) 
     circle = np.column_stack((np.cos(theta), np.sin(theta)))
     for index, radius in enumerate(construction.herpolhode_radii):
         label = "bounds" if index == 0 else None
-        axes.plot(*(radius * circle).T, color=MUTED, lw=0.8, ls=(0, (3, 2)), label=label)
-    axes.plot(*path.T, color=OTHER, lw=1.1)
-    axes.plot(*path[0], "o", color=OTHER, ms=5.0, mec="white", mew=0.8, label="start")
-    axes.plot(0.0, 0.0, "+", color=INK, ms=7.0, label="foot of L")
+        axes.plot(*(radius * circle).T, color=colors.MUTED, lw=0.8, ls=(0, (3, 2)), label=label)
+    axes.plot(*path.T, color=colors.OTHER_BODY, lw=1.1)
+    axes.plot(*path[0], "o", color=colors.OTHER_BODY, ms=5.0, mec="white", mew=0.8, label="start")
+    axes.plot(0.0, 0.0, "+", color=colors.TEXT, ms=7.0, label="foot of L")
     reach = max(float(np.abs(path).max()), construction.herpolhode_radii[1])
     floor = 5e-2 * float(construction.semi_axes.max())  # of a steady spin it is a point
-    _square(axes, 1.12 * max(reach, floor))
+    _set_equal_scales(axes, 1.12 * max(reach, floor))
 
 
-def _component(axes: PanelAxes, time: Array, w: Vec3, k: int) -> None:
-    axes.axhline(0.0, color=MUTED, lw=0.7)
-    axes.plot(time, w[:, k], color=AXES[k][1], lw=1.2)
+def _draw_component(axes: PanelAxes, time: Array, w: Vec3, k: int) -> None:
+    axes.axhline(0.0, color=colors.MUTED, lw=0.7)
+    axes.plot(time, w[:, k], color=colors.AXIS_STYLES[k][1], lw=1.2)
     if len(time) > 1:
         axes.set_xlim(float(time.min()), float(time.max()))
     reach, whole = float(np.abs(w[:, k]).max()), float(np.abs(w).max())
@@ -367,10 +371,10 @@ def _regime_note(construction: Poinsot) -> str:
     }[Regime(int(invariants.regime))]
     if not np.isfinite(invariants.period):
         return words
-    return f"{words}, period {significant(float(invariants.period), 4)} s"
+    return f"{words}, period {format_significant(float(invariants.period), 4)} s"
 
 
-def _square(axes: Axes, reach: float) -> None:
+def _set_equal_scales(axes: Axes, reach: float) -> None:
     """Set equal scales on both axes, from −reach to reach."""
     from matplotlib.ticker import MaxNLocator
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array
-from identify.reporting.canvas import css_color
+from identify.reporting import colors
 from identify.reporting.rounding import typeset
 
 _CHARACTER_WIDTHS = (
@@ -30,28 +30,30 @@ _CHARACTER_WIDTHS = (
 )
 """Widths of characters relative to the font size, in the wide font DejaVu Sans; others have 1."""
 
-_WIDTH_OF = {
+_WIDTH_OF_CHARACTER = {
     character: width for width, characters in _CHARACTER_WIDTHS for character in characters
 }
 
 _TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-"""Allowed distances between ticks, times a power of ten."""
+"""Allowed distances between axis ticks, times a power of ten."""
 
 _AXIS_MARGIN = 0.08
 """Margin above and below the data relative to their range, if no limits are set."""
 
 _CLIP_LIMIT = 10.0
-"""Distance outside the axes, in lengths of an axis, to which more distant points are moved."""
+"""Maximum distance of drawn points outside the axes, relative to the axis length."""
 
 
 def text_width(text: str, size: float) -> float:
     """Estimate the width of a text in a font size."""
-    return size * sum(_WIDTH_OF.get(character, 1.0) for character in text)
+    return size * sum(_WIDTH_OF_CHARACTER.get(character, 1.0) for character in text)
 
 
 def write_text(text: str, x: float, y: float, size: float, color: str, more: str = "") -> str:
-    """Write an SVG text whose baseline begins at (x, y); `more` are further attributes."""
-    attributes = f'font-size="{size:g}" x="{x:.2f}" y="{y:.2f}" fill="{css_color(color)}"{more}'
+    """Return an SVG text element whose baseline begins at (x, y)."""
+    attributes = (
+        f'font-size="{size:g}" x="{x:.2f}" y="{y:.2f}" fill="{colors.css_color(color)}"{more}'
+    )
     return f"<text {attributes}>{escape(text)}</text>"
 
 
@@ -62,11 +64,11 @@ class Ticks(NamedTuple):
     labels: tuple[str, ...]
 
 
-class Note(NamedTuple):
-    """Text at an offset from a point; the coordinate inf means the end of an axis."""
+class PointNote(NamedTuple):
+    """Text in a figure at an offset from a point; the coordinate inf is the end of an axis."""
 
     text: str
-    at: tuple[float, float]
+    point: tuple[float, float]
     offset: tuple[float, float]
     anchor: str
     size: float
@@ -74,7 +76,7 @@ class Note(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Line, area or markers through points in data units.
+    """Line, area or markers of a figure through points in data units.
 
     Attributes:
         kind: "line", "area", or matplotlib's character of a marker.
@@ -196,7 +198,7 @@ def _even_ticks(low: float, high: float, max_steps: int, *, integer: bool) -> Ti
     return Ticks(values, tuple(label.replace("-", "−") for label in labels))
 
 
-class _SpanLook(TypedDict, total=False):
+class _AreaStyle(TypedDict, total=False):
     """Keyword arguments for the style of a filled area."""
 
     alpha: float
@@ -218,7 +220,7 @@ class SvgAxes:
     def __init__(self) -> None:
         self.x, self.y = Scale(7, 0.0), Scale(5, _AXIS_MARGIN)
         self.marks: list[Mark] = []
-        self.notes: list[Note] = []
+        self.notes: list[PointNote] = []
         self.legend: dict[str, list[Mark]] = {}
         self.y_ticks_drawn = True
 
@@ -290,17 +292,17 @@ class SvgAxes:
         ys = np.stack((y - half, y - half, y + half, y + half, gap), axis=-1)
         self._add(label, Mark("area", xs.ravel(), ys.ravel(), color, lw))
 
-    def _span(self, outline: tuple[Array, Array], color: str, **look: Unpack[_SpanLook]) -> None:
+    def _span(self, outline: tuple[Array, Array], color: str, **look: Unpack[_AreaStyle]) -> None:
         mark = Mark("area", *outline, color, look.get("lw", 0.0), opacity=look.get("alpha", 1.0))
         self._add(look.get("label"), mark)
 
-    def axhspan(self, low: float, high: float, *, color: str, **look: Unpack[_SpanLook]) -> None:
-        """Fill the area between two values of y; `look` is its alpha, lw and label."""
+    def axhspan(self, low: float, high: float, *, color: str, **look: Unpack[_AreaStyle]) -> None:
+        """Fill the horizontal band between two values of y."""
         across, up = np.array([-1.0, 1.0, 1.0, -1.0]) * np.inf, np.array([low, low, high, high])
         self._span((across, up), color, **look)
 
-    def axvspan(self, low: float, high: float, *, color: str, **look: Unpack[_SpanLook]) -> None:
-        """Fill the area between two values of x; `look` is its alpha, lw and label."""
+    def axvspan(self, low: float, high: float, *, color: str, **look: Unpack[_AreaStyle]) -> None:
+        """Fill the vertical band between two values of x."""
         across, up = np.array([low, high, high, low]), np.array([-1.0, -1.0, 1.0, 1.0]) * np.inf
         self._span((across, up), color, **look)
 
@@ -351,7 +353,7 @@ class SvgAxes:
         down = 0.35 * size if va == "center" else -0.2 * size
         anchor = {"left": "start", "center": "middle"}[ha]
         self.notes.append(
-            Note(typeset(text), (x, y), (xytext[0], down - xytext[1]), anchor, size, color)
+            PointNote(typeset(text), (x, y), (xytext[0], down - xytext[1]), anchor, size, color)
         )
 
     def set_xlim(self, low: float, high: float) -> None:

@@ -13,16 +13,17 @@ from identify.arrays import Array
 from identify.errors import ProblemError
 from identify.exchange import SavedEstimate
 from identify.regressors import LogSummary
-from identify.reporting.canvas import MUTED, PanelAxes
+from identify.reporting import colors
+from identify.reporting.canvas import PanelAxes
 
 if TYPE_CHECKING:
     from identify.pipeline import FitResult
 
-BUCKETS = 5000
-"""Number of buckets, over the width of a panel, to which a signal is thinned."""
+THINNING_BUCKETS = 5000
+"""Number of equal parts of a signal, each of which keeps its minimum and maximum if thinned."""
 
 _MAX_LOG_LABELS = 24
-"""Maximum number of logs whose numbers are written above a panel."""
+"""Maximum number of logs that are numbered above a panel of a figure."""
 
 
 def require_logs(result: FitResult, figure: str) -> FitResult:
@@ -52,33 +53,33 @@ class Timeline:
     """Logs one after another on a common time axis.
 
     Attributes:
-        still: whether the axis counts static poses, from one, instead of time.
+        static_poses: whether the axis counts static poses, from one, instead of time.
         segments: in order.
         spans: index of each log, and its begin and end on the axis.
-        alone: whether all logs are of one kind, in motion or static poses.
+        only_one_log: whether all logs are of one kind, in motion or static poses.
     """
 
-    still: bool
+    static_poses: bool
     segments: tuple[AxisSegment, ...]
     spans: tuple[tuple[int, float, float], ...]
-    alone: bool
+    is_only_timeline: bool
 
     @property
     def label(self) -> str:
         """Label of the axis, with its unit."""
-        quantity = "number of the static pose [–]" if self.still else "time [s]"
+        quantity = "number of the static pose [–]" if self.static_poses else "time [s]"
         return f"{quantity}, logs one after another" if len(self.spans) > 1 else quantity
 
     @property
-    def link(self) -> str:
-        """Name by which figures zoom together; empty for static poses."""
-        return "" if self.still else "time"
+    def zoom_group(self) -> str:
+        """Name of the group of figures that zoom together; empty for static poses."""
+        return "" if self.static_poses else "time"
 
-    def titled(self, title: str) -> str:
+    def title_with_motion(self, title: str) -> str:
         """Return a column's title, with "static poses" or "motion" if the report has both."""
-        if self.alone:
+        if self.is_only_timeline:
             return title
-        return f"{title}, {'static poses' if self.still else 'in motion'}"
+        return f"{title}, {'static poses' if self.static_poses else 'in motion'}"
 
     def trace(self, values: Sequence[Array]) -> tuple[Array, Array]:
         """Join a signal of all logs to one line, thinned but with its peaks, NaN at gaps.
@@ -89,8 +90,8 @@ class Timeline:
         total = sum(len(segment.x) for segment in self.segments)
         xs, ys = [], []
         for segment in self.segments:
-            buckets = max(2, round(BUCKETS * len(segment.x) / total))
-            x, y = thin(segment.x, values[segment.log][segment.rows], buckets)
+            buckets = max(2, round(THINNING_BUCKETS * len(segment.x) / total))
+            x, y = thin_signal(segment.x, values[segment.log][segment.rows], buckets)
             xs += [x, [np.nan]]
             ys += [y, [np.nan]]
         return np.concatenate(xs), np.concatenate(ys)
@@ -130,8 +131,8 @@ def _timeline(
     return Timeline(still, tuple(segments), tuple(spans), alone)
 
 
-def thin(x: Array, y: Array, buckets: int) -> tuple[Array, Array]:
-    """Thin a signal to the minimum and maximum of each bucket of neighbouring samples.
+def thin_signal(x: Array, y: Array, buckets: int) -> tuple[Array, Array]:
+    """Thin a signal to the minimum and maximum of each group of neighbouring samples.
 
     If a bucket is as wide as a pixel, the plot looks like that of the full signal. The first and
     the last sample are kept as well.
@@ -156,15 +157,15 @@ def thin(x: Array, y: Array, buckets: int) -> tuple[Array, Array]:
 
 
 def mark_logs(axes: PanelAxes, timeline: Timeline, *, numbered: bool, lift: float = 3.0) -> None:
-    """Set the horizontal limits, and separate several logs by vertical lines."""
+    """Mark where logs begin in a figure: vertical lines, numbers, and horizontal limits."""
     begin, end = timeline.spans[0][1], timeline.spans[-1][2]
     axes.set_xlim(begin, end if end > begin else begin + 1.0)
-    if timeline.still:
+    if timeline.static_poses:
         axes.locator_params("x", nbins=10, integer=True)
     if len(timeline.spans) == 1:
         return
     for _, first, _ in timeline.spans[1:]:
-        axes.axvline(first, color=MUTED, lw=0.7, dashes=(2, 2))
+        axes.axvline(first, color=colors.MUTED, lw=0.7, dashes=(2, 2))
     if numbered:
         step = -(-len(timeline.spans) // _MAX_LOG_LABELS)
         for index, first, last in timeline.spans[::step]:
@@ -176,7 +177,7 @@ def mark_logs(axes: PanelAxes, timeline: Timeline, *, numbered: bool, lift: floa
                 textcoords="offset points",
                 ha="center",
                 va="bottom",
-                color=MUTED,
+                color=colors.MUTED,
                 size=8.0,
                 annotation_clip=False,
             )

@@ -11,19 +11,8 @@ import numpy as np
 
 from identify.arrays import Array, Vec6
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.reporting.canvas import (
-    AXES,
-    BAND,
-    DASHES,
-    ESTIMATE,
-    MEASURED,
-    MUTED,
-    AxesT,
-    Column,
-    Panel,
-    PanelAxes,
-    make_figure,
-)
+from identify.reporting import colors
+from identify.reporting.canvas import AxesT, Column, Panel, PanelAxes, make_figure
 from identify.reporting.content import (
     Block,
     Folded,
@@ -35,7 +24,7 @@ from identify.reporting.content import (
     Tiles,
     make_table,
 )
-from identify.reporting.rounding import format_r_squared, prefixed, significant
+from identify.reporting.rounding import format_r_squared, format_significant, with_si_prefix
 from identify.reporting.timeline import Timeline, mark_logs, require_logs, timelines
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.validation import noise_rms
@@ -48,8 +37,8 @@ if TYPE_CHECKING:
     from identify.validation import HeldOutScores
 
 
-def explained_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Return the section of held-out errors, and of wrench and residual over time."""
+def wrench_section(result: FitResult, truth: InertialParameters | None) -> Section:
+    """Return the report section of the wrench: held-out errors, wrench and residual over time."""
     still = all(log.recording.still for log in result.logs)
     blocks: list[Block] = []
     if result.validation.scores is not None:
@@ -82,30 +71,30 @@ def explained_section(result: FitResult, truth: InertialParameters | None) -> Se
 
 
 def _score_blocks(result: FitResult, scores: HeldOutScores, *, still: bool) -> list[Block]:
-    """Return held-out errors beside those expected from noise; R² and fitted errors folded."""
+    """Return report blocks of the wrench errors: held-out and expected of noise, R², fitted."""
     moved = [result.estimate.moving_assembly(number).phi for number in range(len(result.logs))]
     expected_rms = noise_rms(result.logs, np.array(moved), result.estimate.biases)
     tiles = []
-    for kind, unit, axes in _KINDS:
+    for kind, unit, axes in _FORCE_AND_TORQUE:
         error, noise = (float(np.linalg.norm(rms[axes])) for rms in (scores.rms, expected_rms))
-        expected = f"expected from noise: {_quantity(unit, noise)}" if noise else ""
-        tiles.append(Tile(f"{kind}, held-out error, RMS", _quantity(unit, error), expected))
+        expected = f"expected from noise: {_with_unit(unit, noise)}" if noise else ""
+        tiles.append(Tile(f"{kind}, held-out error, RMS", _with_unit(unit, error), expected))
     more = Folded("R² and errors on the fitted data", (_fitted_table(result, scores),))
     return [Tiles(tuple(tiles)), _held_out_table(scores, expected_rms, still=still), more]
 
 
 def _held_out_table(scores: HeldOutScores, expected_rms: Vec6, *, still: bool) -> ReportTable:
     band = "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
-    columns = zip(_AXES, scores.rms, expected_rms, scores.normalised_rms, strict=True)
+    columns = zip(_WRENCH_COMPONENTS, scores.rms, expected_rms, scores.normalised_rms, strict=True)
     return make_table(
         ("Axis", "RMS error", "Expected from noise", "error / noise", "of the signal"),
         (
             (
                 name,
-                _quantity(unit, error),
-                _quantity(unit, noise) if noise else "–",
-                significant(error / noise, 2) if noise else "–",
-                f"{significant(100.0 * share, 2)} %",
+                _with_unit(unit, error),
+                _with_unit(unit, noise) if noise else "–",
+                format_significant(error / noise, 2) if noise else "–",
+                f"{format_significant(100.0 * share, 2)} %",
             )
             for (name, unit), error, noise, share in columns
         ),
@@ -121,11 +110,11 @@ def _fitted_table(result: FitResult, scores: HeldOutScores) -> ReportTable:
     if result.carrier is not None:
         heads = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
     fitted_rms = np.transpose([body.residual_rms for body in result.estimate.bodies])
-    rows = zip(_AXES, scores.r_squared, fitted_rms, strict=True)
+    rows = zip(_WRENCH_COMPONENTS, scores.r_squared, fitted_rms, strict=True)
     return make_table(
         ("Axis", "R²", *heads),
         (
-            (name, format_r_squared(r_squared), *(_quantity(unit, value) for value in rms))
+            (name, format_r_squared(r_squared), *(_with_unit(unit, value) for value in rms))
             for (name, unit), r_squared, rms in rows
         ),
         "An R² near 1 means that the body explains the axis; near or below 0, that it does not, "
@@ -133,35 +122,37 @@ def _fitted_table(result: FitResult, scores: HeldOutScores) -> ReportTable:
     )
 
 
-def _quantity(unit: str, value: float) -> str:
-    scale = prefixed(unit, value)
-    return f"{significant(scale.of(value), 3)} {scale.name}"
+def _with_unit(unit: str, value: float) -> str:
+    scale = with_si_prefix(unit, value)
+    return f"{format_significant(scale.of(value), 3)} {scale.name}"
 
 
 def _residual_table(result: FitResult) -> ReportTable:
     residual = np.concatenate([prediction.residual for prediction in predict_wrenches(result)])
     rms, largest = np.sqrt(np.mean(residual**2, axis=0)), np.abs(residual).max(axis=0)
-    rows = zip(_AXES, rms.tolist(), largest.tolist(), strict=True)
+    rows = zip(_WRENCH_COMPONENTS, rms.tolist(), largest.tolist(), strict=True)
     return make_table(
         ("Residual", "RMS", "largest"),
         (
-            (name, _quantity(unit, typical), _quantity(unit, maximum))
+            (name, _with_unit(unit, typical), _with_unit(unit, maximum))
             for (name, unit), typical, maximum in rows
         ),
     )
 
 
-_KINDS = (("Force", "N", FORCE_AXES), ("Torque", "N m", TORQUE_AXES))
+_FORCE_AND_TORQUE = (("Force", "N", FORCE_AXES), ("Torque", "N m", TORQUE_AXES))
 """Title, unit and columns of the force and of the torque."""
 
-_AXES = tuple((f"{title.lower()} {axis}", unit) for title, unit, _ in _KINDS for axis in "xyz")
-"""Name and unit of each component of a wrench."""
+_WRENCH_COMPONENTS = tuple(
+    (f"{title.lower()} {axis}", unit) for title, unit, _ in _FORCE_AND_TORQUE for axis in "xyz"
+)
+"""Name and unit of each of the six components of a wrench."""
 
 _MIN_ROWS_FOR_HISTOGRAM = 100
 """Minimum number of rows in motion for histograms of the residual."""
 
 _HISTOGRAM_EDGES = np.linspace(-5.2, 5.2, 27)
-"""Edges of the bins of a histogram, in units of the RMS."""
+"""Bin edges of a histogram of the residual, in units of its RMS."""
 
 
 def wrench(result: FitResult, log: int | None = None, *, ax: AxesT | None = None) -> Figure | AxesT:
@@ -181,7 +172,7 @@ def wrench_columns(result: FitResult, log: int | None = None) -> tuple[Column, .
     return tuple(
         _time_column(timeline, title, unit, columns, partial(_wrench_panel, predictions))
         for timeline in timelines(result.logs, log)
-        for title, unit, columns in _KINDS
+        for title, unit, columns in _FORCE_AND_TORQUE
     )
 
 
@@ -205,17 +196,19 @@ def residual_columns(result: FitResult, log: int | None = None) -> tuple[Column,
     columns = [
         _time_column(timeline, f"{title} residual", unit, axes, partial(_residual_panel, values))
         for timeline in all_timelines
-        for title, unit, axes in _KINDS
+        for title, unit, axes in _FORCE_AND_TORQUE
     ]
     moving = [
         values[index]
         for timeline in all_timelines
-        if not timeline.still
+        if not timeline.static_poses
         for index, _, _ in timeline.spans
     ]
     if sum(map(len, moving)) >= _MIN_ROWS_FOR_HISTOGRAM:
         residual = np.concatenate(moving)
-        columns += [_histogram(residual[:, axes], title) for title, _, axes in _KINDS]
+        columns += [
+            _histogram_panel(residual[:, axes], title) for title, _, axes in _FORCE_AND_TORQUE
+        ]
     return tuple(columns)
 
 
@@ -228,25 +221,27 @@ def _time_column(
 ) -> Column:
     axes = zip("xyz", range(columns.start, columns.stop), strict=True)
     panels = tuple(panel(timeline, name, unit, axis) for name, axis in axes)
-    return Column(timeline.titled(title), timeline.label, panels, link=timeline.link)
+    return Column(
+        timeline.title_with_motion(title), timeline.label, panels, zoom_group=timeline.zoom_group
+    )
 
 
 def _wrench_panel(
     predictions: Sequence[Prediction], timeline: Timeline, name: str, unit: str, axis: int
 ) -> Panel:
     plotted = [predictions[index] for index, _, _ in timeline.spans]
-    scale = prefixed(unit, max(float(np.abs(log.measured[:, axis]).max()) for log in plotted))
+    scale = with_si_prefix(unit, max(float(np.abs(log.measured[:, axis]).max()) for log in plotted))
 
     def draw(axes: PanelAxes) -> None:
         measured = timeline.trace([log.measured[:, axis] / scale.factor for log in predictions])
         predicted = timeline.trace([log.predicted[:, axis] / scale.factor for log in predictions])
         wide = {"ls": "-", "lw": 2.0}
-        thin = {"lw": 0.9, "ls": (0, DASHES)}
-        if timeline.still:
+        thin = {"lw": 0.9, "ls": (0, colors.PREDICTED_DASHES)}
+        if timeline.static_poses:
             wide = {"marker": "o", "ls": "", "ms": 8.0, "mew": 0.0}
             thin = {"marker": "x", "ls": "", "ms": 5.0, "mew": 1.4}
-        axes.plot(*measured, color=MEASURED, label="measured, less sensor offset", **wide)
-        axes.plot(*predicted, color=ESTIMATE, label="predicted", **thin)
+        axes.plot(*measured, color=colors.MEASURED, label="measured, less sensor offset", **wide)
+        axes.plot(*predicted, color=colors.ESTIMATE, label="predicted", **thin)
         mark_logs(axes, timeline, numbered=axis % 3 == 0)
 
     return Panel(draw, f"{name} [{scale.name}]")
@@ -256,26 +251,26 @@ def _residual_panel(
     values: Sequence[Array], timeline: Timeline, name: str, unit: str, axis: int
 ) -> Panel:
     residual = np.concatenate([values[index][:, axis] for index, _, _ in timeline.spans])
-    scale = prefixed(unit, float(np.abs(residual).max()))
+    scale = with_si_prefix(unit, float(np.abs(residual).max()))
     rms = scale.of(float(np.sqrt(np.mean(residual**2))))
 
     def draw(axes: PanelAxes) -> None:
-        axes.axhspan(-rms, rms, color=BAND, lw=0.0, label="± RMS")
-        axes.axhline(0.0, color=MUTED, lw=0.7)
+        axes.axhspan(-rms, rms, color=colors.BAND, lw=0.0, label="± RMS")
+        axes.axhline(0.0, color=colors.MUTED, lw=0.7)
         x, y = timeline.trace([log[:, axis] / scale.factor for log in values])
         look = {"ls": "-", "lw": 0.7}
-        if timeline.still:
+        if timeline.static_poses:
             look = {"marker": "o", "ls": "", "ms": 4.5, "mew": 0.0}
-        axes.plot(x, y, color=ESTIMATE, label="measured − predicted", **look)
+        axes.plot(x, y, color=colors.ESTIMATE, label="measured − predicted", **look)
         largest = max(float(np.nanmax(np.abs(y))), rms, np.finfo(float).tiny)
         axes.set_ylim(-1.12 * largest, 1.12 * largest)
         mark_logs(axes, timeline, numbered=axis % 3 == 0, lift=14.0)
 
-    note = f"RMS {significant(rms, 3)} {scale.name}"
+    note = f"RMS {format_significant(rms, 3)} {scale.name}"
     return Panel(draw, f"{name} [{scale.name}]", note)
 
 
-def _histogram(values: Array, title: str) -> Column:
+def _histogram_panel(values: Array, title: str) -> Column:
     rms = np.sqrt(np.mean(values**2, axis=0))
     # Values beyond the axis are counted in the outermost bins.
     inside = np.clip(
@@ -285,9 +280,9 @@ def _histogram(values: Array, title: str) -> Column:
     def draw(axes: PanelAxes) -> None:
         fine = np.linspace(_HISTOGRAM_EDGES[0], _HISTOGRAM_EDGES[-1], 101)
         bell = np.exp(-0.5 * fine**2) / np.sqrt(2.0 * np.pi)
-        axes.fill_between(fine, bell, color=BAND, lw=0.0, label="normal")
+        axes.fill_between(fine, bell, color=colors.BAND, lw=0.0, label="normal")
         middles = 0.5 * (_HISTOGRAM_EDGES[:-1] + _HISTOGRAM_EDGES[1:])
-        for (name, color, dashes), column in zip(AXES, inside.T, strict=True):
+        for (name, color, dashes), column in zip(colors.AXIS_STYLES, inside.T, strict=True):
             density = np.histogram(column, _HISTOGRAM_EDGES, density=True)[0]
             axes.plot(middles, density, color=color, ls=dashes, lw=1.3, label=name)
         axes.set_ylim(bottom=0.0)

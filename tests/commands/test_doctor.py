@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from identify.commands import doctor
-from identify.commands.doctor import InstallationCheck, names, solvers
+from identify.commands.doctor import InstallationCheck, check_names, check_solvers
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,7 +72,7 @@ def test_extras_are_those_that_all_gathers(monkeypatch, tmp_path):
     fake_distribution(tmp_path, "madeup", "1.0", needs)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(doctor, "DISTRIBUTION", "madeup")
-    shapes, bags = doctor.extras()
+    shapes, bags = doctor.list_extras()
     assert (shapes.mark, bags.mark) == ("ok", "--")  # a missing one is no fault
     assert shapes.text == f"[shapes] trimesh {version('trimesh')}"
     assert bags.text.startswith(f"[bags] absent (missing), numpy {version('numpy')}; to install: ")
@@ -112,7 +112,7 @@ def test_a_source_tree_that_is_not_installed(cli, own_program, monkeypatch):
 
 def test_doctor_detects_wrong_solver_results(monkeypatch):
     monkeypatch.setattr(doctor, "_clarabel_error", lambda: 0.1)
-    assert list(solvers())[-1] == InstallationCheck(
+    assert list(check_solvers())[-1] == InstallationCheck(
         "!!", "Clarabel solves a semidefinite program wrongly (error 1e-01)"
     )
 
@@ -132,7 +132,7 @@ def test_another_package_of_the_same_name(monkeypatch):
     other = ModuleType("identify")
     other.__file__ = "/elsewhere/identify/__init__.py"
     monkeypatch.setitem(sys.modules, "identify", other)
-    finding = next(names())
+    finding = next(check_names())
     assert finding.mark == "!!"
     assert "imports another package, /elsewhere/identify/__init__.py" in finding.text
 
@@ -148,7 +148,7 @@ def test_doctor_detects_program_of_same_name(cli, own_program):
 
 def test_no_program_on_the_path(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    finding = list(names())[-1]
+    finding = list(check_names())[-1]
     assert finding.mark == "--"
     assert finding.text.startswith("no program `identify` on the PATH; use `")
 
@@ -164,4 +164,6 @@ def test_doctor_detects_failing_solver(monkeypatch):
         raise ValueError("it gives no answer")
 
     monkeypatch.setattr(doctor, "_clarabel_error", fail)
-    assert list(solvers())[-1].text.startswith("Clarabel failed: it gives no answer; pip install")
+    assert list(check_solvers())[-1].text.startswith(
+        "Clarabel failed: it gives no answer; pip install"
+    )

@@ -90,7 +90,7 @@ def test_json_of_links_and_repairs(document, tmp_path):
 
 
 def test_the_doctor_and_data_sets(document, monkeypatch):
-    monkeypatch.setattr("identify.commands.doctor.solvers", lambda: ())
+    monkeypatch.setattr("identify.commands.doctor.check_solvers", lambda: ())
     checks = document("doctor", status=None)[0]["checks"]
     assert {check["section"] for check in checks} == {"packages", "extras", "name"}
     (found,) = document("datasets", "list", "stars")[0]["datasets"]

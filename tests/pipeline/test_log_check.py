@@ -17,7 +17,7 @@ from identify.pipeline.checks import Checks
 from identify.pipeline.correcting import NotCorrected, apply_corrections
 from identify.pipeline.explanations import rescan_under_explanation
 from identify.pipeline.scanned_log import scan_log
-from identify.reporting.diagnosis import _effect_table
+from identify.reporting.diagnosis import _small_fault_table
 from identify.signals import Interpretation
 from identify.spatial import Pose
 from tests.checks import checks_of, fit_corrected
@@ -337,7 +337,7 @@ def test_rounding_is_no_fault_and_the_delay_of_an_exact_log_is_noted():
 
 
 def test_report_marks_significant_small_faults(late_check):
-    rows = _effect_table(late_check.result.checks.small_faults).rows
+    rows = _small_fault_table(late_check.result.checks.small_faults).rows
     (noted,) = (row for row in rows if not row.muted)
     assert noted.cells[0].text == "delay, delay"
     assert noted.cells[1].text.endswith(" ms")

@@ -13,12 +13,12 @@ from identify.reporting.comparison import (
     Comparison,
     FittedLog,
     comparison_lines,
-    explanations,
-    shortened,
+    shorten_names,
+    verdict_explanations,
     verdict_text,
 )
 from identify.reporting.comparison_page import comparison_html, forest_columns
-from identify.reporting.drawing import svg
+from identify.reporting.drawing import column_svg
 from tests.validation.test_pooling import BODY, BY_DATA, drawn
 
 NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
@@ -58,13 +58,13 @@ def test_page_and_terminal_give_the_same_answer(undrawn, comparison, said):
     assert said in html
     text = " ".join(" ".join(comparison_lines(comparison)).split())
     assert said.capitalize() in text
-    for sentence in explanations(comparison):
+    for sentence in verdict_explanations(comparison):
         assert sentence in text
 
 
 def test_agreement_states_detectable_difference():
     comparison = logs(5)
-    (sentence,) = [one for one in explanations(comparison) if "detected" in one]
+    (sentence,) = [one for one in verdict_explanations(comparison) if "detected" in one]
     (number,) = re.findall(r"by (\S+) kg in mass", sentence)
     kilograms = float(number)
     assert kilograms == pytest.approx(comparison.pooled.detectable["m"], rel=0.06)
@@ -104,7 +104,7 @@ def test_a_value_that_no_log_identifies_is_a_dash(undrawn):
     [(logs(4, 1), ["run0000", "run0001"], []), (logs(90, 80, 81), ["run0080 …"], ["run0000"])],
 )
 def test_the_forest_has_a_mark_for_each_log(comparison, named, unnamed):
-    drawn_ = svg(forest_columns(comparison)[0], "key")
+    drawn_ = column_svg(forest_columns(comparison)[0], "key")
     for name in named:
         assert f">{name}<" in drawn_
     for name in unnamed:
@@ -124,7 +124,7 @@ def test_the_forest_has_a_mark_for_each_log(comparison, named, unnamed):
     ],
 )
 def test_names_that_are_shortened_stay_different(names, expected):
-    found = shortened(names, 10)
+    found = shorten_names(names, 10)
     assert list(found) == names
     assert list(found.values()) == expected
     assert max(map(len, found.values())) <= 10
@@ -132,5 +132,5 @@ def test_names_that_are_shortened_stay_different(names, expected):
 
 def test_indistinguishable_names_are_numbered():
     names = ["a" * 9 + str(k) + "b" * 9 + str(k % 2) + "c" for k in range(3)]
-    found = shortened([f"{n}{k}{'d' * 40}" for k, n in enumerate(names)], 6)
+    found = shorten_names([f"{n}{k}{'d' * 40}" for k, n in enumerate(names)], 6)
     assert len(set(found.values())) == 3

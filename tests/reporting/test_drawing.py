@@ -6,8 +6,8 @@ import pytest
 from defusedxml import ElementTree
 from matplotlib.figure import Figure
 
-from identify.reporting.canvas import Column, Panel, label_rows, set_log_scale, style
-from identify.reporting.drawing import svg
+from identify.reporting.canvas import Column, Panel, figure_style, label_rows, set_log_scale
+from identify.reporting.drawing import column_svg
 from identify.reporting.motion import excitation_columns
 from identify.reporting.precision import parameter_columns, source_columns
 from identify.reporting.replays import replay_columns
@@ -31,7 +31,7 @@ def test_limits_and_legends_match_matplotlib(columns):
     for panel in panels_of(columns):
         here = SvgAxes()
         panel.draw(here)
-        with style():
+        with figure_style():
             there = Figure().add_subplot()
             panel.draw(there)
         for ours, axis in ((here.x, there.xaxis), (here.y, there.yaxis)):
@@ -75,7 +75,7 @@ def require_apart(drawn: str) -> None:
 
 def test_no_text_is_small_or_cut_off_or_lies_on_another(columns):
     for column in columns:
-        require_apart(svg(column, "key"))
+        require_apart(column_svg(column, "key"))
 
 
 def test_line_breaks_at_nan():
@@ -84,7 +84,7 @@ def test_line_breaks_at_nan():
         axes.set_xlim(0.0, 4.0)
         axes.set_ylim(0.0, 2.0)
 
-    drawn = svg(Column("t", "x [m]", (Panel(draw, "y [m]"),)), "key")
+    drawn = column_svg(Column("t", "x [m]", (Panel(draw, "y [m]"),)), "key")
     (d,) = re.findall(r'd="([^"]*)"[^>]*stroke="red"', drawn)
     (frame,) = re.findall(r"<rect ([^>]*)/>", drawn)
     left, top, width, height = (
@@ -123,7 +123,7 @@ def test_text_from_logs_is_escaped():
         label_rows(axes, [hostile], [hostile])
         axes.plot([1.0], [0.0], "o", color="red", label=hostile)
 
-    drawn = svg(Column(hostile, hostile, (Panel(draw, hostile, hostile),)), "key")
+    drawn = column_svg(Column(hostile, hostile, (Panel(draw, hostile, hostile),)), "key")
     assert "<script" not in drawn
     words = [text.text for text in ElementTree.fromstring(drawn).iter("text")]
     assert words.count(hostile) == 7

@@ -4,7 +4,7 @@ import numpy as np
 
 from identify.exchange import read_estimate
 from identify.inertia import PHI, InertialParameters
-from identify.reporting import ABOUT_COM, ABOUT_ORIGIN, parameter_rows
+from identify.reporting import GROUPS_ABOUT_COM, GROUPS_ABOUT_ORIGIN, parameter_rows
 
 FACTORS = {"kg": 1.0, "g": 1e-3, "m": 1.0, "mm": 1e-3}
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -23,7 +23,7 @@ def factor_of(unit: str, base: str) -> float:
 
 
 def test_the_ten_of_phi_in_their_order(case):
-    rows = parameter_rows(case.result.estimate, groups=ABOUT_ORIGIN)
+    rows = parameter_rows(case.result.estimate, groups=GROUPS_ABOUT_ORIGIN)
     assert tuple(row.name for row in rows) == PHI
     np.testing.assert_array_equal([row.value for row in rows], case.result.estimate.parameters.phi)
     for row in rows:
@@ -32,7 +32,7 @@ def test_the_ten_of_phi_in_their_order(case):
 
 
 def test_the_ten_about_the_centre_of_mass(case):
-    rows = parameter_rows(case.result.estimate, groups=ABOUT_COM)
+    rows = parameter_rows(case.result.estimate, groups=GROUPS_ABOUT_COM)
     body = case.result.estimate.parameters
     assert [row.name for row in rows] == [
         *("m", "cx", "cy", "cz"),

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from identify.errors import SimulationError
 from identify.reporting.poinsot_animation import poinsot_html, save_poinsot_animation
-from identify.reporting.simulated_motion import View, family, poinsot as draw
+from identify.reporting.simulated_motion import View, poinsot as draw, polhode_family
 from identify.simulation.poinsot import poinsot_motion
 from tests.close import assert_close
 from tests.simulation.free_rotation.cases import ALL, QUATERNION, body
@@ -39,13 +39,13 @@ def test_figure_of_every_kind_of_motion(name):
 
 def test_the_family_is_on_the_ellipsoid_with_the_separatrix():
     moments = np.array([1.0, 2.0, 2.5])
-    curves, separatrix = family(moments)
+    curves, separatrix = polhode_family(moments)
     assert len(curves) == 28
     assert len(separatrix) == 2
     for curve in curves + separatrix:
         assert_close(curve**2 @ moments, np.ones(len(curve)), 1e-12)
-    assert family(np.ones(3)) == ([], [])
-    curves, separatrix = family(np.array([1.0, 1.0, 1.8]))
+    assert polhode_family(np.ones(3)) == ([], [])
+    curves, separatrix = polhode_family(np.array([1.0, 1.0, 1.8]))
     assert len(curves) == 14
     assert separatrix == []
 
@@ -63,11 +63,11 @@ def test_the_outline_holds_all_points_and_touches_some(seed):
     r /= np.sqrt(np.einsum("ni,ij,nj->n", r, inertia, r))[:, None]
     u = rng.normal(size=2)
     reach = (view.outline(inertia, 3601) @ u).max()
-    assert (view.flat(r) @ u).max() <= reach * (1.0 + 1e-5)
+    assert (view.project(r) @ u).max() <= reach * (1.0 + 1e-5)
     d = view.axes[:2].T @ u
     assert_close(reach, np.sqrt(d @ np.linalg.solve(inertia, d)), 1e-5)
     # Half of it is in front: a point and its opposite never both.
-    assert (view.front(r, inertia) != view.front(-r, inertia)).all()
+    assert (view.faces_viewer(r, inertia) != view.faces_viewer(-r, inertia)).all()
 
 
 def test_the_ellipsoid_touches_the_floor():

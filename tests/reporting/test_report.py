@@ -113,8 +113,8 @@ def test_findings_and_missing_parts_are_visible(case, page):
 def test_verdict_lists_consistency_identifiability_and_fit_separately(case, page):
     said = verdict_in_words(case.result, wrench_explained(case.result))
     assert page.rows("Usable", said.usable)
-    assert page.rows("Physically consistent", said.possible)
-    assert said.possible == "yes, some distribution of mass has these parameters"
+    assert page.rows("Physically consistent", said.physically_consistent)
+    assert said.physically_consistent == "yes, some distribution of mass has these parameters"
     assert page.rows("Identifiable", said.identifiable)
     (explained,) = page.rows("Explains the data")
     assert said.explains_data.startswith(explained[1])
@@ -126,7 +126,7 @@ def test_inconsistent_estimate_is_not_reported_as_consistent(result, monkeypatch
     verdict = replace(result.verdict, possible=False)
     monkeypatch.setattr(type(result), "verdict", property(lambda self: verdict))
     said = "no, no distribution of mass has these parameters"
-    assert verdict_in_words(result, "").possible == said
+    assert verdict_in_words(result, "").physically_consistent == said
     assert any(
         line.startswith(f"Physically consistent: {said} (minimum")
         for line in verdict_lines(result, "")

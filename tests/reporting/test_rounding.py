@@ -3,17 +3,17 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from identify.reporting.content import prose
+from identify.reporting.content import markup_of_text
 from identify.reporting.rounding import (
     MAX_DIGITS,
     decimals_for,
-    fixed,
-    prefixed,
-    scaled,
-    significant,
+    format_fixed,
+    format_significant,
     typeset,
     unit_of_length,
     unit_of_mass,
+    with_power_of_ten,
+    with_si_prefix,
 )
 
 magnitudes = st.floats(1e-12, 1e9)
@@ -43,7 +43,7 @@ def test_decimals_without_an_interval():
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 9))
 def test_fixed_rounds_and_has_no_negative_zero(value, decimals):
-    text = fixed(value, decimals)
+    text = format_fixed(value, decimals)
     assert abs(float(text) - value) <= 0.5000001 * 10.0**-decimals
     assert not (text.startswith("-") and float(text) == 0.0)
 
@@ -62,27 +62,27 @@ def test_fixed_rounds_and_has_no_negative_zero(value, decimals):
     ],
 )
 def test_significant(value, digits, text):
-    assert significant(value, digits) == text
+    assert format_significant(value, digits) == text
 
 
 @given(st.floats(1e-11, 99.0))
 def test_unit_prefixes_scale_values_to_readable_range(largest):
-    unit = prefixed("N", largest)
+    unit = with_si_prefix("N", largest)
     assert 0.0999 <= unit.of(largest) <= 100.0 * (1.0 + 1e-9)
     assert unit.name.endswith("N")
 
 
 @given(st.floats(1e-15, 1e12))
 def test_scaled_units_preserve_values(largest):
-    unit = scaled("kg m²", largest)
+    unit = with_power_of_ten("kg m²", largest)
     assert 0.999 <= unit.of(largest) <= 1000.0 * (1.0 + 1e-9)
     assert (unit.factor == 1.0) == (unit.name == "kg m²")
 
 
 def test_units():
-    assert scaled("kg m²", 0.0149).name == "10⁻³ kg m²"
-    assert prefixed("N m", 2e-4).name == "mN m"
-    assert prefixed("m", 3e-7).name == "µm"
+    assert with_power_of_ten("kg m²", 0.0149).name == "10⁻³ kg m²"
+    assert with_si_prefix("N m", 2e-4).name == "mN m"
+    assert with_si_prefix("m", 3e-7).name == "µm"
     assert unit_of_mass(0.02).name == "g"
     assert unit_of_mass(0.02).of(0.02) == pytest.approx(20.0)
     assert unit_of_mass(1e5).name == "kg"
@@ -116,4 +116,4 @@ def test_numbers_have_the_signs_of_print(text, expected):
     ],
 )
 def test_words_keep_their_code_and_have_signs_of_print(text, expected):
-    assert prose(text) == expected
+    assert markup_of_text(text) == expected

@@ -3,7 +3,7 @@ import io
 from rich.console import Console
 
 from identify.reporting import parameter_rich_table, parameter_rows
-from identify.reporting.parameter_table import GROUPS
+from identify.reporting.parameter_table import TABLE_GROUPS
 
 
 def printed(*arguments: object, width: int = 80) -> str:
@@ -13,7 +13,7 @@ def printed(*arguments: object, width: int = 80) -> str:
 
 
 def test_printed_table_contains_every_number(case):
-    lines = printed(case.result.estimate, case.truth, GROUPS).splitlines()
+    lines = printed(case.result.estimate, case.truth, TABLE_GROUPS).splitlines()
     assert max(map(len, lines)) <= 80
     for row in parameter_rows(case.result.estimate, case.truth):
         (line,) = (line for line in lines if line.split()[:1] == [row.name])

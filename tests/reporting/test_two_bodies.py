@@ -11,7 +11,7 @@ from identify.reporting.body import certificate_blocks
 from identify.reporting.content import Folded
 from identify.reporting.precision import parameter_columns
 from identify.reporting.replays import replay_columns
-from identify.reporting.wrenches import explained_section, predict_wrenches
+from identify.reporting.wrenches import predict_wrenches, wrench_section
 from tests.reporting.conftest import BIAS, BODY, SENSOR
 
 TOOL = InertialParameters.from_com(0.5, [0.0, 0.02, 0.15], np.diag([1e-3, 1.2e-3, 0.8e-3]))
@@ -53,7 +53,7 @@ def test_figures_show_payload_and_carrier(both):
 
 
 def test_tables_show_payload_and_carrier(both):
-    blocks = explained_section(both, None).blocks
+    blocks = wrench_section(both, None).blocks
     ((table,),) = (block.blocks for block in blocks if isinstance(block, Folded))
     assert [head.title for head in table.head][-2:] == [
         "RMS, fitted, loaded",

@@ -6,7 +6,7 @@ import pytest
 from experiments import reports
 from experiments.reports import REPORTS, ROOT, Report, numerics_line, outdated_reports, write_report
 from identify.errors import SchemaError
-from identify.reporting.study.summary import numerics_mark
+from identify.reporting.study.summary import numerics_fingerprint_line
 from scripts import write_reports
 
 SHOW_NO_NUMBERS = {
@@ -81,14 +81,14 @@ def test_report_digest_changes_with_packages_and_study(tmp_path, monkeypatch):
     one, other = tmp_path / "one.py", tmp_path / "other.py"
     one.write_text("1", encoding="utf-8")
     other.write_text("2", encoding="utf-8")
-    mark = numerics_mark(("spatial",), [one, other])
-    assert mark == numerics_mark(("spatial",), [other, one])
-    assert mark != numerics_mark(("spatial", "inertia"), [one, other])
+    mark = numerics_fingerprint_line(("spatial",), [one, other])
+    assert mark == numerics_fingerprint_line(("spatial",), [other, one])
+    assert mark != numerics_fingerprint_line(("spatial", "inertia"), [one, other])
     other.write_text("3", encoding="utf-8")
-    study = numerics_mark(("spatial",), [one, other])
+    study = numerics_fingerprint_line(("spatial",), [one, other])
     assert (study[:14], study == mark) == (mark[:14], False)
     monkeypatch.setattr("identify.reporting.study.summary.numerics_digest", lambda some: "a" * 64)
-    assert numerics_mark(("spatial",), [one]).startswith("`aaaaaaaaaaaa` of spatial; ")
+    assert numerics_fingerprint_line(("spatial",), [one]).startswith("`aaaaaaaaaaaa` of spatial; ")
 
 
 def test_report_is_outdated_until_written_and_after_study_changes(report, tmp_path, capsys):

@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.arrays import Array, Flags
-from identify.reporting.canvas import (
-    ESTIMATE,
-    INK,
-    OTHER,
-    Column,
-    Panel,
-    PanelAxes,
-    make_figure,
-    set_log_scale,
+from identify.reporting import colors
+from identify.reporting.canvas import Column, Panel, PanelAxes, make_figure, set_log_scale
+from identify.reporting.study.rows import (
+    StudyRows,
+    describe_option,
+    inline_code,
+    is_log_option_column,
 )
-from identify.reporting.study.rows import StudyRows, code, is_log_option, setting
 from identify.studies.metrics import Heading, find_heading
 
 if TYPE_CHECKING:
@@ -29,10 +26,10 @@ if TYPE_CHECKING:
     from pandas.core.groupby import SeriesGroupBy
 
 
-NOTE_CHARACTERS = 44
+MAX_NOTE_LENGTH = 44
 """Maximum length of a panel's note [characters]."""
 
-TITLE_CHARACTERS = 34
+MAX_TITLE_LENGTH = 34
 """Maximum length of the bold title of a column [characters]."""
 
 
@@ -55,49 +52,53 @@ class StudyFigure:
     @property
     def figure(self) -> Figure:
         """Matplotlib figure of the columns."""
-        return make_figure(self.columns, across=2)
+        return make_figure(self.columns, columns_per_row=2)
 
 
-def clip(text: str, length: int) -> str:
+def clip_text(text: str, length: int) -> str:
     """Clip a text to at most `length` characters, with an ellipsis at the end."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def short_labels(labels: Sequence[str], length: int) -> dict[str, str]:
-    """Return the displayed text of each label: numbered and clipped if any is too long."""
+    """Return a short form of each label, numbered and clipped if any label is too long."""
     if all(len(label) <= length for label in labels):
         return {label: label for label in labels}
-    return {label: clip(f"{i}: {label}", length) for i, label in enumerate(labels, start=1)}
+    return {label: clip_text(f"{i}: {label}", length) for i, label in enumerate(labels, start=1)}
 
 
-def label_key(short: dict[str, str]) -> str:
-    """Return the full numbered labels for the caption; empty if no label is clipped."""
+def label_legend(short: dict[str, str]) -> str:
+    """Return the full labels by number for a caption; empty if no label is clipped."""
     if all(label == text for label, text in short.items()):
         return ""
-    return " " + ", ".join(f"{i}: {code(label)}" for i, label in enumerate(short, start=1)) + "."
+    return (
+        " "
+        + ", ".join(f"{i}: {inline_code(label)}" for i, label in enumerate(short, start=1))
+        + "."
+    )
 
 
-MARKS = (
-    (ESTIMATE, "o"),
-    (OTHER, "s"),
+ESTIMATOR_MARKERS = (
+    (colors.ESTIMATE, "o"),
+    (colors.OTHER_BODY, "s"),
     ("#17866b", "D"),
     ("#8a5a00", "<"),
     ("#7b3fa0", ">"),
-    (INK, "x"),
+    (colors.TEXT, "x"),
 )
 """Colour and marker of each estimator, from the last estimator of the study to the first."""
 
-_MOST_PANEL_COLUMNS = 4
-_MOST_CATEGORIES = 8
-_LONGEST_LEGEND = 40
+_MAX_PANEL_COLUMNS = 4
+_MAX_CATEGORIES = 8
+_MAX_LEGEND_LENGTH = 40
 """Maximum total length of the labels of a legend [characters]; longer labels are numbered."""
 
 EXACT_ERROR = 1e-6
-"""Median error below which a result is exact, in the unit of its axis. Such errors are rounding,
-and would dominate a logarithmic axis."""
+"""Median error below which an estimate counts as exact, in the unit of the axis: such errors are
+rounding, and would dominate a logarithmic axis."""
 
-_LOGARITHMIC = 8.0
-"""Ratio of maximum to minimum above which the horizontal axis is logarithmic."""
+_LOG_SCALE_RATIO_OF_OPTION = 8.0
+"""Ratio of maximum to minimum option above which the horizontal axis is logarithmic."""
 
 _CAPTION = (
     "Median, and bars from the 10th to the 90th percentile, over logs and seeds; crossed out: "
@@ -108,7 +109,7 @@ _CAPTION = (
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """Horizontal axis: values of a varied option, or the perturbations as categories.
+    """Horizontal axis of a study's figure: values of an option, or perturbations.
 
     Attributes:
         column: column of the results.
@@ -129,9 +130,9 @@ class _Axis:
     @property
     def logarithmic(self) -> bool:
         low, high = self.values.min(), self.values.max()
-        return bool(not self.categories and low > 0.0 and high >= _LOGARITHMIC * low)
+        return bool(not self.categories and low > 0.0 and high >= _LOG_SCALE_RATIO_OF_OPTION * low)
 
-    def dodged(self, index: int, count: int) -> Array:
+    def offset_positions(self, index: int, count: int) -> Array:
         """Return the x positions of an estimator, offset so that markers do not overlap."""
         values, shift = self.values, index - 0.5 * (count - 1)
         if self.logarithmic:
@@ -140,41 +141,45 @@ class _Axis:
 
 
 def accuracy_figures(rows: StudyRows) -> list[StudyFigure]:
-    """Return a figure for each option that varies, or one over the perturbations."""
-    if not rows.plotted:
+    """Return figures of the errors over each option that varies, or over perturbations."""
+    if not rows.plotted_metrics:
         return []
-    options = {column: sorted(rows.frame[column].dropna().unique()) for column in rows.varied}
+    options = {
+        column: sorted(rows.frame[column].dropna().unique()) for column in rows.varied_options
+    }
     axes = [
-        _Axis(column, setting(column), values, np.array(values, dtype=np.float64))
+        _Axis(column, describe_option(column), values, np.array(values, dtype=np.float64))
         for column, values in options.items()
     ]
-    labels = rows.noisy
-    if not axes and 1 < len(labels) <= _MOST_CATEGORIES and sum(map(len, labels)) <= 60:
+    labels = rows.perturbation_labels
+    if not axes and 1 < len(labels) <= _MAX_CATEGORIES and sum(map(len, labels)) <= 60:
         positions = np.arange(len(labels), dtype=np.float64)
         axes = [_Axis("perturbation", "perturbation", labels, positions)]
     return [_figure(rows, axis) for axis in axes]
 
 
 def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
-    exact = _exact(rows)
+    exact = _exact_perturbations(rows)
     # One column per perturbation if the axis is an option of the logs.
     facets = [label for label in rows.labels("perturbation") if label not in exact]
-    single = not (is_log_option(axis.column) and 1 < len(facets) <= _MOST_PANEL_COLUMNS)
-    titles = short_labels(["Accuracy"] if single else facets, TITLE_CHARACTERS)
+    single = not (is_log_option_column(axis.column) and 1 < len(facets) <= _MAX_PANEL_COLUMNS)
+    titles = short_labels(["Accuracy"] if single else facets, MAX_TITLE_LENGTH)
     estimators = rows.labels("estimator")
-    numbered = sum(map(len, estimators)) > _LONGEST_LEGEND
+    numbered = sum(map(len, estimators)) > _MAX_LEGEND_LENGTH
     names = {label: str(i + 1) if numbered else label for i, label in enumerate(estimators)}
     columns = []
     for facet, title in titles.items():
         frame = rows.frame if single else rows.frame[rows.frame["perturbation"] == facet]
-        panels = tuple(_panel(frame, axis, name, names) for name in rows.plotted)
+        panels = tuple(_panel(frame, axis, name, names) for name in rows.plotted_metrics)
         columns.append(Column(title, axis.label, panels))
-    caption = _CAPTION + label_key(titles)
+    caption = _CAPTION + label_legend(titles)
     if exact and not single:
-        omitted = ", ".join(map(code, exact))
+        omitted = ", ".join(map(inline_code, exact))
         caption += f" Not shown, since all errors are exact (below 10⁻⁶): {omitted}."
     if numbered:
-        caption += " " + ", ".join(f"{short}: {code(label)}" for label, short in names.items())
+        caption += " " + ", ".join(
+            f"{short}: {inline_code(label)}" for label, short in names.items()
+        )
     return StudyFigure(
         name=f"accuracy_{axis.column}",
         title=f"Accuracy against {axis.label.split(' [')[0]}",
@@ -183,9 +188,9 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
     )
 
 
-def _exact(rows: StudyRows) -> list[str]:
-    """Return the perturbations for which all errors are exact; their columns would be empty."""
-    metrics = [name for name in rows.plotted if find_heading(name).has_percentiles]
+def _exact_perturbations(rows: StudyRows) -> list[str]:
+    """Return the perturbations for which all errors are zero up to rounding."""
+    metrics = [name for name in rows.plotted_metrics if find_heading(name).has_percentiles]
     medians = rows.frame.groupby(["perturbation", "estimator"])[metrics].median()
     largest = medians.groupby(level=0).max().max(axis=1)
     return [label for label in rows.labels("perturbation") if largest[label] < EXACT_ERROR]
@@ -193,7 +198,7 @@ def _exact(rows: StudyRows) -> list[str]:
 
 def _panel(frame: pd.DataFrame, axis: _Axis, metric: str, names: dict[str, str]) -> Panel:
     spreads = {
-        shown: _spread(frame[frame["estimator"] == label].groupby(axis.column)[metric], axis)
+        shown: _percentiles(frame[frame["estimator"] == label].groupby(axis.column)[metric], axis)
         for label, shown in names.items()
     }
     exact = sum(spread.exact for spread in spreads.values())
@@ -207,31 +212,31 @@ def _panel(frame: pd.DataFrame, axis: _Axis, metric: str, names: dict[str, str])
     )
 
 
-def _draw(axes: PanelAxes, axis: _Axis, spreads: dict[str, _Spread], heading: Heading) -> None:
-    _scale_across(axes, axis)
+def _draw(axes: PanelAxes, axis: _Axis, spreads: dict[str, _Percentiles], heading: Heading) -> None:
+    _scale_horizontal_axis(axes, axis)
     if heading.has_percentiles:
         axes.set_yscale("log")
     for index, (shown, spread) in enumerate(spreads.items()):
-        color, marker = MARKS[(len(spreads) - 1 - index) % len(MARKS)]
-        positions, few = axis.dodged(index, len(spreads)), spread.few
+        color, marker = ESTIMATOR_MARKERS[(len(spreads) - 1 - index) % len(ESTIMATOR_MARKERS)]
+        positions, few = axis.offset_positions(index, len(spreads)), spread.few
         style = {"marker": marker, "ms": 4.5, "mew": 1.0 if marker == "x" else 0.0}
-        axes.plot(positions, spread.middle, label=shown, color=color, lw=0.6, **style)
+        axes.plot(positions, spread.median, label=shown, color=color, lw=0.6, **style)
         if heading.has_percentiles:
             gap = np.full(len(positions), np.nan)
-            x, y = (positions, positions, gap), (spread.low, spread.high, gap)
+            x, y = (positions, positions, gap), (spread.p10, spread.p90, gap)
             axes.plot(np.ravel(x, order="F"), np.ravel(y, order="F"), color=color, lw=1.4)
         if few.any():
-            axes.plot(positions[few], spread.middle[few], "x", color=INK, ms=8.0)
+            axes.plot(positions[few], spread.median[few], "x", color=colors.TEXT, ms=8.0)
     if not heading.has_percentiles:
         axes.set_ylim(-0.04 * heading.display_factor, 1.04 * heading.display_factor)
-    elif any(np.isfinite(spread.middle).any() for spread in spreads.values()):
+    elif any(np.isfinite(spread.median).any() for spread in spreads.values()):
         set_log_scale(axes, vertical=True)
     else:
         axes.set_yticks([])
         axes.set_yticks([], minor=True)
 
 
-def _scale_across(axes: PanelAxes, axis: _Axis) -> None:
+def _scale_horizontal_axis(axes: PanelAxes, axis: _Axis) -> None:
     values = axis.values
     if axis.categories:
         axes.set_xlim(-0.5, len(values) - 0.5)
@@ -245,27 +250,27 @@ def _scale_across(axes: PanelAxes, axis: _Axis) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spread:
-    """Percentiles of a metric of one estimator, in display units, at the values of an axis.
+class _Percentiles:
+    """Percentiles of a metric over trials of one estimator, at each value of an axis.
 
     Attributes:
-        low: 10th percentile, NaN if it is not drawn.
-        middle: median, or the share.
-        high: 90th percentile.
+        p10: 10th percentile, NaN if it is not drawn.
+        median: median, or the share.
+        p90: 90th percentile.
         few: whether fewer than half of the trials have the metric.
         points: number of values of the axis with data, drawn or not.
         exact: number of medians below `EXACT_ERROR`; they are not drawn.
     """
 
-    low: Array
-    middle: Array
-    high: Array
+    p10: Array
+    median: Array
+    p90: Array
     few: Flags
     points: int
     exact: int
 
 
-def _spread(groups: SeriesGroupBy, axis: _Axis) -> _Spread:
+def _percentiles(groups: SeriesGroupBy, axis: _Axis) -> _Percentiles:
     """Compute the percentiles of a metric, grouped by the column of the axis."""
 
     def along_axis(values: pd.Series) -> Array:
@@ -275,7 +280,7 @@ def _spread(groups: SeriesGroupBy, axis: _Axis) -> _Spread:
     if not heading.has_percentiles:
         values = heading.display_factor * along_axis(groups.mean())
         few = np.zeros(len(values), dtype=bool)
-        return _Spread(values, values, values, few, int(np.isfinite(values).sum()), 0)
+        return _Percentiles(values, values, values, few, int(np.isfinite(values).sum()), 0)
     spread = heading.display_factor * np.array(
         [along_axis(groups.quantile(level)) for level in (0.1, 0.5, 0.9)]
     )
@@ -283,4 +288,4 @@ def _spread(groups: SeriesGroupBy, axis: _Axis) -> _Spread:
     exact = spread[1] < EXACT_ERROR
     points = int(np.isfinite(spread[1]).sum())
     low, middle, high = np.where(exact, np.nan, spread)
-    return _Spread(low, middle, high, few, points, int(exact.sum()))
+    return _Percentiles(low, middle, high, few, points, int(exact.sum()))

@@ -13,14 +13,14 @@ from identify.errors import DatasetError
 from identify.reporting.content import ReportTable, Section, Text, Tile, Tiles, Tone, make_table
 from identify.reporting.study.rows import (
     StudyRows,
-    code,
-    counted,
-    failed,
-    number,
+    describe_option,
+    failure_count,
+    format_metric,
+    format_number,
+    format_percent,
+    inline_code,
     partial_metrics,
-    percent,
-    setting,
-    shown,
+    with_count,
 )
 from identify.studies.metrics import find_heading
 from identify.studies.progress import format_duration
@@ -32,36 +32,42 @@ if TYPE_CHECKING:
     from identify.studies.study import Published, Target
 
 
-def headline(rows: StudyRows) -> Section:
-    """Return the tiles of the study, and a table with one line for each estimator."""
-    without = failed(rows.frame)
+def headline_section(rows: StudyRows) -> Section:
+    """Return the headline section of a study, with a table of the estimators."""
+    without = failure_count(rows.frame)
     tone: Tone = "good" if without == "0" else "warn"
     tiles = [Tile("trials", str(len(rows.frame)), f"{without} failed", tone)]
     if "consistent" in rows.metrics:
         consistent = float(rows.frame["consistent"].mean())
         tiles.append(
-            Tile("physically consistent", f"{percent(consistent)} %", "of all attempted fits")
+            Tile(
+                "physically consistent", f"{format_percent(consistent)} %", "of all attempted fits"
+            )
         )
     if rows.interval_names:
         every = rows.frame[[f"covered_{name}" for name in rows.interval_names]]
         share = float(every.melt()["value"].mean())
         tiles.append(
-            Tile("95 % intervals that contain the truth", f"{percent(share)} %", "nominal: 95 %")
+            Tile(
+                "95 % intervals that contain the truth",
+                f"{format_percent(share)} %",
+                "nominal: 95 %",
+            )
         )
     if rows.seconds:
         tiles.append(Tile("time", format_duration(rows.seconds), "of all runs of this code"))
-    table = _table(rows)
+    table = _estimator_table(rows)
     return Section("headline", "", (Tiles(tuple(tiles)), *(() if table is None else (table,))))
 
 
-def _table(rows: StudyRows) -> ReportTable | None:
-    metrics = rows.plotted or rows.metrics
+def _estimator_table(rows: StudyRows) -> ReportTable | None:
+    metrics = rows.plotted_metrics or rows.metrics
     if not metrics:
         return None
-    noisy = rows.frame[rows.frame["perturbation"].isin(rows.noisy)]
+    noisy = rows.frame[rows.frame["perturbation"].isin(rows.perturbation_labels)]
     lines = [
-        [code(label), *(score(part, name) for name in metrics)]
-        for label, part in rows.parts("estimator", noisy)
+        [inline_code(label), *(format_score(part, name) for name in metrics)]
+        for label, part in rows.rows_by_label("estimator", noisy)
     ]
     caption = (
         "Means over all trials with noise, with 95 % intervals: of means by bootstrap over trials "
@@ -72,8 +78,8 @@ def _table(rows: StudyRows) -> ReportTable | None:
     return make_table(heads, lines, caption)
 
 
-def score(
-    part: pd.DataFrame, metric: str, format_value: Callable[[str, float], str] = shown
+def format_score(
+    part: pd.DataFrame, metric: str, format_value: Callable[[str, float], str] = format_metric
 ) -> str:
     """Format the mean of a metric with its 95 % interval; a dash if no trial has it."""
     values = part[metric].dropna().astype(float)
@@ -91,31 +97,31 @@ def score(
     return mean if ends[0] == ends[1] else f"{mean} [{', '.join(ends)}]"
 
 
-_MOST_LOGS = 40
-_MOST_PERTURBATIONS = 5
+_MAX_LOGS = 40
+_MAX_PERTURBATIONS = 5
 
-_EXPLAINED = (
+_SCORES_CAPTION = (
     "Mean [95 % interval] / median over logs and seeds, of the fits with an estimate; the others "
     "are counted as failed. Intervals of means by bootstrap over trials, of shares by Clopper and "
     "Pearson. Consistent: Π ⪰ 0 up to rounding; share of all attempted fits, where a failed fit "
     "counts as not consistent. Riemannian: of consistent estimates only. Identifiable: parameters "
     "that the log identifies; the others come from a stated default body and are scored as well."
 )
-_PARTIAL = (
+_PARTIAL_NOTE = (
     " (n …): number of fits with the value, if some estimates lack it; means over different fits "
     "are not comparable."
 )
-_COMPARED = (
+_COMMON_TRIALS_NOTE = (
     " Common trials: mean over the (n …) noisy logs for which all estimators give a consistent "
     "estimate."
 )
 
 _IDENTIFIABLE = "n_identifiable"
-_SELECTED = "riemannian"
+_COMMON_TRIALS_METRIC = "riemannian"
 """Metric with an additional column for the trials that all estimators completed."""
 
 
-def scores(rows: StudyRows) -> Section | None:
+def scores_section(rows: StudyRows) -> Section | None:
     """Return the section of means with intervals, and of medians, of all metrics."""
     if not rows.metrics:
         return None
@@ -123,56 +129,60 @@ def scores(rows: StudyRows) -> Section | None:
     others = None if published is None else published_scores(published)
     partial = partial_metrics(rows.frame, rows.metrics)
     # Estimators may have the selected metric for different trials.
-    compared = _SELECTED in partial and len(rows.labels("estimator")) > 1
+    compared = _COMMON_TRIALS_METRIC in partial and len(rows.labels("estimator")) > 1
     heads = [
         "perturbation",
         "estimator",
         *(find_heading(name).text for name in rows.metrics),
         "failed",
     ]
-    heads += [f"{find_heading(_SELECTED).text}, common trials"] * compared
+    heads += [f"{find_heading(_COMMON_TRIALS_METRIC).text}, common trials"] * compared
     lines = []
-    for perturbation, part in rows.parts("perturbation"):
-        common = _common(part) if compared else None
-        for estimator, subset in rows.parts("estimator", part):
-            cells = _cells(subset, rows.metrics, partial)
+    for perturbation, part in rows.rows_by_label("perturbation"):
+        common = _common_trials(part) if compared else None
+        for estimator, subset in rows.rows_by_label("estimator", part):
+            cells = _score_cells(subset, rows.metrics, partial)
             if common is not None:
                 mean = float(common[estimator].mean()) if estimator in common else None
-                cells.append(counted(shown(_SELECTED, mean), len(common)))
-            lines.append([code(perturbation), code(estimator), *cells])
+                cells.append(with_count(format_metric(_COMMON_TRIALS_METRIC, mean), len(common)))
+            lines.append([inline_code(perturbation), inline_code(estimator), *cells])
         if published is not None and others is not None:
             for _, other in others[others[published.perturbation] == perturbation].iterrows():
                 columns = published.metrics.items()
                 values: dict[str, float] = {name: other[column] for name, column in columns}
-                cells = [*(number(values.get(name)) for name in rows.metrics), "–"]
+                cells = [*(format_number(values.get(name)) for name in rows.metrics), "–"]
                 name = f"published {other[published.estimator]}"
-                lines.append([code(perturbation), name, *cells, *["–"] * compared])
-    notes = [_EXPLAINED + _PARTIAL * bool(partial) + _COMPARED * compared]
+                lines.append([inline_code(perturbation), name, *cells, *["–"] * compared])
+    notes = [_SCORES_CAPTION + _PARTIAL_NOTE * bool(partial) + _COMMON_TRIALS_NOTE * compared]
     if published is not None and others is None:
         notes.append("The published scores are not available: their data set is missing.")
     if rows.study is not None and rows.study.note:
         notes.append(rows.study.note)
-    return Section("scores", "Scores", (make_table(heads, lines, words=2), *map(Text, notes)))
+    return Section(
+        "scores", "Scores", (make_table(heads, lines, word_columns=2), *map(Text, notes))
+    )
 
 
-def _common(part: pd.DataFrame) -> pd.DataFrame:
+def _common_trials(part: pd.DataFrame) -> pd.DataFrame:
     """Return the selected metric on noisy logs that all estimators completed, one per column."""
-    return part.pivot(index=["log", "seed"], columns="estimator", values=_SELECTED).dropna()
+    return part.pivot(
+        index=["log", "seed"], columns="estimator", values=_COMMON_TRIALS_METRIC
+    ).dropna()
 
 
-def _cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) -> list[str]:
+def _score_cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) -> list[str]:
     """Return mean with interval, and median, of each metric, and the number of failed fits."""
     cells = []
     for name in metrics:
-        values, cell = part[name], score(part, name)
+        values, cell = part[name], format_score(part, name)
         if find_heading(name).has_percentiles and values.notna().any():
-            cell += f" / {shown(name, float(values.median()))}"
-        cells.append(counted(cell, int(values.count())) if name in partial else cell)
-    return [*cells, failed(part)]
+            cell += f" / {format_metric(name, float(values.median()))}"
+        cells.append(with_count(cell, int(values.count())) if name in partial else cell)
+    return [*cells, failure_count(part)]
 
 
-def by_setting(rows: StudyRows) -> Section | None:
-    """Return the section with one table for each option of the logs."""
+def scores_by_option(rows: StudyRows) -> Section | None:
+    """Return the section of errors by option of the logs, one table for each option."""
     covered = [f"covered_{name}" for name in ("m", "cx", "cy", "cz") if name in rows.interval_names]
     metrics = [*rows.metrics, *covered]
     names = [find_heading(name).text for name in metrics]
@@ -186,53 +196,60 @@ def by_setting(rows: StudyRows) -> Section | None:
             rows.labels("estimator"),
         )
         lines = [
-            [_option(cell[0]), *map(code, cell[1:]), *_cells(parts[cell], metrics, partial)]
-            for cell in cells
-            if cell in parts
-        ]
-        heads = (setting(column), "perturbation", "estimator", *names, "failed")
-        blocks += [Text(f"By {setting(column).split(' [')[0]}:"), make_table(heads, lines, words=3)]
-    return Section("by-option", "By option of the logs", tuple(blocks)) if blocks else None
-
-
-def _option(value: str | float) -> str:
-    return code(value) if isinstance(value, str) else f"{value:g}"
-
-
-def by_log(rows: StudyRows) -> Section | None:
-    """Return one table for each estimator, with the logs by decreasing mean error.
-
-    A log has a line for each noisy perturbation, unless these are too many.
-    """
-    if not rows.errors or len(rows.labels("log")) < 2:
-        return None
-    means = rows.frame.groupby("log", sort=False)[rows.errors[0]].mean().fillna(np.inf)
-    logs = sorted(rows.labels("log"), key=lambda log: -means[log])
-    separate = len(rows.noisy) <= _MOST_PERTURBATIONS
-    averaged = "seeds" if separate else "perturbations and seeds"
-    text = f"Means over {averaged}, with 95 % intervals if there are several trials."
-    names = [*rows.errors, *(name for name in (_IDENTIFIABLE,) if name in rows.metrics)]
-    words = ["log", *["perturbation"] * separate]
-    heads = (*words, *(find_heading(name).text for name in names), "failed")
-    remaining = len(logs) - _MOST_LOGS
-    more = f"… and {remaining} more logs in the Parquet file." if remaining > 0 else ""
-    blocks: list[Text | ReportTable] = [
-        Text(f"{text} Sorted by {find_heading(rows.errors[0]).text}.")
-    ]
-    cells = list(product(logs[:_MOST_LOGS], *[rows.noisy] * separate))
-    for estimator, frame in rows.parts("estimator"):
-        parts = dict(iter(frame.groupby(words)))
-        lines = [
             [
-                *map(code, cell),
-                *(score(parts[cell], name) for name in names),
-                failed(parts[cell]),
+                _option(cell[0]),
+                *map(inline_code, cell[1:]),
+                *_score_cells(parts[cell], metrics, partial),
             ]
             for cell in cells
             if cell in parts
         ]
-        blocks.append(Text(f"Estimator {code(estimator)}:"))
-        blocks.append(make_table(heads, lines, more, words=len(words)))
+        heads = (describe_option(column), "perturbation", "estimator", *names, "failed")
+        blocks += [
+            Text(f"By {describe_option(column).split(' [')[0]}:"),
+            make_table(heads, lines, word_columns=3),
+        ]
+    return Section("by-option", "By option of the logs", tuple(blocks)) if blocks else None
+
+
+def _option(value: str | float) -> str:
+    return inline_code(value) if isinstance(value, str) else f"{value:g}"
+
+
+def scores_by_log(rows: StudyRows) -> Section | None:
+    """Return the section of errors by log, with one table for each estimator.
+
+    A log has a line for each noisy perturbation, unless these are too many.
+    """
+    if not rows.error_metrics or len(rows.labels("log")) < 2:
+        return None
+    means = rows.frame.groupby("log", sort=False)[rows.error_metrics[0]].mean().fillna(np.inf)
+    logs = sorted(rows.labels("log"), key=lambda log: -means[log])
+    separate = len(rows.perturbation_labels) <= _MAX_PERTURBATIONS
+    averaged = "seeds" if separate else "perturbations and seeds"
+    text = f"Means over {averaged}, with 95 % intervals if there are several trials."
+    names = [*rows.error_metrics, *(name for name in (_IDENTIFIABLE,) if name in rows.metrics)]
+    words = ["log", *["perturbation"] * separate]
+    heads = (*words, *(find_heading(name).text for name in names), "failed")
+    remaining = len(logs) - _MAX_LOGS
+    more = f"… and {remaining} more logs in the Parquet file." if remaining > 0 else ""
+    blocks: list[Text | ReportTable] = [
+        Text(f"{text} Sorted by {find_heading(rows.error_metrics[0]).text}.")
+    ]
+    cells = list(product(logs[:_MAX_LOGS], *[rows.perturbation_labels] * separate))
+    for estimator, frame in rows.rows_by_label("estimator"):
+        parts = dict(iter(frame.groupby(words)))
+        lines = [
+            [
+                *map(inline_code, cell),
+                *(format_score(parts[cell], name) for name in names),
+                failure_count(parts[cell]),
+            ]
+            for cell in cells
+            if cell in parts
+        ]
+        blocks.append(Text(f"Estimator {inline_code(estimator)}:"))
+        blocks.append(make_table(heads, lines, more, word_columns=len(words)))
     return Section("by-log", "By log", tuple(blocks))
 
 
@@ -246,13 +263,13 @@ def published_scores(published: Published) -> pd.DataFrame | None:
         return None
 
 
-def targets(rows: StudyRows) -> Section | None:
+def targets_section(rows: StudyRows) -> Section | None:
     """Return the section of targets and the means reached; None without targets."""
     if rows.study is None or not rows.study.targets:
         return None
     lines = target_lines(rows, rows.study.targets)
     heads = ("estimator", "mean of", "perturbation", "result", "target", "met")
-    return Section("targets", "Targets", (make_table(heads, lines, words=3),))
+    return Section("targets", "Targets", (make_table(heads, lines, word_columns=3),))
 
 
 def target_lines(rows: StudyRows, targets: Sequence[Target]) -> list[tuple[str, ...]]:
@@ -267,8 +284,8 @@ def target_lines(rows: StudyRows, targets: Sequence[Target]) -> list[tuple[str, 
         bounds = {"≥": target.least, "≤": target.most}
         limits = [f"{sign} {limit:g}" for sign, limit in bounds.items() if np.isfinite(limit)]
         metric = find_heading(target.metric).text
-        perturbation = "all" if target.perturbation is None else code(target.perturbation)
+        perturbation = "all" if target.perturbation is None else inline_code(target.perturbation)
         verdict = "yes" if met else "**no**"
-        label, limit = code(target.estimator), ", ".join(limits)
+        label, limit = inline_code(target.estimator), ", ".join(limits)
         lines.append((label, metric, perturbation, f"{mean:.3f}", limit, verdict))
     return lines

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from identify.errors import StudyError
 from identify.estimation.intervals import ESTIMATED_QUANTITIES
-from identify.reporting.rounding import significant
+from identify.reporting.rounding import format_significant
 from identify.studies import Results, RunSummary, Study, open_results
 from identify.studies.keys import code_fingerprint
 from identify.studies.metrics import METRICS, find_heading
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_ERRORS = ("mass_error", "first_moment_error", "relative_inertia_error", "inertia_error")
+_ERROR_METRICS = ("mass_error", "first_moment_error", "relative_inertia_error", "inertia_error")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class StudyRows:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """Rows as a pandas table; a failed fit counts as not consistent."""
-        return failures_counted(self.results.frame)
+        return with_failures_as_inconsistent(self.results.frame)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -55,28 +55,28 @@ class StudyRows:
         return tuple(name for name in default_metrics(self.results) if frame[name].notna().any())
 
     @cached_property
-    def plotted(self) -> tuple[str, ...]:
-        """Metrics that have a panel in the figures, from the top."""
+    def plotted_metrics(self) -> tuple[str, ...]:
+        """Metrics that have a panel in the figures of a study, from the top."""
         return tuple(name for name in self.metrics if find_heading(name).has_panel)
 
     @cached_property
-    def errors(self) -> tuple[str, ...]:
+    def error_metrics(self) -> tuple[str, ...]:
         """At most three error metrics shown in tables by log; a published error comes first."""
-        names = [name for name in _ERRORS if name in self.metrics]
+        names = [name for name in _ERROR_METRICS if name in self.metrics]
         published = None if self.study is None else self.study.published
         if published is not None and {"inertia_error"} <= published.metrics.keys() & set(names):
             names = [name for name in names if name != "relative_inertia_error"]
         return tuple(names[:3])
 
     @cached_property
-    def varied(self) -> tuple[str, ...]:
-        """Columns of options that vary; of several that vary together only the first."""
+    def varied_options(self) -> tuple[str, ...]:
+        """Columns of options that vary in a study; of several that vary together only the first."""
         frame: pd.DataFrame = self.results.frame
         columns: list[str] = []
         for name in frame.columns:
             values = frame[name]
-            varies = is_setting(name) and values.dtype.kind in "fiu" and values.nunique() > 1
-            if varies and not any(_same_groups(values, frame[other]) for other in columns):
+            varies = is_option_column(name) and values.dtype.kind in "fiu" and values.nunique() > 1
+            if varies and not any(_same_partition(values, frame[other]) for other in columns):
                 columns.append(name)
         return tuple(columns)
 
@@ -86,10 +86,10 @@ class StudyRows:
         frame: pd.DataFrame = self.results.frame
         texts = (
             name
-            for name in filter(is_setting, frame.columns)
+            for name in filter(is_option_column, frame.columns)
             if frame[name].dtype.kind not in "fiub" and frame[name].nunique() > 1
         )
-        return tuple(filter(is_log_option, (*self.varied, *texts)))
+        return tuple(filter(is_log_option_column, (*self.varied_options, *texts)))
 
     @cached_property
     def interval_names(self) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ class StudyRows:
         listed = [label for label in self.results.info.order.get(column, ()) if label in present]
         return list(dict.fromkeys([*listed, *present]))
 
-    def parts(
+    def rows_by_label(
         self, column: str, within: pd.DataFrame | None = None
     ) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield each label of a column with its rows, in the order of the study file.
@@ -119,8 +119,8 @@ class StudyRows:
         return ((label, groups[label]) for label in self.labels(column) if label in groups)
 
     @property
-    def noisy(self) -> list[str]:
-        """Perturbations except `none`, unless it is the only one."""
+    def perturbation_labels(self) -> list[str]:
+        """Labels of the perturbations, without `none` unless it is the only one."""
         labels = self.labels("perturbation")
         return [label for label in labels if label != "none"] or labels
 
@@ -158,25 +158,25 @@ def latest_rows(folder: Path, code: str | None = None) -> Results:
     return open_results(folder, code=code)
 
 
-def is_setting(column: str) -> bool:
+def is_option_column(column: str) -> bool:
     """Return whether a column is an option of a log or a perturbation."""
     metrics = (name for metric in METRICS.values() for name in metric.columns)
     return not (column in {*COLUMN_TYPES, *metrics, "log_body"} or column.startswith("estimator_"))
 
 
-def is_log_option(column: str) -> bool:
+def is_log_option_column(column: str) -> bool:
     """Return whether a column is an option of the logs, not of a perturbation."""
     return column.startswith("log_")
 
 
-def _same_groups(first: pd.Series, second: pd.Series) -> bool:
-    """Return whether two columns divide the rows into the same groups."""
+def _same_partition(first: pd.Series, second: pd.Series) -> bool:
+    """Return whether two columns partition the rows in the same way."""
     pairs = first.astype(str) + "\n" + second.astype(str)
     return pairs.nunique() == first.nunique(dropna=False) == second.nunique(dropna=False)
 
 
-def failures_counted(frame: pd.DataFrame) -> pd.DataFrame:
-    """Count rows without an estimate as not consistent."""
+def with_failures_as_inconsistent(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with failed fits counted as physically inconsistent."""
     if "consistent" not in frame:
         return frame
     fitted = frame["error_type"].isna()
@@ -192,48 +192,48 @@ def partial_metrics(frame: pd.DataFrame, metrics: Sequence[str]) -> frozenset[st
     return frozenset(name for name in metrics if fitted[name].isna().any())
 
 
-def failed(part: pd.DataFrame) -> str:
+def failure_count(part: pd.DataFrame) -> str:
     """Return the number of rows without an estimate."""
     return str(int(part["error_type"].notna().sum()))
 
 
-def counted(shown: str, count: int) -> str:
-    """Append the number of fits to a formatted mean."""
+def with_count(shown: str, count: int) -> str:
+    """Append the number of fits to the text of a mean."""
     return f"{shown} (n {count})" if count else shown
 
 
-def shown(metric: str, value: float | None) -> str:
+def format_metric(metric: str, value: float | None) -> str:
     """Format a value of a metric for tables."""
-    return number(None if value is None else find_heading(metric).display_factor * value)
+    return format_number(None if value is None else find_heading(metric).display_factor * value)
 
 
-def shown_narrowly(metric: str, value: float) -> str:
+def format_metric_narrow(metric: str, value: float) -> str:
     """Format a value of a metric in at most eight characters."""
     scaled = find_heading(metric).display_factor * value
     if scaled != scaled:
         return "–"
     if scaled == 0.0 or 1e-4 <= abs(scaled) < 1e6:
-        return number(scaled)
+        return format_number(scaled)
     mantissa, exponent = f"{scaled:.1e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 
 
-def number(value: float | None, digits: int = 3) -> str:
+def format_number(value: float | None, digits: int = 3) -> str:
     """Format a number with a few significant digits; a dash for a missing one."""
     if value is None or value != value:
         return "–"
-    return significant(value, digits)
+    return format_significant(value, digits)
 
 
-def percent(share: float | None) -> str:
+def format_percent(fraction: float | None) -> str:
     """Format a fraction in per cent, to a tenth; 100 only if it is exactly 1."""
-    if share is None or share != share:
+    if fraction is None or fraction != fraction:
         return "–"
-    text = f"{100.0 * share:.1f}".removesuffix(".0")
-    return "99.9" if text == "100" and share < 1.0 else text
+    text = f"{100.0 * fraction:.1f}".removesuffix(".0")
+    return "99.9" if text == "100" and fraction < 1.0 else text
 
 
-_SETTINGS = {
+_OPTION_DESCRIPTIONS = {
     "log_duration": "duration of the log [s]",
     "log_excitation": "excitation (factor on the motion)",
     "log_mass": "mass [kg]",
@@ -248,12 +248,12 @@ _SETTINGS = {
 }
 
 
-def setting(column: str) -> str:
+def describe_option(column: str) -> str:
     """Return the description of the column of an option, such as `log_duration`."""
-    return _SETTINGS.get(column, column.replace("_", " "))
+    return _OPTION_DESCRIPTIONS.get(column, column.replace("_", " "))
 
 
-def code(text: str) -> str:
+def inline_code(text: str) -> str:
     """Format a name or message as inline code, on one line."""
     words = " ".join(text.split()).replace("`", "'")
     return f"`{words}`"

@@ -11,39 +11,39 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from identify.files import write_bytes, write_text
-from identify.reporting.canvas import png
+from identify.reporting.canvas import png_bytes
 from identify.reporting.content import (
     TERMINAL_WIDTH,
     Head,
     ReportTable,
     Section,
     Text,
+    make_row,
     make_table,
-    row,
     terminal_lines,
     with_headings,
 )
 from identify.reporting.study.accuracy import StudyFigure, accuracy_figures
 from identify.reporting.study.error_tables import (
-    by_log,
-    by_setting,
-    headline,
-    score,
-    scores,
-    targets,
+    format_score,
+    headline_section,
+    scores_by_log,
+    scores_by_option,
+    scores_section,
+    targets_section,
 )
-from identify.reporting.study.intervals import coverage, coverage_figures
+from identify.reporting.study.intervals import coverage_figures, coverage_section
 from identify.reporting.study.rows import (
     StudyRows,
-    code,
-    counted,
-    failed,
-    number,
+    failure_count,
+    format_metric_narrow,
+    format_number,
+    format_percent,
+    inline_code,
     partial_metrics,
-    percent,
-    shown_narrowly,
+    with_count,
 )
-from identify.reporting.study.writing import html_of, markdown_of
+from identify.reporting.study.writing import page_html, section_markdown
 from identify.studies import Results, table
 from identify.studies.keys import code_fingerprint, numerics_digest
 from identify.studies.metrics import find_heading
@@ -55,31 +55,31 @@ if TYPE_CHECKING:
 
 SUMMARY, PAGE = "summary.md", "summary.html"
 
-_MOST_WORDS = 8
-"""Maximum number of words in a list."""
-_MOST_MESSAGES = 20
-"""Maximum number of messages in a table."""
-_LONGEST_MESSAGE = 300
-"""Maximum length of a message [characters]."""
+_MAX_LISTED_WORDS = 8
+"""Maximum number of listed words, such as names of logs."""
+_MAX_MESSAGES = 20
+"""Maximum number of error messages in a table."""
+_MAX_MESSAGE_LENGTH = 300
+"""Maximum length of an error message in a table [characters]."""
 
 
-def head(rows: StudyRows) -> Section:
-    """Return the section of trials, logs, perturbations, estimators, time and code version."""
+def overview_section(rows: StudyRows) -> Section:
+    """Return the overview of a study: numbers of trials, logs and estimators, time and code."""
     frame, study, run = rows.frame, rows.study, rows.run
     count = str(len(frame))
     if study is not None and len(study) > len(frame):
         count += f" of {len(study)}: the run is not complete"
-    facts = [("trials", f"{count}, {failed(frame)} failed")]
+    facts = [("trials", f"{count}, {failure_count(frame)} failed")]
     if study is not None:
-        file = "" if study.path is None else f"{code(study.path.name)}, "
+        file = "" if study.path is None else f"{inline_code(study.path.name)}, "
         facts.append(("study file", f"{file}seed {study.seed}"))
     logs = Counter(name.rpartition("/")[0] or name for name in rows.labels("log"))
-    sources = [f"{count} of {code(source)}" for source, count in logs.most_common()]
+    sources = [f"{count} of {inline_code(source)}" for source, count in logs.most_common()]
     facts += [
-        ("logs", f"{logs.total()}: {_first(sources)}"),
-        ("perturbations", _named(rows.labels("perturbation"))),
+        ("logs", f"{logs.total()}: {_join_first_words(sources)}"),
+        ("perturbations", _join_labels(rows.labels("perturbation"))),
         ("seeds", str(frame["seed"].nunique())),
-        ("estimators", _named(rows.labels("estimator"))),
+        ("estimators", _join_labels(rows.labels("estimator"))),
     ]
     times = [f"{format_duration(rows.seconds)} in all runs"] * bool(rows.seconds)
     if run is not None and run.done:
@@ -92,11 +92,11 @@ def head(rows: StudyRows) -> Section:
     versions = ", ".join(f"{name} {version}" for name, version in known.get("versions", {}).items())
     source = f"source sha256 {str(known.get('source_sha256', ''))[:16]}…"
     python = f"Python {platform.python_version()}"
-    facts.append(("code", f"{code(mark)}: {source}, {versions}, {python}"))
+    facts.append(("code", f"{inline_code(mark)}: {source}, {versions}, {python}"))
     if study is not None and study.path is not None and _is_complete_and_current(rows):
-        facts.append(("numerics", numerics_mark(STUDY_PACKAGES, [study.path])))
+        facts.append(("numerics", numerics_fingerprint_line(STUDY_PACKAGES, [study.path])))
     heads = (Head("item"), Head("value", "prose"))
-    return Section("ran", "Run", (ReportTable(heads, tuple(row(*fact) for fact in facts)),))
+    return Section("ran", "Run", (ReportTable(heads, tuple(make_row(*fact) for fact in facts)),))
 
 
 def _is_complete_and_current(rows: StudyRows) -> bool:
@@ -106,44 +106,44 @@ def _is_complete_and_current(rows: StudyRows) -> bool:
     return complete and rows.results.code == current.short and current.source == numerics_digest()
 
 
-def _named(labels: list[str]) -> str:
-    return f"{len(labels)}: {_first([*map(code, labels)])}"
+def _join_labels(labels: list[str]) -> str:
+    return f"{len(labels)}: {_join_first_words([*map(inline_code, labels)])}"
 
 
-def _first(words: list[str]) -> str:
-    return ", ".join([*words[:_MOST_WORDS], *["…"] * (len(words) > _MOST_WORDS)])
+def _join_first_words(words: list[str]) -> str:
+    return ", ".join([*words[:_MAX_LISTED_WORDS], *["…"] * (len(words) > _MAX_LISTED_WORDS)])
 
 
-def failures(rows: StudyRows) -> Section:
-    """Return the section of errors and warnings, with their numbers and logs."""
+def failures_section(rows: StudyRows) -> Section:
+    """Return the section of failed trials: error messages with their numbers and logs."""
     raised = rows.frame[rows.frame["error_type"].notna()]
     blocks: list[Text | ReportTable] = [Text("None.")]
     if len(raised):
         text = raised["error_type"] + ": " + raised["error"].fillna("")
-        blocks = [_messages(raised.assign(text=text), "error")]
+        blocks = [_message_table(raised.assign(text=text), "error")]
     warned = rows.frame[rows.frame["warnings"].notna()]
     if len(warned):
-        table = _messages(warned.assign(text=warned["warnings"]), "warning")
+        table = _message_table(warned.assign(text=warned["warnings"]), "warning")
         blocks += [Text("Warnings:"), table]
     return Section("failed", "Trials without an estimate", tuple(blocks))
 
 
-def _messages(subset: pd.DataFrame, kind: str) -> ReportTable:
+def _message_table(subset: pd.DataFrame, kind: str) -> ReportTable:
     groups = subset.groupby(["estimator", "perturbation", "text"], sort=False)
     messages = sorted(groups, key=lambda group: -len(group[1]))
     lines = []
-    for (estimator, perturbation, text), part in messages[:_MOST_MESSAGES]:
-        logs = list(map(code, dict.fromkeys(part["log"])))
+    for (estimator, perturbation, text), part in messages[:_MAX_MESSAGES]:
+        logs = list(map(inline_code, dict.fromkeys(part["log"])))
         where = ", ".join(logs[:3]) + (f", … ({len(logs)})" if len(logs) > 3 else "")
-        names = code(str(estimator)), code(str(perturbation))
-        lines.append((*names, str(len(part)), where, code(str(text)[:_LONGEST_MESSAGE])))
+        names = inline_code(str(estimator)), inline_code(str(perturbation))
+        lines.append((*names, str(len(part)), where, inline_code(str(text)[:_MAX_MESSAGE_LENGTH])))
     heads = ("estimator", "perturbation", "trials", "logs", kind)
-    remaining = len(messages) - _MOST_MESSAGES
+    remaining = len(messages) - _MAX_MESSAGES
     more = f"… and {remaining} other messages." if remaining > 0 else ""
-    return make_table(heads, lines, more, words=5)
+    return make_table(heads, lines, more, word_columns=5)
 
 
-def times(rows: StudyRows) -> Section | None:
+def times_section(rows: StudyRows) -> Section | None:
     """Return the section of run times and solvers of each estimator, the fastest first."""
     worked = rows.frame[rows.frame["error_type"].isna()]
     if worked.empty:
@@ -153,14 +153,15 @@ def times(rows: StudyRows) -> Section | None:
     for estimator in medians.index:
         part = worked[worked["estimator"] == estimator]
         milliseconds = 1e3 * part["seconds"]
-        quantiles = [number(float(milliseconds.quantile(q))) for q in (0.5, 0.95)]
+        quantiles = [format_number(float(milliseconds.quantile(q))) for q in (0.5, 0.95)]
         solvers = part["solver"].value_counts()
         solved = ", ".join(f"{name} {count}" for name, count in sorted(solvers.items()))
-        lines.append([code(estimator), *quantiles, solved])
+        lines.append([inline_code(estimator), *quantiles, solved])
     prepare = 1e3 * float(worked["prepare_seconds"].median())
     note = (
         f"Reading, perturbing and preparing a log, which its estimators share: median "
-        f"{number(prepare)} ms. Solver none: the least-squares estimate was already consistent."
+        f"{format_number(prepare)} ms. Solver none: the least-squares estimate was already "
+        "consistent."
     )
     heads = ("estimator", "median ms a fit", "95th percentile", "solved by")
     return Section("times", "Times", (make_table(heads, lines), Text(note)))
@@ -184,8 +185,8 @@ STUDY_PACKAGES = (
 _DIGEST_DIGITS = 12
 
 
-def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
-    """Return a fingerprint line of the code, by which outdated reports are detected.
+def numerics_fingerprint_line(packages: Sequence[str], files: Sequence[Path]) -> str:
+    """Return a line with the fingerprint of the code, by which outdated reports are detected.
 
     Raises:
         SchemaError: there is no package of that name.
@@ -197,24 +198,26 @@ def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
     return f"`{digest}` of {', '.join(packages)}; of the study itself `{study[:_DIGEST_DIGITS]}`"
 
 
-_FIXED = "\N{NO-BREAK SPACE}"
+_NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 
 
-def _names(rows: StudyRows, metrics: Sequence[str] | None) -> Sequence[str]:
+def _selected_metrics(rows: StudyRows, metrics: Sequence[str] | None) -> Sequence[str]:
     """Return the requested metrics; by default the metrics with values."""
     if metrics:
         return rows.results.selected_metrics(metrics)
     return rows.metrics or default_metrics(rows.results)[:1]
 
 
-def _kinds(rows: StudyRows, by: Sequence[str]) -> Iterator[tuple[*tuple[str, ...], pd.DataFrame]]:
-    """Yield each value of `by` as text with its rows, in the order of the study file."""
+def _rows_by_columns(
+    rows: StudyRows, by: Sequence[str]
+) -> Iterator[tuple[*tuple[str, ...], pd.DataFrame]]:
+    """Yield the rows of each combination of values of some columns, in the study file's order."""
     table(rows.results, (), by=by)  # raises for an unknown column
     groups = rows.frame.groupby(list(by), sort=False, dropna=False)
     numbers, kinds = groups.ngroup(), groups.size().reset_index()[list(by)]
     ordered = in_study_order(kinds.assign(kind=kinds.index), rows.results.info, by)
     for *values, kind in ordered.itertuples(index=False):
-        yield *map(_text, values), rows.frame[numbers == kind]
+        yield *map(_format_cell, values), rows.frame[numbers == kind]
 
 
 def scores_text(
@@ -234,17 +237,19 @@ def scores_text(
         StudyError: the results lack a column; the message names the nearest.
     """
     rows = StudyRows(results)
-    names = _names(rows, metrics)
+    names = _selected_metrics(rows, metrics)
     partial = partial_metrics(rows.frame, names)
     lines, groups = [], []
     trials: dict[str, list[int]] = {}
-    for *group, name, part in _kinds(rows, by):
-        cells = {metric: score(part, metric, shown_narrowly) for metric in names}
-        cells |= {metric: counted(cells[metric], int(part[metric].count())) for metric in partial}
-        lines.append(row(name, *cells.values(), failed(part)))
+    for *group, name, part in _rows_by_columns(rows, by):
+        cells = {metric: format_score(part, metric, format_metric_narrow) for metric in names}
+        cells |= {
+            metric: with_count(cells[metric], int(part[metric].count())) for metric in partial
+        }
+        lines.append(make_row(name, *cells.values(), failure_count(part)))
         groups.append(", ".join(group))
         trials.setdefault(groups[-1], []).append(len(part))
-    titles = {group: _counted(group, min(of), max(of)) for group, of in trials.items()}
+    titles = {group: _group_with_count(group, min(of), max(of)) for group, of in trials.items()}
     heads = ["", *(find_heading(name).short_text for name in names), "failed"]
     shown = with_headings([titles[group] for group in groups], lines)
     text = [*terminal_lines(make_table(heads, shown))]
@@ -254,42 +259,52 @@ def scores_text(
         text.append("(n …): number of fits in the mean; the other estimates lack the value")
     if "consistent" in names and rows.frame["error_type"].notna().any():
         text.append("cons.%: of all attempted fits; a failed fit counts as not consistent")
-    return "\n".join([*text, *_legend(names)])
+    return "\n".join([*text, *_heading_legend(names)])
 
 
-def _counted(group: str, low: int, high: int) -> str:
-    """Return the name of a group, with the number of trials in each of its lines."""
+def _group_with_count(group: str, low: int, high: int) -> str:
+    """Return the name of a group of trials, with their number."""
     count = f"{low} trials each" if low == high else f"{low} to {high} trials each"
     return f"{group} ({count})" if group else f"({count})"
 
 
 def comparison_text(frame: pd.DataFrame, first: str, second: str) -> str:
-    """Format the table of `compare`: means, difference with interval, part of smaller values."""
+    """Format a comparison of two estimators: means, paired difference with interval."""
     heads = ["", "A", "B", "B − A", "low", "high ", "B < A", "pairs"]
     same, other = frame[frame["identical"]], frame[~frame["identical"]]
     if other.empty:
-        return f"A: {first}\nB: {second}\nidentical in every metric of all {_pairs(frame)} pairs"
+        return (
+            f"A: {first}\nB: {second}\nidentical in every metric of all {_pair_counts(frame)} pairs"
+        )
     groups, lines = [], []
     for record in other.to_dict("records"):
         metric = record["metric"]
         numbers = [record[key] for key in ("first", "second", "difference", "low", "high")]
-        cells = [shown_narrowly(metric, value) for value in numbers]
+        cells = [format_metric_narrow(metric, value) for value in numbers]
         cells[-1] += "*" if record["low"] > 0.0 or record["high"] < 0.0 else " "
-        better = percent(record["better"])
+        better = format_percent(record["better"])
         cells += [better if better == "–" else f"{better} %", str(record["pairs"])]
         groups.append(str(record["perturbation"]))
-        lines.append(row(find_heading(metric).short_text, *cells))
+        lines.append(make_row(find_heading(metric).short_text, *cells))
     shown = terminal_lines(make_table(heads, with_headings(groups, lines)))
-    return "\n".join([f"A: {first}", f"B: {second}", *shown, *_identical(same), *_notes(other)])
+    return "\n".join(
+        [
+            f"A: {first}",
+            f"B: {second}",
+            *shown,
+            *_identical_metrics(same),
+            *_comparison_notes(other),
+        ]
+    )
 
 
-def _pairs(frame: pd.DataFrame) -> int:
+def _pair_counts(frame: pd.DataFrame) -> int:
     """Return the number of paired noisy logs of all perturbations."""
     return int(frame.groupby("perturbation")["pairs"].max().sum())
 
 
-def _identical(same: pd.DataFrame) -> Iterator[str]:
-    """Yield the metrics that are equal in all pairs, by perturbation."""
+def _identical_metrics(same: pd.DataFrame) -> Iterator[str]:
+    """Yield the metrics that are equal for both estimators in all trials, by perturbation."""
     if not same.empty:
         labels = (
             f"{label}: {', '.join(find_heading(name).short_text for name in part['metric'])}"
@@ -298,7 +313,7 @@ def _identical(same: pd.DataFrame) -> Iterator[str]:
         yield from wrap(f"identical in all pairs: {'; '.join(labels)}", TERMINAL_WIDTH)
 
 
-def _notes(frame: pd.DataFrame) -> Iterator[str]:
+def _comparison_notes(frame: pd.DataFrame) -> Iterator[str]:
     logs = int(frame["logs"].max())
     units = f"the {logs} logs, each averaged over its seeds" if logs > 1 else "the seeds"
     yield "low, high: 95 % interval of the difference; * zero is outside"
@@ -306,40 +321,41 @@ def _notes(frame: pd.DataFrame) -> Iterator[str]:
     yield "B < A: share of the pairs in which B has the smaller value"
     if unpaired := int(frame["unpaired"].max()):
         yield f"pairs: without up to {unpaired} noisy logs that lack a value of A or B"
-    yield from _legend(list(frame["metric"].unique()))
+    yield from _heading_legend(list(frame["metric"].unique()))
 
 
-def _legend(names: Sequence[str]) -> list[str]:
+def _heading_legend(names: Sequence[str]) -> list[str]:
     """Explain the short headings that differ from the names of the metrics."""
     short = {name: find_heading(name).short_text for name in names}
     entries = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
-    legend = "; ".join(text.replace(" ", _FIXED) for text in entries)
+    legend = "; ".join(text.replace(" ", _NO_BREAK_SPACE) for text in entries)
     return [
-        line.replace(_FIXED, " ") for line in wrap(legend, TERMINAL_WIDTH, break_long_words=False)
+        line.replace(_NO_BREAK_SPACE, " ")
+        for line in wrap(legend, TERMINAL_WIDTH, break_long_words=False)
     ]
 
 
-def _text(value: object) -> str:
+def _format_cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}" if value == value else "–"
     return str(value)
 
 
 SECTIONS: tuple[Callable[[StudyRows], Section | None], ...] = (
-    headline,
-    head,
-    targets,
-    scores,
-    by_setting,
-    failures,
-    coverage,
-    by_log,
-    times,
+    headline_section,
+    overview_section,
+    targets_section,
+    scores_section,
+    scores_by_option,
+    failures_section,
+    coverage_section,
+    scores_by_log,
+    times_section,
 )
-"""Functions that make the summary's sections; each may return None."""
+"""Functions that make the sections of a study's summary; each may return None."""
 
 FIGURES: tuple[Callable[[StudyRows], list[StudyFigure]], ...] = (accuracy_figures, coverage_figures)
-"""Functions that each return the figures that are possible for the rows."""
+"""Functions that make the figures of a study's summary."""
 
 
 def write_summary(rows: StudyRows, folder: Path) -> tuple[Path, ...]:
@@ -356,15 +372,15 @@ def write_summary(rows: StudyRows, folder: Path) -> tuple[Path, ...]:
     study = rows.results.info.study if rows.study is None else rows.study.name
     title = f"Study {study}"
     origin = "Written by `identify study run`; nothing here is entered by hand."
-    text = [f"# {title}\n\n{origin}", *map(markdown_of, sections)]
+    text = [f"# {title}\n\n{origin}", *map(section_markdown, sections)]
     pages = sorted(path for path in folder.glob("*.md") if path.name != SUMMARY)
     if pages:
         text[1:1] = ["Other pages: " + ", ".join(f"[{path.stem}]({path.name})" for path in pages)]
     text += ["## Figures"] * bool(figures)
     text += [f"![{figure.title}]({figure.name}.png)\n\n{figure.caption}" for figure in figures]
     write_text(folder / SUMMARY, "\n\n".join(filter(None, text)) + "\n")
-    write_text(folder / PAGE, html_of(title, sections, figures))
+    write_text(folder / PAGE, page_html(title, sections, figures))
     paths = [folder / f"{figure.name}.png" for figure in figures]
     for figure, path in zip(figures, paths, strict=True):
-        write_bytes(path, png(figure.figure))
+        write_bytes(path, png_bytes(figure.figure))
     return (folder / SUMMARY, folder / PAGE, *paths)

@@ -27,7 +27,7 @@ _PAPER, _SHEET_GAP = 105, 3
 """Width of a sheet of paper, and of the gap between columns [characters]."""
 
 
-def markdown_of(section: Section | None) -> str:
+def section_markdown(section: Section | None) -> str:
     """Format a section as Markdown; its pictures are separate files."""
     if section is None:
         return ""
@@ -43,32 +43,40 @@ def markdown_of(section: Section | None) -> str:
     return "\n\n".join(parts)
 
 
-def html_of(title: str, sections: Iterable[Section], figures: Sequence[StudyFigure]) -> str:
+def page_html(title: str, sections: Iterable[Section], figures: Sequence[StudyFigure]) -> str:
     """Format sections and figures as one self-contained HTML page."""
     shown = [
         replace(
             section,
-            blocks=tuple(piece for block in section.blocks for piece in _pieces(_plain(block))),
+            blocks=tuple(
+                piece
+                for block in section.blocks
+                for piece in _split_wide_table(_without_markup(block))
+            ),
         )
         for section in sections
     ]
     shown += [
-        Section(figure.name, figure.title, (Pictures(figure.columns, _bare(figure.caption)),))
+        Section(
+            figure.name, figure.title, (Pictures(figure.columns, _strip_markdown(figure.caption)),)
+        )
         for figure in figures
     ]
     return render_page("study.html", shown, title=title)
 
 
-def _plain(block: Block) -> Block:
-    """Return a block without Markdown markup."""
+def _without_markup(block: Block) -> Block:
+    """Return a report block without Markdown markup."""
     if isinstance(block, Text):
-        return replace(block, text=_bare(block.text))
+        return replace(block, text=_strip_markdown(block.text))
     if isinstance(block, ReportTable):
-        return replace(block, rows=tuple(map(_plain_row, block.rows)), caption=_bare(block.caption))
+        return replace(
+            block, rows=tuple(map(_plain_row, block.rows)), caption=_strip_markdown(block.caption)
+        )
     return block
 
 
-def _pieces(block: Block) -> Iterator[Block]:
+def _split_wide_table(block: Block) -> Iterator[Block]:
     """Split a table that is too wide for paper; each part repeats the label columns."""
     if not isinstance(block, ReportTable) or any(head.look == "prose" for head in block.head):
         yield block
@@ -89,9 +97,11 @@ def _pieces(block: Block) -> Iterator[Block]:
 
 
 def _plain_row(row: Row) -> Row:
-    return replace(row, cells=tuple(replace(cell, text=_bare(cell.text)) for cell in row.cells))
+    return replace(
+        row, cells=tuple(replace(cell, text=_strip_markdown(cell.text)) for cell in row.cells)
+    )
 
 
-def _bare(text: str) -> str:
+def _strip_markdown(text: str) -> str:
     """Remove backticks, emphasis and link addresses from a text."""
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`|\*\*?(?=\S)|(?<=\S)\*\*?", "", text))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from identify.reporting.canvas import png
+from identify.reporting.canvas import png_bytes
 from identify.reporting.study.accuracy import accuracy_figures
 from identify.reporting.study.intervals import coverage_figures
 from identify.studies.results import proportion_interval
@@ -80,7 +80,7 @@ def test_zero_or_missing_errors_can_be_drawn(value):
     made = [*accuracy_figures(study), *coverage_figures(study)]
     assert len(made) == 2
     for each in made:
-        assert len(png(each.figure)) > 1000
+        assert len(png_bytes(each.figure)) > 1000
 
 
 def test_points_of_selected_cells_are_crossed_out():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from identify.estimation.intervals import ESTIMATED_QUANTITIES
-from identify.reporting.rounding import significant
+from identify.reporting.rounding import format_significant
 from identify.reporting.study import (
     StudyRows,
     comparison_text,
@@ -15,19 +15,19 @@ from identify.reporting.study import (
     write_summary,
 )
 from identify.reporting.study.error_tables import (
-    by_log,
-    by_setting,
-    scores,
-    targets,
+    scores_by_log,
+    scores_by_option,
+    scores_section,
+    targets_section,
 )
-from identify.reporting.study.intervals import coverage, few_trials
+from identify.reporting.study.intervals import coverage_section, few_trials_warning
 from identify.reporting.study.summary import (
     SECTIONS,
-    failures,
-    head,
-    times,
+    failures_section,
+    overview_section,
+    times_section,
 )
-from identify.reporting.study.writing import markdown_of
+from identify.reporting.study.writing import section_markdown
 from identify.studies import compare
 from identify.studies.results import mean_interval
 from tests.reporting.study.results import rows
@@ -45,7 +45,7 @@ def cells(text: str, *begin: str) -> list[list[str]]:
 
 def said_by(section, study: StudyRows) -> str:
     """A section as summary.md has it."""
-    return markdown_of(section(study))
+    return section_markdown(section(study))
 
 
 def plain(log, corruption, estimator, seed):
@@ -86,7 +86,7 @@ def with_scores(of: StudyRows) -> StudyRows:
 
 
 def test_scores_show_mean_median_and_failures():
-    text = said_by(scores, rows(failing))
+    text = said_by(scores_section, rows(failing))
     assert cells(text, "`low`", "`ols`") == [["2.00 / 2.00", "0 [0, 60.2]", "10.0", "2"]]
     (ours,) = cells(text, "`low`", "`psd`")
     assert ours == ["1.50 [1.00, 2.00] / 1.50", "100 [39.8, 100]", "10.0", "0"]
@@ -100,7 +100,7 @@ def selected(log, corruption, estimator, seed):
 
 
 def test_means_of_selected_fits_have_their_number_and_a_mean_over_common_cells():
-    text = said_by(scores, rows(selected))
+    text = said_by(scores_section, rows(selected))
     heads = cells(text, "perturbation", "estimator")[0]
     assert heads == ["Riemannian", "consistent %", "failed", "Riemannian, common trials"]
     assert cells(text, "`low`", "`ols`") == [
@@ -118,7 +118,7 @@ def test_failed_fits_are_not_consistent():
         return {"consistent": 1.0, "mass_error": 3.0, "error_type": None}
 
     study = rows(metrics, seeds=4)
-    text = said_by(scores, study)
+    text = said_by(scores_section, study)
     assert cells(text, "`low`", "`psd`") == [["3.00 / 3.00", "75.0 [34.9, 96.8]", "2"]]
     assert "a failed fit counts as not consistent" in text
     shown = scores_text(study.results)
@@ -129,7 +129,7 @@ def test_failed_fits_are_not_consistent():
 
 
 def test_summary_header_states_study_and_versions():
-    text = said_by(head, rows(failing))
+    text = said_by(overview_section, rows(failing))
     assert cells(text, "trials") == [["16, 4 failed"]]
     assert cells(text, "logs") == [["2: 2 of `a`"]]
     assert "numpy 9.9" in text
@@ -137,17 +137,17 @@ def test_summary_header_states_study_and_versions():
 
 
 def test_failures_list_message_and_trials():
-    text = said_by(failures, rows(failing))
+    text = said_by(failures_section, rows(failing))
     (line,) = cells(text.replace("\\|", "/"), "`ols`", "`low`")[:1]
     assert line == ["2", "`a/0`, `a/1`", "`SolveError: did not / converge`"]
     assert "\n\nWarnings:\n\n" in text
     assert "`RuntimeWarning: odd`" in text
-    assert said_by(failures, rows(plain)) == "## Trials without an estimate\n\nNone."
+    assert said_by(failures_section, rows(plain)) == "## Trials without an estimate\n\nNone."
 
 
 def test_targets_are_judged_by_the_mean_of_the_estimate():
-    assert said_by(targets, rows(plain)) == ""
-    text = said_by(targets, with_scores(stars(0.5)))
+    assert said_by(targets_section, rows(plain)) == ""
+    text = said_by(targets_section, with_scores(stars(0.5)))
     assert cells(text, "`psd`") == [
         ["mass %", "`low`", "0.500", "≤ 0.4", "**no**"],
         ["mass %", "`high`", "0.500", "≥ 0.1, ≤ 1.6", "yes"],
@@ -158,8 +158,8 @@ def test_targets_are_judged_by_the_mean_of_the_estimate():
 
 def test_published_scores_are_shown_for_comparison(shared_data, monkeypatch):
     monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
-    assert "ublished" not in said_by(scores, rows(plain))
-    text = said_by(scores, with_scores(stars(0.1)))
+    assert "ublished" not in said_by(scores_section, rows(plain))
+    text = said_by(scores_section, with_scores(stars(0.1)))
     heads = cells(text, "perturbation", "estimator")[0]
     (line,) = cells(text, "`low`", "published HPS")
     assert dict(zip(heads, line, strict=True)) == {
@@ -179,7 +179,7 @@ def test_coverage_is_counted_by_parameter_and_by_log():
         width = 1.959964 if log == "a/0" else 2.0 * 1.959964
         return {"covered_m": held, "half_width_m": width, "error_m": (-1.0) ** seed}
 
-    text = said_by(coverage, rows(metrics, seeds=10, corruptions=("none", "low")))
+    text = said_by(coverage_section, rows(metrics, seeds=10, corruptions=("none", "low")))
     assert "`ols`" not in text
     assert cells(text, "`none`", "covered") == []
     assert cells(text, "`low`", "covered") == [["85.0"]]
@@ -188,7 +188,7 @@ def test_coverage_is_counted_by_parameter_and_by_log():
     assert cells(text, "`low`", "width") == [["1.5"]]
     judged = ["85.0", "85.0", "0 of 1", "1 of 2", "70.0", "100", "1.5"]
     assert cells(text, "`low`")[0] == judged
-    assert said_by(coverage, rows(plain)) == ""
+    assert said_by(coverage_section, rows(plain)) == ""
 
 
 def test_errors_of_logs_are_shown_side_by_side():
@@ -199,19 +199,33 @@ def test_errors_of_logs_are_shown_side_by_side():
         }
 
     study = rows(metrics, corruptions=("none", "low", "high"), seeds=6)
-    text = said_by(by_log, study)
+    text = said_by(scores_by_log, study)
     low, high = (mean_interval(first + 0.4 * np.arange(6)) for first in (11.0, 12.0))
     assert "Means over seeds, with 95 % intervals" in text
     assert (
         cells(text, "`a/1`", "`low`")
-        == [[f"12.0 [{significant(low.low, 3)}, {significant(low.high, 3)}]", "4.00", "0"]] * 2
+        == [
+            [
+                f"12.0 [{format_significant(low.low, 3)}, {format_significant(low.high, 3)}]",
+                "4.00",
+                "0",
+            ]
+        ]
+        * 2
     )
     assert (
         cells(text, "`a/1`", "`high`")
-        == [[f"13.0 [{significant(high.low, 3)}, {significant(high.high, 3)}]", "4.00", "0"]] * 2
+        == [
+            [
+                f"13.0 [{format_significant(high.low, 3)}, {format_significant(high.high, 3)}]",
+                "4.00",
+                "0",
+            ]
+        ]
+        * 2
     )
     assert not cells(text, "`a/1`", "`none`")
-    assert said_by(by_log, rows(metrics, logs=("a/0",))) == ""
+    assert said_by(scores_by_log, rows(metrics, logs=("a/0",))) == ""
 
 
 def test_the_terminal_has_the_intervals_of_the_page_by_any_column():
@@ -223,7 +237,7 @@ def test_the_terminal_has_the_intervals_of_the_page_by_any_column():
     low, high = mean_interval(1e-7 * np.tile(np.arange(1.0, 6.0), 2))
     shown = scores_text(study.results)
     assert f"3.0e-7 [{low * 1e7:.1f}e-7, {high * 1e7:.1f}e-7]" in shown
-    page = said_by(scores, study)
+    page = said_by(scores_section, study)
     (share,) = {line[1] for line in cells(page, "`low`", "`psd`")}
     assert share.startswith("80.0 [")
     assert share in shown
@@ -236,11 +250,11 @@ def test_a_swept_option_of_the_logs_has_a_table():
         return {"mass_error": 3.0, "log_duration": 5.0 if log == "a/0" else 20.0, "log_body": seed}
 
     swept = rows(metrics)
-    assert swept.varied == ("log_duration",)
-    text = said_by(by_setting, swept)
+    assert swept.varied_options == ("log_duration",)
+    text = said_by(scores_by_option, swept)
     assert text.startswith("## By option of the logs\n\nBy duration of the log:\n")
     assert cells(text, "20", "`low`", "`psd`") == [["3.00 / 3.00", "0"]]
-    assert said_by(by_setting, rows(plain)) == ""
+    assert said_by(scores_by_option, rows(plain)) == ""
 
 
 def test_all_cells_failed_is_a_summary_too(tmp_path):
@@ -274,7 +288,7 @@ def test_the_summary_has_every_section_and_shows_its_figures(tmp_path):
 
 @pytest.mark.parametrize("name", ["`a|b`", "a\nb"])
 def test_names_cannot_break_the_tables(name):
-    text = said_by(scores, rows(plain, corruptions=(name, "low")))
+    text = said_by(scores_section, rows(plain, corruptions=(name, "low")))
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len({line.replace("\\|", "").count("|") for line in table}) == 1
 
@@ -293,16 +307,16 @@ def test_a_wide_table_is_several_on_the_page(tmp_path):
 
 
 def test_few_trials_state_counts_within_nominal_coverage():
-    assert few_trials(20) == "20 trials: only 19 of 20 lies within 92 to 98 %."
-    assert few_trials(50) == "" == few_trials(1000)
-    assert few_trials(30) == "30 trials: only 28 or 29 of 30 lie within 92 to 98 %."
-    assert few_trials(10) == "10 trials: no count of 10 lies within 92 to 98 %."
+    assert few_trials_warning(20) == "20 trials: only 19 of 20 lies within 92 to 98 %."
+    assert few_trials_warning(50) == "" == few_trials_warning(1000)
+    assert few_trials_warning(30) == "30 trials: only 28 or 29 of 30 lie within 92 to 98 %."
+    assert few_trials_warning(10) == "10 trials: no count of 10 lies within 92 to 98 %."
 
     def held(log, corruption, estimator, seed):
         return {"covered_m": float(seed > 0), "covered_hx": None}
 
-    text = said_by(coverage, rows(held, seeds=10, estimators=("psd",)))
-    assert few_trials(20) in text
+    text = said_by(coverage_section, rows(held, seeds=10, estimators=("psd",)))
+    assert few_trials_warning(20) in text
     assert cells(text, "`low`", "interval") == [["68.3–98.8"]]  # 18 of 20
     assert "hx" not in text
 
@@ -313,9 +327,9 @@ def test_logs_are_sorted_by_their_error_and_estimators_by_their_time():
         return {"mass_error": error, "seconds": 1.0 if estimator == "ols" else 0.5}
 
     study = rows(metrics, logs=("a/0", "a/1", "a/2"))
-    found = [line[0] for line in cells(said_by(by_log, study)) if line[0].startswith("`a/")]
+    found = [line[0] for line in cells(said_by(scores_by_log, study)) if line[0].startswith("`a/")]
     assert found == ["`a/1`", "`a/2`", "`a/0`"] * 2
-    order = [line[0] for line in cells(said_by(times, study)) if line[0].startswith("`")]
+    order = [line[0] for line in cells(said_by(times_section, study)) if line[0].startswith("`")]
     assert order == ["`psd`", "`ols`"]
 
 
