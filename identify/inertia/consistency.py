@@ -69,7 +69,7 @@ KIND_BY_RANK = (BodyKind.POINT, BodyKind.ROD, BodyKind.PLATE, BodyKind.SOLID)
 
 
 def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> tuple[Array, Array]:
-    """Return ascending eigenvalues of the second moment about the centre of mass, and their zero.
+    """Return eigenvalues of the second moment about the centre of mass, and their zero limit.
 
     The limit is the larger of `tolerance` times the sum of their magnitudes and the rounding error
     of S_c computed from parameters about Bo (`rounding_error_about_com`).

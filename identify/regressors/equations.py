@@ -25,7 +25,7 @@ Offsets: TypeAlias = Literal["per_log", "shared", "none"]
 logs, or none."""
 
 _MIN_ROWS_PER_BLOCK = 5
-"""Smallest mean number of stacked rows of a group in a time block."""
+"""Smallest mean number of regressor rows that a group of channels has in a time block."""
 
 
 class Equations(ABC):

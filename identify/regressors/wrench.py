@@ -66,7 +66,7 @@ SCAN_LAYOUT = RowLayout(
     ),
     fit=FIT_COLUMN_COUNT,
 )
-"""Layout of equation rows by frequency: means of time blocks, on which offsets act, and bands."""
+"""Layout of equation rows by frequency: a group of means of time blocks, and one for each band."""
 
 WIDE_LAYOUT = RowLayout(
     columns=(

@@ -72,5 +72,5 @@ def without_constant(columns: slice) -> slice:
 
 
 def columns_of_part(part: slice, whole: slice) -> slice:
-    """Return the columns of entries of the motion features or of the wrench."""
+    """Return the columns of a part, such as the force, of some columns, such as the wrench."""
     return slice(whole.start + part.start, whole.start + part.stop)

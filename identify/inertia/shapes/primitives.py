@@ -28,7 +28,7 @@ class Box(Solid):
     def moments(self) -> ShapeMoments:
         """Return volume x y z and mean squared coordinates x²/12, y²/12, z²/12."""
         sides = np.array([self.x, self.y, self.z])
-        return ShapeMoments.of_symmetric_shape(self.x * self.y * self.z, sides**2 / 12.0)
+        return ShapeMoments.symmetric(self.x * self.y * self.z, sides**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,7 @@ class Ellipsoid(Solid):
     def moments(self) -> ShapeMoments:
         """Return volume 4/3 π a b c and mean squared coordinates a²/5, b²/5, c²/5."""
         volume = 4.0 / 3.0 * np.pi * self.a * self.b * self.c
-        return ShapeMoments.of_symmetric_shape(
-            volume, np.array([self.a, self.b, self.c]) ** 2 / 5.0
-        )
+        return ShapeMoments.symmetric(volume, np.array([self.a, self.b, self.c]) ** 2 / 5.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class Sphere(Solid):
 
     def moments(self) -> ShapeMoments:
         """Return volume 4/3 π r³ and mean squared coordinates r²/5."""
-        return ShapeMoments.of_symmetric_shape(
+        return ShapeMoments.symmetric(
             4.0 / 3.0 * np.pi * self.radius**3, np.full(3, self.radius**2 / 5.0)
         )
 
@@ -70,7 +68,7 @@ class Cylinder(Solid):
     def moments(self) -> ShapeMoments:
         """Return volume π r² l and mean squared coordinates r²/4 across, l²/12 along the axis."""
         r, length = self.radius, self.length
-        return ShapeMoments.of_revolution(np.pi * r**2 * length, r**2 / 4.0, length**2 / 12.0)
+        return ShapeMoments.revolved(np.pi * r**2 * length, r**2 / 4.0, length**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ class Capsule(Solid):
         cylinder = length / (length + 4.0 / 3.0 * r)
         balls = 1.0 - cylinder
         along = length**2 / 4.0 + 3.0 / 8.0 * length * r + r**2 / 5.0
-        return ShapeMoments.of_revolution(
+        return ShapeMoments.revolved(
             volume,
             r**2 * (cylinder / 4.0 + balls / 5.0),
             cylinder * length**2 / 12.0 + balls * along,
@@ -108,7 +106,7 @@ class Cone(Solid):
         """Return volume π r² h / 3, centroid h/4 and mean squared coordinates 3 r²/20, 3 h²/80."""
         r, h = self.radius, self.height
         volume = np.pi * r**2 * h / 3.0
-        return ShapeMoments.of_revolution(
+        return ShapeMoments.revolved(
             volume, 3.0 / 20.0 * r**2, 3.0 / 80.0 * h**2, centroid_z=0.25 * h
         )
 
@@ -135,7 +133,7 @@ class BoxShell(Surface):
         sides = np.array([self.x, self.y, self.z])
         area = 2.0 * (self.x * self.y + self.y * self.z + self.z * self.x)
         across = 2.0 * np.array([self.y * self.z, self.z * self.x, self.x * self.y])
-        return ShapeMoments.of_symmetric_shape(
+        return ShapeMoments.symmetric(
             area, sides**2 * (across / 4.0 + (area - across) / 12.0) / area
         )
 
@@ -187,9 +185,7 @@ class EllipsoidShell(Surface):
         plain = common @ total
         weighted = common @ (damping * (total[:, None] + 2.0 * terms)) / 4.0
         area = np.sqrt(2.0) * np.pi * _QUADRATURE_LOG_STEP * plain
-        return ShapeMoments.of_symmetric_shape(
-            area * scale**2, squares * scale**2 * weighted / plain
-        )
+        return ShapeMoments.symmetric(area * scale**2, squares * scale**2 * weighted / plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +196,7 @@ class SphereShell(Surface):
 
     def moments(self) -> ShapeMoments:
         """Return area 4 π r² and mean squared coordinates r²/3."""
-        return ShapeMoments.of_symmetric_shape(
+        return ShapeMoments.symmetric(
             4.0 * np.pi * self.radius**2, np.full(3, self.radius**2 / 3.0)
         )
 
@@ -215,7 +211,7 @@ class Tube(Surface):
     def moments(self) -> ShapeMoments:
         """Return area 2 π r l and mean squared coordinates r²/2 across, l²/12 along the axis."""
         r, length = self.radius, self.length
-        return ShapeMoments.of_revolution(2.0 * np.pi * r * length, r**2 / 2.0, length**2 / 12.0)
+        return ShapeMoments.revolved(2.0 * np.pi * r * length, r**2 / 2.0, length**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +230,7 @@ class CylinderShell(Surface):
         side, ends = length / (length + r), r / (length + r)
         across = r**2 * (side / 2.0 + ends / 4.0)
         along = length**2 * (side / 12.0 + ends / 4.0)
-        return ShapeMoments.of_revolution(2.0 * np.pi * r * (length + r), across, along)
+        return ShapeMoments.revolved(2.0 * np.pi * r * (length + r), across, along)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +251,7 @@ class CapsuleShell(Surface):
         across = r**2 * (side / 2.0 + spheres / 3.0)
         along = length**2 / 4.0 + length * r / 2.0 + r**2 / 3.0
         along = side * length**2 / 12.0 + spheres * along
-        return ShapeMoments.of_revolution(2.0 * np.pi * r * (length + 2.0 * r), across, along)
+        return ShapeMoments.revolved(2.0 * np.pi * r * (length + 2.0 * r), across, along)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +270,7 @@ class ConeShell(Surface):
         slant = np.hypot(r, h)
         side = slant / (slant + r)  # fraction of the area
         along = h**2 * side * (1.0 / 6.0 - side / 9.0)
-        return ShapeMoments.of_revolution(
+        return ShapeMoments.revolved(
             np.pi * r * (slant + r), r**2 / 4.0, along, centroid_z=side * h / 3.0
         )
 
@@ -288,9 +284,7 @@ class Plate(Surface):
 
     def moments(self) -> ShapeMoments:
         """Return area x y and mean squared coordinates x²/12, y²/12, 0."""
-        return ShapeMoments.of_symmetric_shape(
-            self.x * self.y, np.array([self.x, self.y, 0.0]) ** 2 / 12.0
-        )
+        return ShapeMoments.symmetric(self.x * self.y, np.array([self.x, self.y, 0.0]) ** 2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +295,7 @@ class Disc(Surface):
 
     def moments(self) -> ShapeMoments:
         """Return area π r² and mean squared coordinates r²/4 in the plane."""
-        return ShapeMoments.of_revolution(np.pi * self.radius**2, self.radius**2 / 4.0, 0.0)
+        return ShapeMoments.revolved(np.pi * self.radius**2, self.radius**2 / 4.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,4 +308,4 @@ class Rod(Shape):
 
     def moments(self) -> ShapeMoments:
         """Return length l and mean squared coordinate l²/12 along it."""
-        return ShapeMoments.of_revolution(self.length, 0.0, self.length**2 / 12.0)
+        return ShapeMoments.revolved(self.length, 0.0, self.length**2 / 12.0)

@@ -70,12 +70,12 @@ class ShapeMoments(NamedTuple):
     covariance: Mat33
 
     @classmethod
-    def of_symmetric_shape(cls, measure: float, mean_squares: Vec3) -> ShapeMoments:
+    def symmetric(cls, measure: float, mean_squares: Vec3) -> ShapeMoments:
         """Create the moments of a shape that is symmetric about the coordinate planes."""
         return cls(float(measure), np.zeros(3), np.diag(mean_squares))
 
     @classmethod
-    def of_revolution(
+    def revolved(
         cls, measure: float, across: float, along: float, centroid_z: float = 0.0
     ) -> ShapeMoments:
         """Create moments of a shape of revolution about z, with its centroid at z = `centroid_z`.
