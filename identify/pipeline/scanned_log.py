@@ -113,7 +113,7 @@ class ScannedLog(NamedTuple):
             return None
         time = factor * source.time
         time.flags.writeable = False
-        reading = replace(self.summary.reading, rounding=None)  # the motion differs
+        reading = replace(self.summary.reading, quantisation=None)  # the motion differs
         return scan_log(replace(source, time=time), reading, all_columns=self.has_all_columns)
 
 
