@@ -26,6 +26,10 @@ from identify.reporting.rounding import format_significant
 _FRICTION_POINTS = 400
 """Largest number of points of a joint and log in a figure of friction."""
 
+_LABEL_HEIGHT = 0.06
+"""Height of a panel for each character of its vertical label [in], so that long names of joints do
+not reach into the next panel."""
+
 _MIN_VELOCITY_RANGE = 0.1
 """Smallest range of velocities of a figure, for a joint that does not move [rad/s, m/s]."""
 
@@ -147,7 +151,8 @@ def _torque_panel(torques: JointTorques, number: int, joint: int) -> Panel:
     unit, note = torques.unit(joint), "at rest"
     if moving.any():
         note = f"residual {format_significant(float(np.sqrt(np.mean(residual**2))), 2)} {unit} RMS"
-    return Panel(draw, f"{torques.joints[joint]} [{unit}]", note, height=0.8)
+    label = f"{torques.joints[joint]} [{unit}]"
+    return Panel(draw, label, note, height=max(0.8, _LABEL_HEIGHT * len(label)))
 
 
 def friction_columns(torques: JointTorques) -> tuple[Column, ...]:
@@ -187,9 +192,9 @@ def _friction_panel(torques: JointTorques, joint: int) -> Panel:
 
     speed = "m/s" if torques.prismatic[joint] else "rad/s"
     name = torques.joints[joint]
-    return Panel(
-        draw, f"{name} [{torques.unit(joint)}]", height=1.3, xlabel=f"velocity of {name} [{speed}]"
-    )
+    label = f"{name} [{torques.unit(joint)}]"
+    height = max(1.3, _LABEL_HEIGHT * len(label))
+    return Panel(draw, label, height=height, xlabel=f"velocity of {name} [{speed}]")
 
 
 def _friction_points(torques: JointTorques, number: int, joint: int) -> tuple[Array, Array]:

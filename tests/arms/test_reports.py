@@ -15,9 +15,10 @@ from identify.pipeline import payload_result
 from identify.pipeline.arm_failures import raise_likeliest_fault
 from identify.pipeline.misread_logs import MisreadLog
 from identify.reporting.arm_page import payload_report_html
-from identify.robots import FramePlacement
+from identify.reporting.arm_torques import JointTorques, friction_columns, torque_columns
+from identify.robots import FramePlacement, read_robot
 from identify.spatial import Pose
-from tests.arms.simulated import LOAD, simulate
+from tests.arms.simulated import LOAD, arm_text, simulate
 from tests.close import assert_close
 from tests.reporting.page import Page
 
@@ -118,3 +119,18 @@ def test_report_of_shared_friction_has_one_row_a_joint(fit, robot):
     assert page.rows("joint_1")
     assert "Error against the reference body" in html
     assert html == payload_report_html(payload_result(fit, logs_of(robot)), LOAD, written=NOON)
+
+
+def test_long_name_of_a_joint_makes_its_panel_higher(robot, tmp_path):
+    name = "left_shoulder_pitch_joint"
+    path = tmp_path / "arm.urdf"
+    path.write_text(arm_text().replace('"joint_1"', f'"{name}"'))
+    names = ("joint_0", name, "joint_2")
+    logs = logs_of(robot, names=names)
+    renamed = read_robot(path, joints=names, gravity=[0.0, 0.0, -9.81])
+    fit = fit_payload(*logs, robot=renamed, frame="tool", interval="formula")
+    torques = JointTorques.of(fit.logs, fit.solution, fit.loaded)
+    for columns in (torque_columns(torques)[:1], friction_columns(torques)):
+        short, long, other = (panel for column in columns for panel in column.panels)
+        assert long.ylabel.startswith(name)
+        assert long.height > 1.2 * short.height == 1.2 * other.height
