@@ -51,7 +51,8 @@ def contradicted_terms(
     else:
         least, most = float(scale.gains.min()), float(scale.gains.max())
         severity, evidence["gains"] = "warning", (least, most)
-        text += f" Were it right, logged torques would be {least:.3g} to {most:.3g} of true ones."
+        limits = " to ".join(dict.fromkeys(f"{gain:.3g}" for gain in (least, most)))
+        text += f" Were it right, logged torques would be {limits} of true ones."
         remedy = (
             "Check the mass; if it is right, the `gains` or the `effort_unit` of [joints] are "
             "wrong, by more than torque constants are."

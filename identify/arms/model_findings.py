@@ -144,11 +144,15 @@ def _best_interpretation(
     joint = int(plain.errors.argmax())
     before, after = float(plain.errors[joint]), float(fits[first].errors[joint])
     text = (
-        f"{best.text}: read so, {100.0 * after:.2g} % of the torque of "
-        f"{points.robot.joints[joint]} is left, not {100.0 * before:.2g} %."
+        f"{best.text}: read so, {_percent(after)} of the torque of {points.robot.joints[joint]} "
+        f"is left, not {_percent(before)}."
     )
     evidence = {"gain": 1.0 / max(ratio, 1e-12), "before": before, "after": after}
     return Finding(best.code, "error", text, best.remedy, evidence, points.name), corrected
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.2g} %" if share < 0.1 else f"{100.0 * share:.0f} %"
 
 
 def _scale(points: ArmPoints, plain: JointFit) -> Finding | None:
@@ -180,16 +184,13 @@ def _unexplained(log: _JudgedLog) -> Finding:
     model, free = log.model.total, log.free.total
     if free < 0.5 * model:
         text = (
-            f"the links of the robot's model leave {100.0 * model:.2g} % of the torques, others of "
-            f"the same kinematics {100.0 * free:.2g} %: their inertias are not those of this arm, "
+            f"the links of the robot's model leave {_percent(model)} of the torques, others of "
+            f"the same kinematics {_percent(free)}: their inertias are not those of this arm, "
             "and do not show a base on a wall or a joint's wrong zero."
         )
         remedy = "Check gravity, zeros and units of the joints, or take a model with inertias."
     else:
-        text = (
-            f"the torques do not belong to the motion: any links leave {100.0 * free:.2g} % of "
-            "them."
-        )
+        text = f"the torques do not belong to the motion: any links leave {_percent(free)} of them."
         remedy = "Check the columns of [joints], and that no joint is in contact or held."
     evidence = {"model": model, "free_links": free}
     return Finding("torque_unexplained", "warning", text, remedy, evidence, log.points.name)

@@ -58,6 +58,7 @@ def test_a_fault_is_named_first_with_its_remedy(robot, log, change, code, word):
     first = arm_findings([changed(log, **change)], robot)[0]
     assert first.code == code
     assert word in first.text
+    assert "e+" not in first.text
     assert first.remedy
     assert first.where == log.name
 
