@@ -78,6 +78,12 @@ _LOG_FAULT_RANK = FINDING_CODES.index("cutoff_low") + 0.5
 _SIGNAL_DEFECT_CODES = ("spikes", "saturation", "frozen_pose", "frozen_wrench")
 """Codes of defects that are visible in a raw signal."""
 
+_UNEXPLAINED_CODES = (
+    *("unexplained", "torque_unexplained", "effort_sign"),
+    *("joint_unit", "joint_order", "joint_sign", "joint_zero", "joint_type"),
+)
+"""Codes of findings by which the residual of the log as it was read is larger than noise."""
+
 _CODE_PATTERN = re.compile("[a-z]+(_[a-z]+)*")
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -172,8 +178,8 @@ class Verdict:
             or a default body completes a parameter and no need was given; else "yes".
         possible: whether the body is physically consistent.
         optimal: whether it is proved to be the best such body for the data.
-        explains_data: whether the residual wrench is noise: nothing is unexplained, and no large
-            part of a log is a contact.
+        explains_data: whether the residual is noise: nothing is unexplained, no joint of an arm is
+            misread, and no large part of a log is a contact.
         identifiable: names of the parameters that the data identify.
         reasons: codes of the findings that require care.
         needs: requested quantities, and whether the intervals meet the request.
@@ -234,7 +240,7 @@ def derive_verdict(
         possible=possible,
         optimal=optimal,
         explains_data=not any(
-            f.code == "unexplained" or (f.code, f.severity) == ("contact", "error")
+            f.code in _UNEXPLAINED_CODES or (f.code, f.severity) == ("contact", "error")
             for f in findings
         ),
         identifiable=tuple(identifiable),

@@ -100,6 +100,8 @@ def test_reasons_are_the_codes_of_errors_and_warnings_once_each():
     assert found.reasons == ("delay", "unexplained")
     assert not found.explains_data
     assert verdict(finding("delay")).explains_data
+    assert not verdict(finding("joint_order")).explains_data
+    assert not verdict(finding("torque_unexplained")).explains_data
     assert found.record()["reasons"] == ["delay", "unexplained"]
 
 
