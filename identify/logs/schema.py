@@ -244,7 +244,7 @@ def _check_robot(schema: Schema) -> None:
 def _check_motion(schema: Schema, spell: KeyFormatter) -> None:
     """Check that the log determines orientation, linear acceleration and rotation."""
     if not schema.groups:
-        raise ValueError("names no columns: give [pose] or [imu], and [wrench]")
+        raise ValueError("names no columns: give [pose] or [imu], and [wrench]; or [joints]")
     if schema.still and not schema.wrench.columns:
         raise ValueError("static poses without a wrench do not identify a body: give [wrench]")
     if schema.pose is None:

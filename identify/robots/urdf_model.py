@@ -166,11 +166,11 @@ def _joints_of_log(
         return tuple(name for name in elements if mimics[name].leader == name)
     unknown = [name for name in joints if name not in elements]
     if unknown:
-        hint = did_you_mean(unknown[0], elements) if len(unknown) == 1 else ""
+        unnamed = [name for name in elements if name not in joints]
+        hint = did_you_mean(unknown[0], unnamed) if len(unknown) == 1 else ""
         raise ModelError(
-            f"{document.path}: no moving joint {', '.join(map(repr, unknown))}; those of the URDF "
-            f"are {', '.join(elements)}{hint}; write them in `names` of [joints], in the order of "
-            "the columns"
+            f"{document.path}: no moving joint {', '.join(map(repr, unknown))}; write those of the "
+            f"URDF in `names` of [joints], in the order of the columns: {', '.join(elements)}{hint}"
         )
     for name in joints:
         if mimics[name].leader != name:

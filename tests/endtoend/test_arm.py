@@ -133,7 +133,7 @@ def test_bad_use_is_refused(words, message, cli, tmp_path, pinocchio):
 @pytest.mark.parametrize(
     ("pattern", "replacement", "message"),
     [
-        ("joint3", "j3", r"robot.urdf: no moving joint 'joint3'; those of"),
+        ("joint3", "j3", r"robot.urdf: no moving joint 'joint3'; write those of"),
         (r"(?s)<inertial>.*?</inertial>", "", r"no moving link has a mass"),
     ],
 )

@@ -149,7 +149,8 @@ def test_tree_that_is_not_connected_is_refused(read, capfd):
     ("joints", "message"),
     [
         (["joint_0", "jiont_1"], r"no moving joint 'jiont_1'; .*did you mean 'joint_1'"),
-        (["a", "b"], r"no moving joint 'a', 'b'; those .*joint_2; write them in `names`"),
+        (["a", "b"], r"no moving joint 'a', 'b'; write those .* in `names` .*joint_2$"),
+        (["joint_2", "joint_1", "joint_3"], r"did you mean 'joint_0'"),
         (["joint_0", "joint_0"], r"joints: expected different names, got \['joint_0', 'joint_0'\]"),
         ([], r"joints: expected different names, got \[\]"),
     ],
