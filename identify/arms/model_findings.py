@@ -53,7 +53,9 @@ _MAX_TIMING_RATIO = 0.8
 """Largest ratio of the residual power with another timing to that without; .94 on right logs."""
 
 _POOR_MODEL_ERROR = 0.3
-"""Relative torque error of all joints with the model's links from which these are not the arm's."""
+"""Relative torque error of all joints with the model's links from which these are not the arm's, and
+of a joint with free links from which friction and links do not explain it: right logs leave up to
+.16."""
 
 
 class _JudgedLog(NamedTuple):
@@ -99,8 +101,12 @@ def model_findings(
     findings = [*_misread(worst.points)] if worst.excess > 1.0 else []
     findings = findings or [*_timing(worst.points)]
     yield from findings
-    if not findings and worst.model.total > _POOR_MODEL_ERROR:
+    if findings:
+        return
+    if worst.model.total > _POOR_MODEL_ERROR:
         yield _unexplained(worst)
+    elif worst.free.errors.max() > _POOR_MODEL_ERROR:
+        yield _unexplained_joints(worst)
 
 
 def _misread(points: ArmPoints) -> Iterator[Finding]:
@@ -194,6 +200,22 @@ def _unexplained(log: _JudgedLog) -> Finding:
         remedy = "Check the columns of [joints], and that no joint is in contact or held."
     evidence = {"model": model, "free_links": free}
     return Finding("torque_unexplained", "warning", text, remedy, evidence, log.points.name)
+
+
+def _unexplained_joints(log: _JudgedLog) -> Finding:
+    """Return the finding for joints whose torques no links and no friction of theirs explain."""
+    errors = dict(zip(log.points.robot.joints, log.free.errors.tolist(), strict=True))
+    poor = {name: error for name, error in errors.items() if error > _POOR_MODEL_ERROR}
+    listed = " and ".join(f"{_percent(error)} of that of {name}" for name, error in poor.items())
+    return Finding(
+        "torque_unexplained",
+        "warning",
+        f"any links, with friction of each joint, leave much of the torque of some joints: {listed}.",
+        "Check their columns in [joints], and that nothing touches the arm; in a wrist whose motors "
+        "turn several joints, give [joints.motor].",
+        {"free_links": max(poor.values())},
+        log.points.name,
+    )
 
 
 def _timing(points: ArmPoints) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """Findings on logs of the small simulated arm: each fault is named first, a right log has none."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -137,6 +138,16 @@ def test_impossible_link_of_the_model_is_named(robot, log):
 def test_links_of_another_arm_are_told_from_a_wrong_log(robot, log):
     others = replace(robot, phi=robot.phi * 0.05)
     assert codes(log, robot=others)[0] in ("torque_unexplained", "effort_scale")
+
+
+def test_joint_that_neither_links_nor_friction_explain_is_named(robot, log):
+    effort = log.effort.copy()
+    effort[:, 2] += 0.8 * effort[:, 2].std() * np.sin(2.0 * np.pi * 2.3 * log.time)
+    signals = {"joint_position": log.position, "effort": effort}
+    (finding,) = arm_findings([replace(log, signals=signals)], robot)
+    assert (finding.code, finding.severity) == ("torque_unexplained", "warning")
+    assert re.search(r"some joints: \d\d % of that of joint_2\.$", finding.text)
+    assert "[joints.motor]" in finding.remedy
 
 
 def test_a_joint_that_does_not_move_is_not_judged(robot, log):
