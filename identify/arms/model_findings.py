@@ -53,9 +53,9 @@ _MAX_TIMING_RATIO = 0.8
 """Largest ratio of the residual power with another timing to that without; .94 on right logs."""
 
 _POOR_MODEL_ERROR = 0.3
-"""Relative torque error of all joints with the model's links from which these are not the arm's, and
-of a joint with free links from which friction and links do not explain it: right logs leave up to
-.16."""
+"""Relative torque error of all joints with the model's links from which these are not the arm's,
+and of a joint with free links from which friction and links do not explain it: right logs leave up
+to .16."""
 
 
 class _JudgedLog(NamedTuple):
@@ -210,9 +210,10 @@ def _unexplained_joints(log: _JudgedLog) -> Finding:
     return Finding(
         "torque_unexplained",
         "warning",
-        f"any links, with friction of each joint, leave much of the torque of some joints: {listed}.",
-        "Check their columns in [joints], and that nothing touches the arm; in a wrist whose motors "
-        "turn several joints, give [joints.motor].",
+        "any links, with friction of each joint, leave much of the torque of some joints: "
+        f"{listed}.",
+        "Check their columns in [joints], and that nothing touches the arm; in a wrist whose "
+        "motors turn several joints, give [joints.motor].",
         {"free_links": max(poor.values())},
         log.points.name,
     )

@@ -16,7 +16,7 @@ from identify.arms.prediction import TorqueErrors, torque_errors
 from identify.arms.rows import ArmLog
 from identify.arms.saved_arm import SavedArm
 from identify.arms.torque_scale import TorqueScale, scale_sensitivity
-from identify.errors import ModelError, ProblemError, SolveError
+from identify.errors import ProblemError, SolveError
 from identify.estimation.errors import NegativeMass, TooLittleMotion
 from identify.estimation.estimate import Estimate
 from identify.estimation.least_squares import weighted_least_squares
@@ -28,7 +28,6 @@ from identify.findings import Finding
 from identify.logs import JointRecording
 from identify.regressors import LinearSystem, Statistics, join_logs
 from identify.robots import RobotModel
-from identify.robots.robot_model import BASE
 
 _SWAPPED_EXCESS = 1.5
 """Largest ratio of the torque that consistent links leave, the logs swapped, to that of least
@@ -121,7 +120,7 @@ def fit_payload(
     with_load = [loaded] if isinstance(loaded, JointRecording) else list(loaded)
     without = [unloaded] if isinstance(unloaded, JointRecording) else list(unloaded)
     _require_runs(with_load, without, arm)
-    _require_moving(robot, frame)
+    robot.moving_frame(frame)
     columns, logs = scan_logs([*with_load, *without], robot, cutoff_hz)
     statistics = join_logs([log.statistics for log in logs])
     if arm is not None:
@@ -223,16 +222,6 @@ def _negative_mass(
             evidence={"torque_error": swapped_error},
         )
     return NegativeMass(error.mass, _NEGATIVE_MASS, error.body, "effort_sign")
-
-
-def _require_moving(robot: RobotModel, frame: str) -> None:
-    """Raise unless a frame exists and a joint of the log moves it."""
-    if robot.frame(frame).link == BASE:
-        moving = [name for name, place in robot.frames.items() if place.link != BASE]
-        raise ModelError(
-            f"{robot.path}: no joint of the log moves the frame {frame!r}, which is fixed to the "
-            f"base; the load is on one that moves: {', '.join(moving)}"
-        )
 
 
 def _require_runs(

@@ -270,7 +270,7 @@ class Design(Command):
             limits,
             start,
             torque_share=arm.shares[2],
-            placement=None if arm.payload_at is None else robot.frame(arm.payload_at),
+            placement=None if arm.payload_at is None else robot.moving_frame(arm.payload_at),
             body=body,
             noise=torque_noise_of(earlier, path, len(robot.joints), payload=body is not None),
             box=None if arm.box is None else np.reshape(arm.box, (3, 2)),

@@ -75,14 +75,16 @@ def robot_pose(logged: Array, schema: Schema) -> dict[str, Array]:
     Raises:
         MissingFile: the robot's model does not exist.
         MissingExtra: Pinocchio is not installed.
-        ModelError: the file is no model of these joints, or has no such frame.
+        ModelError: the file is no model of these joints, or none of them moves the frame.
     """
     from identify.robots import frame_pose
 
     assert schema.joints is not None
     assert schema.pose is not None
     q = joint_positions(logged, schema.joints)
-    X_WB = frame_pose(schema_robot(schema), str(schema.pose.frame), q)
+    robot, frame = schema_robot(schema), str(schema.pose.frame)
+    robot.moving_frame(frame)
+    X_WB = frame_pose(robot, frame, q)
     return {"position": X_WB.position, "quaternion": quaternion_from_rotation(X_WB.rotation)}
 
 

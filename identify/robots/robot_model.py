@@ -122,6 +122,21 @@ class RobotModel:
         """
         return lookup(self.frames, name, f"frame of {self.path}", ModelError)
 
+    def moving_frame(self, name: str) -> FramePlacement:
+        """Return the placement of a frame that a joint of the log moves.
+
+        Raises:
+            ModelError: the model has no such frame, or it is fixed to the base.
+        """
+        placement = self.frame(name)
+        if placement.link == BASE:
+            moving = [other for other, place in self.frames.items() if place.link != BASE]
+            raise ModelError(
+                f"{self.path}: no joint of the log moves the frame {name!r}, which is fixed to the "
+                f"base; expected one that moves: {', '.join(moving)}"
+            )
+        return placement
+
     def require_inertias(self) -> None:
         """Check that the model has the inertia of at least one moving link.
 

@@ -280,6 +280,7 @@ def test_schema_that_contradicts_itself_is_refused(folder, before, after, messag
     [
         ("arm.urdf", "ram.urdf", MissingFile, r"models/ram.urdf"),
         ('"tool0"', '"tool_0"', ModelError, r"no frame of .*'tool_0'.*did you mean 'tool0'\?"),
+        ('"tool0"', '"base"', ModelError, r"no joint of the log moves the frame 'base'.*tool0"),
         ('"roll"]', '"rol"]', ModelError, r"no moving joint 'rol'; .*did you mean 'roll'\?"),
     ],
 )
