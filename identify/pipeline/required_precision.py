@@ -257,13 +257,14 @@ def precision_findings(
         poor = any(
             share > most for share, most in zip(shares, limits.unusable_half_widths, strict=True)
         )
+        mass_percent, com_mm = (float(f"{x:.2g}") for x in (100.0 * shares[0], 1e3 * com))
         of_mass, of_com = limits.unusable_half_widths if poor else limits.usable_half_widths
         yield Finding(
             "imprecise",
             "error" if poor else "warning",
-            f"the mass{body.body_suffix} is known to ± {100.0 * shares[0]:.2g} % and its centre of "
-            f"mass to ± {1e3 * com:.2g} mm (95 %, repeatability), beyond {100.0 * of_mass:.0f} % "
-            f"or {1e3 * of_com:.0f} mm.",
+            f"the mass{body.body_suffix} is known to ± {mass_percent:g} % and its centre of mass "
+            f"to ± {com_mm:g} mm (95 %, repeatability), beyond {100.0 * of_mass:.0f} % or "
+            f"{1e3 * of_com:.0f} mm.",
             "Log longer, with larger turns about all axes; or give the needed precision (--need). "
             f"{limits.design_command} designs the motion.",
             {"mass": shares[0], "com": com},
