@@ -20,6 +20,13 @@ _IMPOSSIBLE_MARGIN = -1e-3
 _MAX_CONSTANT_RANGE = 1e-9
 """Largest range of a constant effort, relative to its size."""
 
+_VELOCITY_WINDOW_S = 0.1
+"""Time over which a logged velocity is compared with the change of the position [s]: longer than
+steps of encoders last, shorter than motions."""
+
+_OPPOSITE_CORRELATION = -0.5
+"""Largest correlation of the two at which a velocity has the wrong sign; it is near 1 if right."""
+
 _MIN_SHARED_ROWS = 0.5
 """Smallest share of rows of one log in another at which both are of the same run."""
 
@@ -48,7 +55,9 @@ def arm_findings(
     Raises:
         LogError: a log has no effort, or is too short.
     """
-    findings = [*_same_run(logs, loaded), *(f for log in logs for f in _constant_efforts(log))]
+    findings = [*_same_run(logs, loaded)]
+    for log in logs:
+        findings += [*_constant_efforts(log), *_opposite_velocities(log)]
     if not findings:
         findings = [*model_findings(logs, robot, frame if loaded else None, loaded, cutoff_hz)]
     return (*findings, *_impossible_links(robot))
@@ -95,6 +104,29 @@ def _constant_efforts(log: JointRecording) -> Iterator[Finding]:
             "Name the columns of measured torques or currents in [joints] effort, or log again "
             "with a driver that fills them in.",
             {"effort": value},
+            log.name,
+        )
+
+
+def _opposite_velocities(log: JointRecording) -> Iterator[Finding]:
+    """Yield a finding for each joint whose logged velocity runs against its positions."""
+    segment = max(joint_segments(log), key=len)
+    step = max(1, round(_VELOCITY_WINDOW_S * segment.rate_hz))
+    if "joint_velocity" not in segment.signals or len(segment) <= step:
+        return
+    integral = np.cumsum(segment.signals["joint_velocity"], axis=0)
+    dq, dv = (x[step:] - x[:-step] for x in (segment.signals["joint_position"], integral))
+    sizes = np.linalg.norm(dq, axis=0) * np.linalg.norm(dv, axis=0)
+    correlations = np.sum(dq * dv, axis=0) / np.where(sizes > 0.0, sizes, 1.0)
+    for j in np.flatnonzero(correlations < _OPPOSITE_CORRELATION).tolist():
+        name = log.names[j]
+        yield Finding(
+            "joint_sign",
+            "error",
+            f"the velocity of {name} has the other sign than the change of its position.",
+            f"In the schema, [joints], write the columns of position and velocity of {name} both "
+            'with a minus, "-…", or both without.',
+            {"correlation": float(correlations[j])},
             log.name,
         )
 

@@ -150,6 +150,17 @@ def test_joint_that_neither_links_nor_friction_explain_is_named(robot, log):
     assert "[joints.motor]" in finding.remedy
 
 
+def test_velocity_that_runs_against_the_position_is_named(robot, log):
+    velocity = np.gradient(log.position, log.time, axis=0)
+    signals = {"joint_position": log.position, "joint_velocity": velocity, "effort": log.effort}
+    assert codes(replace(log, signals=signals), robot=robot) == codes(log, robot=robot)
+    wrong = {**signals, "joint_velocity": velocity * [1.0, 1.0, -1.0]}
+    (finding,) = arm_findings([replace(log, signals=wrong)], robot)
+    assert (finding.code, finding.severity) == ("joint_sign", "error")
+    assert "velocity of joint_2 has the other sign" in finding.text
+    assert finding.evidence["correlation"] < -0.9
+
+
 def test_a_joint_that_does_not_move_is_not_judged(robot, log):
     position = log.position.copy()
     position[:, 2] = 0.4
