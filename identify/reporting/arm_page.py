@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.arms import ArmFit, arm_text
+from identify.arms.columns import ROTOR_INERTIA
 from identify.arrays import Phi
 from identify.estimation import Estimate
 from identify.exchange.estimate_json import estimate_digest
@@ -162,7 +163,7 @@ def _base_section(fit: ArmFit) -> Section:
     halves = weighted.half_widths.tolist()
     rows = [
         make_row(
-            name.replace("_", " "),
+            name.replace(ROTOR_INERTIA, "rotor inertia"),
             with_half_width(value, half),
             format_fixed(other, decimals_for(half, abs(other))),
         )
