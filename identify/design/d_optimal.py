@@ -108,9 +108,24 @@ class MotionProblem(Protocol):
         """Return the derivatives of the rows of a motion, shape (3, samples, n)."""
         ...
 
+    def proximity(self, motion: Array) -> tuple[Array, Array]:
+        """Return how much too close pairs of shapes come, and its derivatives in the values.
+
+        Returns:
+            As a share that is penalized in the search (`contact` decides), shape (samples, pairs),
+            and its derivatives, shape (samples, pairs, n).
+        """
+        ...
+
     def contact(self, motion: Array) -> str:
         """Return a pair of shapes that touch along a motion, "A and B"; empty if none do."""
         ...
+
+
+def no_proximity(motion: Array) -> tuple[Array, Array]:
+    """Return the proximity of no shapes along a motion, for problems without geometry."""
+    _, samples, axes = motion.shape
+    return np.zeros((samples, 0)), np.zeros((samples, 0, axes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +195,10 @@ def motion_cost(problem: MotionProblem, series: Array, coefficients: Array) -> t
     excess = np.maximum(rows.shares - _PENALIZED_SHARE, 0.0)
     gradient = np.einsum("trp,trpon->otn", of_regressor, slopes.regressor, optimize=True)
     gradient += np.einsum("tl,tlon->otn", 2.0 * _PENALTY * excess, slopes.shares)
-    return value + _PENALTY * float(np.square(excess).sum()), pullback(gradient)
+    too_close, of_values = problem.proximity(motion)
+    gradient[0] += np.einsum("tl,tln->tn", 2.0 * _PENALTY * too_close, of_values)
+    penalty = float(np.square(excess).sum() + np.square(too_close).sum())
+    return value + _PENALTY * penalty, pullback(gradient)
 
 
 def design_from_start(
@@ -288,6 +306,8 @@ def design_motion(
     Raises:
         ProblemError: no motion about the start keeps all limits, or none identifies what is wanted.
     """
+    if broken := _broken_limit(problem, np.zeros((3, 1, len(problem.start)))):
+        raise ProblemError(f"no motion about this start keeps the limit of {broken}")
     motions: list[DesignedMotion] = []
     for number in range(search.starts):
         motion = search.finished.get(number)

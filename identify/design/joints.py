@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Indices, Phi
-from identify.design.d_optimal import DesignRows
+from identify.design.d_optimal import DesignRows, no_proximity
 from identify.design.periodic import AxisLimits
 from identify.design.self_collision import SelfCollision
 from identify.design.workspace import ReachLimits, reach_limits
@@ -129,6 +129,12 @@ class JointProblem:
     def contact(self, motion: Array) -> str:
         """Return a pair of shapes of the arm that touch along a motion; empty if none do."""
         return "" if self.collision is None else self.collision.first_pair(self.start + motion[0])
+
+    def proximity(self, motion: Array) -> tuple[Array, Array]:
+        """Return how much too close shapes of the arm come along a motion, and derivatives."""
+        if self.collision is None:
+            return no_proximity(motion)
+        return self.collision.proximity(self.start + motion[0])
 
     def rows(self, motion: Array) -> DesignRows:
         """Return rows [Y, friction, 1] / σ of each sample, and shares of the torque limits."""

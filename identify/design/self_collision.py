@@ -10,11 +10,17 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Array
+from identify.design.workspace import MARGIN
 from identify.robots import RobotModel
 
 _RANDOM_POSITIONS = 20
 """Random positions of which a pair of shapes touches in every one if the shapes overlap by
 construction, as covers of a joint do; such pairs are left out."""
+
+_CLEARANCE = 0.02
+"""Distance of shapes below which it is penalized [m]: between samples of the search, shapes may
+come closer by about as much. Of shapes that are close by construction, as those of a wrist, half
+of their largest distance at random positions, if that is less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +29,15 @@ class SelfCollision:
 
     Attributes:
         model, geometry: of Pinocchio.
+        hulls: the same shapes with the convex hulls of meshes, whose distances are a hundred times
+            faster and have a depth where they overlap.
+        clearances: distance of each pair of hulls below which it is penalized, shape (pairs,) [m].
     """
 
     model: Any
     geometry: Any
+    hulls: Any
+    clearances: Array
 
     @classmethod
     def of(cls, robot: RobotModel) -> SelfCollision | None:
@@ -50,15 +61,51 @@ class SelfCollision:
             return None
         for pair in _distant_pairs(model, geometry.geometryObjects):
             geometry.addCollisionPair(pinocchio.CollisionPair(*pair))
-        check = cls(model, geometry)
-        rng = np.random.default_rng(0)
         low, high = np.clip(robot.position_limits.T, -np.pi, np.pi)
-        touching = [
-            set(check._touching([q])) for q in rng.uniform(low, high, (_RANDOM_POSITIONS, len(low)))
+        q = np.random.default_rng(0).uniform(low, high, (_RANDOM_POSITIONS, len(low)))
+        _remove_overlaps(model, geometry, q)
+        hulls = _with_hulls(geometry)
+        _remove_overlaps(model, hulls, q)
+        if not len(geometry.collisionPairs):
+            return None
+        distances = [
+            [result.min_distance for result in results] for results in _distances(model, hulls, q)
         ]
-        for pair in [geometry.collisionPairs[k] for k in set.intersection(*touching)]:
-            geometry.removeCollisionPair(pair)
-        return check if len(geometry.collisionPairs) else None
+        clearances = np.clip(0.5 * np.max(distances, axis=0), 0.0, _CLEARANCE)
+        return cls(model, geometry, hulls, clearances)
+
+    def proximity(self, q: Array) -> tuple[Array, Array]:
+        """Return how much closer than their clearance hulls of shapes are, in tenths of a metre.
+
+        Args:
+            q: joint positions, shape (N, n) [rad or m].
+
+        Returns:
+            Zero of shapes further apart, shape (N, pairs), and derivatives, shape (N, pairs, n).
+        """
+        pinocchio, data = import_module("pinocchio"), self.model.createData()
+        count = (len(q), len(self.hulls.collisionPairs))
+        closer, points, normals = np.zeros(count), np.zeros((*count, 3)), np.zeros((*count, 3))
+        jacobians = np.empty((len(q), 6, q.shape[1]))
+        for k, results in enumerate(_distances(self.model, self.hulls, q)):
+            jacobians[k] = pinocchio.computeJointJacobians(self.model, data, q[k])
+            for pair, (result, clearance) in enumerate(zip(results, self.clearances, strict=True)):
+                if result.min_distance < clearance:
+                    closer[k, pair] = (clearance - result.min_distance) / MARGIN
+                    points[k, pair] = result.getNearestPoint1()
+                    normals[k, pair] = result.normal
+        # A distance grows by the velocity of the second shape relative to the first on the normal.
+        wrenches = np.concatenate((normals, np.cross(points, normals)), axis=-1)
+        return closer, -(wrenches @ jacobians) * self._moved_joints() / MARGIN
+
+    def _moved_joints(self) -> Array:
+        """Return 1 for joints that move the second shape of a pair alone, −1 the first alone."""
+        moved = np.zeros((len(self.hulls.collisionPairs), self.model.nq + 1))
+        for row, pair in zip(moved, self.hulls.collisionPairs, strict=True):
+            for shape, sign in ((pair.first, -1.0), (pair.second, 1.0)):
+                joint = self.hulls.geometryObjects[shape].parentJoint
+                row[list(self.model.supports[joint])] += sign
+        return moved[:, 1:]
 
     def first_pair(self, q: Array) -> str:
         """Return the first pair of shapes that touch along positions, "A and B".
@@ -69,19 +116,48 @@ class SelfCollision:
         Returns:
             Empty if no shapes touch.
         """
-        for k in self._touching(q, stop=True):
+        for k in _touching(self.model, self.geometry, q, stop=True):
             pair, objects = self.geometry.collisionPairs[k], self.geometry.geometryObjects
             return f"{objects[pair.first].name} and {objects[pair.second].name}"
         return ""
 
-    def _touching(self, q: Iterable[Array], *, stop: bool = False) -> Iterator[int]:
-        """Yield numbers of pairs that touch at each position; the first one alone with `stop`."""
-        pinocchio = import_module("pinocchio")
-        data, shapes = self.model.createData(), self.geometry.createData()
-        for sample in q:
-            if pinocchio.computeCollisions(self.model, data, self.geometry, shapes, sample, stop):
-                results = enumerate(shapes.collisionResults)
-                yield from (k for k, result in results if result.isCollision())
+
+def _with_hulls(geometry: Any) -> Any:
+    """Return a copy whose meshes are their convex hulls."""
+    hulls = geometry.copy()
+    for shape in hulls.geometryObjects:
+        if hasattr(shape.geometry, "buildConvexHull"):
+            shape.geometry.buildConvexHull(True, "Qt")
+            shape.geometry = shape.geometry.convex
+    return hulls
+
+
+def _remove_overlaps(model: Any, geometry: Any, q: Array) -> None:
+    """Remove the pairs that touch at all positions."""
+    touching = set.intersection(*(set(_touching(model, geometry, [sample])) for sample in q))
+    for pair in [geometry.collisionPairs[k] for k in touching]:
+        geometry.removeCollisionPair(pair)
+
+
+def _distances(model: Any, geometry: Any, q: Iterable[Array]) -> Iterator[Any]:
+    """Yield the distances of all pairs at each position, as results of Pinocchio."""
+    pinocchio = import_module("pinocchio")
+    data, shapes = model.createData(), geometry.createData()
+    for sample in q:
+        pinocchio.computeDistances(model, data, geometry, shapes, sample)
+        yield shapes.distanceResults
+
+
+def _touching(
+    model: Any, geometry: Any, q: Iterable[Array], *, stop: bool = False
+) -> Iterator[int]:
+    """Yield numbers of pairs that touch at each position; the first one alone with `stop`."""
+    pinocchio = import_module("pinocchio")
+    data, shapes = model.createData(), geometry.createData()
+    for sample in q:
+        if pinocchio.computeCollisions(model, data, geometry, shapes, sample, stop):
+            results = enumerate(shapes.collisionResults)
+            yield from (k for k, result in results if result.isCollision())
 
 
 def _distant_pairs(model: Any, objects: Any) -> Iterator[tuple[int, int]]:

@@ -18,7 +18,7 @@ from identify.robots import FramePlacement, RobotModel, link_poses
 from identify.robots.robot_model import BASE
 from identify.spatial import Pose
 
-_MARGIN = 0.1
+MARGIN = 0.1
 """Distance from a limit at which its share is zero [m]."""
 
 
@@ -85,7 +85,7 @@ class ReachLimits:
             for link, points in zip(links, self.points, strict=True):
                 heights = link.position[:, 2, None] + link.rotation[:, 2] @ points[:, :3].T
                 distances.append((heights - points[:, 3]).min(axis=1, initial=np.inf) - self.floor)
-        shares = 1.0 - np.stack(distances, axis=1) / _MARGIN
+        shares = 1.0 - np.stack(distances, axis=1) / MARGIN
         return np.maximum(shares, -1.0)  # far inside, where no gradient is needed
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
-from identify.design.d_optimal import DesignRows
+from identify.design.d_optimal import DesignRows, no_proximity
 from identify.design.periodic import AxisLimits
 from identify.errors import ProblemError
 from identify.regressors.newton_euler import FEATURE_TENSOR
@@ -110,6 +110,10 @@ class WristProblem:
     def contact(self, motion: Array) -> str:
         """Return no pair: without a robot model, collisions are not checked."""
         return ""
+
+    def proximity(self, motion: Array) -> tuple[Array, Array]:
+        """Return no pairs: without a robot model there are no shapes."""
+        return no_proximity(motion)
 
     @property
     def limit_names(self) -> tuple[str, ...]:

@@ -1,11 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from identify.design import joint_limits, joint_problem
-from identify.design.d_optimal import within_limits
+from identify.design.d_optimal import design_from_start, motion_cost, within_limits
+from identify.design.periodic import PeriodicBasis, limited_motion
 from identify.design.self_collision import SelfCollision
 from identify.errors import ProblemError
 from identify.robots import read_robot
+from tests.close import assert_close
 from tests.design.problems import ARM, ARM_BASIS, drawn
 from tests.robots.arms import arm_text
 
@@ -62,3 +66,34 @@ def test_a_start_that_collides_is_an_error_that_names_the_shapes(chain):
     problem = folding(chain, [0.0, 2.1, 2.1])
     with pytest.raises(ProblemError, match="self-collision: link_0_0 and link_2_0 touch"):
         within_limits(problem, ARM_BASIS, drawn(problem, ARM_BASIS))
+
+
+def test_the_proximity_of_shapes_has_the_derivatives_of_their_distances(chain, rng):
+    check = SelfCollision.of(chain)
+    q = np.array([0.0, 2.0, 2.0]) + rng.uniform(-0.3, 0.3, (40, 3))
+    step, h = rng.normal(size=q.shape), 1e-6
+    ahead, behind = (check.proximity(q + s * step)[0] for s in (h, -h))
+    proximity, slopes = check.proximity(q)
+    assert (proximity > 0.0).sum() > 5
+    assert (proximity > 0.2).any()  # deeper than the clearance: the boxes overlap
+    assert_close(np.einsum("tpn,tn->tp", slopes, step), (ahead - behind) / (2.0 * h), 1e-6)
+
+
+def test_shapes_that_come_close_are_penalized_in_the_search(chain):
+    problem = folding(chain, [0.0, 1.4, 1.4])
+    series = ARM_BASIS.at(ARM_BASIS.times())
+    coefficients = drawn(problem, ARM_BASIS, seed=1)
+    motion, _ = limited_motion(series, coefficients, problem.limits)
+    without = motion_cost(replace(problem, collision=None), series, coefficients)[0]
+    penalty = motion_cost(problem, series, coefficients)[0] - without
+    assert penalty > 1.0
+    assert_close(penalty, 30.0 * np.square(problem.proximity(motion)[0]).sum())
+
+
+def test_a_searched_motion_does_not_touch_before_it_shrinks(chain, monkeypatch):
+    monkeypatch.setattr("identify.design.d_optimal._MAX_ITERATIONS", 60)
+    problem, basis = folding(chain, [0.0, 1.6, 1.6]), PeriodicBasis(10.0, 6)
+    for collision, expected in ((None, "link_0_0 and link_2_0"), (problem.collision, "")):
+        searched = replace(problem, collision=collision)
+        motion = design_from_start(searched, basis, np.random.default_rng(0))
+        assert problem.contact(motion.at(basis.times(refinement=10)) / motion.scale) == expected
