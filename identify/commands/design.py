@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.robots import RobotModel
 
+_LARGEST_COM = 5.0
+"""Distance of a centre of mass from its frame beyond which it is taken for millimetres [m]."""
+
 _LOGGER = logging.getLogger("identify")
 
 
@@ -169,8 +172,16 @@ class Design(Command):
             raise UsageError(f"design: --time S: expected 1 to 3600 s, got {self.time:g}")
         if self.starts < 1:
             raise UsageError(f"design: --starts N: expected 1 or more, got {self.starts}")
-        if self.limits.poses is not None and not self.wrist:
-            raise UsageError("design: --poses N needs --wrist")
+        if self.wrist:
+            _require_defaults(self.arm, "--robot arm.urdf")
+        else:
+            _require_defaults(self.limits, "--wrist")
+        for options in (self, self.limits, self.arm):
+            _require_numbers(options)
+        if self.wrist and "ros" in self.program:
+            raise UsageError("design: --program ros needs the joints of a robot: --robot arm.urdf")
+        if self.need and not self.wrist and self.arm.payload_at is None:
+            raise UsageError("design: --need is of a payload: give its --payload-at FRAME")
         for suffix in (".csv", ".html", *(suffix for suffix, _ in self._programs())):
             require_writable_file(self.output.with_suffix(suffix))
         with stages_on_terminal():
@@ -212,6 +223,10 @@ class Design(Command):
         if isinstance(earlier, SavedEstimate):
             return earlier.parameters
         require_positive(self.mass, "design: --mass KG", "kg", UsageError)
+        if not np.abs(self.com).max() <= _LARGEST_COM:
+            raise UsageError(
+                f"design: --com: expected metres within ±{_LARGEST_COM:g}, got {self.com}"
+            )
         return InertialParameters(default_body(self.mass, np.array(self.com)))
 
     def _noise(self, earlier: SavedEstimate | SavedArm | None) -> WrenchNoise:
@@ -249,12 +264,16 @@ class Design(Command):
     ) -> JointProblem:
         import numpy as np
 
+        from identify.arrays import require_positive
         from identify.design import joint_limits, joint_problem
         from identify.design.prediction import torque_noise_of, with_fitted_links
         from identify.robots import read_robot
 
         arm, path = self.arm, str(self.after)
         assert arm.robot is not None
+        if not all(0.0 < share <= 1.0 for share in arm.shares):
+            raise UsageError(f"design: --shares: expected above 0 and up to 1, got {arm.shares}")
+        require_positive(arm.excursion, "design: --excursion DEG", "deg", UsageError)
         robot = with_fitted_links(read_robot(arm.robot), earlier, path)
         start = _start_position(arm.start, robot)
         acceleration = arm.joint_acceleration
@@ -352,6 +371,24 @@ class Design(Command):
         ]
         record = {"half_widths": widths, "relative_to_random": ratio}
         return Outcome(lines=lines, document=lambda: record, files=[self.output])
+
+
+def _require_defaults(options: WristLimits | RobotLimits, needed: str) -> None:
+    """Raise `UsageError` if an option was given that another one would have to go with."""
+    for f in fields(options):
+        if getattr(options, f.name) != f.default:
+            raise UsageError(f"design: --{f.name.replace('_', '-')} needs {needed}")
+
+
+def _require_numbers(options: Design | WristLimits | RobotLimits) -> None:
+    """Raise `UsageError` if an option is nan."""
+    import numpy as np
+
+    for f in fields(options):
+        value = getattr(options, f.name)
+        numbers = value if isinstance(value, tuple) else (value,)
+        if any(isinstance(number, float) and np.isnan(number) for number in numbers):
+            raise UsageError(f"design: --{f.name.replace('_', '-')}: expected a number, got nan")
 
 
 def _start_position(text: str | None, robot: RobotModel) -> Array:

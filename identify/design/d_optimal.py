@@ -261,9 +261,9 @@ def _broken_limit(problem: MotionProblem, motion: Array) -> str:
     if shares.max(initial=0.0) > 1.0:
         worst = int(shares.max(axis=0).argmax())
         return (
-            f"{problem.limit_names[worst]}: near rest it is used to "
-            f"{100.0 * shares[:, worst].max():.0f} %, expected at most 100 %. Choose another "
-            "start, a lighter payload or a wider limit"
+            f"{problem.limit_names[worst]}: the start uses "
+            f"{100.0 * shares[:, worst].max():.0f} % of it, expected less than 100 %. Choose "
+            "another start, a lighter payload or a wider limit"
         )
     pair = problem.contact(motion)
     return pair and f"self-collision: {pair} touch at the start. Choose another start"

@@ -43,7 +43,7 @@ class AxisLimits:
                 raise ProblemError(
                     f"{name}: the start is not within the limits of its position; it leaves "
                     f"{-low:g} below and {high:g} above, expected more than zero. Choose another "
-                    "start"
+                    "start or wider limits"
                 )
         for values, quantity in ((self.speed, "speed"), (self.acceleration, "acceleration")):
             for name, value in zip(self.names, values, strict=True):

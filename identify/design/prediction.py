@@ -150,8 +150,12 @@ def noise_of_estimate(estimate: SavedEstimate | SavedArm, path: str) -> WrenchNo
         path: of the file, for the message.
 
     Raises:
-        ProblemError: the file has no residual wrench, or no times.
+        ProblemError: the file has no residual wrench, or no times, or is of an arm.
     """
+    if isinstance(estimate, SavedArm):
+        raise ProblemError(
+            f"{path}: is the fit of an arm; expected the estimate.json of a wrist sensor"
+        )
     rms, rate_hz = _residuals(estimate, path, 6)
     force, torque = np.sqrt(np.square(rms).reshape(2, 3).mean(axis=1))
     return WrenchNoise(float(force), float(torque), rate_hz)

@@ -64,6 +64,16 @@ class WristProblem:
 
     def __post_init__(self) -> None:
         require_tilt(self.tilt)
+        if not np.any(self.gravity):
+            raise ProblemError(
+                "gravity: expected its components in axes of the tool at the start, got zero"
+            )
+        if not min(self.range) > 0.0:
+            force, torque = self.range
+            raise ProblemError(
+                "range of the sensor: expected a force and a torque above zero, got "
+                f"{force:g} N and {torque:g} N m"
+            )
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -127,8 +137,7 @@ class WristProblem:
         regressor = np.zeros((len(psi), 6, 16))
         regressor[..., :10] = np.tensordot(psi, self._whitened_tensor, axes=1)
         regressor[..., 10:] = np.diag(1.0 / self.noise.sigma)
-        # (1 − cos of the tilt) / (1 − cos of its limit), which has no kink at zero.
-        tilt = (1.0 - psi[:, PROPER_ACCELERATION] @ self._upright) / (1.0 - np.cos(self.tilt))
+        tilt = self._tilt_scale * (1.0 - psi[:, PROPER_ACCELERATION] @ self._upright)
         return DesignRows(regressor, np.column_stack((tilt, np.abs(psi @ self._range_shares))))
 
     def slopes(self, motion: Array) -> DesignRows:
@@ -141,7 +150,7 @@ class WristProblem:
         )
         shares = np.empty((len(psi), 7, 3, 3))
         of_tilt = np.einsum("tjon,j->ton", jacobian[:, PROPER_ACCELERATION], -self._upright)
-        shares[:, 0] = of_tilt / (1.0 - np.cos(self.tilt))
+        shares[:, 0] = self._tilt_scale * of_tilt
         shares[:, 1:] = np.einsum("tjon,jr->tron", jacobian, self._range_shares)
         shares[:, 1:] *= np.sign(psi @ self._range_shares)[..., None, None]
         return DesignRows(regressor, shares)
@@ -154,6 +163,11 @@ class WristProblem:
     def _upright(self) -> Vec3:
         """Direction of the proper acceleration at the start, divided by its length."""
         return -self.gravity / (self.gravity @ self.gravity)
+
+    @property
+    def _tilt_scale(self) -> float:
+        """Share of the limit of tilt for each 1 − cos of a tilt, which has no kink at zero."""
+        return 1.0 / (1.0 - np.cos(self.tilt)) if self.tilt < np.pi else 0.0
 
     @property
     def _range_shares(self) -> Array:

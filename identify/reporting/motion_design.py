@@ -136,7 +136,7 @@ def curves(design: MotionDesign) -> Section:
         ]
         if f"the torque of {name}" in torques:
             share = torques[f"the torque of {name}"]
-            draw = partial(_draw_curve, t=t, x=share, bounds=(0.0, 100.0))
+            draw = partial(_draw_curve, t=t, x=share, bounds=(100.0,))
             panels.append(Panel(draw, "torque, %"))
         columns.append(Column(name, "time [s]", tuple(panels), zoom_group="time"))
     caption = (

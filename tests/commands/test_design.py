@@ -5,10 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from identify.commands.main import main
 from identify.design.starts import read_starts
 from identify.logs import read_joint_log
 from identify.robots import inverse_dynamics, read_robot
 from tests.close import assert_close
+from tests.robots.arms import arm_text
 
 ARM = Path(__file__).parents[2] / "datasets" / "arms" / "six_axes" / "arm.urdf"
 START = "0 -86 86 -80 -92 0"
@@ -36,7 +38,7 @@ def test_a_wrist_motion_is_written_with_its_programs(cli, tmp_path):
     page = out.with_suffix(".html").read_text()
     assert "Motion of 8 s to log, not yet run" in page
     assert "What it will give" in page
-    assert page.count("<svg") == 4  # three axes, and nothing but the tilt is without a limit
+    assert page.count("<svg") == 3  # three axes; no other limit was given
 
 
 def test_a_joint_motion_is_a_document(cli, tmp_path, pinocchio):
@@ -120,11 +122,20 @@ def test_starts_of_other_settings_or_a_damaged_file_are_not_used(tmp_path):
         (("--wrist", "--robot", ARM), "give either --wrist or --robot arm.urdf"),
         (("--wrist", "--time", 0), "--time S: expected 1 to 3600 s, got 0"),
         (("--wrist", "--starts", 0), "--starts N: expected 1 or more, got 0"),
-        (("--robot", ARM, "--poses", 4), "--poses N needs --wrist"),
+        (("--robot", ARM, "--poses", 4), "--poses needs --wrist"),
         (("--wrist", "--mass", 0), "--mass KG: expected"),
         (("--wrist", "--noise", 0, 1, 1), "--noise: expected positive numbers"),
         (("--wrist", "--program", "fanuc"), "fanuc"),
         (("--robot", ARM, "--start", "1 2"), "--start: expected 6 numbers in quotes"),
+        (("--wrist", "--payload-at", "tool0"), "--payload-at needs --robot arm.urdf"),
+        (("--robot", ARM, "--angle", 9, 9, 9), "--angle needs --wrist"),
+        (("--wrist", "--com", "nan", 0, 0), "--com: expected a number, got nan"),
+        (("--robot", ARM, "--floor", "nan"), "--floor: expected a number, got nan"),
+        (("--wrist", "--com", 0, 0, 80), "--com: expected metres within ±5"),
+        (("--wrist", "--program", "ros"), "--program ros needs the joints of a robot"),
+        (("--robot", ARM, "--need", "mass 1%"), "--need is of a payload"),
+        (("--robot", ARM, "--shares", 95, 80, 80), "--shares: expected above 0 and up to 1"),
+        (("--robot", ARM, "--excursion", 0), "--excursion DEG: expected a positive"),
     ],
 )
 def test_bad_use_is_an_error_that_names_the_option(cli, tmp_path, words, message, pinocchio):
@@ -139,6 +150,9 @@ def test_bad_use_is_an_error_that_names_the_option(cli, tmp_path, words, message
         (("--wrist", "--poses", 5, "--tilt", 0), "tilt: expected an angle above 0"),
         (("--wrist", "--tilt", 0), "tilt: expected an angle above 0"),
         (("--wrist", "--poses", 2), "poses: expected at least 3, got 2"),
+        (("--wrist", "--gravity", 0, 0, 0), "gravity: expected its components"),
+        (("--wrist", "--sensor-range", 0, 5), "range of the sensor: expected a force and a"),
+        (("--robot", ARM, "--payload-at", "base_link"), "the frame of the payload does not move"),
         (("--wrist", "--mass", 9, "--sensor-range", 50, 5), "the limit of the force on z"),
         (("--robot", ARM, "--payload-at", "tool0", "--mass", 90), "the torque of joint"),
         (
@@ -150,3 +164,38 @@ def test_bad_use_is_an_error_that_names_the_option(cli, tmp_path, words, message
 def test_infeasible_limits_are_errors_with_their_name(cli, tmp_path, words, message, pinocchio):
     words = (*words, "--time", 4, "--starts", 1, "-o", tmp_path / "m.csv")
     assert message in cli.refused("design", *words, status=3)
+
+
+def test_a_start_that_collides_is_an_error_before_the_search(cli, tmp_path, pinocchio, monkeypatch):
+    text = arm_text(3)
+    for name, z in (("link_0", 0.2), ("link_2", 0.3)):
+        shape = f'<collision><origin xyz="0 0 {z}"/><geometry><box size=".08 .08 .3"/></geometry>'
+        old = f'<link name="{name}">'
+        text = text.replace(old, f"{old}{shape}</collision>", 1)
+    (tmp_path / "chain.urdf").write_text(text)
+    monkeypatch.setattr("identify.design.d_optimal.minimize", None)
+    words = ("--robot", tmp_path / "chain.urdf", "--start", "0 120 120", "-o", tmp_path / "m.csv")
+    message = cli.refused("design", *words, status=3)
+    assert "self-collision: link_0_0 and link_2_0 touch at the start" in message
+
+
+@pytest.fixture(scope="module")
+def fitted_arm(tmp_path_factory):
+    pytest.importorskip("pinocchio")
+    folder, out = ARM.parent, tmp_path_factory.mktemp("arm")
+    words = [str(folder / "empty.parquet"), "--schema", str(folder / "schema.toml")]
+    words += ["--robot", str(ARM), "-o", str(out), "--quiet", "--no-report"]
+    assert main(["fit-arm", *words, "--interval", "formula"]) == 0
+    return out / "arm.json"
+
+
+def test_a_design_after_a_fit_of_the_arm_has_its_noise_and_links(cli, tmp_path, fitted_arm):
+    out = tmp_path / "m.csv"
+    words = ("--robot", ARM, "--payload-at", "tool0", "--start", START, "--time", 8, "--json")
+    plain, after = (
+        json.loads(cli("design", *words, "--starts", 1, *more, "-o", out).out)
+        for more in ((), ("--after", fitted_arm))
+    )
+    assert 0.0 < after["half_widths"]["m"] < plain["half_widths"]["m"]
+    message = cli.refused("design", "--wrist", "--after", fitted_arm, "-o", out, status=3)
+    assert "is the fit of an arm; expected the estimate.json of a wrist sensor" in message

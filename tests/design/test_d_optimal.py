@@ -81,7 +81,7 @@ def test_finished_starts_are_not_designed_again():
 
 
 def test_a_start_that_breaks_a_limit_is_an_error_that_names_it():
-    with pytest.raises(ProblemError, match=r"the force on z: near rest it is used to 147 %"):
+    with pytest.raises(ProblemError, match=r"the force on z: the start uses 147 % of it"):
         within_limits(wrist(range=(10.0, 5.0)), WRIST_BASIS, drawn(wrist(), WRIST_BASIS))
 
 

@@ -55,7 +55,7 @@ def test_torque_limits_hold_for_a_designed_motion_by_pinocchio(pinocchio):
 def test_a_payload_that_the_torques_do_not_hold_is_an_error_that_names_the_joint():
     problem = arm()
     heavy = replace(problem, payload=20.0 * BODY.phi)
-    with pytest.raises(ProblemError, match=r"limit of the torque of joint\d: near rest"):
+    with pytest.raises(ProblemError, match=r"limit of the torque of joint\d: the start"):
         within_limits(heavy, ARM_BASIS, drawn(heavy, ARM_BASIS))
 
 
