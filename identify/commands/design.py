@@ -15,11 +15,16 @@ from identify.commands.bodies import UNUSABLE_STATUS
 from identify.commands.command import (
     Command,
     Flag,
-    Number,
     Outcome,
     UsageError,
     number_parser,
     option,
+)
+from identify.commands.design_options import (
+    RobotLimits,
+    WristLimits,
+    require_defaults,
+    require_numbers,
 )
 from identify.commands.design_summary import design_lines, design_record, width_lines
 from identify.commands.output import require_writable_file, stages_on_terminal, write_file
@@ -46,76 +51,7 @@ _LARGEST_COM = 5.0
 _LOGGER = logging.getLogger("identify")
 
 
-@dataclass(frozen=True, slots=True)
-class WristLimits:
-    """Limits of a wrist with a force-torque sensor (--wrist)."""
-
-    angle: Annotated[
-        tuple[float, float, float], number_parser(3), option("X Y Z", "(default: 45 45 45)")
-    ] = (45.0, 45.0, 45.0)
-    """Largest angle from the start about the tool's axes [deg]."""
-
-    speed: Annotated[float, option("DEG/S", "(default: 90)")] = 90.0
-    """Largest speed about each axis [deg/s]."""
-
-    acceleration: Annotated[float, option("DEG/S2", "(default: 300)")] = 300.0
-    """Largest acceleration about each axis [deg/s²]."""
-
-    tilt: Annotated[float, option("DEG", "(default: any)")] = 180.0
-    """Largest angle of the tool from its attitude at the start, against gravity [deg]."""
-
-    gravity: Annotated[
-        tuple[float, float, float], number_parser(3), option("X Y Z", "(default: 0 0 -9.80665)")
-    ] = (0.0, 0.0, -9.80665)
-    """Gravity in axes of the tool at the start [m/s²]."""
-
-    sensor_range: Annotated[
-        tuple[float, float] | None, number_parser(2), option("N NM", "(default: any)")
-    ] = None
-    """Largest force [N] and torque [N m] of the sensor on an axis."""
-
-    noise: Annotated[
-        tuple[float, float, float], number_parser(3), option("N NM HZ", "(default: .05 .005 100)")
-    ] = (0.05, 0.005, 100.0)
-    """Noise of force [N] and torque [N m], standard deviation, and samples a second."""
-
-    poses: Annotated[int | None, option("N")] = None
-    """Design N static poses in place of a motion."""
-
-
-@dataclass(frozen=True, slots=True)
-class RobotLimits:
-    """Limits of a robot arm whose joint torques are logged (--robot)."""
-
-    robot: Annotated[Path | None, option("arm.urdf")] = None
-    """Model of the arm, with its limits."""
-
-    payload_at: Annotated[str | None, option("FRAME")] = None
-    """Frame of the payload on the arm; without it the arm itself is to be identified."""
-
-    start: Annotated[str | None, option('"Q1 Q2 ..."', "(default: middle of the range)")] = None
-    """Start position of the joints [deg, or m for prismatic joints], in quotes."""
-
-    excursion: Annotated[float, option("DEG", "(default: 90)")] = 90.0
-    """Largest angle of a joint from the start [deg]."""
-
-    shares: Annotated[
-        tuple[float, float, float], number_parser(3), option("Q V TAU", "(default: .95 .8 .8)")
-    ] = (0.95, 0.8, 0.8)
-    """Shares of the model's limits of position, speed and torque that the motion may use."""
-
-    box: Annotated[
-        tuple[float, float, float, float, float, float] | None,
-        number_parser(6),
-        option("X0 X1 Y0 Y1 Z0 Z1"),
-    ] = None
-    """Box of the base in which the origin of the tool's frame stays [m]."""
-
-    floor: Annotated[Number, option("Z")] = None
-    """Height of the base above which all links stay, by their geometry [m]."""
-
-    joint_acceleration: Annotated[Number, option("DEG/S2", "(default: full speed in .4 s)")] = None
-    """Largest acceleration of a joint [deg/s², or m/s²]."""
+_WRIST_DEFAULTS, _ROBOT_DEFAULTS = WristLimits(), RobotLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +66,9 @@ class Design(Command):
     wrist: Flag = False
     """Design for a wrist with a force-torque sensor, from limits alone."""
 
-    limits: Annotated[WristLimits, option(name="wrist")] = WristLimits()
+    limits: Annotated[WristLimits, option(name="wrist")] = _WRIST_DEFAULTS
 
-    arm: Annotated[RobotLimits, option(name="robot")] = RobotLimits()
+    arm: Annotated[RobotLimits, option(name="robot")] = _ROBOT_DEFAULTS
 
     time: Annotated[float, option("S", "(default: 60)")] = 60.0
     """Duration of the motion [s]."""
@@ -173,11 +109,11 @@ class Design(Command):
         if self.starts < 1:
             raise UsageError(f"design: --starts N: expected 1 or more, got {self.starts}")
         if self.wrist:
-            _require_defaults(self.arm, "--robot arm.urdf")
+            require_defaults(self.arm, "--robot arm.urdf")
         else:
-            _require_defaults(self.limits, "--wrist")
+            require_defaults(self.limits, "--wrist")
         for options in (self, self.limits, self.arm):
-            _require_numbers(options)
+            require_numbers(options)
         if self.wrist and "ros" in self.program:
             raise UsageError("design: --program ros needs the joints of a robot: --robot arm.urdf")
         if self.need and not self.wrist and self.arm.payload_at is None:
@@ -371,24 +307,6 @@ class Design(Command):
         ]
         record = {"half_widths": widths, "relative_to_random": ratio}
         return Outcome(lines=lines, document=lambda: record, files=[self.output])
-
-
-def _require_defaults(options: WristLimits | RobotLimits, needed: str) -> None:
-    """Raise `UsageError` if an option was given that another one would have to go with."""
-    for f in fields(options):
-        if getattr(options, f.name) != f.default:
-            raise UsageError(f"design: --{f.name.replace('_', '-')} needs {needed}")
-
-
-def _require_numbers(options: Design | WristLimits | RobotLimits) -> None:
-    """Raise `UsageError` if an option is nan."""
-    import numpy as np
-
-    for f in fields(options):
-        value = getattr(options, f.name)
-        numbers = value if isinstance(value, tuple) else (value,)
-        if any(isinstance(number, float) and np.isnan(number) for number in numbers):
-            raise UsageError(f"design: --{f.name.replace('_', '-')}: expected a number, got nan")
 
 
 def _start_position(text: str | None, robot: RobotModel) -> Array:

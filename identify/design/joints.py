@@ -16,7 +16,6 @@ from identify.errors import ProblemError
 from identify.inertia import InertialParameters
 from identify.inertia.frames import frame_map
 from identify.robots import FramePlacement, RobotModel, robot_base_columns, torque_regressor
-from identify.robots.robot_model import BASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -301,8 +300,7 @@ def joint_problem(
         floor: lowest height of all links in the base [m].
 
     Raises:
-        ProblemError: the model has no limit of effort for a joint, the frame of the payload does
-            not move, or the box is crossed.
+        ProblemError: the model has no limit of effort for a joint, or the box is crossed.
     """
     limit = robot.effort_limits
     for name, effort in zip(robot.joints, limit, strict=True):
@@ -311,10 +309,6 @@ def joint_problem(
                 f"{robot.path}: joint {name} has no limit of effort; expected one in its <limit>"
             )
     tool = placement or list(robot.frames.values())[-1]
-    if body is not None and tool.link == BASE:
-        raise ProblemError(
-            f"{robot.path}: the frame of the payload does not move; expected one of a moving link"
-        )
     return JointProblem(
         limits,
         robot,
