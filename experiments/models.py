@@ -31,7 +31,7 @@ from identify.exchange.simulators import SIMULATORS
 from identify.files import digest, write_text
 
 HASHES = Path(__file__).resolve().parents[1] / "tests/exchange/models/robots.sha256"
-_SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_INERTIA_ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 DENSITY = 1000.0
 """Density assumed for links without a mass [kg/m³]."""
 
@@ -167,7 +167,7 @@ def _source(repair: Repair) -> str:
 def _sdf(link: LinkInertia) -> str:
     """Write the numbers of a URDF inertial into an SDF file, about the link origin."""
     mass, *_ = numbers = [repr(x) for x in link.phi_as_printed.tolist()]
-    return sdf_of(mass, dict(zip(_SIX, numbers[4:], strict=True)))
+    return sdf_of(mass, dict(zip(_INERTIA_ENTRIES, numbers[4:], strict=True)))
 
 
 def _report(

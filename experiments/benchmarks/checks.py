@@ -25,14 +25,14 @@ TARGET_SECONDS = 0.1
 TARGET_SECONDS_SHORT = 3.0
 TARGET_LONG, TARGET_MB = 15.0, 800.0
 
-_FEWEST = 4000
+_MIN_ROWS = 4000
 
 
 def run(effort: Effort) -> list[ReportLine]:
     """Measure the time that checks add to a fit, and `identify check` on two logs."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rows = effort.scaled(ROWS, minimum=_FEWEST)
+        rows = effort.scaled(ROWS, minimum=_MIN_ROWS)
         schema = write_log_of(folder / "short.parquet", rows, RATE_HZ)
         seconds = seconds_of_checks(read_log(folder / "short.parquet", schema), effort)
         spread = Spread.of(seconds)
@@ -45,7 +45,7 @@ def run(effort: Effort) -> list[ReportLine]:
             ),
             measure_check(folder / "short.parquet", schema, rows, TARGET_SECONDS_SHORT),
         ]
-        rows = max(_FEWEST, round(effort.scale**2 * LONG_ROWS))
+        rows = max(_MIN_ROWS, round(effort.scale**2 * LONG_ROWS))
         schema = write_log_of(folder / "part.parquet", min(rows, 500_000), LONG_RATE_HZ)
         write_parquet(folder, rows)
         return [*lines, measure_check(folder / "log.parquet", schema, rows, TARGET_LONG)]

@@ -25,7 +25,7 @@ TARGET_RATIO = 2.5
 
 _RATE_HZ = 1000.0
 _PART = 500_000
-_FEWEST = 4000
+_MIN_ROWS = 4000
 
 _REFERENCE = """
 import sys
@@ -46,14 +46,14 @@ for _ in range(repeats):
 
 def run(effort: Effort) -> list[ReportLine]:
     """Measure `identify fit` on Parquet and CSV, and on smaller logs."""
-    rows = max(_FEWEST, round(effort.scale**2 * ROWS))
+    rows = max(_MIN_ROWS, round(effort.scale**2 * ROWS))
     lines = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         schema = write_log_of(folder / "part.parquet", min(rows, _PART), _RATE_HZ)
         chunk = write_log_of(folder / "chunk.parquet", min(rows, 130_000), _RATE_HZ)
         repeats = max(1, rows // 130_000)
-        counts = sorted({max(_FEWEST, rows // share) for share in (100, 10, 1)})
+        counts = sorted({max(_MIN_ROWS, rows // share) for share in (100, 10, 1)})
         fits = []
         for count in counts:
             write_parquet(folder, count)

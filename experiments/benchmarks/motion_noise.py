@@ -25,7 +25,7 @@ from identify.signals.white_noise import SignalNoise
 TARGET_MS = 20.0
 """Maximum time that the correction adds to a fit of 30 000 rows [ms]."""
 
-_ROWS, _FEWEST = 30_000, 6_000
+_ROWS, _MIN_ROWS = 30_000, 6_000
 _SHIPPED = Path(__file__).resolve().parents[2] / "datasets/payload_arm"
 _MOTION_COLUMNS = slice(1, 1 + len(FEATURE_NAMES))
 """Columns of the motion in a row [1, ψ, w]."""
@@ -34,7 +34,7 @@ _MOTION_COLUMNS = slice(1, 1 + len(FEATURE_NAMES))
 def run(effort: Effort) -> list[ReportLine]:
     """Measure the time added to the rows and to the estimate by the noise of the motion."""
     log = read_log(_SHIPPED / "payload_arm.parquet", _SHIPPED / "schema.toml")
-    log = recording_rows(log, 0, effort.scaled(_ROWS, _FEWEST))
+    log = recording_rows(log, 0, effort.scaled(_ROWS, _MIN_ROWS))
     noisy = block_statistics(prepare(log))
     seconds = race(
         {

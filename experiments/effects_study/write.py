@@ -24,7 +24,7 @@ EFFECT_CODES = (
 MAX_LISTED_CASES = 40
 """Maximum number of listed cases, those without an estimate first."""
 
-_HOW = """\
+_METHOD_TEXT = """\
 Logs of variations of four bodies in random motions, short segments and static poses: clean, with
 small faults of random size (one, two or three at a time), and with disturbances outside the fault
 model. *Coverage*: share of the ten parameters within their 95 % intervals, including the scale of
@@ -55,7 +55,7 @@ def report(scores: Sequence[Scored], seed: int) -> str:
         "# Small faults as random effects",
         f"Written by `make study NAME=effects` (seed {seed}); nothing is entered by hand. "
         f"{len(scores)} cases; median time of a fit {seconds} s.",
-        _HOW,
+        _METHOD_TEXT,
         markdown_table(make_table(("criterion", "target", "result"), _criteria(scores))),
         "## Logs in motion",
         markdown_table(

@@ -24,7 +24,7 @@ from identify.studies.work import raise_if_interrupted
 
 STUDY = "silent"
 _CLEAN = "clean"
-_DECIDING = ("cases.py", "clean.py", "faults.py", "scoring.py", "several.py", "subjects.py")
+_SCORE_MODULES = ("cases.py", "clean.py", "faults.py", "scoring.py", "several.py", "subjects.py")
 """Modules of this package that can change a score."""
 
 
@@ -64,7 +64,7 @@ def all_cases(
         seed: seed of all cases.
     """
     here = Path(__file__).parent
-    files = [*(here / name for name in _DECIDING), *(ROOT / name for name in SHIPPED_LOG)]
+    files = [*(here / name for name in _SCORE_MODULES), *(ROOT / name for name in SHIPPED_LOG)]
     code = [numerics_fingerprint_line(PIPELINE, files), list(code_fingerprint().versions)]
     pairs = [(log, fault.name) for log in logs for fault in faults() if only in fault.name]
     pairs += [(logs[number % len(logs)], f"{PREFIX}{number}") for number in range(at_once)]

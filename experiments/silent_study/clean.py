@@ -15,7 +15,7 @@ from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.synthetic import random_motion
 from identify.pipeline import check_logs
 
-_MOST_ROWS = 30_000
+_MAX_ROWS = 30_000
 _KINDS = ("white", "white", "white", "coloured", "rounded")
 """Noise of the wrench in successive logs: white, coloured, or below the quantisation step."""
 
@@ -54,7 +54,7 @@ def clean_recording(number: int, seed: int) -> tuple[Recording, Phi]:
     rng = np.random.default_rng([seed, 1000 + number])
     phi = random_body(rng)
     rate, bandwidth = np.exp(rng.uniform(np.log([50.0, 0.4]), np.log([2000.0, 2.0])))
-    duration = min(float(rng.uniform(15.0, 60.0)), _MOST_ROWS / rate)
+    duration = min(float(rng.uniform(15.0, 60.0)), _MAX_ROWS / rate)
     size = np.exp(rng.uniform(np.log(0.3), np.log(3.0), size=4))
     kind = _KINDS[number % len(_KINDS)]
     of_wrench = np.repeat([0.05 * size[0], 0.005 * size[1]], 3)

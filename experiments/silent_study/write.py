@@ -19,7 +19,7 @@ WITHIN = 1.5
 """Maximum error after a correction: of parameters in half-widths, of the inertia relative to the
 clean log."""
 
-_HOW = f"""\
+_METHOD_TEXT = f"""\
 Logs are perturbed in one way, or in two or three ways with random sizes, then fitted and checked. A
 perturbation is *detectable* if the log-likelihood ratio between the original and the perturbed
 wrench, by the residuals of the best unconstrained body, is large enough:
@@ -46,7 +46,7 @@ def report(
         "# Silent errors",
         f"Written by `make study NAME=silent` (seed {seed}); nothing is entered by hand. "
         f"{cases} cases.",
-        _HOW,
+        _METHOD_TEXT,
         _table(_CRITERIA, _criteria(scores, clean)),
         *_perturbation_section(scores),
         *_clean_section(clean),

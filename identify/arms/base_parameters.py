@@ -22,7 +22,7 @@ from identify.regressors import LinearSystem
 from identify.robots import parameter_names, random_motion, torque_regressor
 from identify.significance import CONFIDENCE_QUANTILE
 
-_SCALAR_UNIT = 1e-2
+_SCALAR_COLUMN_FACTOR = 1e-2
 """Factor of the columns of rotor inertia and friction in the choice of independent columns, so that
 those of links are chosen first."""
 
@@ -88,7 +88,7 @@ def arm_base_columns(equations: ArmEquations) -> BaseColumns:
         nonzero, z = joint_columns(columns, Y, motion, joint)
         rows += [z.T @ equations.residual_coefficients(log, joint)[nonzero, 0, 1:] for log in logs]
     W = np.concatenate(rows)
-    unit = np.where(np.arange(W.shape[1]) < links, 1.0, _SCALAR_UNIT)
+    unit = np.where(np.arange(W.shape[1]) < links, 1.0, _SCALAR_COLUMN_FACTOR)
     base = base_columns(W * unit)
     dependence = base.dependence * unit[base.independent, None] / unit
     return replace(base, dependence=dependence)

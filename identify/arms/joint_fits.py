@@ -49,7 +49,7 @@ class ArmPoints:
         columns: columns of the arm, with its model.
         motion: smoothed motion and torque.
         still_below: speed of each joint below which its rows do not count, shape (n,).
-        judged: whether each joint moves; torques of others are not explained, shape (n,).
+        moving_joints: whether each joint moves; torques of others are not explained, shape (n,).
         load: frame of a load, or None.
     """
 
@@ -57,7 +57,7 @@ class ArmPoints:
     columns: ArmColumns
     motion: JointMotion
     still_below: Array
-    judged: Flags
+    moving_joints: Flags
     load: str | None = None
 
     @property
@@ -137,7 +137,7 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
     Y = np.moveaxis(torque_regressor(robot, m.q, m.v, m.a), 0, -1)
     n, p = len(robot.joints), len(numbers) + len(robot.joints) * gains
     grams, power, rigid_power = np.zeros((n, p + 1, p + 1)), np.full(n, _TINY), np.zeros(n)
-    for j in np.flatnonzero(points.judged).tolist():
+    for j in np.flatnonzero(points.moving_joints).tolist():
         moves = np.abs(m.v[:, j]) > points.still_below[j]
         if moves.mean() < _MIN_MOVING_SHARE:
             grams[j, p, p] = 1.0

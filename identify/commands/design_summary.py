@@ -45,7 +45,7 @@ def design_lines(design: MotionDesign) -> Iterator[str]:
 def _need_lines(design: MotionDesign, prediction: PredictedPrecision) -> Iterator[str]:
     unmet = design.unmet
     for need in design.needs:
-        reached = prediction.reached(need, design.seconds)
+        reached = prediction.widest_half_width(need, design.seconds)
         has = "has no interval" if reached is None else f"± {reached:.2g} {need.unit} is predicted"
         met = "not met" if need in unmet else "met"
         yield f"Need {need.text}: {met}, {has}."

@@ -24,8 +24,8 @@ FOREIGN = "identify"
 PROGRAM, ALIAS = "identify", "inertia-identify"
 
 _OK, _NOTE, _FAILED = "ok", "--", "!!"
-_NAME = re.compile(r"^[A-Za-z0-9._-]+")
-_EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
+_PACKAGE_NAME_PATTERN = re.compile(r"^[A-Za-z0-9._-]+")
+_EXTRA_PATTERN = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def requirements() -> dict[str, list[str]]:
         return {}
     packages: dict[str, list[str]] = {}
     for line in requirement_lines:
-        extra, name = _EXTRA.search(line), _NAME.match(line)
+        extra, name = _EXTRA_PATTERN.search(line), _PACKAGE_NAME_PATTERN.match(line)
         packages.setdefault(extra[1] if extra else "", []).append(name[0] if name else line)
     return packages
 

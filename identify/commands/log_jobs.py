@@ -47,13 +47,13 @@ class LogJob:
 
 
 def find_logs(
-    words: Sequence[Path], schema: Schema, schema_path: Path, output: Path, settings_key: str
+    patterns: Sequence[Path], schema: Schema, schema_path: Path, output: Path, settings_key: str
 ) -> tuple[list[LogJob], dict[str, str]]:
     """Return the logs given by paths, folders or patterns, sorted by path, each once.
 
     Args:
-        words: logs; patterns with `*`, `?`, `[` or `**`; folders of logs (if the schema names
-            the files of a log, a folder is a log).
+        patterns: paths; patterns with `*`, `?`, `[` or `**`; folders of logs (if the schema
+            names the files of a log, a folder is a log).
         schema: schema of all logs.
         schema_path: file of the schema, which patterns do not match.
         output: output folder, which patterns do not search.
@@ -67,7 +67,7 @@ def find_logs(
     """
     folder_is_log = is_folder_log(schema)
     named: dict[Path, Path] = {}
-    for word in words:
+    for word in patterns:
         for path in _matching_logs(word, folder_is_log):
             target = Path(os.path.realpath(path))  # accepts a link to itself, unlike resolve()
             if target != schema_path.resolve() and output.resolve() not in (
@@ -76,7 +76,7 @@ def find_logs(
             ):
                 named.setdefault(target, path)
     if not named:
-        raise UsageError(f"fit --each: {', '.join(map(str, words))}: no logs found")
+        raise UsageError(f"fit --each: {', '.join(map(str, patterns))}: no logs found")
     paths = sorted(named.values())
     jobs: list[LogJob] = []
     duplicates: dict[str, str] = {}

@@ -82,7 +82,7 @@ class PredictedPrecision:
         widths = np.where(identified, HALF_WIDTH_SIGMA * np.sqrt(spread), np.inf)
         return {name: float(widths[ESTIMATED_QUANTITIES.index(name)]) for name in PREDICTED}
 
-    def reached(self, need: RequiredPrecision, seconds: float) -> float | None:
+    def widest_half_width(self, need: RequiredPrecision, seconds: float) -> float | None:
         """Return the widest half-width of a need in its unit; None if it is not identified."""
         widths = self.half_widths(seconds)
         return need.widest_in_unit(
@@ -93,7 +93,7 @@ class PredictedPrecision:
         """Return after how many whole periods all needs are met [s]; None beyond an hour."""
         seconds = period
         while seconds <= _LONGEST_SECONDS:
-            reached = [self.reached(need, seconds) for need in needs]
+            reached = [self.widest_half_width(need, seconds) for need in needs]
             if all(r is not None and r <= n.limit for r, n in zip(reached, needs, strict=True)):
                 return seconds
             seconds += period

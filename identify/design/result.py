@@ -114,7 +114,7 @@ class MotionDesign:
         """Needs that the motion is not predicted to meet."""
         if (prediction := self.prediction) is None:
             return self.needs
-        pairs = ((need, prediction.reached(need, self.seconds)) for need in self.needs)
+        pairs = ((need, prediction.widest_half_width(need, self.seconds)) for need in self.needs)
         return tuple(need for need, width in pairs if width is None or width > need.limit)
 
 

@@ -70,12 +70,12 @@ class BandRows:
     Attributes:
         bands: numbers of the groups.
         factors: triangular factor of each band without the constant, shape (bands, K, K − 1).
-        samples: effective samples of each band, shape (bands,).
+        effective_samples: effective samples of each band, shape (bands,).
     """
 
     bands: tuple[int, ...]
     factors: Array
-    samples: Array
+    effective_samples: Array
 
     @classmethod
     def of(cls, statistics: Statistics, bands: Sequence[int] | None = None) -> BandRows:
@@ -97,14 +97,14 @@ class BandRows:
         """Return the rows in the bands that another log has too."""
         kept = [k for k, band in enumerate(self.bands) if band in other.bands]
         bands = tuple(self.bands[k] for k in kept)
-        return BandRows(bands, self.factors[kept], self.samples[kept])
+        return BandRows(bands, self.factors[kept], self.effective_samples[kept])
 
     def mapped(self, M: Array | None) -> BandRows:
         """Return the rows times a matrix of shape (K, K′); unchanged for None."""
         if M is None:
             return self
         without_offset = M[1 : 1 + self.factors.shape[2], 1:]
-        return BandRows(self.bands, self.factors @ without_offset, self.samples)
+        return BandRows(self.bands, self.factors @ without_offset, self.effective_samples)
 
 
 def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
@@ -158,7 +158,7 @@ def fit_body(logs: Sequence[BandRows], *, scale: float = 1.0) -> BodyFit:
             if its unit is unknown, which disables the test of the density.
     """
     Z = stacked_factors(logs)[:, :, : FIT_COLUMN_COUNT - 1]
-    n = np.concatenate([log.samples for log in logs])
+    n = np.concatenate([log.effective_samples for log in logs])
     G = Z.swapaxes(1, 2) @ Z
     measured = G[:, _W, _W]
     power = np.diag(measured.sum(axis=0)) / n.sum()

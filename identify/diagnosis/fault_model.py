@@ -83,8 +83,8 @@ class FaultModel:
         cost, samples = self.body_fit.cost, 0.0
         for rows, M in zip(self.rows, _correction_maps(self.candidate, self.size), strict=True):
             middles = np.array([band_middle(band) for band in rows.bands])
-            cost -= float(rows.samples @ log_squared_determinants(M[None], middles)[0])
-            samples += float(rows.samples.sum())
+            cost -= float(rows.effective_samples @ log_squared_determinants(M[None], middles)[0])
+            samples += float(rows.effective_samples.sum())
         return cost + len(self.size) * float(np.log(6.0 * max(samples, 1.0)))
 
     def step(self) -> tuple[Array, Array, int]:

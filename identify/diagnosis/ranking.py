@@ -200,7 +200,7 @@ class Ranking:
 
 
 def mistake_penalty(fault: Fault) -> float:
-    """Return the penalty of a fault's mistakes, less the evidence for the fault in raw signals."""
+    """Return the penalty of a fault for each schema mistake in it, less its raw-signal evidence."""
     return MISTAKE_PENALTY * fault.mistakes - fault.raw_evidence
 
 
@@ -242,7 +242,7 @@ class BaselineLikelihood:
     @property
     def samples(self) -> float:
         """Number of effective samples of all logs."""
-        return float(sum(rows.samples.sum() for rows in self.rows))
+        return float(sum(rows.effective_samples.sum() for rows in self.rows))
 
     def explain_by_map(self, faults: Sequence[Fault]) -> Explanation:
         """Return the explanation by a fault that is a linear map without parameters."""
@@ -285,7 +285,7 @@ class BaselineLikelihood:
         dense = self.body_fit.density > MAX_DENSITY
         after = fit_body(rows, scale=faults[0].min_wrench_scale(size, too_dense=dense))
         # Rows with other tapers have another number of effective samples.
-        again = float(sum(each.samples.sum() for each in rows))
+        again = float(sum(each.effective_samples.sum() for each in rows))
         ratio = self.body_fit.cost - after.cost * self.samples / again + added
         return Explanation(float(ratio), after.phi, tuple(faults), density=after.density)
 

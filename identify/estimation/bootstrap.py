@@ -68,7 +68,7 @@ class BlockBootstrap:
         identifiable = to_x @ split.identifiable
         root = qr_factor(fit.problem.A @ identifiable)
         data = _TimeBlockMoments.of(fit, identifiable @ np.linalg.inv(root))
-        sample_shares = data.samples / data.samples.sum()
+        sample_shares = data.samples_of_blocks / data.samples_of_blocks.sum()
         count, degrees = len(sample_shares), float(1.0 / np.sum(sample_shares**2) - 1.0)
         if count < MIN_BLOCKS:
             raise ProblemError(
@@ -119,14 +119,14 @@ class _TimeBlockMoments:
     Offsets follow y in them, so that information adds up over the blocks to that of the fit.
 
     Attributes:
-        free: moments of rows that no offset acts on, shape (blocks, k + 1, k + 1).
+        without_offset: moments of rows that no offset acts on, shape (blocks, k + 1, k + 1).
         by_offset: for each offset the blocks, and the moments of [offset | y | r].
-        samples: number of samples of each block, shape (blocks,).
+        samples_of_blocks: number of samples of each block, shape (blocks,).
     """
 
     without_offset: Array
     by_offset: tuple[tuple[Indices, Array], ...]
-    samples: Array
+    samples_of_blocks: Array
 
     @classmethod
     def of(cls, fit: LeastSquaresFit, columns: Array) -> _TimeBlockMoments:
@@ -138,11 +138,11 @@ class _TimeBlockMoments:
         without_offset, samples = np.zeros((count, k + 1, k + 1)), np.zeros(count)
         owned: list[list[tuple[Indices, Array]]] = [[] for _ in maps]
         for part in system.group_cells():
-            z, C, L = part.z, part.residual, roots[part.group]
+            z, C, L = part.z, part.residual_coefficients, roots[part.group]
             into = np.concatenate((C[..., :-1] @ columns, (C @ y)[..., None]), axis=-1)
             rows = np.einsum("bnz,zmj,lm->bnlj", z, into, L, optimize=True)
-            block = blocks[part.data][part.cells]
-            np.add.at(samples, block, system.data[part.data][0].samples[part.cells])
+            block = blocks[part.statistics_index][part.cells]
+            np.add.at(samples, block, system.data[part.statistics_index][0].samples[part.cells])
             has_offset = (part.offset >= 0) & (z[..., 0] != 0.0).any(axis=1)
             _add_to_blocks(without_offset, block[~has_offset], _cell_moments(rows[~has_offset]))
             for offset in np.unique(part.offset[has_offset]).tolist():
@@ -180,16 +180,16 @@ class _TimeBlockMoments:
         inflation = 1.0 / np.sqrt(1.0 - np.clip(values, 0.0, _MAX_NOISE_FRACTION))
         restored = (vectors * inflation[:, None, :]) @ vectors.swapaxes(-1, -2)
 
-        def with_scores(block: Indices, moments: Array) -> Array:
+        def rescaled(block: Indices, moments: Array) -> Array:
             changed = moments.copy()
             scores = moments[:, -k - 1 : -1, -1:]
             changed[:, -k - 1 : -1, -1] = (restored[block] @ scores)[..., 0]
             return changed
 
         all_blocks = np.arange(len(self.without_offset))
-        owned = tuple((block, with_scores(block, moments)) for block, moments in self.by_offset)
+        owned = tuple((block, rescaled(block, moments)) for block, moments in self.by_offset)
         return replace(
-            self, without_offset=with_scores(all_blocks, self.without_offset), by_offset=owned
+            self, without_offset=rescaled(all_blocks, self.without_offset), by_offset=owned
         )
 
     def refits(self, weights: Array, noise: Array | None, sample_shares: Array) -> Array:

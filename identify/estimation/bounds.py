@@ -309,7 +309,7 @@ class _ConfidenceSet:
 def _bound_from_maxima(
     centre: float, scale: float, maxima: list[tuple[float, float]], limit: float
 ) -> Bound:
-    """Form the bounds of centre + scale · v from the (certified, solver's) maxima of −v and v."""
+    """Compute certified bounds of centre + scale · v from maxima (certified, attained) of −v, v."""
     (down, least), (up, most) = maxima
     gap = max(down - least, up - most, 0.0) / max(down + up, _RELATIVE_ROUNDING)
     low, high = centre - scale * down, centre + scale * up

@@ -71,7 +71,7 @@ class ScaledProblem:
 
     Attributes:
         A, b: whitened rows in scaled unknowns, shapes (p, p) and (p,).
-        floor: norm of the residual at the unconstrained optimum.
+        min_residual: norm of the residual at the unconstrained optimum.
         free: basis of the directions that equalities leave free, shape (p, k).
         reference: default bodies that meet the equalities, shape (p,).
         terms: all constraints.
@@ -84,7 +84,7 @@ class ScaledProblem:
 
     A: Array
     b: Array
-    floor: float
+    min_residual: float
     free: Array
     reference: Array
     terms: tuple[Term, ...]
@@ -178,11 +178,11 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
         dual_residual = float(np.abs(inside - multiplier).max(initial=0.0)) / largest
         multiplier = inside
     primal, dual = problem.objective(theta), problem.dual_bound(multiplier, rows)
-    size = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
+    size = float(np.hypot(np.linalg.norm(problem.b), problem.min_residual))
     distance = float(np.sqrt(2.0 * max(primal - dual, 0.0)))
     limit = _OPTIMALITY_TOLERANCE * np.sqrt(len(theta) / 10.0)
     # If constraints increase the residual beyond the noise, the standard errors grow with it.
-    excess = np.sqrt((2.0 * primal + problem.floor**2) / problem.equations)
+    excess = np.sqrt((2.0 * primal + problem.min_residual**2) / problem.equations)
     if not distance <= max(limit * max(1.0, excess), _RELATIVE_OPTIMALITY_TOLERANCE * size):
         raise SolveError(
             f"optimality is not proved: the solution may be {distance:.1e} standard errors away "

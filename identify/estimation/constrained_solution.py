@@ -131,7 +131,7 @@ def _scaled_problem(posterior: Posterior, terms: tuple[Term, ...]) -> ScaledProb
     return ScaledProblem(
         A=posterior.A,
         b=posterior.b,
-        floor=posterior.floor,
+        min_residual=posterior.min_residual,
         free=split.free,
         reference=fit.prior,
         terms=terms,

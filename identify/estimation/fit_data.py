@@ -96,8 +96,8 @@ class WeightInputs:
         scales: root mean square of the measured values of each group's sensor, shape (G, m).
         samples, effective_samples: number of samples of each group, shape (G,).
         channels: which of the m channels each group has, shape (G, m).
-        kinds: channels of each type, shape (G, K, m).
-        kind_numbers: index of the name of each type; −1 where a group has fewer, shape (G, K).
+        channels_of_quantity: channels of each quantity (force, torque), shape (G, K, m).
+        quantity_ids: number of the name of each quantity; −1 where a group has fewer, shape (G, K).
         wrench_noise: covariance of the residuals from noise of the wrench, shape (G, m, m).
         sensors: groups of each sensor, −1 where it has fewer, shape (sensors, bands).
     """
@@ -106,15 +106,15 @@ class WeightInputs:
     samples: Array
     effective_samples: Array
     channels: Flags
-    kinds: Flags
-    kind_numbers: Indices
+    channels_of_quantity: Flags
+    quantity_ids: Indices
     wrench_noise: Array
     sensors: Indices
 
     @cached_property
     def channel_types(self) -> ChannelTypes:
         """Types of the channels of each group of rows: force or torque."""
-        return ChannelTypes(self.kinds, self.effective_samples)
+        return ChannelTypes(self.channels_of_quantity, self.effective_samples)
 
     @cached_property
     def mean_squares(self) -> Array:
@@ -138,8 +138,8 @@ class WeightInputs:
             samples=arrays.samples,
             effective_samples=arrays.effective_samples,
             channels=arrays.channels,
-            kinds=arrays.quantities,
-            kind_numbers=arrays.quantity_ids,
+            channels_of_quantity=arrays.channels_of_quantity,
+            quantity_ids=arrays.quantity_ids,
             wrench_noise=arrays.wrench_noise,
             sensors=arrays.sensors,
         )
@@ -227,13 +227,13 @@ def channel_rms(system: LinearSystem, *, masses_known: bool = False) -> Array:
         ProblemError: channels of one kind are zero throughout.
     """
     arrays = system.padded
-    squares = (arrays.quantities @ (system.measured_power() * arrays.samples[:, None])[..., None])[
-        ..., 0
-    ]
+    squares = (
+        arrays.channels_of_quantity @ (system.measured_power() * arrays.samples[:, None])[..., None]
+    )[..., 0]
     sensor_sums = np.zeros((len(arrays.sensors), 1 + squares.shape[1]))
     counted = np.concatenate((arrays.samples[:, None], squares), axis=1)
     np.add.at(sensor_sums, arrays.sensor, counted)
-    counts = np.maximum(arrays.quantities.sum(axis=-1), 1)
+    counts = np.maximum(arrays.channels_of_quantity.sum(axis=-1), 1)
     by_kind = np.sqrt(sensor_sums[arrays.sensor, 1:] / sensor_sums[arrays.sensor, :1] / counts)
     largest, has_kind = float(by_kind.max()), arrays.quantity_ids >= 0
     if masses_known and largest > 0.0:
@@ -241,13 +241,13 @@ def channel_rms(system: LinearSystem, *, masses_known: bool = False) -> Array:
     if not (by_kind[has_kind] > 0.0).all():
         number, kind = np.argwhere(has_kind & ~(by_kind > 0.0))[0].tolist()
         group = arrays.groups[number]
-        quantity = group.quantities[int(np.argmax(arrays.quantities[number, kind]))]
+        quantity = group.quantities[int(np.argmax(arrays.channels_of_quantity[number, kind]))]
         group_text = f" of group {group.name!r}" if len(arrays.sensors) > 1 else ""
         raise ProblemError(
             f"the measured {quantity}{group_text} is zero throughout: check its columns (for a "
             f"log, in its schema)"
         )
-    scales = (by_kind[:, None] @ arrays.quantities)[:, 0]
+    scales = (by_kind[:, None] @ arrays.channels_of_quantity)[:, 0]
     return np.where(arrays.channels, scales, 1.0)
 
 

@@ -74,7 +74,7 @@ class Posterior:
         fit: unconstrained estimate from the data.
         prior: prior of the body.
         A, b: rows in scaled unknowns, shapes (p, p) and (p,).
-        floor: norm of the residual at the optimum.
+        min_residual: norm of the residual at the optimum.
         theta: posterior mean in scaled unknowns, shape (p,).
         covariance: covariance of the unknowns in SI, shape (p, p).
         score_gain: linear map from the data's scores to the estimate, both in SI, shape (p, p).
@@ -89,7 +89,7 @@ class Posterior:
     prior: Prior
     A: Array
     b: Array
-    floor: float
+    min_residual: float
     theta: Array
     covariance: Array
     score_gain: Array
@@ -143,7 +143,7 @@ def posterior_of(fit: LeastSquaresFit, prior: Prior) -> Posterior:
         prior=prior,
         A=A,
         b=b,
-        floor=floor,
+        min_residual=floor,
         theta=fit.theta,
         covariance=covariance,
         score_gain=fit.information_inverse,
@@ -198,7 +198,7 @@ def _mixture_posterior(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixtur
         prior=prior,
         A=reduced[:p, :p],
         b=reduced[:p, p],
-        floor=fit.problem.residual_norm(fit.x),
+        min_residual=fit.problem.residual_norm(fit.x),
         theta=theta,
         covariance=covariance,
         score_gain=along @ within.T @ within @ (equations.R @ free).T @ equations.whitening,

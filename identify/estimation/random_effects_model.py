@@ -81,7 +81,7 @@ class SensorFaultType:
         map_at: function that returns the map M(η) for the columns that a fit uses, (43, 19).
         applies: function that returns whether a log can have the fault.
         units: function that returns SI units of the columns for a body, shape (k,).
-        power: exponent of the key's size in the columns' sizes.
+        exponent: exponent of the key's size in the columns' sizes.
         key: key in `[effects]` if it differs from the name.
         tied: columns whose size is that of the others, without being estimated from them.
     """
@@ -92,7 +92,7 @@ class SensorFaultType:
     map_at: Callable[[LogProperties, Array], Array]
     applies: Callable[[LogProperties], bool] = _applies_to_every_log
     units: Callable[[BodyScale], Array] | None = None
-    power: int = 1
+    exponent: int = 1
     key: str = ""
     tied: tuple[int, ...] = ()
 
@@ -205,7 +205,7 @@ def _adds_gravity(setup: LogProperties) -> bool:
 
 SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
     SensorFaultType("delay_s", "delay", ("delay",), _delay_map, _has_motion),
-    SensorFaultType("filter_s", "sensor_lag", ("filter",), _filter_map, _has_motion, power=2),
+    SensorFaultType("filter_s", "sensor_lag", ("filter",), _filter_map, _has_motion, exponent=2),
     SensorFaultType("gain", "gain", _CHANNELS, _gain_map),
     SensorFaultType("common_gain", "gain", ("force", "torque"), _common_gain_map, key="gain"),
     SensorFaultType(
@@ -435,7 +435,7 @@ class EffectModel:
                 ).append(block)
         for (_, setting), blocks in blocks_by_setting.items():
             fault = blocks[0].fault
-            scale, cap = setting.prior_size**fault.power, setting.max_size**fault.power
+            scale, cap = setting.prior_size**fault.exponent, setting.max_size**fault.exponent
             least = 0.0
             if fault.name == "filter_s" and eta is not None:
                 delays = [eta[b.columns] for b in self.blocks if b.fault.name == "delay_s"]

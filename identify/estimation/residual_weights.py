@@ -104,7 +104,7 @@ def _noise_fraction(inputs: WeightInputs, bands: BandCovariances, degrees: Array
     compared = (bands.predicted_power > 0.0) & (degrees >= 1.0)[:, None]
     if not bands.has_prediction or not compared.any():
         return 1.0
-    number, names = np.maximum(inputs.kind_numbers, 0).ravel(), int(inputs.kind_numbers.max()) + 1
+    number, names = np.maximum(inputs.quantity_ids, 0).ravel(), int(inputs.quantity_ids.max()) + 1
     kind_degrees = np.where(compared, degrees[:, None] * inputs.channel_types.counts, 0.0).ravel()
     ratios = (bands.observed_power / np.where(compared, bands.predicted_power, np.inf)).ravel()
     total = np.bincount(number, kind_degrees, names)

@@ -116,8 +116,8 @@ class SavedEstimate(EstimateViews):
         certified_bounds: of the ten, cx, cy, cz and Icxx, Icyy, Iczz, if they were requested.
         variance_shares: share of each source in the variance, by the same names.
         principal_axes: by ascending moments, with their cones of uncertainty.
-        decided_by: for each of the ten: "data", "prior", "constraint", "given", "default" or
-            "nothing"; cx, cy and cz if they are "given".
+        decided_by: source of the value of each of the ten by name: "data", "prior", "constraint",
+            "given", "default" or "nothing"; of cx, cy and cz if they are "given".
         prior_share: for each of the ten, share of the prior in the information on it, 0 to 1; the
             default body counts as a prior.
         default_body: description of the body that completes unidentified parameters, or None.

@@ -66,13 +66,13 @@ class LinkGeometry(NamedTuple):
         role: `collision` or `visual`.
         kind: name of its element.
         pose: of the shape in the link's axes.
-        text: returns the text of an attribute by name, empty if it is absent.
+        attribute: returns the text of an attribute by name, empty if it is absent.
     """
 
     role: str
     kind: str
     pose: Pose
-    text: Callable[[str], str]
+    attribute: Callable[[str], str]
 
 
 class ShapeInertia(NamedTuple):
@@ -130,7 +130,7 @@ def bounding_corners(geometry: LinkGeometry, model: Path) -> Vec3:
         low, high = vertices.min(axis=0), vertices.max(axis=0)
     else:
         sizes = {
-            name: _read_numbers(geometry.text(name), count, geometry, name)
+            name: _read_numbers(geometry.attribute(name), count, geometry, name)
             for name, count in _sizes_of(geometry)
         }
         if geometry.kind == "box":
@@ -213,7 +213,7 @@ def _fill_shapes(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:
         sizes = [
             x
             for name, count in names
-            for x in _read_numbers(geometry.text(name), count, geometry, name)
+            for x in _read_numbers(geometry.attribute(name), count, geometry, name)
         ]
         shape, description = kind(*sizes), geometry.kind
     else:
@@ -233,7 +233,7 @@ def _read_numbers(text: str, count: int, geometry: LinkGeometry, name: str) -> A
 
 def _read_mesh_shape(geometry: LinkGeometry, model: Path) -> tuple[Shape, str]:
     vertices, faces = _mesh_triangles(geometry, model)
-    name = Path(geometry.text("filename") or geometry.text("uri").strip()).name
+    name = Path(geometry.attribute("filename") or geometry.attribute("uri").strip()).name
     try:
         return Mesh(vertices, faces), f"mesh {name}"
     except ModelError:  # open, as meshes for collisions and pictures often are
@@ -242,8 +242,8 @@ def _read_mesh_shape(geometry: LinkGeometry, model: Path) -> tuple[Shape, str]:
 
 def _mesh_triangles(geometry: LinkGeometry, model: Path) -> tuple[Vec3, Indices]:
     """Return the vertices of a mesh in the shape's axes [m], and its triangles."""
-    scale = _read_numbers(geometry.text("scale") or "1 1 1", 3, geometry, "scale")
-    path = _mesh_file(geometry.text("filename") or geometry.text("uri").strip(), model)
+    scale = _read_numbers(geometry.attribute("scale") or "1 1 1", 3, geometry, "scale")
+    path = _mesh_file(geometry.attribute("filename") or geometry.attribute("uri").strip(), model)
     vertices, faces = read_triangles(path)
     # A mirrored mesh is wound the other way.
     return vertices * scale, faces[:, ::-1] if scale.prod() < 0.0 else faces

@@ -296,7 +296,7 @@ def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | 
     """Return a consistent body for a link; if it has a mass, in the axes of the printed numbers."""
     link, typo, correction = wrong.link, wrong.typo, ""
     if link.unreadable:
-        raise ModelError(f"{link.note}; write it into the file")
+        raise ModelError(f"{link.note}; write a complete inertial element into the file")
     if link.phi_as_printed is None and not link.massless:
         raise ModelError(_DERIVED_INERTIA_REASON)
     if link.phi_as_printed is None or not link.phi_as_printed[0] > 0.0:

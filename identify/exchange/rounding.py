@@ -53,12 +53,12 @@ class InertiaFloor(NamedTuple):
 
     Attributes:
         margin: smallest second moment, as a share of the sum of the three.
-        smallest: smallest principal moment [kg m²].
+        min_moment: smallest principal moment [kg m²].
         rod_margin: smallest second moment of a rod, as a share of the sum of the three.
     """
 
     margin: float
-    smallest: float
+    min_moment: float
     rod_margin: float = MIN_MOMENT_RATIO
 
     def smallest_second_moment(self, values: Array) -> float:
@@ -179,7 +179,7 @@ def regularise_inertia(inertia: Mat33, floor: InertiaFloor) -> tuple[Mat33, str]
     """
     values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
     total = float(np.maximum(values, 0.0).sum())
-    by_size = 0.51 * floor.smallest
+    by_size = 0.51 * floor.min_moment
     minimum = max(floor.smallest_second_moment(values), by_size)
     rise = np.maximum(minimum - values, 0.0)
     if not rise.any():
@@ -195,19 +195,19 @@ def regularise_inertia(inertia: Mat33, floor: InertiaFloor) -> tuple[Mat33, str]
             f"simulator refuses it"
         )
     return raised, (
-        f"{change}, so that no moment is below {floor.smallest:g} kg m², the minimum of MuJoCo"
+        f"{change}, so that no moment is below {floor.min_moment:g} kg m², the minimum of MuJoCo"
     )
 
 
 def _is_printable(inertia: Mat33, floor: InertiaFloor) -> bool:
     """Return whether a printed inertia keeps half its lower limits and the triangle inequality."""
     values = np.linalg.eigvalsh(second_moment_from_inertia(inertia))
-    if values[0] < 0.5 * max(floor.smallest_second_moment(values), 0.5 * floor.smallest):
+    if values[0] < 0.5 * max(floor.smallest_second_moment(values), 0.5 * floor.min_moment):
         return False
     moments = values.sum() - values
     diagonal = np.diag(inertia)
     triangle = (diagonal.sum() - diagonal >= diagonal).all()
-    large = (moments >= floor.smallest).all() and (diagonal >= floor.smallest).all()
+    large = (moments >= floor.min_moment).all() and (diagonal >= floor.min_moment).all()
     return bool(large and triangle)
 
 

@@ -116,7 +116,7 @@ class XmlDocument:
         """Return the byte range of an element's start tag; the end is exclusive."""
         match = _START_TAG.match(self.content, element.start)
         if match is None:
-            raise self.error("cannot locate this tag in the file", element)
+            raise self.error(f"cannot locate the start tag <{element.tag}> in the file", element)
         return match.span()
 
     def is_empty_tag(self, element: XmlElement) -> bool:

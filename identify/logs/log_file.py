@@ -112,7 +112,7 @@ class LogFile:
         )
 
     def without_rows(self, counts: RowCounts) -> Recording:
-        """Return the recording without rows, with final counts; raise if too few are usable."""
+        """Return the metadata of the log with final row counts; raise if too few are usable."""
         counts.require_enough_rows(
             self.recording.sources[0].path,
             self.rows - counts.dropped.total,

@@ -44,12 +44,12 @@ def column_names(columns: Iterable[str | int]) -> tuple[str | int, ...]:
     return tuple(without_sign(column)[0] for column in columns)
 
 
-_RANGE = re.compile(r"(?P<name>.+)\[(?P<first>\d+):(?P<stop>\d+)\]")
+_COLUMN_RANGE_PATTERN = re.compile(r"(?P<name>.+)\[(?P<first>\d+):(?P<stop>\d+)\]")
 
 
 def _columns_of_range(value: str, counts: tuple[int, ...]) -> list[str | int]:
     """Return the columns of an array `"pose[0:3]"`, end exclusive; all without a range."""
-    if (match := _RANGE.fullmatch(value.strip())) is None:
+    if (match := _COLUMN_RANGE_PATTERN.fullmatch(value.strip())) is None:
         return [f"{value.strip()}[{k}]" for k in range(max(counts, default=1))]
     first, stop = int(match["first"]), int(match["stop"])
     if not first < stop <= first + 1000:

@@ -32,7 +32,7 @@ def likeliest_explanation_finding(ranking: Ranking) -> Finding | None:
     return Finding(
         best.code,
         "error",
-        f"several readings explain the log clearly better, and equally well: {alternatives}.",
+        f"several interpretations explain the log clearly better, equally well: {alternatives}.",
         "Find out which one is true. " + " Or: ".join(each.remedy for each in shown),
         evidence | {"equivalent": [each.code for each in tied[1:]]},
     )

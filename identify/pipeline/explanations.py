@@ -97,7 +97,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
     base = [log.rescan_subset(MAX_RESCANNED_ROWS, all_columns=True) for log in logs]
     bands = [high_snr_bands(each.statistics, each.recording.gravity) for each in base]
     rows = [BandRows.of(log.statistics, kept) for log, kept in zip(base, bands, strict=True)]
-    if not any(len(each.samples) and each.measures_wrench for each in rows):
+    if not any(len(each.effective_samples) and each.measures_wrench for each in rows):
         return Ranking((Explanation(0.0, np.zeros(10)),))
     reference = BaselineLikelihood.of(rows)
     fastest = _max_speeds(logs)
@@ -129,7 +129,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
             # Jumps of a pose change the segments.
             shared = [b.in_bands_of(a) for a, b in zip(again, rows, strict=True)]
             if (
-                sum(each.samples.sum() for each in shared)
+                sum(each.effective_samples.sum() for each in shared)
                 < _MIN_COMMON_FRACTION * reference.samples
             ):
                 _LOG.debug("not compared: %s: too few common bands", candidate[0].text)
@@ -275,7 +275,10 @@ def _deviance_with_small_faults(
             return np.inf, explanation
     statistics = [finest_blocks(log.summary) for log in logs]
     samples = float(
-        sum(BandRows.of(s, kept).samples.sum() for s, kept in zip(statistics, bands, strict=True))
+        sum(
+            BandRows.of(s, kept).effective_samples.sum()
+            for s, kept in zip(statistics, bands, strict=True)
+        )
     )
     if small_faults is None:
         return deviance(

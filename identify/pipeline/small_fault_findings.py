@@ -247,7 +247,8 @@ def _significant_entries(faults: FittedEffects, block: EffectBlock) -> Flags:
     if block.setting is not None:
         least = (
             least
-            * EFFECT_KEYS[block.fault.key or block.fault.name].prior_size_in_si ** block.fault.power
+            * EFFECT_KEYS[block.fault.key or block.fault.name].prior_size_in_si
+            ** block.fault.exponent
         )
     return np.abs(sizes) > np.maximum(
         SIGNIFICANT_SIGMA * np.where(errors > 0.0, errors, np.inf), least

@@ -124,7 +124,7 @@ def deviance(
     clean = logs if small_faults is None else without_small_faults(logs, small_faults)
     statistics = [finest_blocks(log.summary) for log in clean]
     rows = [BandRows.of(s, kept) for s, kept in zip(statistics, bands, strict=True)]
-    samples_here = float(sum(each.samples.sum() for each in rows))
+    samples_here = float(sum(each.effective_samples.sum() for each in rows))
     samples = samples_here if samples is None else samples
     scale = faults[0].min_wrench_scale(too_dense=too_dense) if faults else 1.0
     cost = fit_body(rows, scale=scale).cost * samples / samples_here
@@ -133,7 +133,7 @@ def deviance(
         for M, each in zip(small_faults.model.maps(small_faults.eta), rows, strict=True):
             middles = np.array([band_middle(band) for band in each.bands])
             cost -= (
-                float(each.samples @ log_squared_determinants(M[None], middles)[0])
+                float(each.effective_samples @ log_squared_determinants(M[None], middles)[0])
                 * samples
                 / samples_here
             )

@@ -26,7 +26,7 @@ from identify.signals.wrench_quantisation import (
     fit_quantiser,
 )
 
-_STEP_ROWS = 4000
+_STEP_FIT_ROWS = 4000
 """Number of rows at the beginning of a log from which the rounding steps are determined."""
 
 _MAX_RESIDUAL_ROWS = 20_000
@@ -88,12 +88,14 @@ def _rescan_without_rounding_bias(
 def _rounding_steps(log: ScannedLog) -> tuple[Quantiser, ...]:
     """Determine the rounding step of each wrench channel from the first rows of a log."""
     source = log.source
-    first = source.reader()(0, _STEP_ROWS, 0).recording if isinstance(source, LogFile) else source
+    first = (
+        source.reader()(0, _STEP_FIT_ROWS, 0).recording if isinstance(source, LogFile) else source
+    )
     # Resampling to one clock gives values between the steps; and a force from which the motion is
     # computed cannot be predicted by it.
     if first.streams or lacks_acceleration(first):
         return (Quantiser(0.0, 0.0),) * 6
-    wrench = np.hstack([first.signals[name][:_STEP_ROWS] for name in ("force", "torque")])
+    wrench = np.hstack([first.signals[name][:_STEP_FIT_ROWS] for name in ("force", "torque")])
     fewest = MIN_VALUES_STATIC if first.still else MIN_VALUES
     return tuple(fit_quantiser(channel, fewest) for channel in wrench.T)
 

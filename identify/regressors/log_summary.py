@@ -196,7 +196,7 @@ class LogSummary(LogSeries):
         )
 
     def corrected_segments(self, phi: Phi) -> tuple[Segment, ...]:
-        """Return the full-rate states with all corrections of the log applied.
+        """Return the full-rate segments with all corrections of the log applied to their states.
 
         Args:
             phi: parameters of the moving body, shape (10,).

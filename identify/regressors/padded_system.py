@@ -60,7 +60,7 @@ class PaddedSystem:
         noise: rows of the noise in all samples, shape (G, m, l, p + 1).
         samples, effective_samples: totals over all logs, shape (G,).
         channels: which of the m channels each group has, shape (G, m).
-        quantities: channels of each of up to K quantities (force, torque), shape (G, K, m).
+        channels_of_quantity: channels of each of K quantities (force, torque), shape (G, K, m).
         quantity_ids: number of the name of each quantity; −1 where a group has fewer, shape (G, K).
         sensors: groups of each sensor, such as its frequency bands, which share an offset; −1 where
             a sensor has fewer, shape (sensors, most).
@@ -73,7 +73,7 @@ class PaddedSystem:
     samples: Array
     effective_samples: Array
     channels: Flags
-    quantities: Flags
+    channels_of_quantity: Flags
     quantity_ids: Indices
     sensors: Indices
     offsets: OffsetRows
@@ -129,7 +129,7 @@ class PaddedSystem:
             samples=np.concatenate([part.samples for part in arrays]),
             effective_samples=np.concatenate([part.effective_samples for part in arrays]),
             channels=channels,
-            quantities=quantities,
+            channels_of_quantity=quantities,
             quantity_ids=quantity_ids,
             sensors=_concatenate_padded([sensor[None] for sensor in sensors], fill=-1),
             offsets=_join_offsets(arrays, first, channels[[sensor[0] for sensor in sensors]]),
@@ -215,7 +215,7 @@ def coefficients_by_log(
 
 
 def _group_coefficients(equations: Equations, log: int, groups: Sequence[int], m: int) -> Array:
-    """Compute the coefficients [B | B0] of each group, once for groups with equal equations."""
+    """Compute [B | B0] of the residual z · (B0 − B x) of each group, once for equal equations."""
     by_key: dict[object, Array] = {}
     for g in groups:
         key = equations.equation_key(log, g)

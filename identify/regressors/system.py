@@ -103,18 +103,18 @@ class GroupCells(NamedTuple):
 
     Attributes:
         group: number of the group in the system.
-        data: number of the statistics.
+        statistics_index: index of the statistics in `LinearSystem.data`.
         cells: numbers of the cells in the statistics, shape (c,).
         z: factors of the cells, in the columns a fit reads, shape (c, k, fit).
-        residual: coefficients [B | B0], shape (fit, m, p + 1).
+        residual_coefficients: [B | B0] of the residual z · (B0 − B x), shape (fit, m, p + 1).
         offset: number of the offset that acts on each cell, −1 where none does, shape (c,).
     """
 
     group: int
-    data: int
+    statistics_index: int
     cells: Indices
     z: Array
-    residual: Array
+    residual_coefficients: Array
     offset: Indices
 
 

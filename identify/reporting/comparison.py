@@ -251,7 +251,7 @@ def verdict_explanations(comparison: Comparison) -> Iterator[str]:
     """Explain whether separate fits agree, one sentence for each reason."""
     pooled = comparison.pooled
     if pooled.verdict == "undecided":
-        yield f"Whether the logs agree is undecided: {pooled.why}."
+        yield f"Whether the logs agree is undecided: {pooled.undecided_reason}."
     spread = (
         f"They scatter {format_significant(pooled.scatter or 0.0, 3)} times as much as their "
         f"intervals predict; p {p_value_text(pooled.p)} under the hypothesis of one body."

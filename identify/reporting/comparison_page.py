@@ -70,7 +70,7 @@ def headline_section(comparison: Comparison) -> Section:
         Tile(
             "agreement",
             verdict_text(comparison),
-            detail=pooled.why,
+            detail=pooled.undecided_reason,
             tone=_TONE_OF_VERDICT[pooled.verdict],
         ),
         Tile(

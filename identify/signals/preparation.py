@@ -438,7 +438,7 @@ def _transform_segments(
     parts = [part for part in parts if len(part) >= rate_hz / cutoff_hz]
     if not parts:
         raise NoUsableSegment(f"{recording.name}: no segment in the requested time span")
-    series = [part.series() for part in parts]
+    series = [part.averaged_columns() for part in parts]
     by_part = (part.blocks(block_edges(len(part), rate_hz)) for part in parts)
     blocks = tuple(chain.from_iterable(by_part))
     rows = np.array([len(block.rows) for block in blocks])

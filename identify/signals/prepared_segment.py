@@ -95,7 +95,7 @@ class PreparedSegment:
             blocks.append(BlockRows(rows, transform.groups, noise, transform.length, share))
         return blocks
 
-    def series(self) -> tuple[Array, Array]:
+    def averaged_columns(self) -> tuple[Array, Array]:
         """Return time and columns as means over a fraction of the cut-off's period."""
         step = max(1, round(self.segment.rate_hz / (_SERIES_POINTS_PER_PERIOD * self.cutoff_hz)))
         step = min(step, len(self))

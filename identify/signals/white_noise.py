@@ -151,7 +151,9 @@ def noise_moments(
             power = (
                 product_noise.power - product_noise.first_order_factor * by_group[:, rates, rates]
             )
-            moments[:, RATE_PRODUCTS, RATE_PRODUCTS] += power[:, None, None] * product_noise.shape
+            moments[:, RATE_PRODUCTS, RATE_PRODUCTS] += (
+                power[:, None, None] * product_noise.covariance_products
+            )
             yield dict(zip(gains, moments, strict=True))
 
 
@@ -196,19 +198,19 @@ def _angular_velocity_signal(noise: SignalNoise) -> SignalDerivative:
 
 @dataclass(frozen=True, slots=True)
 class _RateProductNoise:
-    """Covariance of a row due to products of noise in ω: (power − factor · gain) · shape.
+    """Covariance of a row due to products of noise in ω: (power − factor · gain) · products.
 
     For Gaussian noise of autocovariance c(τ), that of η_i η_j and η_k η_l sums to
     Σ c_ik c_jl + c_il c_jk over τ. Subtracted is the noise contained in the first-order part, which
     was evaluated at the measured ω: twice the same with c(0) and the gain of the row.
 
     Attributes:
-        shape: products of covariances of ω, shape (6, 6).
+        covariance_products: products of covariances of ω, shape (6, 6).
         power: sum of the squared autocovariance of the filter.
         first_order_factor: factor of the gain, twice the largest autocovariance of the filter.
     """
 
-    shape: Array
+    covariance_products: Array
     power: float
     first_order_factor: float
 

@@ -208,7 +208,7 @@ def truth_metric(
     return Metric(name, {name: heading}, values)
 
 
-def parameter_metric(
+def metric_of_each_parameter(
     name: str,
     compute: Callable[[EstimatorOutput, Phi | None], MetricValues],
     *,
@@ -306,10 +306,10 @@ METRICS: dict[str, Metric] = {
             lambda output: output.torques and output.torques.held_out_ratio,
             Heading("held-out error / URDF's", "/ URDF", has_panel=True),
         ),
-        parameter_metric("covered", interval_coverage, is_fraction=True),
-        parameter_metric("half_width", interval_half_widths, needs_truth=False),
-        parameter_metric("error", signed_errors),
-        parameter_metric("estimate", estimated_parameters, needs_truth=False, names=PHI),
+        metric_of_each_parameter("covered", interval_coverage, is_fraction=True),
+        metric_of_each_parameter("half_width", interval_half_widths, needs_truth=False),
+        metric_of_each_parameter("error", signed_errors),
+        metric_of_each_parameter("estimate", estimated_parameters, needs_truth=False, names=PHI),
     )
 }
 """Metrics by name, in the order of tables and of the panels of figures from the top."""

@@ -67,7 +67,7 @@ class PooledEstimates:
 
     Attributes:
         verdict: whether they agree.
-        why: reason if the verdict is "undecided".
+        undecided_reason: reason if the verdict is "undecided".
         p: p-value of all estimates together under the hypothesis of one body; None if nothing can
             be compared.
         degrees: degrees of freedom of that comparison.
@@ -86,7 +86,7 @@ class PooledEstimates:
     """
 
     verdict: Agreement
-    why: str
+    undecided_reason: str
     p: float | None
     degrees: int
     scatter: float | None
@@ -143,7 +143,7 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
     pool = scaled.pool([] if verdict == "differ" and not differing else agreeing)
     return PooledEstimates(
         verdict=verdict,
-        why=why,
+        undecided_reason=why,
         p=None if np.isnan(test.p) else test.p,
         degrees=test.degrees,
         scatter=None if np.isnan(test.p) else test.scatter,

@@ -111,7 +111,7 @@ def test_half_widths_fall_with_the_root_of_time_and_with_what_is_known(predictio
 def test_time_of_a_need_is_the_first_whole_number_of_periods_that_meets_it(prediction):
     width = prediction.half_widths(10.0)["m"]
     (need,) = parse_required_precision(f"mass {1e3 * width / 2.0 + 1e-9:.12g}g")
-    assert prediction.reached(need, 40.0) == pytest.approx(need.limit)
+    assert prediction.widest_half_width(need, 40.0) == pytest.approx(need.limit)
     assert prediction.seconds_for([need], 8.0) == 40.0
     assert prediction.seconds_for(parse_required_precision("mass 1e-9%"), 8.0) is None
 

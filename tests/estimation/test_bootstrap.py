@@ -40,8 +40,10 @@ def test_bootstrap_refit_equals_weighted_fit(bias):
     root = qr_factor(fit.problem.A @ fit.scaling.to_x @ fit.identifiability.identifiable)
     columns = fit.scaling.to_x @ fit.identifiability.identifiable @ np.linalg.inv(root)
     blocks = _TimeBlockMoments.of(fit, columns)
-    weights = rng.standard_exponential((3, len(blocks.samples)))
-    found = blocks.refits(weights, np.zeros((10, 10)), blocks.samples / blocks.samples.sum())
+    weights = rng.standard_exponential((3, len(blocks.samples_of_blocks)))
+    found = blocks.refits(
+        weights, np.zeros((10, 10)), blocks.samples_of_blocks / blocks.samples_of_blocks.sum()
+    )
     ((statistics, equations),) = fit.data.system.data
     for moved, weight in zip(found, weights, strict=True):
         factors = statistics.factors * np.sqrt(weight)[:, None, None]
@@ -62,7 +64,7 @@ def test_a_refit_takes_off_the_noise_of_the_columns_as_the_fit_does():
     A, _ = fit.eiv_corrected
     left = np.linalg.solve(root.T, A.T)
     noise = np.eye(10) - left @ left.T
-    shares = blocks.samples / blocks.samples.sum()
+    shares = blocks.samples_of_blocks / blocks.samples_of_blocks.sum()
     as_it_is = blocks.refits(np.ones((1, len(shares))), noise, shares)
     assert_close(as_it_is, np.zeros((1, 10)), 1e-9, scale=1.0)
     assert np.abs(noise).max() > 0.01
@@ -92,7 +94,7 @@ def test_scores_of_few_blocks_are_as_large_as_if_they_had_no_part_in_the_fit():
         fit = fit_of(logs_of(phi, rng, (60,)))
         root = qr_factor(fit.problem.A @ fit.scaling.to_x)
         blocks = _TimeBlockMoments.of(fit, fit.scaling.to_x @ np.linalg.inv(root))
-        assert len(blocks.samples) == 12
+        assert len(blocks.samples_of_blocks) == 12
         for one in (blocks, blocks.bias_reduced):
             scores = one.without_offset[:, :-1, -1].copy()
             for block, moments in one.by_offset:

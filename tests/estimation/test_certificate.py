@@ -44,7 +44,8 @@ from tests.strategies import random_body, seeds
 
 def terms_of(fit) -> tuple[Term, ...]:
     known = fit.data.fixed[0]
-    return (Consistent(), KnownMass(float(fit.data.values[0]))) if known else (Consistent(),)
+    mass = float(fit.data.equality_values[0]) if known else None
+    return (Consistent(),) if mass is None else (Consistent(), KnownMass(mass))
 
 
 def problem_of(fit) -> ScaledProblem:
@@ -102,7 +103,7 @@ def random_problem(rng: np.random.Generator, name: str) -> tuple[ScaledProblem, 
     problem = ScaledProblem(
         A=rng.normal(size=(p, p)),
         b=3.0 * rng.normal(size=p),
-        floor=1.0,
+        min_residual=1.0,
         free=np.eye(p),
         reference=np.zeros(p),
         terms=terms,
@@ -245,7 +246,7 @@ def test_allowed_distance_to_the_optimum_grows_with_the_root_of_the_unknowns(sca
     problem = ScaledProblem(
         A=np.eye(p),
         b=theta,
-        floor=1.0,
+        min_residual=1.0,
         free=np.eye(p),
         reference=np.zeros(p),
         terms=(Consistent(),),

@@ -347,7 +347,7 @@ def test_the_misfit_is_a_likelihood_and_its_body_least_squares():
     factors = rows.factors.copy()
     factors[:, :, 12:18] *= 2.0
     twice = fit_body([replace(rows, factors=factors)])
-    n = rows.samples.sum()
+    n = rows.effective_samples.sum()
     assert_close(twice.cost - found.cost, 12.0 * n * np.log(2.0), 1e-6)
     assert_close(twice.phi, 2.0 * found.phi, 1e-6)
 

@@ -224,10 +224,10 @@ def test_too_few_or_imprecise_estimates_are_undecided():
     rng = np.random.default_rng(10)
     for few in ({}, {"a": drawn(rng)}):
         assert pool_estimates(few).verdict == "undecided"
-        assert "fewer than two" in pool_estimates(few).why
+        assert "fewer than two" in pool_estimates(few).undecided_reason
     vague = pool_estimates({f"{k}": drawn(rng, wide=60.0) for k in range(2)})
     assert vague.verdict == "undecided"
-    assert "% in mass" in vague.why
+    assert "% in mass" in vague.undecided_reason
 
 
 def test_a_mass_that_is_given_is_not_compared_but_used():

@@ -159,7 +159,7 @@ def accuracy_figures(rows: StudyRows) -> list[StudyFigure]:
 
 
 def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
-    exact = _exact_perturbations(rows)
+    exact = _perturbations_without_error(rows)
     # One column per perturbation if the axis is an option of the logs.
     facets = [label for label in rows.labels("perturbation") if label not in exact]
     single = not (is_log_option_column(axis.column) and 1 < len(facets) <= _MAX_PANEL_COLUMNS)
@@ -188,7 +188,7 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
     )
 
 
-def _exact_perturbations(rows: StudyRows) -> list[str]:
+def _perturbations_without_error(rows: StudyRows) -> list[str]:
     """Return the perturbations for which all errors are zero up to rounding."""
     metrics = [name for name in rows.plotted_metrics if find_heading(name).has_percentiles]
     medians = rows.frame.groupby(["perturbation", "estimator"])[metrics].median()

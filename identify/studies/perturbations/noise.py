@@ -48,10 +48,10 @@ class GaussianNoise(_Sigmas):
     @property
     def random(self) -> bool:
         """Whether any standard deviation of the noise is above zero."""
-        return any(asdict(self.sigmas).values()) and self.scale > 0.0
+        return any(asdict(self.noise_at_unit_scale).values()) and self.scale > 0.0
 
     @property
-    def sigmas(self) -> Noise:
+    def noise_at_unit_scale(self) -> Noise:
         """Standard deviations of the noise at scale 1."""
         return Noise(**self.model_dump(include=set(_SIGMA_OPTIONS)))
 
@@ -62,7 +62,7 @@ class GaussianNoise(_Sigmas):
             LogError: the log lacks a signal whose sigma is not zero, or the time for coloured
                 noise.
         """
-        sigmas = self.sigmas
+        sigmas = self.noise_at_unit_scale
         if self.relative:
             signals = _vector_signals(recording)
             spread = {name: float(np.std(values, axis=0).max()) for name, values in signals}

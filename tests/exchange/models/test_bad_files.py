@@ -129,7 +129,7 @@ def test_an_inertial_that_is_wrong_leaves_the_other_links(tmp_path, cli, case):
     assert cli("inspect", path).status == 1
     status, out, _ = cli("inspect", path, "--repair", "-o", tmp_path / "fixed.xml")
     assert status == 1
-    assert f"Not repaired: a: {link.note}; write it into the file." in out
+    assert f"Not repaired: a: {link.note}; write a complete inertial element into the file." in out
     assert link.note in cli.refused("add", f"{path}#a", f"{path}#a", "-o", tmp_path / "sum.json")
 
 
