@@ -209,13 +209,13 @@ class _PairTest:
     """Test whether two parts of the data are of one body.
 
     Attributes:
-        log_p: log of the p-value.
-        x: parameters of both parts.
+        log_p_value: log of the p-value.
+        parameters: parameters of both parts.
         errors: their standard errors.
     """
 
-    log_p: float
-    x: tuple[Phi, Phi]
+    log_p_value: float
+    parameters: tuple[Phi, Phi]
     errors: tuple[Phi, Phi]
 
     @classmethod
@@ -240,7 +240,7 @@ class _PairTest:
     @property
     def p_value(self) -> float:
         """Probability of at least this difference if both parts are of one body."""
-        return float(np.exp(self.log_p))
+        return float(np.exp(self.log_p_value))
 
     def change(
         self,
@@ -255,11 +255,11 @@ class _PairTest:
         p_value = min(1.0, self.p_value * tested_count)
         if p_value >= POSSIBLE_BODY_CHANGE_P or self._is_negligible():
             return None
-        return BodyChange(code, log, block, at, between, p_value, *self.x, *self.errors)
+        return BodyChange(code, log, block, at, between, p_value, *self.parameters, *self.errors)
 
     def _is_negligible(self) -> bool:
         """Return whether the difference of the bodies is too small to be relevant."""
-        first, second = self.x
+        first, second = self.parameters
         difference, mass = first - second, abs(float(first[0]))
         inertia = float(np.linalg.norm(first[4:]))
         shares = (
@@ -340,7 +340,7 @@ def _find_change_points(parts: _PartFits, logs: Sequence[int]) -> list[BodyChang
                 continue
             others = parts.compare_pairs(places.split_cells(places.others))
             pairs += [(pair, k) for pair, k in zip(others, places.others, strict=True) if pair]
-            pair, block = min(pairs, key=lambda tested: tested[0].log_p)
+            pair, block = min(pairs, key=lambda tested: tested[0].log_p_value)
             at = places.fraction_before(block)
             between = neighbouring_change_points(
                 at, [places.fraction_before(other) for _, other in pairs]
@@ -415,7 +415,7 @@ def _find_outlying_logs(parts: _PartFits, logs: Sequence[int]) -> list[BodyChang
                 pairs.append((pair, log))
         if not pairs:
             break
-        pair, log = min(pairs, key=lambda tested: tested[0].log_p)
+        pair, log = min(pairs, key=lambda tested: tested[0].log_p_value)
         change = pair.change("bodies_differ", log, len(remaining) if len(remaining) > 2 else 1)
         if change is None:
             break

@@ -53,15 +53,15 @@ class DelayEstimate(NamedTuple):
         delay: maximum-likelihood delay, in addition to the delay of the schema [s].
         cost: minus twice the log-likelihood of the wrench at that delay.
         log_likelihood_ratio: twice the log-likelihood ratio of that delay to no delay.
-        parts: delay of each part of the log, with the body of the likeliest delay [s].
-        changes: whether the latency differs between parts of the log.
+        delay_by_part: delay of each part of the log, with the body of the likeliest delay [s].
+        is_variable: whether the latency differs between parts of the log.
     """
 
     delay: float
     cost: float
     log_likelihood_ratio: float
-    parts: Array
-    changes: bool
+    delay_by_part: Array
+    is_variable: bool
 
 
 def estimate_delay(

@@ -41,12 +41,12 @@ class MovingRows(NamedTuple):
 
     Attributes:
         rate_hz: approximate sampling rate of the motion.
-        explained: share of the squared residual of static poses that the motion explains.
+        explained_share: share of the squared residual of static poses that the motion explains.
         size: root mean square of the explained part, relative to the spread of the wrench.
     """
 
     rate_hz: float
-    explained: float
+    explained_share: float
     size: float
 
 
@@ -69,7 +69,7 @@ def find_moving_rows(recording: Recording) -> MovingRows | None:
     except LogError:  # it rotates too far from row to row for a motion
         return None
     motion = fit_sampling_rate(log.rows, _ASSUMED_RATE_HZ, recording.gravity)
-    if motion.explained < _MIN_EXPLAINED_FRACTION or motion.size < MIN_STATIC_MOTION_RATIO:
+    if motion.explained_share < _MIN_EXPLAINED_FRACTION or motion.size < MIN_STATIC_MOTION_RATIO:
         return None
     return motion._replace(rate_hz=every * motion.rate_hz)
 

@@ -188,7 +188,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
             f"optimality is not proved: the solution may be {distance:.1e} standard errors away "
             f"from the optimum; {solution.run.summary}"
         )
-    singular = svd(problem.A @ problem.identifiable).singular
+    singular = svd(problem.A @ problem.identifiable).singular_values
     return Certificate(
         **{field.name: getattr(solution.run, field.name) for field in fields(SolverRun)},
         primal_residual=violation,

@@ -106,7 +106,7 @@ def entropic_estimate(
         )
         weight = float(np.exp(optimal_log_weight.x))
     optimum = problem.optimum(require_positive(weight, "weight of the prior", "1", ProblemError))
-    inverse = likelihood.scaling.to_x @ np.linalg.inv(optimum.root)
+    inverse = likelihood.scaling.to_x @ np.linalg.inv(optimum.hessian_root)
     return EntropicEstimate(
         phi=likelihood.scaling.x(optimum.theta),
         covariance=inverse @ inverse.T,
@@ -130,7 +130,7 @@ class _Optimum(NamedTuple):
     """Optimum of the objective, triangular root of its Hessian, and distance from the exact one."""
 
     theta: Array
-    root: Array
+    hessian_root: Array
     divergence: float
     distance: float
     steps: int
@@ -176,7 +176,7 @@ class _EntropicObjective:
         a = weight + 0.5 * (n + 1)
         log_size = multigammaln(a, n) - n * a * np.log(weight) + n * weight
         misfit = 0.5 * float(np.sum((self.R @ optimum.theta - self.r) ** 2))
-        log_det = 2.0 * float(np.log(np.abs(np.diag(optimum.root))).sum())
+        log_det = 2.0 * float(np.log(np.abs(np.diag(optimum.hessian_root))).sum())
         return float(-misfit - weight * optimum.divergence - 0.5 * log_det - log_size)
 
     def optimum(self, weight: float) -> _Optimum:

@@ -466,7 +466,7 @@ def _is_unidentifiable(fit: LeastSquaresFit, unknown: int) -> bool:
 def prior_conflict(posterior: Posterior) -> tuple[Finding, ...]:
     """Return a finding with both bodies if the data exclude the prior."""
     agreement = posterior.agreement
-    if agreement is None or not agreement.probability < PRIOR_EXCLUDED_P:
+    if agreement is None or not agreement.p_value < PRIOR_EXCLUDED_P:
         return ()
     mass = float(posterior.fit.x[0])
     mixture = posterior.prior.mixture(mass)
@@ -479,12 +479,12 @@ def prior_conflict(posterior: Posterior) -> tuple[Finding, ...]:
             "error",
             f"The log excludes the prior ({posterior.prior}): the body fitted to the log alone is "
             f"{agreement.normal_deviate:.2g} standard errors from the nearest body that the prior "
-            f"allows (p = {agreement.probability:.1g}). The prior has {prior_text}, the log alone "
+            f"allows (p = {agreement.p_value:.1g}). The prior has {prior_text}, the log alone "
             f"{data_text}.",
             remedy,
             {
                 "z": agreement.normal_deviate,
-                "p": agreement.probability,
+                "p": agreement.p_value,
                 "by_prior": mean.tolist(),
                 "by_data": posterior.fit.x[:10].tolist(),
             },

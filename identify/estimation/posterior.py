@@ -38,7 +38,7 @@ class PriorAgreement:
         log_evidence: log probability of the log under the mixture, up to a constant of the log.
         chi_square: smallest squared distance of the log from a component, in standard errors.
         degrees: degrees of freedom of chi_square.
-        probability: p-value of chi_square.
+        p_value: p-value of chi_square.
     """
 
     weights: Array
@@ -46,7 +46,7 @@ class PriorAgreement:
     log_evidence: float
     chi_square: float
     degrees: int
-    probability: float
+    p_value: float
 
     @property
     def normal_deviate(self) -> float:
@@ -61,7 +61,7 @@ class PriorAgreement:
             "log_evidence": self.log_evidence,
             "chi_square": self.chi_square,
             "degrees": self.degrees,
-            "p": self.probability,
+            "p": self.p_value,
             "z": self.normal_deviate,
         }
 
@@ -211,7 +211,7 @@ def _mixture_posterior(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixtur
             log_evidence=max_evidence + float(np.log(likelihoods.mean())),
             chi_square=nearest,
             degrees=degrees,
-            probability=float(fdtrc(degrees, residual_degrees, nearest / degrees)),
+            p_value=float(fdtrc(degrees, residual_degrees, nearest / degrees)),
         ),
     )
 

@@ -95,7 +95,7 @@ def require_static_poses(source: Recording) -> None:
         f"motion logged at about {rate} Hz, and the wrench contains inertial forces.",
         'In the schema, [log], write `time = "COLUMN"` with the column of the time stamps, or '
         "`rate_hz`, in place of `still = true`; or keep one row of each pose at rest.",
-        {"rate_hz": motion.rate_hz, "explained": motion.explained},
+        {"rate_hz": motion.rate_hz, "explained": motion.explained_share},
         source.name,
     )
     raise MisreadLog("", finding)

@@ -182,9 +182,9 @@ def delayed_explanations(
 def changing_delay_finding(log: LogSummary) -> Finding | None:
     """Return the finding of a log whose latency changes; None if one delay explains the log."""
     seen = correlate_log(log)
-    if seen is None or not seen.changes:
+    if seen is None or not seen.is_variable:
         return None
-    delays = log.recording.wrench_delay + seen.parts
+    delays = log.recording.wrench_delay + seen.delay_by_part
     ms = ", ".join(f"{1e3 * delay:.0f}" for delay in delays)
     return Finding(
         "delay",

@@ -104,7 +104,7 @@ class SVD(NamedTuple):
     """Singular value decomposition U diag(s) Vᵀ, with square U and V."""
 
     U: Array
-    singular: Array
+    singular_values: Array
     Vt: Array
 
 

@@ -53,7 +53,7 @@ def test_the_rate_of_exact_rows_matches_the_log():
     rows = summarise_log(replace(log, time=np.arange(len(log)) / 25.0), wide=True).rows
     found = fit_sampling_rate(rows, 25.0, log.gravity)
     assert abs(found.rate_hz - 100.0) < 5.0  # the grid's step
-    assert found.explained > 0.98
+    assert found.explained_share > 0.98
 
 
 @pytest.mark.parametrize("seed", range(4))

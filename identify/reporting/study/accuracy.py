@@ -218,7 +218,7 @@ def _draw(axes: PanelAxes, axis: _Axis, spreads: dict[str, _Percentiles], headin
         axes.set_yscale("log")
     for index, (shown, spread) in enumerate(spreads.items()):
         color, marker = ESTIMATOR_MARKERS[(len(spreads) - 1 - index) % len(ESTIMATOR_MARKERS)]
-        positions, few = axis.offset_positions(index, len(spreads)), spread.few
+        positions, few = axis.offset_positions(index, len(spreads)), spread.has_few_trials
         style = {"marker": marker, "ms": 4.5, "mew": 1.0 if marker == "x" else 0.0}
         axes.plot(positions, spread.median, label=shown, color=color, lw=0.6, **style)
         if heading.has_percentiles:
@@ -257,7 +257,7 @@ class _Percentiles:
         p10: 10th percentile, NaN if it is not drawn.
         median: median, or the share.
         p90: 90th percentile.
-        few: whether fewer than half of the trials have the metric.
+        has_few_trials: whether fewer than half of the trials have the metric.
         points: number of values of the axis with data, drawn or not.
         exact: number of medians below `EXACT_ERROR`; they are not drawn.
     """
@@ -265,7 +265,7 @@ class _Percentiles:
     p10: Array
     median: Array
     p90: Array
-    few: Flags
+    has_few_trials: Flags
     points: int
     exact: int
 
