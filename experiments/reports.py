@@ -170,7 +170,7 @@ REPORTS: Mapping[str, Report] = {
     "design": Report(
         file="reports/design.md",
         study=("experiments/design.py", "datasets/arms/generate.py"),
-        packages=(*FIT, "robots", "arms", "design"),
+        packages=(*PIPELINE, "robots", "arms", "design"),
         minutes=8,
         command=("experiments/design.py",),
     ),

@@ -85,8 +85,7 @@ class Design(Command):
     """Precision needed: half-widths of 95 % intervals."""
 
     after: Annotated[Path | None, option("estimate.json")] = None
-    """Earlier estimate: its noise, its covariance, and its body in place of --mass, --com; or an
-    arm.json: the noise of its joints, and its links."""
+    """Earlier estimate or arm.json: its noise, and its body or links in place of those given."""
 
     starts: Annotated[int, option("N", "(default: 3)")] = 3
     """Number of random starts of the search."""

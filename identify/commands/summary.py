@@ -212,7 +212,7 @@ def log_line(log: LogSummary) -> str:
     acceleration = ""
     if (source := acceleration_sources(log).get("angular_acceleration")) is not None:
         acceleration = (
-            f" Angular acceleration: {source.description}, {_VECTOR_TO_AXIS * source.rms:.2g} "
+            f" Angular acceleration: {source.source}, {_VECTOR_TO_AXIS * source.rms:.2g} "
             f"rad/s² RMS with noise of {_VECTOR_TO_AXIS * source.noise:.2g}."
         )
     return (

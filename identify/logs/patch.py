@@ -19,7 +19,6 @@ from identify.arrays import Array, Vec4, seal
 from identify.documents import validate
 from identify.errors import SchemaError
 from identify.logs.convert import schema_axes, schema_imu, schema_noise
-from identify.logs.joint_signals import robot_pose
 from identify.logs.orientation import rotation_from_columns
 from identify.logs.recording import Recording, recording_of_frame
 from identify.logs.schema import Schema
@@ -86,6 +85,8 @@ def patched(recording: Recording, patch: Patch) -> Recording:
         and new.has_pose_from_joints
         and numbers is not None
     ):
+        from identify.logs.joint_signals import robot_pose  # which few logs need
+
         numbers = numbers @ selection_matrix(old.joints.position, new.joints.position).T
         signals |= robot_pose(numbers, new)
     if old.pose is not None and new.pose is not None and old.pose != new.pose:

@@ -246,7 +246,7 @@ def _noisy_motion_findings(scores: HeldOutScores, logs: Sequence[LogSummary]) ->
     if hidden[:3].any():
         signal, unit = "acceleration", "m/s²"
     routes = "; ".join(
-        f"{log.name}: {route.description}, noise {route.noise:.2g} of {route.rms:.2g} {unit}"
+        f"{log.name}: {route.source}, noise {route.noise:.2g} of {route.rms:.2g} {unit}"
         for log in logs
         if (route := acceleration_sources(log).get(signal)) is not None
     )

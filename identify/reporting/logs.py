@@ -107,7 +107,7 @@ def _acceleration_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
         make_row(
             f"{number}: {log.name}",
             quantity.replace("_", " "),
-            source.description,
+            source.source,
             format_significant(source.noise),
             format_significant(source.rms),
             "rad/s²" if quantity.startswith("angular") else "m/s²",

@@ -125,6 +125,7 @@ def choose_cutoff_hz(
     raise LogError(
         f"no segment without gaps or jumps is long enough for a cut-off of {cutoff:.3g} Hz, which "
         f"takes {need / rate_hz:.2g} s ({need:.6g} rows); the longest has {longest_segment} rows, "
-        f"{longest_segment / rate_hz:.2g} s. Choose a higher cut-off; if the time is wrong, check "
-        f"`time_unit` or `rate_hz` in [log]; if each row is a static pose, set `still = true` there"
+        f"which would be {longest_segment / rate_hz:.2g} s. Choose a higher cut-off; if the time "
+        "is wrong, check `time_unit` or `rate_hz` in [log]; if each row is a static pose, set "
+        "`still = true` there"
     )

@@ -194,12 +194,12 @@ class AccelerationSource(NamedTuple):
     """Signal from which an acceleration was formed, with its noise.
 
     Attributes:
-        description: the signal in words.
+        source: the signal in words.
         noise: one sigma, averaged over the axes, after the low-pass [m/s² or rad/s²].
         rms: RMS of its change over the log, including noise.
     """
 
-    description: str
+    source: str
     noise: float
     rms: float
 

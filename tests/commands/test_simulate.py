@@ -38,7 +38,7 @@ def spec(tmp_path):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Figures take seconds."""
-    monkeypatch.setattr("identify.reporting.canvas.png", lambda figure: PNG)
+    monkeypatch.setattr("identify.reporting.canvas.png_bytes", lambda figure: PNG)
 
 
 def test_a_free_body_with_figures_and_the_construction(cli, spec, tmp_path):

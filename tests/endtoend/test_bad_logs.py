@@ -103,7 +103,7 @@ def test_contradicted_mass_gives_consistent_but_unusable_estimate(fit, estimate)
     first, second, *_ = outcome.err.splitlines()
     codes = "choice_contradicted, gain, kinematic_offset"
     assert first == f"identify: error: this estimate must not be used ({codes})"
-    assert second.startswith("identify: error: fitted with the mass given as 2.6 kg, ")
+    assert second.startswith("identify: error: the logs contradict the given values or options: ")
     assert "Check the given mass" in second
     found = estimate()
     assert found["mass"] == 2.6

@@ -42,9 +42,9 @@ def test_angular_acceleration_of_a_gyro_is_a_stated_route_with_its_noise(thrown)
     result, _ = thrown()
     (log,) = result.logs
     route = acceleration_sources(log)["angular_acceleration"]
-    assert route.description == "derivative of the angular velocity"
+    assert route.source == "derivative of the angular velocity"
     said = json.loads(json.dumps(result.estimate.provenance["logs"][0]["accelerations"]))
-    assert said["angular_acceleration"]["source"] == route.description
+    assert said["angular_acceleration"]["source"] == route.source
     assert said["acceleration"]["source"] == "second derivative of the position"
     noisier, _ = thrown(rate=1e-2)
     ratio = acceleration_sources(noisier.logs[0])["angular_acceleration"].noise / route.noise

@@ -90,7 +90,7 @@ def test_best_of_poor_readings_is_not_named_alone(monkeypatch):
     assert (first.code, first.severity) == ("unexplained", "error")
     assert sign[0].text in first.text
     assert "torque_sign" not in first.remedy
-    good = replace(bad, ranking=Ranking((replace(best, unexplained=0.01),)), unexplained=0.01)
+    good = replace(bad, ranking=Ranking((replace(best, unexplained=0.01),)), unexplained_share=0.01)
     assert [finding.code for finding in good.findings] == ["torque_sign"]
     monkeypatch.setattr("identify.pipeline.correcting.run_checks", lambda *_, **__: bad)
     with pytest.raises(NotCorrected, match="found: unexplained"):

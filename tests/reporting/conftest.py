@@ -121,7 +121,7 @@ def long(result) -> FitResult:
         rows=rows,
         time=np.arange(count) / 1000.0,
         segment_ids=np.zeros(count, dtype=int),
-        numbers=np.arange(count),
+        point_indices=np.arange(count),
         points=count,
     )
     return replace(result, logs=(stretched,))

@@ -26,6 +26,7 @@ LEFT_OUT = {
     "stars_shape": {"exchange", "simulation"},
     "coverage": {"exchange", "simulation"},
     "arms": {"exchange", "simulation"},
+    "design": {"exchange"},
     "arms_measured": {"exchange", "simulation"},
     "benchmarks": {"studies"},
 }
