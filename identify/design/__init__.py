@@ -1,4 +1,4 @@
-"""Motions to log, designed within limits for what they shall identify."""
+"""Motions to log, designed within limits so that a log of them identifies inertial parameters."""
 
 from identify.lazy import attach
 

@@ -1,4 +1,4 @@
-"""D-optimal periodic motions: the smallest geometric mean of the standard errors of unknowns.
+"""D-optimal periodic motions, which minimise the geometric mean of the standard errors.
 
 Swevers, Ganseman, Tükel, De Schutter and Van Brussel, "Optimal robot excitation and
 identification" (1997).
@@ -24,26 +24,28 @@ from identify.design.periodic import (
 from identify.errors import ProblemError
 
 _RANDOM_MOTIONS = 20
-"""Random motions of which the best one is where a start begins."""
+"""Number of random motions that are compared; the search begins at the best of them."""
 
 _MAX_ITERATIONS = 400
-"""Quasi-Newton iterations of a start; the criterion changes by less than .02 afterwards."""
+"""Largest number of quasi-Newton iterations from a start; further ones changed the criterion by
+less than .02."""
 
 _PENALTY = 30.0
-"""Weight of a share of a limit beyond `_PENALIZED_SHARE`, squared and summed over samples."""
+"""Factor of the penalty, the sum over samples of (share of a limit − `_PENALIZED_SHARE`)²."""
 
 _PENALIZED_SHARE = 0.98
-"""Share of a limit from which on it is penalized."""
+"""Share of a limit (1 at the limit) above which a motion is penalized."""
 
 _SHRINKAGE = 0.99
 """Factor by which a motion shrinks about its start until it keeps all limits."""
 
 _SMALLEST_SCALE = 0.02
-"""Scale of a motion below which its start breaks a limit."""
+"""Scale of a motion at which it is as good as at rest: a limit that it still breaks is broken by
+the start."""
 
 
 class DesignRows(NamedTuple):
-    """Rows of the regressor of a motion, and the shares of limits that it uses.
+    """Regressor of a motion, and the values of its limited quantities divided by their limits.
 
     Their derivatives, with respect to value, rate and second derivative of each axis at the same
     time, have two axes more, (…, 3, n).
@@ -58,7 +60,7 @@ class DesignRows(NamedTuple):
 
 
 class MotionProblem(Protocol):
-    """Unknowns that a motion shall identify, and the limits it has to keep."""
+    """Interface of a design: unknowns to be identified, and limits of the motion."""
 
     @property
     def limits(self) -> AxisLimits:
@@ -92,20 +94,20 @@ class MotionProblem(Protocol):
 
     @property
     def wanted(self) -> int:
-        """Number of unknowns that shall be identified; their columns are the first ones."""
+        """Number of unknowns to be identified; their columns are the first of the regressor."""
         ...
 
     @property
     def limit_names(self) -> tuple[str, ...]:
-        """Names of the limits that `rows` returns shares of."""
+        """Names of the limits in the order of `DesignRows.shares`."""
         ...
 
     def rows(self, motion: Array) -> DesignRows:
-        """Return the rows of a motion, shape (3, samples, n)."""
+        """Return regressor and shares of limits of a motion, shape (3, samples, n)."""
         ...
 
     def slopes(self, motion: Array) -> DesignRows:
-        """Return the derivatives of the rows of a motion, shape (3, samples, n)."""
+        """Return derivatives of regressor and shares of a motion, shape (3, samples, n)."""
         ...
 
     def proximity(self, motion: Array) -> tuple[Array, Array]:
@@ -295,7 +297,7 @@ class Search:
 
 
 DEFAULT_SEARCH = Search()
-"""Three starts by seed 0, as the command has them by default."""
+"""Search from three random starts with seed 0, the default of `identify design`."""
 
 
 def design_motion(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SIGN_SPEED = 0.05
-"""Speed at which a smooth sign is .76 in place of that of Coulomb friction [rad/s or m/s]; a fit
-leaves slower rows out."""
+"""Speed v₀ of the smooth Coulomb friction tanh(v/v₀) [rad/s or m/s]: a fit leaves out samples of
+slower joints."""
 
 _SECONDS_TO_FULL_SPEED = 0.4
 """Time in which a joint reaches its full speed, where no acceleration is given [s]."""
@@ -52,7 +52,7 @@ class TorqueNoise(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JointProblem:
-    """Inertial parameters of a payload, or of an arm, from the torques of the joints.
+    """Design problem of an arm: inertial parameters of its payload or links from joint torques.
 
     Of a payload its ten parameters are wanted, and the links are known. Of an arm its base
     parameters and its viscous and Coulomb friction are wanted. Friction and offsets of the torques
@@ -97,14 +97,14 @@ class JointProblem:
 
     @property
     def wanted(self) -> int:
-        """Number of unknowns that shall be identified."""
+        """Number of unknowns to be identified."""
         if self.base_columns is None:
             return 10
         return len(self.base_columns) + 2 * len(self.robot.joints)
 
     @property
     def limit_names(self) -> tuple[str, ...]:
-        """Names of the limits of `rows`."""
+        """Names of the limits in the order of `DesignRows.shares`."""
         return (*(f"the torque of {joint}" for joint in self.robot.joints), *self.space.names)
 
     @property
@@ -145,7 +145,7 @@ class JointProblem:
         return DesignRows(regressor, np.hstack((shares, in_space)))
 
     def slopes(self, motion: Array) -> DesignRows:
-        """Return the derivatives of the rows."""
+        """Return derivatives of regressor and shares with respect to the motion of the joints."""
         v = motion[1]
         columns, torque = self._dynamics(*motion)
         samples, n, p = columns.shape
@@ -286,7 +286,7 @@ def joint_problem(
     box: Array | None = None,
     floor: float = -np.inf,
 ) -> JointProblem:
-    """Return the problem of a payload on a frame, or of the arm itself without a payload.
+    """Return the design problem of a payload on a frame, or of the arm itself without a payload.
 
     Args:
         robot: with limits of effort.

@@ -13,11 +13,11 @@ from identify.arrays import Array
 from identify.errors import ProblemError
 
 P_NORM = 30.0
-"""Exponent of the norm that takes the place of a maximum over time: 3 % above it for a sine, and
+"""Exponent of the p-norm that approximates a maximum over time: 3 % above it for a sine, and
 smooth enough for a quasi-Newton method."""
 
 SAMPLES_PER_PERIOD = 8
-"""Samples in a period of the highest harmonic; the regressor has twice its frequency."""
+"""Number of samples in a period of the highest harmonic; the regressor has twice its frequency."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from identify.arrays import Array, Flags, Vec4
 from identify.spatial.rotations import exp_rotation, quaternion_product
 
 SUPERVISION = "A person stays at the stop button while this motion runs."
-"""First remark of every plan."""
+"""Sentence at the head of every file of a designed motion."""
 
 
 @dataclass(frozen=True, slots=True)

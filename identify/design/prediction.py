@@ -1,4 +1,4 @@
-"""Precision that a motion will give, predicted before it is run."""
+"""Predicted half-widths of the estimate from a motion that has not been run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PREDICTED = tuple(name for names in INTERVAL_NAMES.values() for name in names)
 """Names of the quantities with a predicted half-width: mass, centre of mass, inertia about it."""
 
 _LONGEST_SECONDS = 3600.0
-"""Longest motion that is proposed to meet a need [s]."""
+"""Longest duration of a motion that is proposed to reach a required precision [s]."""
 
 
 class EarlierFit(NamedTuple):
@@ -121,7 +121,7 @@ def information_rate(regressor: Array, wanted: int, rate_hz: float) -> Array:
 def predict_static_poses(
     poses: StaticPoses, gravity: Vec3, noise: WrenchNoise, body: InertialParameters
 ) -> Mapping[str, float]:
-    """Return the half-widths after each pose was logged for a second; no pose tells the inertia."""
+    """Predict half-widths from static poses of a second each, which do not identify the inertia."""
     regressor = poses.regressor(float(np.linalg.norm(gravity)), noise)
     information = information_rate(regressor, 4, noise.rate_hz) * len(regressor)
     return PredictedPrecision(body, information, EarlierFit.of(None)).half_widths(1.0)

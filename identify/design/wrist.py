@@ -41,7 +41,7 @@ class WrenchNoise:
 
 @dataclass(frozen=True, slots=True)
 class WristProblem:
-    """Ten inertial parameters of a body behind a wrist sensor, with its offset fitted besides.
+    """Design problem of a wrist sensor: the inertial parameters of a body, with unknown offsets.
 
     The body turns about its origin, which is at rest, R_WB = R_z(θ₁) R_y(θ₂) R_x(θ₃) R_WB(0).
 
@@ -97,7 +97,7 @@ class WristProblem:
 
     @property
     def wanted(self) -> int:
-        """Number of unknowns that shall be identified."""
+        """Number of unknowns to be identified."""
         return 10
 
     @property
@@ -127,7 +127,7 @@ class WristProblem:
 
     @property
     def limit_names(self) -> tuple[str, ...]:
-        """Names of the limits of `rows`."""
+        """Names of the limits in the order of `DesignRows.shares`."""
         axes = (f"{kind} on {axis}" for kind in ("the force", "the torque") for axis in "xyz")
         return ("the tilt", *axes)
 
@@ -141,7 +141,7 @@ class WristProblem:
         return DesignRows(regressor, np.column_stack((tilt, np.abs(psi @ self._range_shares))))
 
     def slopes(self, motion: Array) -> DesignRows:
-        """Return the derivatives of the rows."""
+        """Return derivatives of regressor and shares with respect to the motion of the angles."""
         states = np.moveaxis(motion, 1, 0)
         psi, jacobian = wrist_features(states, self.gravity), wrist_jacobian(states, self.gravity)
         regressor = np.zeros((len(psi), 6, 16, 3, 3))

@@ -168,11 +168,12 @@ def other_limits(design: MotionDesign) -> Section | None:
             continue
         draw = partial(_draw_curve, t=design.curve_times, x=share, bounds=(100.0,))
         columns.append(Column(name, "time [s]", (Panel(draw, "%"),), zoom_group="time"))
+    caption = ""
     if (path := design.path) is not None:
         columns += _path_columns(path)
+        caption = "Path: origin of the tool's frame in the base of the robot, from the dot."
     if not columns:
         return None
-    caption = "Path: origin of the tool's frame in the base of the robot, from the dot."
     return Section("path", "Path and other limits", (Pictures(tuple(columns), caption),))
 
 
