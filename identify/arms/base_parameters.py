@@ -29,7 +29,7 @@ those of links are chosen first."""
 _MAX_CONDITION = 1e10
 """Largest condition number of the scaled base columns; beyond it, a log does not excite them."""
 
-_ITERATIONS = 20
+_MAX_ITERATIONS = 20
 """Largest number of re-weighted iterations; the weights of joints converge in four."""
 
 _WEIGHT_TOLERANCE = 1e-6
@@ -112,7 +112,7 @@ def fit_base_parameters(
     names = base.describe((*parameter_names(equations_of(system).columns.robot), *scalars))
     weights = np.ones(len(system.padded.samples))
     fit = _at_weights(system, base, names, weights)
-    for _ in range(_ITERATIONS if weighted else 0):
+    for _ in range(_MAX_ITERATIONS if weighted else 0):
         last, weights = weights, 1.0 / fit.variance
         fit = _at_weights(system, base, names, weights)
         if np.abs(weights / last - 1.0).max() < _WEIGHT_TOLERANCE:

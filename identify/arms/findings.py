@@ -24,7 +24,7 @@ _VELOCITY_WINDOW_S = 0.1
 """Time over which a logged velocity is compared with the change of the position [s]: longer than
 steps of encoders last, shorter than motions."""
 
-_OPPOSITE_CORRELATION = -0.5
+_MAX_OPPOSITE_CORRELATION = -0.5
 """Largest correlation of the two at which a velocity has the wrong sign; it is near 1 if right."""
 
 _MIN_SHARED_ROWS = 0.5
@@ -118,7 +118,7 @@ def _opposite_velocities(log: JointRecording) -> Iterator[Finding]:
     dq, dv = (x[step:] - x[:-step] for x in (segment.signals["joint_position"], integral))
     sizes = np.linalg.norm(dq, axis=0) * np.linalg.norm(dv, axis=0)
     correlations = np.sum(dq * dv, axis=0) / np.where(sizes > 0.0, sizes, 1.0)
-    for j in np.flatnonzero(correlations < _OPPOSITE_CORRELATION).tolist():
+    for j in np.flatnonzero(correlations < _MAX_OPPOSITE_CORRELATION).tolist():
         name = log.names[j]
         yield Finding(
             "joint_sign",

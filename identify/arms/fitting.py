@@ -17,7 +17,7 @@ from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import Consistent, Term
 from identify.regressors import LinearSystem
 
-_LINK_MARGIN = 1e-3
+_MIN_LINK_EIGENVALUE = 1e-3
 """Smallest eigenvalue of a link's scaled pseudo-inertia, so that no link is a sheet or a point; a
 load may be a sheet, as a body on a wrench sensor."""
 
@@ -60,7 +60,7 @@ def consistent_unknowns(system: LinearSystem, terms: Sequence[Term] = ()) -> Arr
 
 def _consistent(system: LinearSystem) -> Consistent:
     """Return the constraint of consistency, with a margin for the links: bodies with a default."""
-    return Consistent(margin=_LINK_MARGIN, bodies=tuple(system.space.defaults))
+    return Consistent(margin=_MIN_LINK_EIGENVALUE, bodies=tuple(system.space.defaults))
 
 
 def solve_arm(

@@ -16,7 +16,7 @@ from identify.robots import RobotModel, robot_base_columns
 _MIN_DEGREES = 7.0
 """Smallest position that may be in degrees: more than a turn in radians, little in degrees."""
 
-_ALL = slice(None)
+_UNCHANGED_ORDER = slice(None)
 """Order of the joints as they are."""
 
 
@@ -58,8 +58,8 @@ def moved(
     position: Array | float = 1.0,
     effort: Array | float = 1.0,
     zero: Array | float = 0.0,
-    position_order: Indices | slice = _ALL,
-    effort_order: Indices | slice = _ALL,
+    position_order: Indices | slice = _UNCHANGED_ORDER,
+    effort_order: Indices | slice = _UNCHANGED_ORDER,
 ) -> Callable[[ArmPoints], ArmPoints]:
     """Return a function that reorders and scales positions and efforts, and shifts zeros."""
 
@@ -165,8 +165,8 @@ def _orders(robot: RobotModel) -> Iterator[ArmInterpretation]:
                 f"In the schema, [joints], list the columns of {' and '.join(keys)} in the order "
                 "of names.",
                 moved(
-                    position_order=order if "position" in keys else _ALL,
-                    effort_order=order if "effort" in keys else _ALL,
+                    position_order=order if "position" in keys else _UNCHANGED_ORDER,
+                    effort_order=order if "effort" in keys else _UNCHANGED_ORDER,
                 ),
             )
 

@@ -23,20 +23,20 @@ from identify.logs import JointRecording
 from identify.robots import RobotModel, torque_regressor
 from identify.signals.differentiator import Differentiator
 
-_SAMPLES = 100_000
+_MAX_SMOOTHED_SAMPLES = 100_000
 """Largest number of samples of a log that are smoothed: a fault is that of the whole log."""
 
-_POINTS = 300
+_POINTS_PER_LOG = 300
 """Approximate number of points of a log; each joint has some ten unknowns."""
 
 _MIN_MOVING_SHARE = 0.05
 """Smallest share of points at which a joint moves; below it, an interpretation explains none of its
 torque, as degrees that are converted twice."""
 
-_TINY = 1e-12
+_MIN_POWER = 1e-12
 """Smallest mean square of a torque [N² m²], for joints without one."""
 
-_RIDGE = 1e-10
+_RELATIVE_RIDGE = 1e-10
 """Share of a column's power that is added to it, as columns of a short motion may depend."""
 
 
@@ -72,7 +72,7 @@ class ArmPoints:
     @property
     def few(self) -> ArmPoints:
         """About 300 of the points, at even steps."""
-        return self.at(slice(None, None, max(1, len(self.motion.time) // _POINTS)))
+        return self.at(slice(None, None, max(1, len(self.motion.time) // _POINTS_PER_LOG)))
 
 
 def arm_points(
@@ -85,7 +85,7 @@ def arm_points(
     """
     segment = max(joint_segments(log), key=len)
     smooth = Differentiator.design(segment.rate_hz, cutoff_hz)
-    count, half = min(len(segment), _SAMPLES), smooth.half_window
+    count, half = min(len(segment), _MAX_SMOOTHED_SAMPLES), smooth.half_window
     effort = smooth.apply(segment.signals["effort"][:count], 0)
     motion = smooth_motion(segment, slice(half, count - half), cutoff_hz)._replace(effort=effort)
     judged = (np.abs(motion.v) > log.still_below).mean(axis=0) >= _MIN_MOVING_SHARE
@@ -136,7 +136,7 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
     model[first_link : scalars.start] = 0.0 if links else robot.phi.ravel()
     Y = np.moveaxis(torque_regressor(robot, m.q, m.v, m.a), 0, -1)
     n, p = len(robot.joints), len(numbers) + len(robot.joints) * gains
-    grams, power, rigid_power = np.zeros((n, p + 1, p + 1)), np.full(n, _TINY), np.zeros(n)
+    grams, power, rigid_power = np.zeros((n, p + 1, p + 1)), np.full(n, _MIN_POWER), np.zeros(n)
     for j in np.flatnonzero(points.moving_joints).tolist():
         moves = np.abs(m.v[:, j]) > points.still_below[j]
         if moves.mean() < _MIN_MOVING_SHARE:
@@ -145,7 +145,7 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
         nonzero, z = joint_columns(columns, Y, m, j)
         rows = z[:, moves].T @ equations.residual_coefficients(0, j)[nonzero, 0]
         torque, rigid, A = rows[:, 0], rows[:, 1:] @ model, np.zeros((len(rows), p + 1))
-        power[j], rigid_power[j] = max(float(torque @ torque) / len(rows), _TINY), rigid.var()
+        power[j], rigid_power[j] = max(float(torque @ torque) / len(rows), _MIN_POWER), rigid.var()
         A[:, : len(numbers)] = rows[:, 1 + numbers]
         A[:, p] = torque if gains else torque - rigid
         if gains:
@@ -163,7 +163,7 @@ def _bounded_solution(gram: Array, free: int) -> Array:
     scale = np.sqrt(np.diag(gram))
     scale[scale == 0.0] = 1.0
     scaled = gram / np.outer(scale, scale)
-    np.fill_diagonal(scaled, np.diag(scaled) + _RIDGE)
+    np.fill_diagonal(scaled, np.diag(scaled) + _RELATIVE_RIDGE)
     R = np.linalg.cholesky(scaled + 1e-14 * np.eye(len(scaled))).T
     bounded, _ = nnls(R[free:, free:-1], R[free:, -1])
     rest = R[:free, -1] - R[:free, free:-1] @ bounded

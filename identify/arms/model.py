@@ -17,10 +17,10 @@ from identify.regressors import LinearSystem, ParameterSpace, ScalarUnknown, Sta
 Friction: TypeAlias = Literal["own", "shared"]
 """Whether each log has friction of its own, or all logs share it; rotor inertia is shared."""
 
-_LEAST_MASS = 0.05
+_MIN_DEFAULT_MASS = 0.05
 """Smallest mass of a link's default [kg]: URDFs round those of small links to zero."""
 
-_LEAST_RADIUS = 0.03
+_MIN_DEFAULT_RADIUS = 0.03
 """Smallest root mean square distance of a link's mass from its centre along an axis [m]."""
 
 
@@ -89,11 +89,11 @@ def link_default(phi: Phi) -> Phi:
     Links are scaled by their defaults. A link that the URDF rounds to a point, or to a body that
     cannot exist, would have no scale.
     """
-    mass = max(float(phi[0]), _LEAST_MASS)
+    mass = max(float(phi[0]), _MIN_DEFAULT_MASS)
     com = phi[1:4] / phi[0] if phi[0] > 0.0 else np.zeros(3)
     second = pseudo_inertia(phi)[:3, :3] - np.outer(com, phi[1:4])
     values, axes = np.linalg.eigh(0.5 * (second + second.T))
     to_com = np.append(com, 1.0)
     Pi = mass * np.outer(to_com, to_com)
-    Pi[:3, :3] += axes * np.maximum(values, mass * _LEAST_RADIUS**2) @ axes.T
+    Pi[:3, :3] += axes * np.maximum(values, mass * _MIN_DEFAULT_RADIUS**2) @ axes.T
     return phi_from_pseudo_inertia(Pi)

@@ -16,7 +16,7 @@ from identify.findings import Finding
 from identify.logs import JointRecording
 from identify.robots import RobotModel
 
-_LARGE_ERROR = 0.1
+_LARGE_TORQUE_ERROR = 0.1
 """Relative torque error of a joint with the model's links from which other interpretations of a
 log are tried. Joints of right logs leave .02 to .16."""
 
@@ -35,18 +35,18 @@ free, which take up part of every error."""
 _TIE_RATIO = 1.05
 """Ratio of squared errors within which interpretations are equally likely; the first is named."""
 
-_MAX_STEPS = 3
+_MAX_COMBINED_INTERPRETATIONS = 3
 """Largest number of interpretations that are combined."""
 
 _MIN_SCALE_FACTOR = 2.0
 """Smallest factor by which efforts differ from torques in N m, or its inverse: links of models and
 friction are right within half of it."""
 
-_MIN_SHARE = 10.0
+_MIN_LINK_TORQUE_RATIO = 10.0
 """Smallest power of the torque of a joint's links, relative to that of its residual, for its gain
 to count: wrists carry little but friction."""
 
-_MIN_TIMING = 0.015
+_MIN_REPORTED_TIMING = 0.015
 """Smallest delay and time constant that are reported [s]: shorter ones change a fit little."""
 
 _MAX_TIMING_RATIO = 0.8
@@ -69,10 +69,10 @@ class _JudgedLog(NamedTuple):
     def excess(self) -> float:
         """Largest error of a joint relative to that of right logs; up to one for right logs."""
         of_model = np.minimum(
-            self.model.errors / _LARGE_ERROR,
+            self.model.errors / _LARGE_TORQUE_ERROR,
             self.model.errors / (_MIN_ERROR_RATIO * self.free.errors + 1e-9),
         )
-        return float(np.maximum(of_model, self.free.errors / (2.0 * _LARGE_ERROR)).max())
+        return float(np.maximum(of_model, self.free.errors / (2.0 * _LARGE_TORQUE_ERROR)).max())
 
 
 def model_findings(
@@ -112,7 +112,7 @@ def model_findings(
 def _misread(points: ArmPoints) -> Iterator[Finding]:
     """Yield findings on interpretations, the best at each step, with the points corrected by it."""
     few, remedies = points.few, set[str]()
-    for _ in range(_MAX_STEPS):
+    for _ in range(_MAX_COMBINED_INTERPRETATIONS):
         plain = fit_friction(few)
         best, scale = _best_interpretation(few, plain, links=False), _scale(few, plain)
         if scale is not None and (
@@ -164,7 +164,7 @@ def _percent(share: float) -> str:
 def _scale(points: ArmPoints, plain: JointFit) -> Finding | None:
     """Return a finding if gravity torques in the log differ from the model's by a scale factor."""
     fit = fit_friction(points, gains=True)
-    loaded = np.flatnonzero(fit.shares > _MIN_SHARE * fit.errors**2)
+    loaded = np.flatnonzero(fit.shares > _MIN_LINK_TORQUE_RATIO * fit.errors**2)
     gains = {points.robot.joints[j]: float(fit.gains[j]) for j in loaded.tolist()}
     ratio = float(fit.errors @ fit.errors / (plain.errors @ plain.errors))
     other = all(abs(np.log(gain)) > np.log(_MIN_SCALE_FACTOR) for gain in gains.values())
@@ -225,7 +225,7 @@ def _timing(points: ArmPoints) -> Iterator[Finding]:
     if timing is None or min(timing.lagged, timing.delayed) > _MAX_TIMING_RATIO:
         return
     evidence, low_passed = timing._asdict(), timing.lagged < timing.delayed
-    if low_passed and timing.lag > _MIN_TIMING:
+    if low_passed and timing.lag > _MIN_REPORTED_TIMING:
         corner = 1.0 / (2.0 * np.pi * timing.lag)
         for f in (0.5, 1, 2, 4, 8):
             evidence[f"gain_at_{f:g}_hz"] = float(1.0 / np.hypot(1.0, f / corner))
@@ -238,7 +238,7 @@ def _timing(points: ArmPoints) -> Iterator[Finding]:
             evidence,
             points.name,
         )
-    elif not low_passed and abs(timing.delay) > _MIN_TIMING:
+    elif not low_passed and abs(timing.delay) > _MIN_REPORTED_TIMING:
         late = "later" if timing.delay > 0.0 else "earlier"
         yield Finding(
             "effort_delay",

@@ -29,14 +29,14 @@ from identify.logs import JointRecording
 from identify.regressors import LinearSystem, Statistics, join_logs
 from identify.robots import RobotModel
 
-_SWAPPED_EXCESS = 1.5
+_MAX_SWAPPED_RATIO = 1.5
 """Largest ratio of the torque that consistent links leave, the logs swapped, to that of least
 squares at which the logs are swapped: 1.05 if they are, above 2 on a ceiling."""
 
-_SWAPPED_ERROR = 0.15
+_MAX_SWAPPED_ERROR = 0.15
 """Largest relative torque error of swapped logs; on a wall no links explain the torques."""
 
-_NEGATIVE_MASS = (
+_NEGATIVE_MASS_CAUSES = (
     "torques have the other sign (`effort_acts_on` of [joints], or a minus before a column of one "
     "joint), `names` are not in the order of the columns, angles are in degrees (`unit`), [world] "
     "gravity has the other sign, or the URDF is of another arm"
@@ -210,7 +210,7 @@ def _negative_mass(
         swapped_error = torque_errors(system, consistent_unknowns(system)).total
     except (ProblemError, SolveError):
         least_squares_error, swapped_error = 0.0, np.inf
-    if swapped_error < min(_SWAPPED_EXCESS * least_squares_error, _SWAPPED_ERROR):
+    if swapped_error < min(_MAX_SWAPPED_RATIO * least_squares_error, _MAX_SWAPPED_ERROR):
         return NegativeMass(
             error.mass,
             "swap them: --unloaded takes the logs without the load, and so does fit-arm; if they "
@@ -221,7 +221,7 @@ def _negative_mass(
             f"but {100.0 * swapped_error:.2g} % of the torques is explained",
             evidence={"torque_error": swapped_error},
         )
-    return NegativeMass(error.mass, _NEGATIVE_MASS, error.body, "effort_sign")
+    return NegativeMass(error.mass, _NEGATIVE_MASS_CAUSES, error.body, "effort_sign")
 
 
 def _require_runs(

@@ -21,10 +21,10 @@ from identify.serialisation import from_json_and_arrays, to_json_and_arrays
 _VERSION = 1
 """Version of the file's layout."""
 
-_SAVED_BLOCKS = 20
+_MAX_SAVED_BLOCKS = 20
 """Largest number of saved blocks of time of a log, enough for a bootstrap."""
 
-_SAME_KINEMATICS = 1e-3
+_DEPENDENCE_TOLERANCE = 1e-3
 """Largest difference of dependences of columns of one robot, from the rounding of its model."""
 
 
@@ -60,7 +60,7 @@ class SavedArm:
                 f"{', '.join(columns.robot.links)}"
             )
         same_motors = self.statistics.layout == columns.layout
-        if not same_motors or np.abs(self.dependence - D).max() > _SAME_KINEMATICS:
+        if not same_motors or np.abs(self.dependence - D).max() > _DEPENDENCE_TOLERANCE:
             raise ProblemError(
                 "the fitted arm has other kinematics than the robot: give the model and the "
                 "[joints.motor] that it was fitted with, or fit it again"
@@ -70,7 +70,7 @@ class SavedArm:
 def with_saved_blocks(statistics: Statistics) -> Statistics:
     """Merge neighbouring blocks of time so that they can be saved."""
     count = np.array([statistics.block[statistics.log == k].max() + 1 for k in statistics.log])
-    block = statistics.block * np.minimum(count, _SAVED_BLOCKS) // count
+    block = statistics.block * np.minimum(count, _MAX_SAVED_BLOCKS) // count
     return sum_statistics([replace(statistics, block=block)])
 
 

@@ -15,14 +15,14 @@ from identify.arrays import Array, require_positive, seal
 from identify.errors import ProblemError
 from identify.estimation.posterior import Posterior
 
-ASSUMED_ERROR = 0.02
+ASSUMED_SCALE_ERROR = 0.02
 """Standard error of the scale of each joint's torque where nothing else is known: torque constants
 of motors of one type differ by as much."""
 
-_COMMON_ERROR = 0.2
+_COMMON_SCALE_ERROR = 0.2
 """Standard error of a scale common to all joints that a known load may correct."""
 
-_LARGEST_FACTOR = 2.0
+_MAX_SCALE_FACTOR = 2.0
 """Ratio of the fitted mass to that of a known load, or its inverse, from which the mass or a unit
 of the torques is wrong: no torque constant is off by as much."""
 
@@ -51,7 +51,7 @@ class TorqueScale:
     @classmethod
     def assumed(cls, joints: int) -> TorqueScale:
         """Return gains of one, known to 2 % each."""
-        scale = cls.known(ASSUMED_ERROR, joints)
+        scale = cls.known(ASSUMED_SCALE_ERROR, joints)
         return replace(scale, interval_kind=f"{scale.interval_kind} (assumed)")
 
     @classmethod
@@ -91,14 +91,14 @@ class TorqueScale:
                 is no error of scale.
         """
         require_positive(mass, "known load", "kg", ProblemError)
-        if not mass / _LARGEST_FACTOR < estimate < mass * _LARGEST_FACTOR:
+        if not mass / _MAX_SCALE_FACTOR < estimate < mass * _MAX_SCALE_FACTOR:
             raise ProblemError(
                 f"known load of {mass:g} kg: the torques show {estimate:.3g} kg, more than a "
-                f"factor of {_LARGEST_FACTOR:g} away; check the mass, the `effort_unit` and "
+                f"factor of {_MAX_SCALE_FACTOR:g} away; check the mass, the `effort_unit` and "
                 "`gains` of [joints], and which log has the load"
             )
         sensitivity = sensitivity * (mass / estimate)  # at the gains that the load shows
-        prior = self.covariance + _COMMON_ERROR**2
+        prior = self.covariance + _COMMON_SCALE_ERROR**2
         along = prior @ sensitivity
         variance = float(sensitivity @ along) + error**2
         gains = self.gains * (1.0 + along * ((estimate - mass) / variance))

@@ -10,10 +10,10 @@ import numpy as np
 from identify.arms.joint_fits import ArmPoints, fit_friction
 from identify.arrays import Array
 
-_DELAYS = np.linspace(-0.2, 0.2, 21)
+_TRIED_DELAYS = np.linspace(-0.2, 0.2, 21)
 """Delays of the search [s], finer than which a fit changes little."""
 
-_LAGS = np.geomspace(0.005, 0.32, 10)
+_TRIED_LAGS = np.geomspace(0.005, 0.32, 10)
 """Time constants of each pole of a low-pass in the search [s]."""
 
 _MIN_POINTS = 400
@@ -47,7 +47,7 @@ def torque_timing(points: ArmPoints) -> TorqueTiming | None:
     """
     m = points.motion
     dt = float(np.median(np.diff(m.time)))
-    most = round(_DELAYS[-1] / dt)
+    most = round(_TRIED_DELAYS[-1] / dt)
     if len(m.time) - 2 * most < _MIN_POINTS:
         return None
     rates = np.gradient(m.effort, dt, axis=0)
@@ -60,13 +60,15 @@ def torque_timing(points: ArmPoints) -> TorqueTiming | None:
         return float(fit.errors**2 @ (fit.power / power))
 
     power = fit_friction(inside.few, links=True).power
-    delays = {d: cost(np.roll(effort, -round(d / dt), axis=0)) for d in _DELAYS.tolist()}
+    delays = {d: cost(np.roll(effort, -round(d / dt), axis=0)) for d in _TRIED_DELAYS.tolist()}
     coarse = min(delays, key=lambda d: delays[d])
     for d in (coarse - 0.01, coarse + 0.01):
-        if abs(d) < _DELAYS[-1]:
+        if abs(d) < _TRIED_DELAYS[-1]:
             delays[d] = cost(np.roll(effort, -round(d / dt), axis=0))
-    lags = {T: cost(effort + T * rates) for T in _LAGS.tolist()}
-    lags |= {2.0 * T: cost(effort + T * (2.0 * rates + T * curvature)) for T in _LAGS.tolist()}
+    lags = {T: cost(effort + T * rates) for T in _TRIED_LAGS.tolist()}
+    lags |= {
+        2.0 * T: cost(effort + T * (2.0 * rates + T * curvature)) for T in _TRIED_LAGS.tolist()
+    }
     plain = cost(effort)
     delay, lag = (min(costs, key=lambda each: costs[each]) for costs in (delays, lags))
     return TorqueTiming(delay, delays[delay] / plain, lag, lags[lag] / plain)

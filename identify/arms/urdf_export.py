@@ -13,7 +13,7 @@ from identify.exchange.rewriting import RewrittenModel
 from identify.inertia import InertialParameters, pseudo_inertia
 from identify.robots import RobotModel
 
-_KEPT_SHARE = 0.5
+_KEPT_INERTIA_SHARE = 0.5
 """Share of the largest consistent inertia of fixed links that they keep, if they have more."""
 
 
@@ -60,4 +60,4 @@ def _consistent_share(whole: Phi, part: Phi) -> float:
     if not part[0] > 0.0:
         return 1.0
     largest = eigh(pseudo_inertia(part), pseudo_inertia(whole), eigvals_only=True)[-1]
-    return 1.0 if largest < 1.0 else _KEPT_SHARE / float(largest)
+    return 1.0 if largest < 1.0 else _KEPT_INERTIA_SHARE / float(largest)

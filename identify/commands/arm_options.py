@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from identify.logs import JointRecording
     from identify.robots import RobotModel
 
-_LOG = logging.getLogger(__name__)
+_LOGGER = logging.getLogger(__name__)
 
 _ROBOT_HELP = (
     "Fit the load of this arm (URDF) from the [joints] of the logs, without a force sensor; needs "
@@ -117,7 +117,7 @@ def read_joint_logs(logs: Sequence[Path], schema: Path) -> list[JointRecording]:
     loaded = load_schema(schema)
     recordings = []
     for log in logs:
-        _LOG.info("reading %s", log)
+        _LOGGER.info("reading %s", log)
         recordings.append(read_joint_log(log, loaded))
     return recordings
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from identify.logs import LogFile, Recording
     from identify.pipeline import CompensatedLog
 
-_LOG = logging.getLogger(__name__)
+_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Compensate(Command):
         schema = self.output.with_suffix(".toml")
         try:
             with stages_on_terminal(shown=not self.quiet):
-                _LOG.info("compensating %s", self.log)
+                _LOGGER.info("compensating %s", self.log)
                 rows = write_chunks(
                     compensated.chunks(),
                     self.output,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from identify.logs import LogFile, Recording
     from identify.pipeline import FitResult, FitSettings
 
-_LOG = logging.getLogger(__name__)
+_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Fit(FitArguments):
             follow(self.input.logs[0], load_schema(self.input.schema), settings, shown)
         with stages_on_terminal(shown=not self.output.quiet):
             result = self._fit(settings, invocation, truth)
-            _LOG.info("writing the report")
+            _LOGGER.info("writing the report")
             write_results(folder, result, truth, report=report)
         return self._outcome(result, truth, [folder / name for name in names])
 
@@ -203,7 +203,7 @@ class Fit(FitArguments):
 
         def read(logs: Sequence[Path]) -> Iterator[Recording | LogFile]:
             for log in logs:
-                _LOG.info("reading %s", log)
+                _LOGGER.info("reading %s", log)
                 yield open_log(log, schema)
 
         return fit(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from identify.pipeline.arm_results import ArmResult
 
-_LOG = logging.getLogger(__name__)
+_LOGGER = logging.getLogger(__name__)
 
 _PRECISE_SHARE = 0.1
 """Half-width of the interval of a base parameter, as a share of it, that counts as precise."""
@@ -106,7 +106,7 @@ class FitArm(Command):
             if not self.no_report:
                 from identify.reporting.arm_page import arm_report_html
 
-                _LOG.info("writing the report")
+                _LOGGER.info("writing the report")
                 html = arm_report_html(result)
                 files[self.output / REPORT] = html.encode("utf-8", errors="backslashreplace")
             files[self.output / ARM] = arm_text(result.saved_arm).encode()
@@ -145,7 +145,7 @@ class FitArm(Command):
         recordings = read_joint_logs(self.logs, self.schema)
         others = read_joint_logs(self.held_out, self.schema)
         robot = read_robot_of(self.robot, recordings[0], self.gravity)
-        _LOG.info("estimating")
+        _LOGGER.info("estimating")
         with raise_likeliest_fault(recordings, robot, cutoff_hz=self.cutoff):
             fit = fit_arm(
                 recordings,

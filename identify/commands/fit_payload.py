@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from identify.pipeline.payload import PayloadResult
     from identify.robots import RobotModel
 
-_LOG = logging.getLogger(__name__)
+_LOGGER = logging.getLogger(__name__)
 
 _APPLICABLE_OPTIONS = frozenset(
     (
@@ -106,7 +106,7 @@ def _fit(options: FitArguments, invocation: str) -> PayloadResult:
     unloaded = read_joint_logs(options.input.unloaded, options.input.schema)
     assert arm.robot is not None
     robot = read_robot_of(arm.robot, loaded[0], signals.gravity)
-    _LOG.info("estimating")
+    _LOGGER.info("estimating")
     logs, frame = [*loaded, *unloaded], str(arm.frame)
     with raise_likeliest_fault(
         logs, robot, loaded=len(loaded), frame=frame, cutoff_hz=signals.cutoff
@@ -148,7 +148,7 @@ def _write(options: FitArguments, result: PayloadResult, truth: InertialParamete
     else:
         from identify.reporting.arm_page import payload_report_html
 
-        _LOG.info("writing the report")
+        _LOGGER.info("writing the report")
         text = payload_report_html(result, truth)
         files[folder / REPORT] = text.encode("utf-8", errors="backslashreplace")
     files[folder / ESTIMATE] = estimate_text(result.estimate).encode()

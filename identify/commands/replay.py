@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WINDOWS, SINGLE_SHOT, FIGURE = "windows.parquet", "single_shot.parquet", "replay.png"
 
-_LOG = logging.getLogger(__name__)
+_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ class ReplayCommand(Command):
         estimate, *others = read_bodies(*filter(None, (self.estimate, self.truth)))
         truth = others[0].parameters if others else None
         with stages_on_terminal(shown=not self.quiet):
-            _LOG.info("reading %s", self.log)
+            _LOGGER.info("reading %s", self.log)
             recording = read_log(self.log, load_schema(self.schema))
-            _LOG.info("replaying")
+            _LOGGER.info("replaying")
             replay = replay_log(
                 recording,
                 estimate,
@@ -80,7 +80,7 @@ class ReplayCommand(Command):
                 horizon=self.horizon,
                 interpolation="hold" if self.hold else "linear",
             )
-            _LOG.info("drawing")
+            _LOGGER.info("drawing")
             written = self._write(replay)
         reasons = verdict_messages(estimate)
         return Outcome(

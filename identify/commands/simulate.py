@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LOG, SCHEMA, MOTION = "trajectory.parquet", "trajectory.toml", "motion.png"
 POINSOT, ANIMATION = "poinsot.png", "poinsot.html"
-_LOG = logging.getLogger(__name__)
+_LOGGER = logging.getLogger(__name__)
 
 _MAX_STEPS, _MAX_KEPT_STATES = 50_000_000, 2_000_000
 """Maximum number of steps (hours of computation) and of returned states (gigabytes)."""
@@ -67,9 +67,9 @@ class Simulate(Command):
         self._require_valid_time_steps()
         simulation = self._simulation()
         with stages_on_terminal(shown=not self.quiet):
-            _LOG.info("simulating")
+            _LOGGER.info("simulating")
             trajectory = self._trajectory(simulation)
-            _LOG.info("writing and drawing")
+            _LOGGER.info("writing and drawing")
             files = self._write_files(simulation, trajectory)
         notes = self._notes(simulation)
         end = {

@@ -35,7 +35,7 @@ _MIN_PART_FRACTION = 0.2
 _MIN_PART_BLOCKS = 2
 """Fewest blocks on either side of a change point."""
 
-_LOGS_AT_ONCE = 8
+_LOGS_PER_FIT = 8
 """Number of logs whose parts are fitted together; about three copies of their statistics exist."""
 
 _MAX_LOGS_FITTED_SEPARATELY = 12
@@ -330,8 +330,8 @@ def _moments_by_log(fit: LeastSquaresFit) -> Array:
 def _find_change_points(parts: _PartFits, logs: Sequence[int]) -> list[BodyChange]:
     """Find the most likely change point of the body in each log."""
     changes: list[BodyChange] = []
-    for start in range(0, len(logs), _LOGS_AT_ONCE):
-        several = [_ChangePoints.of(parts, log) for log in logs[start : start + _LOGS_AT_ONCE]]
+    for start in range(0, len(logs), _LOGS_PER_FIT):
+        several = [_ChangePoints.of(parts, log) for log in logs[start : start + _LOGS_PER_FIT]]
         cells = [pair for places in several for pair in places.split_cells(places.first)]
         tested = iter(parts.compare_pairs(cells))
         for places in several:

@@ -33,12 +33,12 @@ _MAX_RESIDUAL_RATIO = 0.5
 """Largest ratio of the residual power with separate delays of the parts of a log to that with one
 delay, if the latency changes."""
 
-_FRACTIONS = np.linspace(-1.0, 1.0, 81)
+_STEP_FRACTIONS = np.linspace(-1.0, 1.0, 81)
 _LAGRANGE = np.stack(
     (
-        _FRACTIONS * (_FRACTIONS - 1.0) / 2.0,
-        1.0 - _FRACTIONS**2,
-        _FRACTIONS * (_FRACTIONS + 1.0) / 2.0,
+        _STEP_FRACTIONS * (_STEP_FRACTIONS - 1.0) / 2.0,
+        1.0 - _STEP_FRACTIONS**2,
+        _STEP_FRACTIONS * (_STEP_FRACTIONS + 1.0) / 2.0,
     ),
     axis=1,
 )
@@ -112,12 +112,12 @@ def estimate_delay(
     whitened = (b - predicted).reshape(w.shape) / np.sqrt(power)[:, None]
     cuts = np.linspace(0, len(inside), _PARTS_OF_LOG + 1).astype(int).tolist()
     of_parts = [_best_shift(whitened[:, a:b], lambda p: p.sum(axis=-1)) for a, b in pairwise(cuts)]
-    parts = step * np.array([shifts[k] + _FRACTIONS[x] for k, x, _ in of_parts])
+    parts = step * np.array([shifts[k] + _STEP_FRACTIONS[x] for k, x, _ in of_parts])
     ratio_of_parts = np.mean([p for _, _, p in of_parts])
     changes = ratio_of_parts < _MAX_RESIDUAL_RATIO and np.ptp(parts) > MIN_DELAY_CHANGE
     as_read = float(cost(np.mean(residuals[reach] ** 2, axis=(0, 2)) + 1e-20))
     least = float(cost(power))
-    delay = step * float(shifts[k] + _FRACTIONS[x])
+    delay = step * float(shifts[k] + _STEP_FRACTIONS[x])
     return DelayEstimate(delay, least, as_read - least, parts, bool(changes))
 
 

@@ -22,7 +22,7 @@ MISTAKE_PENALTY = 12.0
 UNIT_CODES = ("force_unit", "torque_unit")
 """Codes of wrong units, of which several may be equally likely with different bodies."""
 
-_SPECIAL_CASES = {
+_SPECIAL_CASE_CODES = {
     "partly_compensated": "already_compensated",
     "wrench_misaligned": "wrench_axes",
 }
@@ -168,7 +168,7 @@ class Ranking:
         if any(each.code in UNIT_CODES for each in tied):  # a gain too large for a sensor is a unit
             tied = [each for each in tied if not (each.code == "gain" and each.severity == "error")]
         codes = {each.code for each in tied}
-        tied = [each for each in tied if _SPECIAL_CASES.get(each.code) not in codes]
+        tied = [each for each in tied if _SPECIAL_CASE_CODES.get(each.code) not in codes]
         liftable = [each for each in (*tied, *others) if each.is_liftable]
         if tied[0].is_liftable:
             return cls(tuple(liftable), separate_bodies_lead)

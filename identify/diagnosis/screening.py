@@ -19,7 +19,7 @@ from identify.spatial.rotations import (
     rotation_from_quaternion,
 )
 
-_SAME_ATTITUDE = 1e-9
+_ATTITUDE_TOLERANCE = 1e-9
 """Largest 1 − |q·q′| of two attitudes that count as equal."""
 
 _MAX_POSE_INTERPRETATIONS = 8
@@ -77,7 +77,8 @@ def likeliest_poses(
     for _, _, q, candidate in better:
         is_position = candidate[0].code == "position_axes"
         same = (
-            np.abs(np.sum(q * other, axis=1)).min() > 1.0 - _SAME_ATTITUDE for other, _ in likely
+            np.abs(np.sum(q * other, axis=1)).min() > 1.0 - _ATTITUDE_TOLERANCE
+            for other, _ in likely
         )
         if is_position or not any(same):
             likely.append((q, candidate))

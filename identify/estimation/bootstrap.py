@@ -28,7 +28,7 @@ from identify.regressors.triangular import qr_factor
 MIN_BLOCKS = 10
 """Smallest number of time blocks for a bootstrap."""
 
-_REFITS = 500
+_REFIT_COUNT = 500
 """Number of refits; their standard deviation is accurate to 3 %."""
 
 _MAX_NOISE_FRACTION = 0.95
@@ -79,11 +79,11 @@ class BlockBootstrap:
         A, _ = fit.eiv_corrected
         whitened = np.linalg.solve(root.T, A.T)
         noise = np.eye(len(root)) - whitened @ whitened.T if fit.noise.any() else None
-        weights = rng.standard_exponential((_REFITS, count))
+        weights = rng.standard_exponential((_REFIT_COUNT, count))
         moved = data.bias_reduced.refits(weights, noise, sample_shares) @ np.linalg.solve(
             root.T, identifiable.T
         )
-        spread = moved.T @ moved / _REFITS
+        spread = moved.T @ moved / _REFIT_COUNT
         completed = to_x @ split.unidentifiable
         return cls(spread + completed @ completed.T, count, degrees)
 

@@ -51,7 +51,7 @@ _RELATIVE_ROUNDING = 1e-13
 """Size below which values are rounding errors, in body scales."""
 
 _COM, _MOMENTS = ("cx", "cy", "cz"), ("Icxx", "Icyy", "Iczz")
-_MOMENT_COLUMNS = (4, 7, 9)
+_MOMENT_OF_INERTIA_INDICES = (4, 7, 9)
 """Indices of the moments of inertia about Bo among the ten parameters."""
 
 
@@ -247,7 +247,7 @@ class _ConfidenceSet:
         F, f, cones = self._conic_constraints(radius)
         theta, body = self._body_map, self.scaling.bodies[self.body_index]
         unit = body.mass * body.length**2
-        for axis, k in enumerate(_MOMENT_COLUMNS):
+        for axis, k in enumerate(_MOMENT_OF_INERTIA_INDICES):
             moment, middle = theta[k, :-1], float(theta[k, -1])
             size = max(float(np.linalg.norm(moment)), _RELATIVE_ROUNDING)
             across = np.delete(theta[1:4], axis, axis=0) * (2.0 / np.sqrt(size))

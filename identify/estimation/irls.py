@@ -33,7 +33,7 @@ _MAX_COM_DISTANCE = 10.0
 """Largest distance of the centre of mass from Bo, in body sizes, that counts in the typical size of
 the first moment."""
 
-_MOMENTS_OF_INERTIA = np.array([4, 7, 9])
+_MOMENT_OF_INERTIA_INDICES = np.array([4, 7, 9])
 """Indices of Ixx, Iyy and Izz among the ten parameters."""
 
 
@@ -86,7 +86,7 @@ def default_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
         # The default ball: its moment of inertia is two thirds of its mean square radius.
         radius = default_length(body.mass) / body.length
         prior[block.start] = 1.0
-        prior[block.start + _MOMENTS_OF_INERTIA] = 2.0 / 3.0 * radius**2
+        prior[block.start + _MOMENT_OF_INERTIA_INDICES] = 2.0 / 3.0 * radius**2
     if len(data.equality_values):  # x meets the equalities; its default bodies need not
         scaled = data.equalities @ scaling.to_x
         missing = data.equality_values - scaled @ prior

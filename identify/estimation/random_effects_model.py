@@ -97,7 +97,7 @@ class SensorFaultType:
     tied: tuple[int, ...] = ()
 
 
-_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
+_WRENCH_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 _PULL_DIRECTIONS = ("first horizontal", "second horizontal", "vertical")
 _CABLE_PARAMETERS = (
     "stiffness in N/m",
@@ -109,7 +109,7 @@ _VERTICAL_PULL_COLUMNS = (3, 9, 12, 15)
 """Indices of the cable parameters that are a constant vertical pull: as it resembles weight, their
 standard deviation is that of the other cable parameters."""
 
-_OFF_DIAGONAL = [(i, j) for i in range(6) for j in range(6) if i != j]
+_CROSSTALK_ENTRIES = [(i, j) for i in range(6) for j in range(6) if i != j]
 
 
 def _delay_map(setup: LogProperties, eta: Array) -> Array:
@@ -132,7 +132,7 @@ def _common_gain_map(setup: LogProperties, eta: Array) -> Array:
 
 def _crosstalk_map(setup: LogProperties, eta: Array) -> Array:
     G = np.eye(6)
-    for (i, j), value in zip(_OFF_DIAGONAL, eta, strict=True):
+    for (i, j), value in zip(_CROSSTALK_ENTRIES, eta, strict=True):
         G[i, j] = value
     return sensor_gain_map(G, setup.X_BS)
 
@@ -140,7 +140,7 @@ def _crosstalk_map(setup: LogProperties, eta: Array) -> Array:
 def _crosstalk_units(scale: BodyScale) -> Array:
     units = np.ones((2, 2))
     units[0, 1], units[1, 0] = 1.0 / scale.lever, scale.lever
-    return np.array([units[i // 3, j // 3] for i, j in _OFF_DIAGONAL])
+    return np.array([units[i // 3, j // 3] for i, j in _CROSSTALK_ENTRIES])
 
 
 def _misalignment_map(setup: LogProperties, eta: Array) -> Array:
@@ -206,12 +206,12 @@ def _adds_gravity(setup: LogProperties) -> bool:
 SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
     SensorFaultType("delay_s", "delay", ("delay",), _delay_map, _has_motion),
     SensorFaultType("filter_s", "sensor_lag", ("filter",), _filter_map, _has_motion, exponent=2),
-    SensorFaultType("gain", "gain", _CHANNELS, _gain_map),
+    SensorFaultType("gain", "gain", _WRENCH_CHANNELS, _gain_map),
     SensorFaultType("common_gain", "gain", ("force", "torque"), _common_gain_map, key="gain"),
     SensorFaultType(
         "crosstalk",
         "wrench_calibration",
-        tuple(f"{_CHANNELS[i]} from {_CHANNELS[j]}" for i, j in _OFF_DIAGONAL),
+        tuple(f"{_WRENCH_CHANNELS[i]} from {_WRENCH_CHANNELS[j]}" for i, j in _CROSSTALK_ENTRIES),
         _crosstalk_map,
         units=_crosstalk_units,
     ),
@@ -500,7 +500,7 @@ def _given_deviations(recording: Recording) -> Mapping[str, Array]:
         gains, crosstalk = gain_deviations(accuracy)
         given["gain"], given["common_gain"] = gains[:6], gains[6:]
         if crosstalk is not None:
-            given["crosstalk"] = np.array([crosstalk[i, j] for i, j in _OFF_DIAGONAL])
+            given["crosstalk"] = np.array([crosstalk[i, j] for i, j in _CROSSTALK_ENTRIES])
     error = gravity_error(recording)
     if error > 0.0:
         given["gravity"] = np.array([error])

@@ -47,7 +47,7 @@ _MIN_RESIDUAL_RATIO = 1e-4
 exact torque with a noisy force would otherwise get a weight beyond double precision and hide the
 mass, which the force alone identifies."""
 
-_TINY = float(np.finfo(float).tiny)
+_MIN_FLOAT = float(np.finfo(float).tiny)
 """Smallest normal number, against division by zero."""
 
 _MAX_CONDITION = 1e9
@@ -376,7 +376,7 @@ def _isotonic_decreasing(values: Sequence[float], weights: Sequence[float]) -> l
         count = 1
         while last_mean < mean:
             total = last_weight + weight
-            mean = (last_weight * last_mean + weight * mean) / max(total, _TINY)
+            mean = (last_weight * last_mean + weight * mean) / max(total, _MIN_FLOAT)
             weight, count = total, last_count + count
             last_mean, last_weight, last_count = pools.pop()
         pools.append((last_mean, last_weight, last_count))

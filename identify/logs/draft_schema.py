@@ -41,7 +41,7 @@ _FLANGE_LINES = (
 
 _ACCURACY_COMMENT = "one sigma of the sensor's scale: 1 % is usual, its data sheet says better"
 
-_NO_WRENCH = "force and torque"
+_MISSING_WRENCH = "force and torque"
 _MISSING_GAINS = "the gains of the currents"
 _GAINS_LINE = f"# gains = []  # {NEEDS_REVIEW} torque on each joint for an ampere [N m/A]"
 
@@ -90,7 +90,7 @@ def draft_schema(
         topics = frozenset(str(table.topic) for table in tables)
         draft = _fill_preset(log, chosen, find_named_vectors(table), tcp, topics)
         joints = find_joints(table, "effort", robot=robot)
-        if preset is None and joints is not None and _NO_WRENCH in draft.missing_signals:
+        if preset is None and joints is not None and _MISSING_WRENCH in draft.missing_signals:
             return _draft_without_wrench(log, joints)
         if joints is not None:
             draft = replace(
@@ -119,7 +119,7 @@ def _fill_preset(
     clock = time_lines(vectors, values, missing, log) if "{clock}" in preset.template else []
     pose = _format_pose(pose_lines(vectors, log), missing, still=is_static(clock))
     wrench = (
-        _format_or_placeholder(wrench_lines(vectors), missing, _NO_WRENCH)
+        _format_or_placeholder(wrench_lines(vectors), missing, _MISSING_WRENCH)
         if "{wrench}" in preset.template
         else ""
     )
@@ -218,7 +218,7 @@ def _guess_schema(
     out += ["", "[wrench]"]
     out.append(
         _format_or_placeholder(
-            None if wrench is None else wrench_lines(wrench), missing, _NO_WRENCH
+            None if wrench is None else wrench_lines(wrench), missing, _MISSING_WRENCH
         )
     )
     out += format_toml_lines(

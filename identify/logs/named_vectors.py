@@ -10,7 +10,7 @@ from itertools import product
 from identify.logs.table import TableInfo
 from identify.logs.units import ANGLE_UNITS, FORCE_UNITS, LENGTH_UNITS, TORQUE_UNITS
 
-_PER_SECOND = "/s", "/sec", "_s", "ps"
+_PER_SECOND_SUFFIXES = "/s", "/sec", "_s", "ps"
 _PER_SECOND_SQUARED = "/s^2", "/s2", "/s²", "_s2", "ps2"
 _UNIT_SUFFIXES: Mapping[str, tuple[str, str]] = {
     **{unit: (unit, "") for unit in (*LENGTH_UNITS, *FORCE_UNITS, *TORQUE_UNITS, *ANGLE_UNITS)},
@@ -20,13 +20,13 @@ _UNIT_SUFFIXES: Mapping[str, tuple[str, str]] = {
         if "N" in unit
         for dot in " .·*"
     },
-    **{unit + per: (unit, "angular") for unit in ANGLE_UNITS for per in _PER_SECOND},
+    **{unit + per: (unit, "angular") for unit in ANGLE_UNITS for per in _PER_SECOND_SUFFIXES},
     **{
         unit + per: (unit, "angular_acceleration")
         for unit in ANGLE_UNITS
         for per in _PER_SECOND_SQUARED
     },
-    **{unit + per: (unit, "linear") for unit in LENGTH_UNITS for per in _PER_SECOND},
+    **{unit + per: (unit, "linear") for unit in LENGTH_UNITS for per in _PER_SECOND_SUFFIXES},
     **{f"m{per}": ("m/s^2", "acceleration") for per in _PER_SECOND_SQUARED},
     "dps": ("deg", "angular"),
     **dict.fromkeys(("°", "degree", "degrees"), ("deg", "")),

@@ -59,7 +59,7 @@ from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD
 from identify.spatial.columns import WRENCH
 from identify.validation import MAX_UNEXPLAINED
 
-_LOG = logging.getLogger(__name__)
+_LOGGER = logging.getLogger(__name__)
 
 _NOISE_FREE_RATIO = 1e-5
 """Ratio of residual to measured wrench (RMS) below which the residual is rounding, not noise."""
@@ -203,7 +203,7 @@ def run_checks(
         already_corrected: whether the logs were corrected, so that interpretations are not compared
             again.
     """
-    _LOG.info("checking")
+    _LOGGER.info("checking")
     logs, steps, small_faults = _without_offset_steps(logs, small_faults, settings)
     # Residuals of spikes look like those of any other fault: remove them before the other checks.
     with_spikes = logs

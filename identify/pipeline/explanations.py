@@ -41,7 +41,7 @@ from identify.significance import CLEAR_LIKELIHOOD_LEAD, HALF_WIDTH_SIGMA
 from identify.spatial.columns import ATTITUDE, FEATURES, WRENCH
 from identify.validation import MAX_UNEXPLAINED, assess_residuals, unexplained_fraction
 
-_LOG = logging.getLogger(__name__)
+_LOGGER = logging.getLogger(__name__)
 
 MAX_RESCANNED_ROWS = 10_000
 """Approximate number of rows that are scanned again to correct a fault that is not a linear map."""
@@ -93,7 +93,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
         logs: logs of one body, as they were read.
         large_types: types of small faults whose fitted size is too large for one.
     """
-    _LOG.info("comparing other interpretations")
+    _LOGGER.info("comparing other interpretations")
     base = [log.rescan_subset(MAX_RESCANNED_ROWS, all_columns=True) for log in logs]
     bands = [high_snr_bands(each.statistics, each.recording.gravity) for each in base]
     rows = [BandRows.of(log.statistics, kept) for log, kept in zip(base, bands, strict=True)]
@@ -122,7 +122,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
                 for log, fault, kept in zip(logs, candidate, bands, strict=True)
             ]
         except IdentifyError as error:  # no motion can be read this way
-            _LOG.debug("not compared: %s: %s", candidate[0].text, error)
+            _LOGGER.debug("not compared: %s: %s", candidate[0].text, error)
             continue
         baseline = reference
         if any(a.bands != b.bands for a, b in zip(again, rows, strict=True)):
@@ -132,7 +132,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
                 sum(each.effective_samples.sum() for each in shared)
                 < _MIN_COMMON_FRACTION * reference.samples
             ):
-                _LOG.debug("not compared: %s: too few common bands", candidate[0].text)
+                _LOGGER.debug("not compared: %s: too few common bands", candidate[0].text)
                 continue
             baseline = BaselineLikelihood.of(shared)
             again = [a.in_bands_of(b) for a, b in zip(again, rows, strict=True)]

@@ -57,7 +57,7 @@ from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial.columns import RATE_SQUARES
 from identify.validation import Validation, validate
 
-_LOG = logging.getLogger(__name__)
+_LOGGER = logging.getLogger(__name__)
 
 
 def fit(
@@ -105,7 +105,7 @@ def fit(
     """
     loaded, empty = _unique_logs(recordings, unloaded)
     settings = replace(merge_settings(settings, options), unloaded=len(empty))
-    log_stage = _LOG.info
+    log_stage = _LOGGER.info
     scanned = [choose_delay_axes(_scan(source, settings)) for source in (*loaded, *empty)]
     if any(log.may_be_rounded for log in scanned):
         from identify.pipeline.wrench_rounding import remove_rounding_bias
@@ -261,11 +261,11 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
         LogError: it cannot be used.
         MisreadLog: its clock is implausible.
     """
-    _LOG.info("preparing %s (%d rows)", source.name, len(source))
+    _LOGGER.info("preparing %s (%d rows)", source.name, len(source))
 
     def log_progress(done: int, rows: int) -> None:
         share = f"{done / rows:.0%}"
-        _LOG.debug("preparing %s: %d of %d rows (%s)", source.name, done, rows, share)
+        _LOGGER.debug("preparing %s: %d of %d rows (%s)", source.name, done, rows, share)
 
     reading = interpretation_from_settings(settings)
     log = scan_log(source, reading, log_progress, all_columns=True)

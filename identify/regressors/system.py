@@ -89,7 +89,7 @@ class LinearProblem:
         return float(np.hypot(np.linalg.norm(self.A @ x - self.b), self.min_residual))
 
 
-_ONE = np.ones(1)
+_CONSTANT_COEFFICIENT = np.ones(1)
 
 FitData: TypeAlias = Sequence[tuple[Statistics, Equations]]
 """Pairs of sufficient statistics and their model equations, all of one parameter space."""
@@ -323,7 +323,7 @@ def _times_parameters(rows: Array, y: Array) -> Array:
 
 def augment(x: Array) -> Array:
     """Return [−x; 1], whose product with a row [A | b] is the residual b − A x."""
-    return np.concatenate((-x, _ONE))
+    return np.concatenate((-x, _CONSTANT_COEFFICIENT))
 
 
 def whitener(weights: Array) -> Array:

@@ -20,7 +20,7 @@ from identify.spatial.rotations import cross, hat
 _COMPLEX_STEP = 2.0**-64
 """Size of the complex step; its square is negligible to double precision."""
 
-_STEPS: Any = 1j * _COMPLEX_STEP * np.eye(3)[:, None]
+_VECTOR_STEPS: Any = 1j * _COMPLEX_STEP * np.eye(3)[:, None]
 _ROTATION_STEPS: Any = 1j * _COMPLEX_STEP * hat(np.eye(3))[:, None]
 
 
@@ -61,15 +61,15 @@ def _with_complex_steps(
     """Add complex steps along each axis to all values that noise in a signal derivative affects."""
     name = derivative[0]
     if name != "quaternion":
-        return values | {derivative: values[derivative] + _STEPS}
+        return values | {derivative: values[derivative] + _VECTOR_STEPS}
     perturbed = dict(values)
     rates, alpha = ("quaternion", 1), ("quaternion", 2)
     if derivative == attitude:
         perturbed[derivative] = values[derivative] @ (np.eye(3) + _ROTATION_STEPS)
         for rate in {rates, alpha} & values.keys():
-            perturbed[rate] = values[rate] + cross(values[rate], _STEPS)
+            perturbed[rate] = values[rate] + cross(values[rate], _VECTOR_STEPS)
     else:
-        perturbed[derivative] = values[derivative] + _STEPS
+        perturbed[derivative] = values[derivative] + _VECTOR_STEPS
         if derivative == rates and alpha in values:
-            perturbed[alpha] = values[alpha] + cross(values[rates], _STEPS)
+            perturbed[alpha] = values[alpha] + cross(values[rates], _VECTOR_STEPS)
     return perturbed

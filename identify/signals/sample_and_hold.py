@@ -11,10 +11,10 @@ from identify.arrays import Array, Flags, Indices
 LONGEST_HOLD = 25
 """Longest hold of a slower sensor [rows]; a pose that is constant for longer was at rest."""
 
-_SHORTEST_HOLD = 1.2
+_MIN_PERIOD_ROWS = 1.2
 """Smallest sampling period [rows] for which held rows are dropped."""
 
-_FEWEST_SAMPLES = 20
+_MIN_SAMPLES = 20
 """Fewest samples whose regularity can be judged."""
 
 _CLOCK_SAMPLES = 64
@@ -43,11 +43,11 @@ def sampled_rows(signals: Sequence[Array]) -> Indices | None:
         Indices of the rows to keep, or None if nothing is held regularly.
     """
     count = len(signals[0])
-    if count < _FEWEST_SAMPLES or not _may_be_held(signals, count):
+    if count < _MIN_SAMPLES or not _may_be_held(signals, count):
         return None
     fresh = np.concatenate(([0], np.flatnonzero(_changed_rows(signals, slice(None))) + 1))
     lengths = np.diff(fresh)
-    typical = float(np.median(lengths)) if len(lengths) >= _FEWEST_SAMPLES else 0.0
+    typical = float(np.median(lengths)) if len(lengths) >= _MIN_SAMPLES else 0.0
     if not 1.0 <= typical <= LONGEST_HOLD:
         return None
     regular = lengths < 2.5 * typical
@@ -56,7 +56,7 @@ def sampled_rows(signals: Sequence[Array]) -> Indices | None:
     for _ in range(2):
         period = float(lengths[regular].sum() / samples[regular].sum())
         samples = _samples_per_hold(lengths, period)
-    if not _SHORTEST_HOLD <= period <= LONGEST_HOLD or not _is_uniform(
+    if not _MIN_PERIOD_ROWS <= period <= LONGEST_HOLD or not _is_uniform(
         lengths - period * samples, period
     ):
         return None
@@ -80,7 +80,7 @@ def _changed_rows(signals: Sequence[Array], rows: slice) -> Flags:
 def _may_be_held(signals: Sequence[Array], count: int) -> bool:
     """Return whether rows repeat in all probed runs, as they do in a regular hold."""
     starts = np.unique(np.linspace(0, max(count - _PROBE_ROWS, 0), _PROBE_RUNS).astype(np.intp))
-    most = 0.5 + 0.5 / _SHORTEST_HOLD
+    most = 0.5 + 0.5 / _MIN_PERIOD_ROWS
     return all(np.mean(_changed_rows(signals, slice(a, a + _PROBE_ROWS))) < most for a in starts)
 
 

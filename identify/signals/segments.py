@@ -26,7 +26,7 @@ _MAX_TURN_PER_ROW = 0.5
 _JUMP_RATIO = 8.0
 """Smallest ratio of a jump to the second longest step near it; a glitch steps out and back."""
 
-_NEIGHBOURS = 4
+_ROWS_BESIDE_JUMP = 4
 """Changed rows on either side of a jump with which it is compared."""
 
 
@@ -141,9 +141,9 @@ def _isolated_steps(steps: Array, min_length: float) -> Indices:
     fresh = np.flatnonzero(steps > 0.0)
     if len(fresh) == 0:
         return fresh
-    lengths = np.pad(steps[fresh], _NEIGHBOURS)
-    neighbours = np.lib.stride_tricks.sliding_window_view(lengths, 2 * _NEIGHBOURS + 1).copy()
-    neighbours[:, _NEIGHBOURS] = 0.0
+    lengths = np.pad(steps[fresh], _ROWS_BESIDE_JUMP)
+    neighbours = np.lib.stride_tricks.sliding_window_view(lengths, 2 * _ROWS_BESIDE_JUMP + 1).copy()
+    neighbours[:, _ROWS_BESIDE_JUMP] = 0.0
     second_longest = np.partition(neighbours, -2, axis=1)[:, -2]
     isolated = steps[fresh] > _JUMP_RATIO * second_longest
     after_hold = np.diff(fresh, prepend=-1) > LONGEST_HOLD

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import StrictBool
 
 from identify.arms import ArmFit, TorqueScale, fit_arm, fit_payload, torque_errors
-from identify.arms.torque_scale import ASSUMED_ERROR
+from identify.arms.torque_scale import ASSUMED_SCALE_ERROR
 from identify.errors import ProblemError
 from identify.studies.arm_runs import ArmRuns
 from identify.studies.estimator import (
@@ -109,7 +109,7 @@ class ArmPayload(ArmEstimator):
 
     interval: Literal["bootstrap", "formula"] | None = None
     friction: Literal["own", "shared"] = "own"
-    torque_scale: NotNegative = ASSUMED_ERROR
+    torque_scale: NotNegative = ASSUMED_SCALE_ERROR
     arm: StrictBool = False
 
     def estimate(self, data: TrialData) -> EstimatorOutput:

@@ -172,11 +172,11 @@ class CompletedReplays:
         if windows is not None:
             last = windows.times.shape[1] - 1
             kept = _thinned_indices(last, max(4, _MAX_PATH_POINTS // len(windows.times)))
-            paths = {name: getattr(windows, name)[:, kept] for name in _PATH_FIELDS}
+            paths = {name: getattr(windows, name)[:, kept] for name in _WINDOW_FIELDS}
             windows = replace(windows, **paths)
         if shot is not None:
             kept = _thinned_indices(len(shot.time) - 1, _MAX_PATH_POINTS)
-            poses = {name: getattr(shot, name)[kept] for name in _POSE_FIELDS}
+            poses = {name: getattr(shot, name)[kept] for name in _SHOT_FIELDS}
             shot = replace(
                 shot,
                 errors={name: _thin_errors(errors) for name, errors in shot.errors.items()},
@@ -191,9 +191,9 @@ class CompletedReplays:
         return self
 
 
-_PATH_FIELDS = ("times", "simulated", "measured")
+_WINDOW_FIELDS = ("times", "simulated", "measured")
 """Fields of a windowed replay that are saved with few points."""
-_POSE_FIELDS = ("time", "position", "quaternion", "measured_position", "measured_quaternion")
+_SHOT_FIELDS = ("time", "position", "quaternion", "measured_position", "measured_quaternion")
 """Fields of a single-shot replay that are saved with few points."""
 
 

@@ -49,7 +49,7 @@ number of independent rows for each column."""
 _MAX_EXCESS_KURTOSIS = 1.0
 """Excess kurtosis above which single events make up a residual."""
 
-_TINY = float(np.finfo(float).tiny)
+_MIN_FLOAT = float(np.finfo(float).tiny)
 
 
 class ResidualAssessment(NamedTuple):
@@ -172,7 +172,9 @@ def unexplained_fraction(system: LinearSystem, x: Array) -> float:
     has_signal = (signal > NOISE_POWER_RATIO * of_wrench) & (signal > MIN_SIGNAL_RATIO**2 * largest)
     beyond = np.where(has_signal, np.maximum(residual - NOISE_POWER_RATIO * noise, 0.0), 0.0)
     total = np.where(has_signal, signal, 0.0)
-    halves = beyond.reshape(2, 3).sum(axis=1) / np.maximum(total.reshape(2, 3).sum(axis=1), _TINY)
+    halves = beyond.reshape(2, 3).sum(axis=1) / np.maximum(
+        total.reshape(2, 3).sum(axis=1), _MIN_FLOAT
+    )
     return float(halves.max())
 
 
@@ -234,7 +236,7 @@ def _exceeds_noise(explained_fraction: Array, regressor_count: int, effective_ro
     degrees = effective_rows - regressor_count
     if degrees <= 0.0:  # as many terms explain any residual
         return np.zeros(len(explained_fraction), dtype=bool)
-    unexplained = np.maximum(1.0 - explained_fraction, _TINY)
+    unexplained = np.maximum(1.0 - explained_fraction, _MIN_FLOAT)
     p = fdtrc(
         regressor_count, degrees, explained_fraction / regressor_count / (unexplained / degrees)
     )

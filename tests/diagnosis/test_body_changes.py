@@ -47,7 +47,7 @@ def test_log_with_changing_body_is_named(monkeypatch):
     fit = fitted(moving(1, 60.0), moving(2, 20.0), switched(1.05), moving(4, 60.0))
     (change,) = detect_body_changes(fit)
     assert (change.code, change.log, change.block) == ("body_changed", 2, 3)
-    monkeypatch.setattr(body_changes, "_LOGS_AT_ONCE", 1)
+    monkeypatch.setattr(body_changes, "_LOGS_PER_FIT", 1)
     (alone,) = detect_body_changes(fit)
     assert (alone.log, alone.block, alone.between) == (change.log, change.block, change.between)
     assert_close(alone.second, change.second, 1e-9)

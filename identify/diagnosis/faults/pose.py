@@ -30,7 +30,7 @@ _POSITION_TEXTS = {
     "body": "of the body's origin in body axes",
     "inverse": "of the world's origin in body axes",
 }
-_OPPOSITE_ORDER = {"xyzw": "wxyz", "wxyz": "xyzw"}
+_OTHER_QUATERNION_ORDER = {"xyzw": "wxyz", "wxyz": "xyzw"}
 
 
 def pose_faults(setup: LogProperties) -> Iterator[Fault]:
@@ -100,7 +100,7 @@ def _pose_patch(
 ) -> Iterator[tuple[str, object]]:
     """Yield changed keys of `[pose]`; "inverse" positions are negated positions in body axes."""
     if reordered:
-        yield "pose.order", _OPPOSITE_ORDER[pose.rotation_order]
+        yield "pose.order", _OTHER_QUATERNION_ORDER[pose.rotation_order]
     if remapped:
         yield "pose.maps", "body_to_world" if pose.maps == "world_to_body" else "world_to_body"
     if position == "inverse" and default == "world":

@@ -30,7 +30,7 @@ from identify.spatial import Pose
 _DENSITY_DEVIATIONS = np.geomspace(0.05, 1.6, 6)
 """Grid of relative standard deviations of the density about a uniform density."""
 
-_OUTLINE_ERRORS = (0.25, 0.5, 1.0, 2.0)
+_OUTLINE_ERROR_FACTORS = (0.25, 0.5, 1.0, 2.0)
 """Grid of the errors of a body's outline, as multiples of the error that the user gives."""
 
 _POINT_OVERREACH, _OVERREACH_OUTLINE_ERRORS = (0.0, 0.5, 1.0, 1.5), (0.25, 0.5, 1.0)
@@ -50,7 +50,7 @@ _FILL_POINTS = 2000
 _MIN_POINTS = 4
 """Fewest points of a shape."""
 
-_CELLS_OF_BOX = 10
+_CELLS_PER_BOX_SIDE = 10
 """Number of cells along a side of a box."""
 
 _MIN_SHAPE_DENSITY, _MAX_SHAPE_DENSITY = 1e-2, 1e7
@@ -175,7 +175,7 @@ class ShapePrior(Prior):
         sides = seal(sides, "box: sides", (3,))
         if not (sides > 0.0).all():
             raise TermError(f"box: expected three sides above zero, got {sides.tolist()} m")
-        middles = (np.arange(_CELLS_OF_BOX) + 0.5) / _CELLS_OF_BOX - 0.5
+        middles = (np.arange(_CELLS_PER_BOX_SIDE) + 0.5) / _CELLS_PER_BOX_SIDE - 0.5
         points = np.array(list(product(middles, repeat=3))) * sides
         parameters = point_parameters(points if at is None else at.apply(points))
         mean = parameters.mean(axis=0)
@@ -246,7 +246,7 @@ class ShapePrior(Prior):
         kappas, outlines = (
             (_POINT_OVERREACH, _OVERREACH_OUTLINE_ERRORS)
             if self.spacing
-            else ((0.0,), _OUTLINE_ERRORS)
+            else ((0.0,), _OUTLINE_ERROR_FACTORS)
         )
         s, o = (one.ravel() for one in np.meshgrid(_DENSITY_DEVIATIONS, outlines, indexing="ij"))
         means, spreads = [], []

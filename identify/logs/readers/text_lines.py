@@ -19,7 +19,7 @@ _LINE = re.compile(rb"([^\r\n]*)(?:" + LINE_END + rb"|\Z)")
 _EPOCH_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME_OF_DAY = re.compile(r"\d\d:\d\d:\d\d([.,]\d+)?")
 _DAY_FIRST_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})[T ]+(\d\d?)(:.+)")
-_NAN = re.compile(r"[+-]?nan(\(\w*\))?")
+_NAN_PATTERN = re.compile(r"[+-]?nan(\(\w*\))?")
 
 
 class TextLine(NamedTuple):
@@ -183,4 +183,4 @@ def is_time_of_day(text: str) -> bool:
 def is_missing(text: str) -> bool:
     """Return whether the text denotes a missing value."""
     word = text.strip().lower()
-    return word in _MISSING_WORDS or _NAN.fullmatch(word) is not None
+    return word in _MISSING_WORDS or _NAN_PATTERN.fullmatch(word) is not None

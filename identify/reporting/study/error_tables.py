@@ -116,7 +116,7 @@ _COMMON_TRIALS_NOTE = (
     "estimate."
 )
 
-_IDENTIFIABLE = "n_identifiable"
+_COUNT_METRIC = "n_identifiable"
 _COMMON_TRIALS_METRIC = "riemannian"
 """Metric with an additional column for the trials that all estimators completed."""
 
@@ -228,7 +228,7 @@ def scores_by_log(rows: StudyRows) -> Section | None:
     separate = len(rows.perturbation_labels) <= _MAX_PERTURBATIONS
     averaged = "seeds" if separate else "perturbations and seeds"
     text = f"Means over {averaged}, with 95 % intervals if there are several trials."
-    names = [*rows.error_metrics, *(name for name in (_IDENTIFIABLE,) if name in rows.metrics)]
+    names = [*rows.error_metrics, *(name for name in (_COUNT_METRIC,) if name in rows.metrics)]
     words = ["log", *["perturbation"] * separate]
     heads = (*words, *(find_heading(name).text for name in names), "failed")
     remaining = len(logs) - _MAX_LOGS
