@@ -226,11 +226,11 @@ def _block_rows(
     column = np.concatenate(columns.nonzero)
     for start, stop in pairwise(span.edges.tolist()):
         transform = block_transform(stop - start, rate / span.step, cutoff, tapered=True)
-        rows = np.zeros((n, transform.rows, K))
+        rows = np.zeros((n, transform.row_count, K))
         rows[joint, :, column] = transform.apply(sums[:, start:stop].T, constant=False).T
         yield BlockRows(
             rows=rows.reshape(-1, K),
-            groups=np.repeat(np.arange(n), transform.rows),
+            groups=np.repeat(np.arange(n), transform.row_count),
             noise={},
             samples=n * span.step * (stop - start),
             effective_fraction=transform.effective_fraction,

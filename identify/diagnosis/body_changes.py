@@ -53,25 +53,25 @@ class BodyChange:
         code: "bodies_differ" for a whole log, "body_changed" for a time in a log.
         log: index of the log.
         block: first block of the second part; zero for a whole log.
-        at: fraction of the log's rows before the change, at the most likely change point.
-        between: bounds of `at`: the neighbouring change points tested, or the log's ends, zero and
-            one.
+        fraction_before: fraction of the log's rows before the most likely change point.
+        fraction_bounds: bounds of `fraction_before`: the neighbouring change points tested, or the
+            log's ends, zero and one.
         p_value: p-value of the hypothesis of one body, corrected for the number of tests.
-        first, second: parameters of the log's parts before and from the block, or of the other
-            logs and of this one, shape (10,).
-        first_errors, second_errors: standard errors, shape (10,).
+        first_phi, second_phi: parameters of the log's parts before and from the block, or of the
+            other logs and of this one, shape (10,).
+        first_phi_errors, second_phi_errors: standard errors, shape (10,).
     """
 
     code: str
     log: int
     block: int
-    at: float
-    between: tuple[float, float]
+    fraction_before: float
+    fraction_bounds: tuple[float, float]
     p_value: float
-    first: Phi
-    second: Phi
-    first_errors: Phi
-    second_errors: Phi
+    first_phi: Phi
+    second_phi: Phi
+    first_phi_errors: Phi
+    second_phi_errors: Phi
 
     @property
     def significant(self) -> bool:
@@ -332,14 +332,14 @@ def _find_change_points(parts: _PartFits, logs: Sequence[int]) -> list[BodyChang
     changes: list[BodyChange] = []
     for start in range(0, len(logs), _LOGS_PER_FIT):
         several = [_ChangePoints.of(parts, log) for log in logs[start : start + _LOGS_PER_FIT]]
-        cells = [pair for places in several for pair in places.split_cells(places.first)]
+        cells = [pair for places in several for pair in places.split_cells(places.coarse)]
         tested = iter(parts.compare_pairs(cells))
         for places in several:
-            pairs = [(pair, block) for block in places.first if (pair := next(tested)) is not None]
+            pairs = [(pair, block) for block in places.coarse if (pair := next(tested)) is not None]
             if all(pair.p_value > LOG_PARTS_DIFFER_P for pair, _ in pairs):
                 continue
-            others = parts.compare_pairs(places.split_cells(places.others))
-            pairs += [(pair, k) for pair, k in zip(others, places.others, strict=True) if pair]
+            others = parts.compare_pairs(places.split_cells(places.fine))
+            pairs += [(pair, k) for pair, k in zip(others, places.fine, strict=True) if pair]
             pair, block = min(pairs, key=lambda tested: tested[0].log_p_value)
             at = places.fraction_before(block)
             between = neighbouring_change_points(
@@ -358,15 +358,15 @@ class _ChangePoints:
         parts: data of the fit.
         log: index of the log.
         cells: cells of the log.
-        first: the middle and the outermost candidates.
-        others: the other candidates.
+        coarse: the middle and the outermost candidates.
+        fine: the other candidates.
     """
 
     parts: _PartFits
     log: int
     cells: Flags
-    first: list[int]
-    others: list[int]
+    coarse: list[int]
+    fine: list[int]
 
     @classmethod
     def of(cls, parts: _PartFits, log: int) -> _ChangePoints:

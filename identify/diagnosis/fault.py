@@ -75,7 +75,7 @@ class Fault:
         action: function that returns the remedy at a size η, if no line of the schema is one.
         setup: measurement setup of the log.
         parameters: parameters η of a parametric fault; None for a discrete one.
-        mistakes: number of separate mistakes that together make the fault.
+        mistake_count: number of separate mistakes that together make the fault.
         raw_evidence: evidence from raw signals besides the fit, as twice a log-likelihood ratio.
         raw_counts: whether the readings have no unit, so that a log identifies the body only up to
             a factor.
@@ -94,7 +94,7 @@ class Fault:
     action: Callable[[Array], str] | None = None
     setup: LogProperties | None = None
     parameters: FaultParameters | None = None
-    mistakes: int = 1
+    mistake_count: int = 1
     raw_evidence: float = 0.0
     raw_counts: bool = False
     time_factor: float = 1.0
@@ -187,7 +187,7 @@ class Fault:
             both_patches,
             sign.linear_map,
             setup=self.setup,
-            mistakes=self.mistakes + sign.mistakes,
+            mistake_count=self.mistake_count + sign.mistake_count,
             raw_evidence=self.raw_evidence,
         )
 
@@ -198,7 +198,7 @@ def discrete_fault(
     text: str,
     patch: Patch,
     *,
-    mistakes: int = 1,
+    mistake_count: int = 1,
     raw_evidence: float = 0.0,
     action: str = "",
     linear_map: Array | None = None,
@@ -211,7 +211,7 @@ def discrete_fault(
         code: code of the finding.
         text: description that completes a sentence.
         patch: keys of the schema and their correct values.
-        mistakes: number of separate mistakes.
+        mistake_count: number of separate mistakes.
         raw_evidence: evidence from raw signals, twice a log-likelihood ratio.
         action: remedy, if it is not the patch.
         linear_map: M, shape (43, 19), if it does not follow from the patch.
@@ -230,7 +230,7 @@ def discrete_fault(
         lambda size: cached_map(),
         (lambda size: action) if action else None,
         setup,
-        mistakes=mistakes,
+        mistake_count=mistake_count,
         raw_evidence=raw_evidence,
         time_factor=time_factor,
     )

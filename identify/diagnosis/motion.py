@@ -26,19 +26,19 @@ class Excitation:
     """Motion of a body in its logs, and the parameters that it identifies.
 
     Attributes:
-        rates: root mean square of ω in B [rad/s], shape (3,).
-        angular_accelerations: root mean square of α in B [rad/s²], shape (3,).
-        turned: root mean square deviation of the proper acceleration's direction [rad].
+        rms_rates: root mean square of ω in B [rad/s], shape (3,).
+        rms_angular_accelerations: root mean square of α in B [rad/s²], shape (3,).
+        rms_tilt: root mean square deviation of the proper acceleration's direction [rad].
         identifiable: names of the parameters that the data identify.
-        missing: names of the parameters that the data do not identify.
-        advice: sentences on missing parameters, the reason, and a motion that identifies them.
+        unidentifiable: names of the parameters that the data do not identify.
+        advice: sentences on these parameters, the reason, and a motion that identifies them.
     """
 
-    rates: Array
-    angular_accelerations: Array
-    turned: float
+    rms_rates: Array
+    rms_angular_accelerations: Array
+    rms_tilt: float
     identifiable: tuple[str, ...]
-    missing: tuple[str, ...]
+    unidentifiable: tuple[str, ...]
     advice: tuple[str, ...]
 
 
@@ -56,11 +56,11 @@ def excitation(fit: LeastSquaresFit) -> Excitation:
     if advice:
         advice.append(f"{DESIGN_COMMAND} designs such a motion for a wrist, within its limits.")
     return Excitation(
-        rates=rates,
-        angular_accelerations=alpha,
-        turned=turned,
+        rms_rates=rates,
+        rms_angular_accelerations=alpha,
+        rms_tilt=turned,
         identifiable=tuple(name for name in names if name not in missing),
-        missing=missing,
+        unidentifiable=missing,
         advice=tuple(advice),
     )
 

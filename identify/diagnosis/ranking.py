@@ -44,8 +44,8 @@ class Explanation:
         log_likelihood_ratio: twice the log-likelihood ratio to the logs as read, less the penalty.
         phi: the body under this hypothesis.
         faults: fault of each log; empty for the logs as read.
-        size: parameters η of the fault [SI], shape (d,).
-        half_width: half-width of the 95 % interval of each component [SI], shape (d,).
+        fault_size: parameters η of the fault [SI], shape (d,).
+        fault_half_width: half-width of the 95 % interval of each component [SI], shape (d,).
         note: further evidence for or against the hypothesis, in words.
         density: lower bound of the body's density [kg/m³].
         unexplained: fraction of the wrench that the fitted body does not explain
@@ -55,8 +55,8 @@ class Explanation:
     log_likelihood_ratio: float
     phi: Phi
     faults: tuple[Fault, ...] = ()
-    size: Array = field(default_factory=lambda: np.zeros(0))
-    half_width: Array = field(default_factory=lambda: np.zeros(0))
+    fault_size: Array = field(default_factory=lambda: np.zeros(0))
+    fault_half_width: Array = field(default_factory=lambda: np.zeros(0))
     note: str = ""
     density: float = np.nan
     unexplained: float = 0.0
@@ -96,7 +96,7 @@ class Explanation:
         if parameters is None:
             return "error"
         low, high = np.array(parameters.usable_range) * parameters.mass_factor(self.phi)
-        return "warning" if ((self.size > low) & (self.size < high)).all() else "error"
+        return "warning" if ((self.fault_size > low) & (self.fault_size < high)).all() else "error"
 
     @property
     def mass(self) -> float:
@@ -106,12 +106,12 @@ class Explanation:
     @property
     def interval(self) -> tuple[Array, Array]:
         """Bounds of the 95 % interval of each parameter η [SI]."""
-        return self.size - self.half_width, self.size + self.half_width
+        return self.fault_size - self.fault_half_width, self.fault_size + self.fault_half_width
 
     @property
     def remedy(self) -> str:
         """Remedy: the line of the schema or the action that corrects the fault."""
-        return self.faults[0].remedy_at(self.size) if self.faults else ""
+        return self.faults[0].remedy_at(self.fault_size) if self.faults else ""
 
     @property
     def text(self) -> str:
@@ -120,8 +120,8 @@ class Explanation:
             return "the log is as it was read"
         fault = self.faults[0]
         if fault.describe is not None:
-            return fault.describe(self.size, self.half_width)
-        if fault.parameters is None or len(self.size) > 3:
+            return fault.describe(self.fault_size, self.fault_half_width)
+        if fault.parameters is None or len(self.fault_size) > 3:
             return fault.text + self.note
         unit_si, unit, names = (
             fault.parameters.unit_si,
@@ -130,7 +130,7 @@ class Explanation:
         )
         sizes = [
             f"{size / unit_si:.4g} ± {half / unit_si:.2g} {unit}"
-            for size, half in zip(self.size, self.half_width, strict=True)
+            for size, half in zip(self.fault_size, self.fault_half_width, strict=True)
         ]
         name = fault.name.replace("_", " ")
         if len(sizes) == 1 and name.endswith(names[0]):
@@ -201,7 +201,7 @@ class Ranking:
 
 def mistake_penalty(fault: Fault) -> float:
     """Return the penalty of a fault for each schema mistake in it, less its raw-signal evidence."""
-    return MISTAKE_PENALTY * fault.mistakes - fault.raw_evidence
+    return MISTAKE_PENALTY * fault.mistake_count - fault.raw_evidence
 
 
 def _select_by_density(tied: Sequence[Explanation]) -> list[Explanation]:
@@ -266,12 +266,12 @@ class BaselineLikelihood:
 
     def explain_at_size(self, estimate: Explanation) -> Explanation:
         """Recompute the likelihood of an explanation by a parametric fault, at its size."""
-        maps = [fault.fit_map(estimate.size) for fault in estimate.faults]
+        maps = [fault.fit_map(estimate.fault_size) for fault in estimate.faults]
         rows = [r.mapped(M) for r, M in zip(self.rows, maps, strict=True)]
         power = 2.0 * float(np.linalg.slogdet(maps[0][WRENCH, WRENCH])[1])
-        penalty = MISTAKE_PENALTY + len(estimate.size) * float(np.log(6.0 * self.samples))
+        penalty = MISTAKE_PENALTY + len(estimate.fault_size) * float(np.log(6.0 * self.samples))
         added = self.samples * power - penalty
-        result = self._explanation_of_rows(rows, estimate.faults, added, estimate.size)
+        result = self._explanation_of_rows(rows, estimate.faults, added, estimate.fault_size)
         return replace(
             estimate,
             log_likelihood_ratio=result.log_likelihood_ratio,

@@ -71,7 +71,7 @@ def likeliest_poses(
             q = quaternion_product(turn, logged)  # of the body, if the log is of a tool point
         cost = _point_mass_cost(rows, R_BW, q, pose, new_pose, setup)
         if cost < cost_as_read:
-            better.append((cost, candidate[0].mistakes, q, candidate))
+            better.append((cost, candidate[0].mistake_count, q, candidate))
     better.sort(key=lambda each: (round(each[0], 6), each[1]))
     likely = list[tuple[Array, tuple[Fault, ...]]]()
     for _, _, q, candidate in better:

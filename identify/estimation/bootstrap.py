@@ -78,7 +78,7 @@ class BlockBootstrap:
             )
         A, _ = fit.eiv_corrected
         whitened = np.linalg.solve(root.T, A.T)
-        noise = np.eye(len(root)) - whitened @ whitened.T if fit.noise.any() else None
+        noise = np.eye(len(root)) - whitened @ whitened.T if fit.noise_moment.any() else None
         weights = rng.standard_exponential((_REFIT_COUNT, count))
         moved = data.bias_reduced.refits(weights, noise, sample_shares) @ np.linalg.solve(
             root.T, identifiable.T

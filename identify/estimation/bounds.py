@@ -114,7 +114,7 @@ class _SupportProgram:
 
 @dataclass(frozen=True, slots=True)
 class _ConfidenceSet:
-    """Ellipsoidal confidence set of the bodies, in unknowns y with θ = centre + columns · y.
+    """Ellipsoidal confidence set of the bodies, in unknowns y with θ = centre + free_basis · y.
 
     The ellipsoid is ‖S y‖ ≤ ρ about least squares, with S diagonal and at most one.
 
@@ -122,7 +122,7 @@ class _ConfidenceSet:
         scaling: units of θ.
         body_index: index of the body whose bounds are computed.
         centre: least-squares estimate, shape (p,).
-        columns: basis of the free directions, shape (p, k).
+        free_basis: basis of the free directions, shape (p, k).
         S: diagonal of S, shape (k,).
         rows: terms in y and in auxiliary variables.
         min_mass: smallest scaled mass that the terms allow.
@@ -133,7 +133,7 @@ class _ConfidenceSet:
     scaling: Scaling
     body_index: int
     centre: Array
-    columns: Array
+    free_basis: Array
     S: Array
     rows: ConicRows
     min_mass: float
@@ -169,7 +169,7 @@ class _ConfidenceSet:
             scaling=scaling,
             body_index=body_index,
             centre=centre,
-            columns=columns,
+            free_basis=columns,
             S=singular * units,
             rows=replace(rows, F=rows.F @ columns, f=rows.f + rows.F @ centre),
             min_mass=consistency_margin(terms, scaling.space.bodies[body_index]),
@@ -193,7 +193,7 @@ class _ConfidenceSet:
         zeros = np.zeros(F.shape[1] - len(self.S))
         to_phi = self.scaling.to_x[10 * self.body_index : 10 * self.body_index + 10]
         for row, radius in zip(to_phi, self.radii.tolist(), strict=True):
-            a, middle, unit = row @ self.columns, float(row @ self.centre), np.linalg.norm(row)
+            a, middle, unit = row @ self.free_basis, float(row @ self.centre), np.linalg.norm(row)
             size = float(np.linalg.norm(a))
             if size <= _RELATIVE_ROUNDING * unit:  # it is given
                 yield Bound(middle, middle, 0.0)
@@ -279,7 +279,7 @@ class _ConfidenceSet:
     def _body_map(self) -> Array:
         """Affine map from the set's unknowns, with a one appended, to the body, (10, k + 1)."""
         block = slice(10 * self.body_index, 10 * self.body_index + 10)
-        return np.column_stack((self.columns[block], self.centre[block]))
+        return np.column_stack((self.free_basis[block], self.centre[block]))
 
     def _conic_constraints(self, radius: float) -> tuple[Array, Array, tuple[ConeBlock, ...]]:
         """Return ellipsoid and constraints as F x + f ∈ K, x = [y, auxiliary variables]."""

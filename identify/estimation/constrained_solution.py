@@ -133,7 +133,7 @@ def _scaled_problem(posterior: Posterior, terms: tuple[Term, ...]) -> ScaledProb
         b=posterior.b,
         min_residual=posterior.min_residual,
         free=split.free,
-        reference=fit.prior,
+        reference=fit.default_theta,
         terms=terms,
         scaling=fit.scaling,
         identifiable=split.identifiable,

@@ -341,7 +341,7 @@ def _assemble_estimate(
         likelihood=likelihood,
         terms=terms,
         free=fit.identifiability.free,
-        reference=fit.prior,
+        reference=fit.default_theta,
         degrees=degrees,
         covariance=uncertainty.likelihood,
     )

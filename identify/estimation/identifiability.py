@@ -39,8 +39,8 @@ class Identifiability:
         unidentifiable: basis of the other directions, of one body scale each, shape (p, j).
         free: basis of all directions that equalities leave free, shape (p, k + j).
         half_widths: 95 % half-width of each scaled unknown, relative to its scale, shape (p,).
-        excited: basis of the directions with more excitation than noise, shape (p, r).
-        errors: standard error along each excited direction, in body scales, shape (r,).
+        excited_basis: basis of the directions with more excitation than noise, shape (p, r).
+        direction_errors: standard error along each excited direction, in body scales, shape (r,).
         size_errors: standard error of the trace of each body's scaled inertia; infinite if it is
             not excited.
     """
@@ -49,8 +49,8 @@ class Identifiability:
     unidentifiable: Array
     free: Array
     half_widths: Array
-    excited: Array
-    errors: Array
+    excited_basis: Array
+    direction_errors: Array
     size_errors: tuple[float, ...]
 
     @property
@@ -114,8 +114,8 @@ def identifiability(
         unidentifiable=directions[:, ~identifiable],
         free=free,
         half_widths=HALF_WIDTH_SIGMA * np.linalg.norm(directions / units[:, None] * spread, axis=1),
-        excited=directions[:, excited],
-        errors=errors[excited],
+        excited_basis=directions[:, excited],
+        direction_errors=errors[excited],
         size_errors=tuple(
             _inertia_trace_error(directions[10 * body : 10 * body + 10], errors)
             for body in range(bodies)

@@ -67,12 +67,12 @@ class LeastSquaresFit:
             rows, so that (AᵀA)⁻¹ is the covariance of the unknowns, shape (G, m, m).
         problem: whitened problem in x.
         noise_fraction: share of the noise read from the signals that the residuals confirm.
-        noise: moment of that noise in the columns of the problem, [A | b], shape (p + 1, p + 1).
+        noise_moment: moment of that noise in the columns [A | b] of the problem, (p + 1, p + 1).
         score_excess: covariance of the scores minus AᵀA (sandwich estimator): from the cross term
             of noise, and from bands whose residuals differ from their weights, shape (p, p).
         scaling: units of the estimated bodies.
         identifiability: identifiable directions of the scaled unknowns.
-        prior: scaled unknowns of the default bodies that meet the equalities.
+        default_theta: scaled unknowns of the default bodies that meet the equalities.
         reference: values along unidentifiable directions: the default bodies, shifted by the
             estimate shrunk according to its error.
         eiv_corrected: A y = b along the identifiable directions, θ = reference + identifiable · y,
@@ -87,11 +87,11 @@ class LeastSquaresFit:
     weights: Array
     problem: LinearProblem
     noise_fraction: float
-    noise: Array
+    noise_moment: Array
     score_excess: Array
     scaling: Scaling
     identifiability: Identifiability
-    prior: Array
+    default_theta: Array
     reference: Array
     eiv_corrected: tuple[Array, Array]
     theta: Array
@@ -139,7 +139,9 @@ class LeastSquaresFit:
     def eiv_corrected_along(self, columns: Array) -> tuple[Array, Array]:
         """Return matrix and right side along given directions, corrected for regressor noise."""
         to_x = self.scaling.to_x
-        return _eiv_corrected(self.problem, self.noise, to_x @ columns, to_x @ self.reference)
+        return _eiv_corrected(
+            self.problem, self.noise_moment, to_x @ columns, to_x @ self.reference
+        )
 
     @cached_property
     def corrected_information_inverse(self) -> Array:
@@ -159,7 +161,7 @@ class LeastSquaresFit:
     def information_noise_fraction(self) -> float:
         """Fraction of the information along identifiable directions that is noise of the motion."""
         known = self.scaling.to_x @ self.identifiability.identifiable
-        noise = known.T @ self.noise[:-1, :-1] @ known
+        noise = known.T @ self.noise_moment[:-1, :-1] @ known
         return float(np.trace(whiten_moment(noise, qr_factor(self.problem.A @ known))))
 
     @cached_property
@@ -281,15 +283,17 @@ def _irls_iteration(
         len(space.bodies),
     )
     prior = default_bodies(data, x, scaling)
-    corrected = _eiv_corrected(problem, noise, to_x @ split.excited, to_x @ prior)
+    corrected = _eiv_corrected(problem, noise, to_x @ split.excited_basis, to_x @ prior)
     y, reference = np.linalg.solve(*corrected), prior
-    theta = reference + split.excited @ y
+    theta = reference + split.excited_basis @ y
     if not split.complete:
-        weak = HALF_WIDTH_SIGMA * split.errors >= 1.0
-        reference = prior + split.excited[:, weak] @ (y / (1.0 + split.errors**4))[weak]
+        weak = HALF_WIDTH_SIGMA * split.direction_errors >= 1.0
+        reference = (
+            prior + split.excited_basis[:, weak] @ (y / (1.0 + split.direction_errors**4))[weak]
+        )
         corrected = _eiv_corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
         theta = reference + split.identifiable @ np.linalg.solve(*corrected)
-    ridge_theta = prior + split.excited @ (y / (1.0 + split.errors**2))
+    ridge_theta = prior + split.excited_basis @ (y / (1.0 + split.direction_errors**2))
     if not has_positive_masses(space, ridge_theta):
         ridge_theta = theta
     fit = LeastSquaresFit(
@@ -297,11 +301,11 @@ def _irls_iteration(
         weights=weights,
         problem=problem,
         noise_fraction=fraction,
-        noise=noise,
+        noise_moment=noise,
         score_excess=score_excess,
         scaling=scaling,
         identifiability=split,
-        prior=prior,
+        default_theta=prior,
         reference=reference,
         eiv_corrected=corrected,
         theta=theta,
@@ -331,8 +335,8 @@ def characteristic_lengths(fit: LeastSquaresFit, *, damped: bool) -> list[float]
     split = fit.identifiability
     theta = fit.theta
     if not split.complete:
-        A, b = fit.eiv_corrected_along(split.excited)
-        theta = fit.reference + split.excited @ np.linalg.solve(A, b)
+        A, b = fit.eiv_corrected_along(split.excited_basis)
+        theta = fit.reference + split.excited_basis @ np.linalg.solve(A, b)
     lengths: list[float] = []
     defaults = default_lengths(fit.data.space, fit.x)
     for number, (body, default) in enumerate(zip(fit.scaling.bodies, defaults, strict=True)):

@@ -123,7 +123,7 @@ def _excited_equations(fit: LeastSquaresFit) -> tuple[Array, Array, Array, Array
     selector = selector[excited]
     unidentifiable = to_x @ split.unidentifiable
     level_variance = np.zeros(columns.shape[1])
-    noise = fit.noise[:-1, :-1]
+    noise = fit.noise_moment[:-1, :-1]
     level_variance[split.identifiable.shape[1] :] = (unidentifiable * (noise @ unidentifiable)).sum(
         axis=0
     )

@@ -185,7 +185,7 @@ def _mixture_posterior(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixtur
     )
     root = qr_factor(np.concatenate((within, shares[:, None] * (components.y - mean))))
 
-    theta = fit.prior + free @ mean
+    theta = fit.default_theta + free @ mean
     rows = np.linalg.inv(root).T @ np.linalg.pinv(free)
     reduced = qr_factor(_augmented_rows(rows, rows @ theta))
     p, along = len(theta), fit.scaling.to_x @ free
@@ -224,7 +224,7 @@ def _component_posteriors(
     The evidence is that of all rows divided by that of the prior's rows alone, restricted to the
     unknowns y of its body.
     """
-    free, reference = fit.identifiability.free, fit.prior
+    free, reference = fit.identifiability.free, fit.default_theta
     q, to_theta = free.shape[1], fit.scaling.bodies[0].to_theta
     data_rows = _augmented_rows(equations.R @ free, equations.r - equations.R @ reference)
     data = np.concatenate((data_rows, _other_bodies_rows(fit)))
@@ -259,7 +259,7 @@ def _other_bodies_rows(fit: LeastSquaresFit) -> Array:
         return np.zeros((0, q + 1))
     dual = fit.to_coordinates[split.identifiable.shape[1] :].copy()
     dual[:, :10] = 0.0
-    return _augmented_rows(dual @ split.free, dual @ (fit.reference - fit.prior))
+    return _augmented_rows(dual @ split.free, dual @ (fit.reference - fit.default_theta))
 
 
 def _prior_fraction(fit: LeastSquaresFit, equations: ScoreEquations, covariance: Array) -> Array:

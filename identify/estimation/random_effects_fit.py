@@ -271,8 +271,8 @@ def _solve_effects(
     units, components = _variance_components(rows, model, eta)
     largest = units.copy()
     for _, component in components:
-        largest[component.columns] *= component.cap
-        largest[component.tied] *= component.cap
+        largest[component.columns] *= component.max_size
+        largest[component.tied] *= component.max_size
     T, t, shift = rows.equations(largest)
     before = np.concatenate(
         (eta, *(_padded_amplitudes(d, n) for d, n in zip(drifts, rows.cosines, strict=True)))
@@ -333,7 +333,7 @@ def _variance_components(
 
 def _drift_component(setting: FaultSizeSetting | None, columns: Indices) -> VarianceComponent:
     if setting is None:
-        return VarianceComponent(columns, scale=1e-300, cap=1e-300)
+        return VarianceComponent(columns, prior_size=1e-300, max_size=1e-300)
     return VarianceComponent(columns, setting.prior_size, setting.max_size)
 
 

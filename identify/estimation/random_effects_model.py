@@ -427,7 +427,10 @@ class EffectModel:
         for block in self.blocks:
             if block.deviations is not None or block.setting is None:
                 components.append(
-                    (block.fault.name, VarianceComponent(_column_indices([block]), known=True))
+                    (
+                        block.fault.name,
+                        VarianceComponent(_column_indices([block]), size_is_fixed=True),
+                    )
                 )
             else:
                 blocks_by_setting.setdefault(

@@ -48,29 +48,29 @@ class VarianceComponent:
 
     Attributes:
         columns: indices of the effects, shape (k,).
-        scale: s of the gamma prior of the size, in units of the columns.
-        cap: largest size.
+        prior_size: s of the gamma prior of the size, in units of the columns.
+        max_size: largest size.
         min_size: smallest size.
         tied: indices of further effects of that size that do not inform it, shape (t,).
-        known: whether the size is fixed to one unit of each column.
+        size_is_fixed: whether the size is fixed to one unit of each column.
     """
 
     columns: Indices
-    scale: float = 1.0
-    cap: float = 1.0
+    prior_size: float = 1.0
+    max_size: float = 1.0
     min_size: float = 0.0
     tied: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    known: bool = False
+    size_is_fixed: bool = False
 
     @property
     def grid(self) -> Array:
         """Grid of standard deviations, from `min_size` to `cap`."""
-        sizes = self.cap * _RELATIVE_SIZES
+        sizes = self.max_size * _RELATIVE_SIZES
         return sizes[sizes >= min(self.min_size, sizes[-1])]
 
     def size_prior_cost(self, size: Array | float) -> Array:
         """Evaluate −2 log of the prior density of log σ, up to a constant."""
-        share = np.asarray(size) / self.scale
+        share = np.asarray(size) / self.prior_size
         return 2.0 * share - 2.0 * _GAMMA_SHAPE * np.log(share)
 
 
@@ -111,8 +111,8 @@ def random_effects(
         start: initial sizes, shape (components,); two default starts if not given.
     """
     data = _EffectEquations(T, t, T.T @ T, T.T @ t)
-    free = [k for k, c in enumerate(components) if not c.known]
-    starts = [np.array([share * c.scale for c in components]) for share in _START_SIZES]
+    free = [k for k, c in enumerate(components) if not c.size_is_fixed]
+    starts = [np.array([share * c.prior_size for c in components]) for share in _START_SIZES]
     candidates = [
         _maximise_sizes(data, components, free, sizes)
         for sizes in (starts if start is None else [start])
@@ -126,7 +126,7 @@ def random_effects(
         size_error_covariances[k] = profile.size_error_covariance(sizes[k])
     at_cap = np.array(
         [
-            not c.known and size >= c.cap and len(c.grid) > 1
+            not c.size_is_fixed and size >= c.max_size and len(c.grid) > 1
             for c, size in zip(components, sizes, strict=True)
         ]
     )
@@ -155,7 +155,7 @@ def _maximise_sizes(
     """Maximise the marginal likelihood over one component's standard deviation after another."""
     sizes = np.array(
         [
-            1.0 if c.known else max(float(size), c.grid[0])
+            1.0 if c.size_is_fixed else max(float(size), c.grid[0])
             for c, size in zip(components, start, strict=True)
         ]
     )

@@ -218,11 +218,11 @@ def excluded_small_faults_note(logs: Sequence[LogSummary]) -> str:
 def body_change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Finding:
     """Return the finding that parts of the data are, or may be, of different bodies."""
     log = logs[change.log]
-    first, second = float(change.first[0]), float(change.second[0])
+    first, second = float(change.first_phi[0]), float(change.second_phi[0])
     evidence = {
         "p_value": change.p_value,
-        "first": change.first.tolist(),
-        "second": change.second.tolist(),
+        "first": change.first_phi.tolist(),
+        "second": change.second_phi.tolist(),
     }
     masses = f"{first:.5g} kg and {second:.5g} kg"
     if change.code == "bodies_differ":
@@ -230,7 +230,7 @@ def body_change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Findi
         remedy = "Exclude it, or fit it separately (fit --each)."
     else:
         start, when, stop = _times_at_row_fractions(
-            log, (change.between[0], change.at, change.between[1])
+            log, (change.fraction_bounds[0], change.fraction_before, change.fraction_bounds[1])
         )
         evidence |= {"time": when, "between": [start, stop]}
         times = _format_rounded_outward(start, stop)

@@ -111,7 +111,7 @@ def _correct_fault_of_code(
                 raise NotCorrected(code, f"the log does not determine the scale. {of_code.remedy}")
             others = [f'"{each.text}"' for each in leaders if each is not of_code]
             _require_unambiguous(code, others)
-            patch = dict(correcting_patch(reading.faults[0], reading.size))
+            patch = dict(correcting_patch(reading.faults[0], reading.fault_size))
             record = {"meaning": f"corrected: {reading.text}", "gain": reading.log_likelihood_ratio}
             record |= {"patch": patch} if patch else {}
             return rescan_under_explanation(logs, reading), record

@@ -85,8 +85,8 @@ def covariance_inflation(
             others.append((code, *_difference_from_estimate(fit, x)))
     for change in checks.possible_body_changes:
         for phi, errors in (
-            (change.first, change.first_errors),
-            (change.second, change.second_errors),
+            (change.first_phi, change.first_phi_errors),
+            (change.second_phi, change.second_phi_errors),
         ):
             shift = np.zeros(len(x))
             shift[:10] = phi - x[:10]

@@ -192,7 +192,7 @@ def _explain_at_likeliest_size(
     half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(covariance))
     explanation = baseline.explain_at_size(Explanation(0.0, trial.phi, candidate, size, half))
     fixed = tuple(fault.at_size(size, explanation.text) for fault in candidate)
-    yield replace(explanation, faults=fixed, size=np.zeros(0), half_width=np.zeros(0))
+    yield replace(explanation, faults=fixed, fault_size=np.zeros(0), fault_half_width=np.zeros(0))
 
 
 def rank_with_small_faults(
@@ -264,7 +264,7 @@ def _deviance_with_small_faults(
         again = list(logs)
         if explanation.code:  # a clock rate by its map: rereading would change the bands
             again = [
-                log.rescan(correct_fault(log.summary.reading, fault, explanation.size))
+                log.rescan(correct_fault(log.summary.reading, fault, explanation.fault_size))
                 for log, fault in zip(logs, explanation.faults, strict=True)
             ]
         if small_faults is None:
@@ -328,7 +328,7 @@ def rescan_under_explanation(
     for log, fault in zip(logs, faults, strict=True):
         # Another unit of time changes the rate, the cut-off and the noise.
         again = log.rescan_with_time_scale(fault.time_factor) if fault.time_factor != 1.0 else None
-        reading = correct_fault(log.summary.reading, fault, explanation.size)
+        reading = correct_fault(log.summary.reading, fault, explanation.fault_size)
         again = again or log.rescan(reading)
         if fault.parametric is not None:
             again = again._replace(corrected_faults=(*again.corrected_faults, fault.parametric[0]))

@@ -32,7 +32,7 @@ class OffsetRows:
         constant: value of the constant column in each row; zero for padding, shape (offsets, r).
         group: group whose weight each row has, shape (offsets, r).
         sensor: sensor of each offset, shape (offsets,).
-        of_log: number of the offset of each log and sensor; −1 where none is fitted, shape
+        offset_number: number of the offset of each log and sensor; −1 where none is fitted, shape
             (logs, sensors).
         channel_order: channel numbers (m for each sensor) with the channels that a log has first,
             shape (logs, widest).
@@ -42,7 +42,7 @@ class OffsetRows:
     constant: Array
     group: Indices
     sensor: Indices
-    of_log: Indices
+    offset_number: Indices
     channel_order: Indices
 
     def __len__(self) -> int:
@@ -143,7 +143,7 @@ class _SensorOffsets(NamedTuple):
     constant: Array
     group: Indices
     sensor: int
-    of_log: Indices
+    offset_number: Indices
 
 
 class _StatisticsArrays(NamedTuple):
@@ -308,7 +308,7 @@ def _join_offsets(
             constant.append(offset.constant)
             group.append(start + offset.group)
             sensor.append(np.full(len(offset.rows), first_sensor + offset.sensor))
-            numbers = np.where(offset.of_log < 0, -1, first_offset + offset.of_log)
+            numbers = np.where(offset.offset_number < 0, -1, first_offset + offset.offset_number)
             of_log[log_range, first_sensor + offset.sensor] = numbers
             first_offset += len(offset.rows)
         first_log, first_sensor = first_log + part.logs, first_sensor + len(part.sensors)
@@ -318,7 +318,7 @@ def _join_offsets(
         constant=_concatenate_padded(constant),
         group=_concatenate_padded(group),
         sensor=np.concatenate(sensor),
-        of_log=of_log,
+        offset_number=of_log,
         channel_order=np.argsort(~has_channel, axis=1, kind="stable")[
             :, : int(has_channel.sum(axis=1).max())
         ],

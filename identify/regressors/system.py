@@ -169,7 +169,7 @@ class LinearSystem:
             zip(self.group_index.tolist(), arrays.sensor.tolist(), strict=True)
         ):
             statistics, equations = self.data[data]
-            offset_of_log = arrays.offsets.of_log[first_log[data] :, sensor]
+            offset_of_log = arrays.offsets.offset_number[first_log[data] :, sensor]
             for logs, C in coefficients_by_log(equations, len(statistics.logs), [g], m):
                 in_group = (statistics.group == g) & np.isin(statistics.log, logs)
                 cells = np.flatnonzero(in_group)
@@ -249,7 +249,7 @@ class LinearSystem:
         """Arrange values of sensor offsets by log, shape (offsets, m) to (logs, channels)."""
         offsets = self.padded.offsets
         padded = np.concatenate((values, np.zeros((1, values.shape[1]))))
-        of_log = padded[offsets.of_log].reshape(len(offsets.of_log), -1)
+        of_log = padded[offsets.offset_number].reshape(len(offsets.offset_number), -1)
         return np.take_along_axis(of_log, offsets.channel_order, axis=1)
 
     def residual_moments(self, x: Array, weights: Weights | None = None) -> Array:

@@ -59,13 +59,13 @@ class BlockTransform:
     Attributes:
         length: number of samples in the block, n.
         rate_hz: their rate.
-        rows: number of rows, those of the lowest frequencies.
+        row_count: number of rows, those of the lowest frequencies.
         tapered: whether the cosines go to zero at both ends.
     """
 
     length: int
     rate_hz: float
-    rows: int
+    row_count: int
     tapered: bool
 
     @cached_property
@@ -86,7 +86,7 @@ class BlockTransform:
     @cached_property
     def groups(self) -> Indices:
         """Group number of each row: `CONSTANT` for the first, else 1 + its band, shape (rows,)."""
-        frequency = np.arange(self.rows) * (self.rate_hz / (2 * self.length))
+        frequency = np.arange(self.row_count) * (self.rate_hz / (2 * self.length))
         groups = np.searchsorted(
             _BAND_EDGE_FACTOR * np.array(BAND_EDGES_HZ), frequency, side="left"
         )
@@ -96,11 +96,11 @@ class BlockTransform:
     @cached_property
     def _householder(self) -> Array:
         """Householder vector that maps the constant to the first row, shape (rows,)."""
-        constant = _cosine_transform(self.window[:, None].copy())[: self.rows, 0]
+        constant = _cosine_transform(self.window[:, None].copy())[: self.row_count, 0]
         vector = constant / np.linalg.norm(constant)
         vector[0] -= 1.0
         size = np.linalg.norm(vector)
-        return vector / size if size > 1e-12 else np.zeros(self.rows)
+        return vector / size if size > 1e-12 else np.zeros(self.row_count)
 
     def apply(self, columns: Array, *, constant: bool = True) -> Array:
         """Transform a block of columns to rows, (n, k) to (rows, k).
@@ -113,7 +113,7 @@ class BlockTransform:
         if self._uses_direct_dct:
             rows = self._direct_dct(columns)
         else:
-            rows = _cosine_transform(columns * self.window[:, None])[: self.rows]
+            rows = _cosine_transform(columns * self.window[:, None])[: self.row_count]
         if constant:
             rows = self._apply_householder(rows)
             rows[1:, 0] = 0.0  # but for rounding
@@ -126,20 +126,20 @@ class BlockTransform:
 
         return (
             next_fast_len(self.length) > self.length
-            and self.rows * self.length <= _MAX_DIRECT_TERMS
+            and self.row_count * self.length <= _MAX_DIRECT_TERMS
         )
 
     def _direct_dct(self, columns: Array) -> Array:
         """Compute the cosine transform by sums over half a block, using the cosines' symmetry."""
         even, odd = self._half_cosines
         first, second = columns[: even.shape[1]], columns[::-1][: even.shape[1]]
-        rows = np.empty((self.rows, columns.shape[1]))
+        rows = np.empty((self.row_count, columns.shape[1]))
         rows[::2], rows[1::2] = even @ (first + second), odd @ (first - second)
         return rows
 
     @cached_property
     def _half_cosines(self) -> tuple[Array, Array]:
-        half = self._cosine_basis(np.arange(self.rows))[:, : (self.length + 1) // 2]
+        half = self._cosine_basis(np.arange(self.row_count))[:, : (self.length + 1) // 2]
         if self.length % 2:
             half[:, -1] *= 0.5  # the middle is its own mirror image
         return half[::2].copy(), half[1::2].copy()
@@ -162,7 +162,7 @@ class BlockTransform:
     @cached_property
     def _along_householder(self) -> Array:
         """Inverse cosine transform of the Householder vector, shape (n,)."""
-        padded = np.pad(self._householder, (0, self.length - self.rows))
+        padded = np.pad(self._householder, (0, self.length - self.row_count))
         from scipy.fft import idct
 
         return idct(padded, type=2, norm="ortho") * self.window

@@ -158,7 +158,7 @@ class Entropic(Estimator):
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """Return the estimate, with the intervals of Laplace's posterior."""
         fit = weighted_least_squares(body_system([data.blocks], EstimatorSettings(self.bias)))
-        ball, equations = fit.scaling.x(fit.prior), score_equations(fit)
+        ball, equations = fit.scaling.x(fit.default_theta), score_equations(fit)
         posterior = entropic_estimate(equations, ball, self.weight, centre_of_data=True)
         decided: dict[str, str] = dict.fromkeys(PHI, "data")
         return EstimatorOutput(

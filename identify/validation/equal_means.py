@@ -35,13 +35,13 @@ class EqualMeansTest(NamedTuple):
         p: p-value; NaN if nothing can be compared.
         degrees: f, the numbers compared less those pooled.
         scatter: √(Q / c), differences relative to the covariances; near 1 for equal means.
-        squares: Q.
+        q_statistic: Q.
     """
 
     p: float
     degrees: int
     scatter: float
-    squares: float
+    q_statistic: float
 
 
 def equal_means_test(

@@ -125,7 +125,7 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
             break
         # Remove the largest Q, after which the others agree best. p does not tell: compared with a
         # pool that contains the outlier a good log is as improbable, and p underflows to zero.
-        furthest = max(agreeing, key=lambda k: tests[k].squares)
+        furthest = max(agreeing, key=lambda k: tests[k].q_statistic)
         differing.append(furthest)
         agreeing.remove(furthest)
     while differing:  # restore those that differed only from a pool with another outlier

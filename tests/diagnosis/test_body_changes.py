@@ -28,18 +28,18 @@ def test_the_log_of_another_body_is_named_with_both_bodies():
     (change,) = detect_body_changes(fitted(*logs))
     assert (change.code, change.log, change.block) == ("bodies_differ", 1, 0)
     assert change.p_value < 1e-6
-    assert (np.abs(change.first - PHI) < 5.0 * change.first_errors).all()
-    assert (np.abs(change.second - heavier) < 5.0 * change.second_errors).all()
-    assert change.second[0] - change.first[0] == pytest.approx(0.02 * PHI[0], rel=0.1)
+    assert (np.abs(change.first_phi - PHI) < 5.0 * change.first_phi_errors).all()
+    assert (np.abs(change.second_phi - heavier) < 5.0 * change.second_phi_errors).all()
+    assert change.second_phi[0] - change.first_phi[0] == pytest.approx(0.02 * PHI[0], rel=0.1)
 
 
 def test_the_time_at_which_a_body_changes_is_named():
     (change,) = detect_body_changes(fitted(switched(1.05)))
     assert (change.code, change.log, change.block) == ("body_changed", 0, 3)
-    assert change.between[0] < 0.5 < change.between[1]
-    assert change.between == pytest.approx((1 / 3, 2 / 3), abs=0.01)
-    assert change.first[0] == pytest.approx(PHI[0], rel=2e-3)
-    assert change.second[0] == pytest.approx(1.05 * PHI[0], rel=2e-3)
+    assert change.fraction_bounds[0] < 0.5 < change.fraction_bounds[1]
+    assert change.fraction_bounds == pytest.approx((1 / 3, 2 / 3), abs=0.01)
+    assert change.first_phi[0] == pytest.approx(PHI[0], rel=2e-3)
+    assert change.second_phi[0] == pytest.approx(1.05 * PHI[0], rel=2e-3)
 
 
 def test_log_with_changing_body_is_named(monkeypatch):
@@ -49,8 +49,12 @@ def test_log_with_changing_body_is_named(monkeypatch):
     assert (change.code, change.log, change.block) == ("body_changed", 2, 3)
     monkeypatch.setattr(body_changes, "_LOGS_PER_FIT", 1)
     (alone,) = detect_body_changes(fit)
-    assert (alone.log, alone.block, alone.between) == (change.log, change.block, change.between)
-    assert_close(alone.second, change.second, 1e-9)
+    assert (alone.log, alone.block, alone.fraction_bounds) == (
+        change.log,
+        change.block,
+        change.fraction_bounds,
+    )
+    assert_close(alone.second_phi, change.second_phi, 1e-9)
 
 
 def test_scalar_comparison_is_welch_test():
@@ -107,5 +111,5 @@ def test_separate_fits_of_many_logs_are_limited_to_differing_ones(monkeypatch):
     monkeypatch.setattr(body_changes, "_MAX_LOGS_FITTED_SEPARATELY", 16)
     for one, other in zip(found, detect_body_changes(fit), strict=True):
         assert (one.code, one.log) == (other.code, other.log)
-        assert_close(one.second, other.second, 1e-12)
+        assert_close(one.second_phi, other.second_phi, 1e-12)
         assert one.p_value == pytest.approx(other.p_value, rel=1e-9)

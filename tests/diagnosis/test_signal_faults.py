@@ -199,13 +199,13 @@ def test_globally_wrong_model_has_no_contacts():
 def test_excitation_is_the_root_mean_square_of_the_motion():
     found = excitation(fitted(LOG))
     features = prepare(LOG).rows[:, 1:13]
-    np.testing.assert_allclose(found.rates, np.sqrt(features[:, 6:9].mean(axis=0)), rtol=0.1)
+    np.testing.assert_allclose(found.rms_rates, np.sqrt(features[:, 6:9].mean(axis=0)), rtol=0.1)
     alpha = np.sqrt((features[:, 3:6] ** 2).mean(axis=0))
-    np.testing.assert_allclose(found.angular_accelerations, alpha, rtol=0.15)
+    np.testing.assert_allclose(found.rms_angular_accelerations, alpha, rtol=0.15)
     direction = features[:, :3].mean(axis=0)
     share = 1.0 - direction @ direction / (features[:, :3] ** 2).sum(axis=1).mean()
-    assert found.turned == pytest.approx(np.arcsin(np.sqrt(share)), rel=0.1)
-    assert found.missing == ()
+    assert found.rms_tilt == pytest.approx(np.arcsin(np.sqrt(share)), rel=0.1)
+    assert found.unidentifiable == ()
 
 
 def test_a_sensors_range_and_a_freeze_are_seen_in_a_wrench_in_world_axes():

@@ -79,7 +79,7 @@ def test_a_refit_takes_off_the_noise_of_the_columns_as_the_fit_does():
     rows = np.column_stack((again.A @ known, again.b))
     into = np.pad(known, ((0, 1), (0, 1)))
     into[-1, -1] = 1.0
-    found, right = subtract_noise_moment(rows, weight @ shares * into.T @ fit.noise @ into)
+    found, right = subtract_noise_moment(rows, weight @ shares * into.T @ fit.noise_moment @ into)
     x = known @ np.linalg.solve(found, right)
     errors = np.sqrt(np.diag(covariance_of(fit)))
     assert_close((fit.x + columns @ moved) / errors, x / errors, 1e-3, scale=1.0)

@@ -346,7 +346,7 @@ def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside)
     fit = fit_of(seed, short=True)
     problem = problem_of(fit)
     edge, _ = solve_constrained(posterior_of(fit, Ball()), terms_of(fit))
-    away, inside = edge.copy(), fit.prior[:10]
+    away, inside = edge.copy(), fit.default_theta[:10]
     beyond = min_eigenvalue(edge) - CONSISTENCY_MARGIN + outside
     away[:10] -= beyond / min_eigenvalue(inside) * inside
     assert min_eigenvalue(away) < CONSISTENCY_MARGIN

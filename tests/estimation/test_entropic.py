@@ -116,7 +116,7 @@ def test_bodies_are_possible_however_much_noise_and_the_weight_is_found(seed):
     rng = np.random.default_rng(seed)
     phi = flat_body(rng, (1.0, 0.5, 0.0))
     fit = fitted(samples(phi, rng, 60, noise=wrench_noise(phi, 0.1)))
-    ball = fit.scaling.x(fit.prior)
+    ball = fit.scaling.x(fit.default_theta)
     found = entropic_estimate(score_equations(fit), ball, centre_of_data=True)
     assert np.linalg.eigvalsh(pseudo_inertia(found.phi))[0] > 0.0
     assert 1e-2 <= found.weight <= 1e3

@@ -229,7 +229,7 @@ def test_degrees_match_the_bands_an_unknown_rests_on():
     assert (degrees <= sum(each)).all()
     shares = np.array([np.diag(inverse @ H @ inverse) for H in informed])
     expected = shares.sum(axis=0) ** 2 / (shares**2 / np.array(each)[:, None]).sum(axis=0)
-    noiseless = replace(fit, noise=np.zeros_like(fit.noise))
+    noiseless = replace(fit, noise_moment=np.zeros_like(fit.noise_moment))
     assert_close(degrees_of_freedom(noiseless), expected, 1e-6)
 
 
@@ -241,7 +241,7 @@ def test_the_covariance_with_noise_in_the_motion_matches_the_corrected_equations
     recording = record(Path.random(2), phi, time, ALL, noise=noise)
     fit = fit_of([block_statistics(prepare(recording, 5.0))])
     H = fit.problem.A.T @ fit.problem.A
-    B = H - fit.noise[:-1, :-1]
+    B = H - fit.noise_moment[:-1, :-1]
     expected = np.linalg.inv(B) @ (H + fit.score_excess) @ np.linalg.inv(B)
     size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     assert_close(covariance_of(fit) / size, expected / size, 1e-6)

@@ -130,9 +130,9 @@ def test_effect_size_of_schema_sets_prior_in_si(key):
         return
     component, power = component_of(model, key.name), 1 + (key.name == "filter_s")
     angle = np.pi / 180.0 if key.name.endswith("_deg") else 1.0
-    assert_close(component.scale, (angle * given) ** power, 1e-14)
-    assert_close(component.cap, (angle * key.max_size) ** power, 1e-14)
-    assert not component.known
+    assert_close(component.prior_size, (angle * given) ** power, 1e-14)
+    assert_close(component.max_size, (angle * key.max_size) ** power, 1e-14)
+    assert not component.size_is_fixed
     own = [key.name, "common_gain"] if key.name == "gain" else [key.name]
     columns = [np.arange(model.effect_count)[columns_of(model, name)] for name in own]
     both = np.concatenate((component.columns, component.tied))
@@ -160,13 +160,13 @@ def test_an_accuracy_of_the_schema_gives_the_deviations_of_gains(accuracy, expec
     units = model.units(BodyScale(10.0, 0.1))
     for name, own in (("gain", expected[:6]), ("common_gain", expected[6:])):
         assert_close(units[columns_of(model, name)], own, 1e-15)
-        assert component_of(model, name).known
+        assert component_of(model, name).size_is_fixed
     crosstalk = component_of(model, "crosstalk")
-    assert crosstalk.known == (np.ndim(accuracy) == 2)
-    if crosstalk.known:
+    assert crosstalk.size_is_fixed == (np.ndim(accuracy) == 2)
+    if crosstalk.size_is_fixed:
         rows = [MATRIX[i, j] for i in range(6) for j in range(6) if i != j]
         assert_close(units[columns_of(model, "crosstalk")], rows, 1e-15)
-    of_scale = ["gain", "common_gain", *(["crosstalk"] if crosstalk.known else [])]
+    of_scale = ["gain", "common_gain", *(["crosstalk"] if crosstalk.size_is_fixed else [])]
     columns = [np.arange(model.effect_count)[columns_of(model, name)] for name in of_scale]
     assert model.scale_columns.tolist() == np.concatenate(columns).tolist()
 
@@ -174,7 +174,7 @@ def test_an_accuracy_of_the_schema_gives_the_deviations_of_gains(accuracy, expec
 def test_an_accuracy_of_gravity_is_the_deviation_of_its_size():
     model = EffectModel.of([with_schema(MOVING, **GRAVITY_TOO)])
     columns = columns_of(model, "gravity")
-    assert component_of(model, "gravity").known
+    assert component_of(model, "gravity").size_is_fixed
     assert_close(model.units(BodyScale(10.0, 0.1))[columns], [0.002], 1e-15)
     assert columns.start in model.scale_columns
 

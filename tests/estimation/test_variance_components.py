@@ -17,9 +17,9 @@ from tests.close import assert_close
 COUNTS = (4, 5, 3)
 FIRST, SECOND, GIVEN = np.split(np.arange(12), (4, 9))
 COMPONENTS = (
-    VarianceComponent(FIRST, scale=0.5, cap=5.0),
-    VarianceComponent(SECOND, scale=0.2, cap=8.0),
-    VarianceComponent(GIVEN, known=True),
+    VarianceComponent(FIRST, prior_size=0.5, max_size=5.0),
+    VarianceComponent(SECOND, prior_size=0.2, max_size=8.0),
+    VarianceComponent(GIVEN, size_is_fixed=True),
 )
 STEP = _RELATIVE_SIZES[1] / _RELATIVE_SIZES[0]
 
@@ -43,7 +43,7 @@ def log_density(T: np.ndarray, t: np.ndarray, spread: np.ndarray) -> float:
 
 def log_prior(size: float, component: VarianceComponent) -> float:
     """Of a size's gamma distribution, as a density in log σ, but for a constant."""
-    return _GAMMA_SHAPE * np.log(size / component.scale) - size / component.scale
+    return _GAMMA_SHAPE * np.log(size / component.prior_size) - size / component.prior_size
 
 
 def log_posterior(T: np.ndarray, t: np.ndarray, sizes) -> float:
@@ -57,7 +57,7 @@ def test_effects_of_known_sizes_match_the_dense_formula_with_their_covariance(se
     rng = np.random.default_rng(seed)
     T, sigma = rng.normal(size=(20, 9)), np.exp(rng.normal(size=9))
     t = rng.normal(size=20)
-    found = random_effects(T * sigma, t, [VarianceComponent(np.arange(9), known=True)])
+    found = random_effects(T * sigma, t, [VarianceComponent(np.arange(9), size_is_fixed=True)])
     precision = T.T @ T + np.diag(sigma**-2)
     assert_close(sigma * found.effects, np.linalg.solve(precision, T.T @ t), 1e-12)
     covariance = np.outer(sigma, sigma) * found.covariance
@@ -105,7 +105,7 @@ def test_no_other_size_is_likelier_beside_that_of_the_other_component(seed):
     others = [
         np.where(np.arange(3) == number, size, found.sizes)
         for number, component in enumerate(COMPONENTS[:2])
-        for size in component.cap * _RELATIVE_SIZES
+        for size in component.max_size * _RELATIVE_SIZES
     ]
     assert max(log_posterior(T, t, each) for each in others) < greatest + 1e-9
 
@@ -116,12 +116,12 @@ def test_uninformative_columns_take_size_of_their_component(size):
     T = np.concatenate((100.0 * rng.normal(size=(60, 40)), np.zeros((60, 3))), axis=1)
     eta = np.append(size * rng.normal(size=40), np.zeros(3))
     t = T @ eta + rng.normal(size=60)
-    component = VarianceComponent(np.arange(43), scale=0.1, cap=3.0)
+    component = VarianceComponent(np.arange(43), prior_size=0.1, max_size=3.0)
     found = random_effects(T, t, [component])
     assert_close(found.effects[40:], np.zeros(3), 1e-12, scale=size)
     rms = np.sqrt(np.mean(eta[:40] ** 2))
     assert rms / STEP < found.sizes[0] < rms * STEP
-    grid = component.cap * _RELATIVE_SIZES
+    grid = component.max_size * _RELATIVE_SIZES
     posterior = [log_density(T, t, np.full(43, each)) + log_prior(each, component) for each in grid]
     weights = np.exp(posterior - np.max(posterior))
     whole = weights @ grid**2 / weights.sum()
@@ -142,7 +142,7 @@ def test_effects_of_huge_information_have_the_sizes_that_they_show(seed):
     T, t, eta = equations(seed, scale=1e10)
     found = random_effects(T, t, COMPONENTS)
     for number, columns in enumerate((FIRST, SECOND)):
-        grid = COMPONENTS[number].cap * _RELATIVE_SIZES
+        grid = COMPONENTS[number].max_size * _RELATIVE_SIZES
         cost = len(columns) * np.log(grid) + 0.5 * np.sum(eta[columns] ** 2) / grid**2
         cost -= log_prior(grid, COMPONENTS[number])
         assert found.sizes[number] == grid[np.argmin(cost)]
@@ -164,7 +164,7 @@ def test_component_above_its_cap_is_flagged():
     T, t, _ = equations(0, sizes=(40.0, 0.1, 1.0))
     found = random_effects(T, t, COMPONENTS)
     assert found.at_cap.tolist() == [True, False, False]
-    assert found.sizes[0] == COMPONENTS[0].cap
+    assert found.sizes[0] == COMPONENTS[0].max_size
     small = random_effects(*equations(0)[:2], COMPONENTS)
     assert not small.at_cap.any()
 
@@ -174,8 +174,8 @@ def test_intervals_cover_effects_whose_sizes_are_drawn_from_the_prior():
     for _ in range(200):
         sizes = [1.0, 1.0, 1.0]
         for number, component in enumerate(COMPONENTS[:2]):
-            drawn = component.scale * rng.gamma(_GAMMA_SHAPE, size=20)
-            sizes[number] = drawn[drawn < component.cap][0]
+            drawn = component.prior_size * rng.gamma(_GAMMA_SHAPE, size=20)
+            sizes[number] = drawn[drawn < component.max_size][0]
         T, t, eta = equations(int(rng.integers(1 << 32)), sizes=sizes)
         found = random_effects(T, t, COMPONENTS)
         held.append(np.abs(found.effects - eta) < 1.96 * np.sqrt(np.diag(found.covariance)))
@@ -187,14 +187,16 @@ def test_intervals_cover_effects_whose_sizes_are_drawn_from_the_prior():
 def test_tied_column_takes_size_of_others():
     """Of columns that the data tell apart, each with its own equation."""
     T, t = 10.0 * np.eye(5), np.array([1.0, -2.0, 1.5, -1.0, 500.0])
-    alone = random_effects(T[:4, :4], t[:4], [VarianceComponent(np.arange(4), scale=0.1, cap=50.0)])
-    tied = VarianceComponent(np.arange(4), scale=0.1, cap=50.0, tied=np.array([4]))
+    alone = random_effects(
+        T[:4, :4], t[:4], [VarianceComponent(np.arange(4), prior_size=0.1, max_size=50.0)]
+    )
+    tied = VarianceComponent(np.arange(4), prior_size=0.1, max_size=50.0, tied=np.array([4]))
     found = random_effects(T, t, [tied])
     assert_close(found.sizes, alone.sizes, 0.0)
     assert_close(found.effects[:4], alone.effects, 1e-12)
     shrunk = 100.0 / (100.0 + found.sizes[0] ** -2)
     assert_close(found.effects[4], shrunk * 50.0, 1e-12)
-    free = random_effects(T, t, [VarianceComponent(np.arange(5), scale=0.1, cap=50.0)])
+    free = random_effects(T, t, [VarianceComponent(np.arange(5), prior_size=0.1, max_size=50.0)])
     assert free.sizes[0] > 10.0 * found.sizes[0]
 
 
@@ -202,7 +204,7 @@ def test_tied_column_takes_size_of_others():
 def test_a_size_is_no_less_than_the_least_and_that_alone_is_no_cap(least):
     T, t = 10.0 * np.eye(4), np.array([0.1, -0.2, 0.1, 0.0])
     found = random_effects(
-        T, t, [VarianceComponent(np.arange(4), scale=0.1, cap=10.0, min_size=least)]
+        T, t, [VarianceComponent(np.arange(4), prior_size=0.1, max_size=10.0, min_size=least)]
     )
     assert min(least, 10.0) <= found.sizes[0] < 2.1 * min(least, 10.0)
     assert not found.at_cap[0]

@@ -96,7 +96,7 @@ def random_blocks(rng: np.random.Generator, count: int) -> list[BlockRows]:
     for _ in range(count):
         length = int(rng.integers(40, 400))
         transform = block_transform(length, 50.0, 4.0, tapered=bool(rng.integers(2)))
-        rows = rng.normal(size=(transform.rows, 19))
+        rows = rng.normal(size=(transform.row_count, 19))
         rows[1:, 0] = 0.0
         moments = {}
         for group in np.unique(transform.groups).tolist():

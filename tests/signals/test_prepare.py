@@ -184,7 +184,7 @@ def test_filtering_before_the_products_or_in_turning_axes_does_not_obey_it():
     log = prepare(record(path, PHI, TIME, ALL), 5.0)
     (block,) = log.blocks
     transform = block_transform(len(TIME), RATE, 5.0, tapered=False)
-    u = transform.cosines(np.arange(transform.rows))
+    u = transform.cosines(np.arange(transform.row_count))
     assert_close(
         block.rows[:, 1:7], u @ rows_of(path.motion(TIME), np.zeros((len(TIME), 6)))[:, 1:7], 1e-12
     )

@@ -27,7 +27,7 @@ def cosines_by_hand(transform: BlockTransform) -> np.ndarray:
 
     The turn is worked out here from what it must do: c to |c| e, everything across both kept.
     """
-    n, k = transform.length, np.arange(transform.rows)
+    n, k = transform.length, np.arange(transform.row_count)
     plain = np.cos(np.pi / n * np.outer(k, np.arange(n) + 0.5)) * np.sqrt(2.0 / n)
     plain[0] /= np.sqrt(2.0)
     plain = plain * transform.window
@@ -48,12 +48,12 @@ def test_rows_are_plain_sums_with_the_cosines(length, tapered):
     columns = np.random.default_rng(length).normal(size=(length, 4))
     columns[:, 0] = 1.0
     found = transform.apply(columns)
-    u = transform.cosines(np.arange(transform.rows))
+    u = transform.cosines(np.arange(transform.row_count))
     scale = np.sqrt(length)
-    assert found.shape == (transform.rows, 4)
+    assert found.shape == (transform.row_count, 4)
     assert_close(found, u @ columns, 1e-12, scale=scale)
     assert_close(u, cosines_by_hand(transform), 1e-11)
-    some = transform.cosines([transform.rows - 1, 1])
+    some = transform.cosines([transform.row_count - 1, 1])
     assert_close(some, u[[-1, 1]], 1e-13)
 
 
@@ -61,14 +61,14 @@ def test_rows_are_plain_sums_with_the_cosines(length, tapered):
 @both
 def test_the_constant_acts_in_the_first_row_alone(length, tapered):
     transform = block_transform(length, RATE, 20.0, tapered=tapered)
-    u = transform.cosines(np.arange(transform.rows))
+    u = transform.cosines(np.arange(transform.row_count))
     of_constant = u.sum(axis=1)
-    assert_close(of_constant[1:], np.zeros(transform.rows - 1), 1e-12, scale=of_constant[0])
+    assert_close(of_constant[1:], np.zeros(transform.row_count - 1), 1e-12, scale=of_constant[0])
     assert of_constant[0] > 0.9 * np.sqrt(length)
     rows = transform.apply(np.ones((length, 2)))
     assert_close(rows[0], [of_constant[0]] * 2, 1e-12)
     assert not rows[1:, 0].any()
-    assert_close(rows[1:, 1], np.zeros(transform.rows - 1), 1e-12, scale=of_constant[0])
+    assert_close(rows[1:, 1], np.zeros(transform.row_count - 1), 1e-12, scale=of_constant[0])
 
 
 @all_lengths
@@ -97,9 +97,9 @@ def test_taper_rises_over_five_percent_with_unit_mean_square():
 @given(st.integers(5, 4000), st.floats(5.0, 2000.0), st.floats(0.001, 0.449))
 def test_rows_reach_the_cutoff_and_are_grouped_by_fixed_edges(length, rate, share):
     transform = block_transform(length, rate, share * rate, tapered=False)
-    frequency = np.arange(transform.rows) * rate / (2.0 * length)
+    frequency = np.arange(transform.row_count) * rate / (2.0 * length)
     assert frequency[-1] <= share * rate * (1.0 + 1e-12)
-    assert transform.rows == length or frequency[-1] + rate / (2.0 * length) > share * rate
+    assert transform.row_count == length or frequency[-1] + rate / (2.0 * length) > share * rate
     groups = transform.groups.tolist()
     assert groups[0] == CONSTANT_GROUP
     for f, group in zip(frequency[1:], groups[1:], strict=True):
@@ -134,7 +134,7 @@ def applied(kernel: np.ndarray, length: int) -> np.ndarray:
 def test_gains_match_the_matrices_written_out(length, tapered):
     transform = block_transform(length, RATE, 10.0, tapered=tapered)
     kernels = np.random.default_rng(length).normal(size=(3, 7))
-    u = transform.cosines(np.arange(transform.rows))
+    u = transform.cosines(np.arange(transform.row_count))
     through = [u @ applied(kernel, length) for kernel in kernels]
     gains = transform.gains(kernels)
     assert sorted(gains) == np.unique(transform.groups).tolist()

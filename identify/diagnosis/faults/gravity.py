@@ -84,7 +84,7 @@ def imu_faults(setup: LogProperties) -> Iterator[Fault]:
         if degrees:
             text, both = f"{text}, and {_GYRO_UNIT_TEXT}", {**scale, **degrees}
             yield discrete_fault(
-                setup, "imu_scale", text, both, mistakes=2, raw_evidence=_SCALE_EVIDENCE
+                setup, "imu_scale", text, both, mistake_count=2, raw_evidence=_SCALE_EVIDENCE
             )
 
 

@@ -75,12 +75,12 @@ def _pose_convention_faults(setup: LogProperties, pose: PoseTable) -> Iterator[F
                     _mistake_texts(pose, reordered, remapped, position, present, sign)
                 )
                 mistakes = reordered + remapped + (sign < 0.0) + (not (unchanged or implied))
-                yield discrete_fault(setup, code, text, patch, mistakes=mistakes)
+                yield discrete_fault(setup, code, text, patch, mistake_count=mistakes)
                 if mistakes == 1 and code != "position_axes" and setup.gravity_added:
                     # Otherwise a position and a force with the other sign would explain it.
                     both = patch | {"world.gravity": rounded_for_schema(-setup.gravity)}
                     text += ", and gravity points the other way"
-                    yield discrete_fault(setup, code, text, both, mistakes=2)
+                    yield discrete_fault(setup, code, text, both, mistake_count=2)
 
 
 def _mistake_texts(

@@ -97,7 +97,7 @@ def _convention_faults(
         if texts:
             code = "rotation_convention" if (kind, order, permuted) != present else "angle_unit"
             mistakes = len(texts) + (permuted != columns)
-            yield discrete_fault(setup, code, " and ".join(texts), patch, mistakes=mistakes)
+            yield discrete_fault(setup, code, " and ".join(texts), patch, mistake_count=mistakes)
 
 
 def _convention_text(
