@@ -34,7 +34,7 @@ from identify.design import (
 )
 from identify.design.d_optimal import random_motion
 from identify.design.periodic import harmonics_within
-from identify.design.prediction import PREDICTED, information_rate
+from identify.design.prediction import PREDICTED_QUANTITIES, information_rate
 from identify.estimation import Estimate
 from identify.inertia import InertialParameters
 from identify.logs import Noise, read_joint_log, synthetic_recording
@@ -55,7 +55,7 @@ QUANTITIES = {
     "centre of mass [mm]": (slice(1, 4), 1e3),
     "inertia [g m²]": (slice(4, 10), 1e3),
 }
-"""Entries of each quantity in `PREDICTED`, and the factor from SI."""
+"""Entries of each quantity in `PREDICTED_QUANTITIES`, and the factor from SI."""
 
 Motion: TypeAlias = Callable[[Array], Array]
 """Function from times to values, rates and second derivatives of axes, shape (3, times, n)."""
@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class Trial(NamedTuple):
-    """Errors of a fit in the order of `PREDICTED`, its 95 % half-widths, and predicted ones."""
+    """Errors of `PREDICTED_QUANTITIES` in a fit, its 95 % half-widths, and predicted ones."""
 
     errors: Array
     fitted: Array
@@ -108,7 +108,7 @@ def compared(estimate: Estimate, truth: InertialParameters, predicted: Array) ->
         np.concatenate(([b.mass], b.com, b.inertia_about_com[np.triu_indices(3)]))
         for b in (estimate.parameters, truth)
     ]
-    intervals = [estimate.intervals[name] for name in PREDICTED]
+    intervals = [estimate.intervals[name] for name in PREDICTED_QUANTITIES]
     fitted = [np.nan if pair is None else 0.5 * (pair[1] - pair[0]) for pair in intervals]
     return Trial(of_body[0] - of_body[1], np.array(fitted), predicted)
 
@@ -119,7 +119,7 @@ def predicted_widths(
     """Predict the half-widths that samples of a motion, shape (3, N, n), give of a body."""
     information = information_rate(problem.rows(motion).regressor, 10, problem.rate_hz)
     widths = PredictedPrecision(body, information, EarlierFit.of(None)).half_widths(seconds)
-    return np.array([widths[name] for name in PREDICTED])
+    return np.array([widths[name] for name in PREDICTED_QUANTITIES])
 
 
 def wrist_trials(count: int) -> dict[str, list[Trial]]:

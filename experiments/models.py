@@ -103,11 +103,11 @@ def _add_model(count: Count, path: Path) -> Count:
     """Return the counts with the inertials of a model added."""
     programs = installed()
     document, model_format = open_model(path)
-    entries = [entry for entry in model_format.read(document) if entry.inertial is not None]
+    entries = [entry for entry in model_format.read(document) if entry.inertial_element is not None]
     massless = sum(entry.inertia.massless for entry in entries)
     count = count._replace(massless=count.massless + massless)
     inertials = [
-        (entry.inertia, document.content[slice(*document.span(entry.inertial))].decode())
+        (entry.inertia, document.content[slice(*document.span(entry.inertial_element))].decode())
         for entry in entries
         if not entry.inertia.massless
     ]

@@ -18,7 +18,7 @@ from identify.regressors import Statistics
 from identify.regressors.statistics import sum_statistics
 from identify.serialisation import from_json_and_arrays, to_json_and_arrays
 
-_VERSION = 1
+_FILE_VERSION = 1
 """Version of the file's layout."""
 
 _MAX_SAVED_BLOCKS = 20
@@ -84,7 +84,7 @@ def write_arm(arm: SavedArm, path: Path | str) -> Path:
 def arm_text(arm: SavedArm) -> str:
     """Return the text of an arm.json."""
     arrays: dict[str, np.ndarray] = {}
-    document = {"schema_version": _VERSION, "arm": to_json_and_arrays(arm, arrays, "arm")}
+    document = {"schema_version": _FILE_VERSION, "arm": to_json_and_arrays(arm, arrays, "arm")}
     document["arrays"] = {name: values.tolist() for name, values in arrays.items()}
     return json.dumps(document) + "\n"
 
@@ -102,7 +102,7 @@ def read_arm(path: Path | str) -> SavedArm:
         document = json.loads(content)
         version = document["schema_version"]
         arrays = {name: np.array(values) for name, values in document["arrays"].items()}
-        arm = from_json_and_arrays(document["arm"], arrays) if version == _VERSION else None
+        arm = from_json_and_arrays(document["arm"], arrays) if version == _FILE_VERSION else None
     except (ValueError, KeyError, TypeError, AttributeError, ModelError) as error:
         why = f"no key {error}" if isinstance(error, KeyError) else error
         raise ModelError(
@@ -111,7 +111,7 @@ def read_arm(path: Path | str) -> SavedArm:
         ) from error
     if not isinstance(arm, SavedArm):
         raise ModelError(
-            f"{path}: has version {version!r}, expected {_VERSION}; fit the arm again with this "
-            "version of the toolkit"
+            f"{path}: has version {version!r}, expected {_FILE_VERSION}; fit the arm again with "
+            "this version of the toolkit"
         )
     return arm

@@ -174,7 +174,8 @@ def _payload(
     decided, phi = _combine_decided_by(both), remainder.phi
     if _impossible_beyond_rounding(remainder):
         beyond_noise = (
-            remainder.deviations is None or remainder.deviations > IMPOSSIBLE_PAYLOAD_SIGMA
+            remainder.violation_sigmas is None
+            or remainder.violation_sigmas > IMPOSSIBLE_PAYLOAD_SIGMA
         )
         if beyond_noise or not remainder.verdict.mass > 0.0:
             raise ImpossibleDifference(remainder.verdict, ())
@@ -195,7 +196,7 @@ def _impossible_beyond_rounding(remainder: BodyDifference) -> bool:
 def _payload_notes(remainder: BodyDifference, both: Sequence[SavedEstimate]) -> Iterator[str]:
     if _impossible_beyond_rounding(remainder):
         yield (
-            f"the difference itself is physically inconsistent by {remainder.deviations:.1f} "
+            f"the difference itself is physically inconsistent by {remainder.violation_sigmas:.1f} "
             f"standard deviations, which noise explains; the result is the nearest consistent body "
             f"with the same mass and centre of mass"
         )

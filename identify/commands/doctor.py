@@ -18,7 +18,7 @@ from identify.commands.command import Command, Outcome
 DISTRIBUTION = "inertia-identify"
 """Distribution name of this package on the package index."""
 
-FOREIGN = "identify"
+NAMESAKE = "identify"
 """Another distribution on PyPI with the same import name, a dependency of pre-commit."""
 
 PROGRAM, ALIAS = "identify", "inertia-identify"
@@ -156,13 +156,13 @@ def list_extras() -> Iterator[InstallationCheck]:
 
 def check_names() -> Iterator[InstallationCheck]:
     """Check that `import identify` and the program `identify` belong to this package."""
-    foreign = installed_version(FOREIGN)
+    foreign = installed_version(NAMESAKE)
     remedy = (
-        f"pip uninstall {FOREIGN}, then install {DISTRIBUTION} again with --force-reinstall "
+        f"pip uninstall {NAMESAKE}, then install {DISTRIBUTION} again with --force-reinstall "
         f"--no-deps; keep pre-commit, which depends on it, in a separate environment"
     )
     if foreign is not None:
-        other = f"the PyPI package {FOREIGN} {foreign} is installed and has the same import name"
+        other = f"the PyPI package {NAMESAKE} {foreign} is installed and has the same import name"
         yield InstallationCheck(_FAILED, f"{other}: {remedy}")
     elif not hasattr(import_module("identify"), "read_log"):
         path = getattr(sys.modules["identify"], "__file__", None)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from identify.inertia import InertialParameters
 
 
-_FORMATS = (
+_FORMAT_HELP = (
     "Format: urdf, sdf, mjcf (an inertial element); drake, dart (Python); abb, fanuc, franka, "
     "franka_desk, kuka, ros, ur, yaskawa (payload settings). Required unless --into gives a file."
 )
@@ -58,7 +58,7 @@ class ExportCommand(Command):
     estimate: Annotated[Path, Positional, option("BODY", "(required)")]
     """The body: an estimate.json, JSON with mass, com and inertia_about_com, or MODEL#LINK."""
 
-    to: Annotated[str | None, option("NAME", help=_FORMATS)] = None
+    to: Annotated[str | None, option("NAME", help=_FORMAT_HELP)] = None
 
     frame: Annotated[
         tuple[float, float, float, float, float, float, float] | None,
@@ -162,7 +162,7 @@ class ExportCommand(Command):
         from identify.exchange import export_body
 
         export = export_body(body, str(self.to), largest_mass=self.largest_mass, digits=self.digits)
-        lost = tuple(f"differs from the estimate: {change}" for change in export.lost)
+        lost = tuple(f"differs from the estimate: {change}" for change in export.lost_information)
         return export.text.encode(), (*lost, *self._frame_remark(), *export.notes)
 
     def _frame_remark(self) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 RESULTS_FOLDER = ".fits"
 """Name of the folder of the result rows, within the output folder."""
 
-_STUDY = "fit --each"
+_STUDY_NAME = "fit --each"
 _FIELDS_WITHOUT_EFFECT = ("output", "report", "invocation")
 """Fields of `BatchFitSettings` that do not change an estimate; all others are in a log's key."""
 
@@ -148,7 +148,7 @@ def _open_store(output: Path, jobs: Sequence[LogJob]) -> Store:
     """Open the result rows of a folder, and lock it for this process."""
     try:
         return Store(
-            output / RESULTS_FOLDER, StoreInfo(_STUDY, {"log": [job.name for job in jobs]})
+            output / RESULTS_FOLDER, StoreInfo(_STUDY_NAME, {"log": [job.name for job in jobs]})
         )
     except FolderInUse as error:
         raise OutputError(
@@ -231,7 +231,7 @@ def _log_columns(job: LogJob) -> Row:
     return {
         "key": job.key,
         "code": code_fingerprint().short,
-        "study": _STUDY,
+        "study": _STUDY_NAME,
         "log": job.name,
         "log_data": " ".join(sha256 for _, sha256 in job.files),
     }

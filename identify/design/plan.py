@@ -22,7 +22,7 @@ class MotionPlan:
             and x from its attitude at the start, R = R_z R_y R_x.
         times: from zero to the end, evenly spaced, shape (N,) [s].
         values: positions, velocities and accelerations of the axes, shape (3, N, n) [rad or m].
-        robot: whether axes are joints of a robot.
+        of_joints: whether axes are joints of a robot.
         prismatic: whether each axis translates, shape (n,).
         remarks: which limits hold, and what was not checked, one sentence each.
     """
@@ -30,7 +30,7 @@ class MotionPlan:
     axes: tuple[str, ...]
     times: Array
     values: Array
-    robot: bool
+    of_joints: bool
     prismatic: Flags
     remarks: tuple[str, ...]
 

@@ -25,7 +25,7 @@ from identify.pipeline.required_precision import INTERVAL_NAMES, RequiredPrecisi
 from identify.robots import RobotModel
 from identify.significance import HALF_WIDTH_SIGMA
 
-PREDICTED = tuple(name for names in INTERVAL_NAMES.values() for name in names)
+PREDICTED_QUANTITIES = tuple(name for names in INTERVAL_NAMES.values() for name in names)
 """Names of the quantities with a predicted half-width: mass, centre of mass, inertia about it."""
 
 _LONGEST_SECONDS = 3600.0
@@ -36,11 +36,11 @@ class EarlierFit(NamedTuple):
     """Knowledge of the ten parameters from an earlier fit; zeros without one.
 
     Attributes:
-        known: information, shape (10, 10).
+        information: inverse covariance of the fit without `calibration`, shape (10, 10).
         calibration: covariance from errors of scale, which no motion lowers, shape (10, 10).
     """
 
-    known: Array
+    information: Array
     calibration: Array
 
     @classmethod
@@ -69,7 +69,7 @@ class PredictedPrecision:
     earlier: EarlierFit
 
     def half_widths(self, seconds: float) -> Mapping[str, float]:
-        """Return the half-width of each of `PREDICTED` after some time of the motion [SI].
+        """Return half-widths of `PREDICTED_QUANTITIES` after some time of the motion [SI].
 
         Infinite where the motion does not identify the quantity.
         """
@@ -80,7 +80,7 @@ class PredictedPrecision:
         spread = np.einsum("ij,jk,ik->i", jacobian[:, :k], covariance, jacobian[:, :k])
         identified = ~jacobian[:, k:].any(axis=1)
         widths = np.where(identified, HALF_WIDTH_SIGMA * np.sqrt(spread), np.inf)
-        return {name: float(widths[ESTIMATED_QUANTITIES.index(name)]) for name in PREDICTED}
+        return {n: float(widths[ESTIMATED_QUANTITIES.index(n)]) for n in PREDICTED_QUANTITIES}
 
     def widest_half_width(self, need: RequiredPrecision, seconds: float) -> float | None:
         """Return the widest half-width of a need in its unit; None if it is not identified."""

@@ -45,7 +45,7 @@ def urscript(plan: MotionPlan, name: str) -> str:
     _require_revolute(plan, "URScript")
     samples = _every(plan, _UR_RATE_HZ)
     spacing = plan.times[samples][1]
-    if plan.robot:
+    if plan.of_joints:
         targets = [f"[{_numbers(point)}]" for point in plan.values[0][samples]]
         begin = f"movej({targets[0]}, a=0.5, v=0.3)"
     else:
@@ -67,19 +67,19 @@ def krl(plan: MotionPlan, name: str) -> str:
     """Return a KRL program: a spline through the points, timed by TIME_BLOCK."""
     _require_revolute(plan, "KRL")
     points = np.degrees(plan.values[0])[_every(plan, _POINT_RATE_HZ)]
-    names = [f"A{k}" for k in range(1, points.shape[1] + 1)] if plan.robot else ["A", "B", "C"]
-    fixed = "" if plan.robot else "X 0, Y 0, Z 0, "
-    move, spline = ("SPTP", "PTP_SPLINE") if plan.robot else ("SPL", "SPLINE")
+    names = [f"A{k}" for k in range(1, points.shape[1] + 1)] if plan.of_joints else ["A", "B", "C"]
+    fixed = "" if plan.of_joints else "X 0, Y 0, Z 0, "
+    move, spline = ("SPTP", "PTP_SPLINE") if plan.of_joints else ("SPL", "SPLINE")
 
     def target(point: Array) -> str:
         values = ", ".join(f"{n} {v:.4f}" for n, v in zip(names, point, strict=True))
-        return f"{'' if plan.robot else 'first_pose : '}{{{fixed}{values}}}"
+        return f"{'' if plan.of_joints else 'first_pose : '}{{{fixed}{values}}}"
 
-    head = f"  PTP {target(points[0])}\n" if plan.robot else "  first_pose = $POS_ACT\n"
+    head = f"  PTP {target(points[0])}\n" if plan.of_joints else "  first_pose = $POS_ACT\n"
     parts = "".join(
         f"    {move} {target(point)}\n    TIME_BLOCK PART = 1\n" for point in points[1:]
     )
-    declared = "" if plan.robot else "  DECL FRAME first_pose\n"
+    declared = "" if plan.of_joints else "  DECL FRAME first_pose\n"
     return (
         f"{_comments(plan, ';')}DEF {name}()\n{declared}  BAS(#INITMOV, 0)\n"
         f"  BAS(#VEL_PTP, 10)\n{head}  WAIT SEC 2\n  {spline}\n    TIME_BLOCK START\n{parts}"
@@ -103,7 +103,7 @@ def rapid(plan: MotionPlan, name: str) -> str:
     samples = _every(plan, _POINT_RATE_HZ)
     spacing = plan.times[samples][1]
     points = np.degrees(plan.values[0])[samples]
-    if plan.robot:
+    if plan.of_joints:
         padded = np.pad(points, ((0, 0), (0, 6 - points.shape[1])))
         free = "[9E9, 9E9, 9E9, 9E9, 9E9, 9E9]"
         targets = [f"MoveAbsJ [[{_numbers(point, 4)}], {free}]" for point in padded]
@@ -115,14 +115,14 @@ def rapid(plan: MotionPlan, name: str) -> str:
         begin = "    start := CRobT(\\Tool:=sensor \\WObj:=wobj0);\n"
     moves = "".join(f"    {each}, v1000 \\T:={spacing:g}, z1, {tool};\n" for each in targets[1:])
     return (
-        f"{_comments(plan, '!')}MODULE IdentifyMotion\n{'' if plan.robot else _RAPID_TOOL}"
+        f"{_comments(plan, '!')}MODULE IdentifyMotion\n{'' if plan.of_joints else _RAPID_TOOL}"
         f"  PROC {name}()\n{declared}{begin}    WaitTime 2;\n{moves}  ENDPROC\nENDMODULE\n"
     )
 
 
 def joint_trajectory(plan: MotionPlan, name: str) -> str:
     """Return a `trajectory_msgs/JointTrajectory` as YAML, with velocities and accelerations."""
-    if not plan.robot:
+    if not plan.of_joints:
         raise ProblemError(
             "a JointTrajectory needs the joints of a robot; design with --robot arm.urdf"
         )
@@ -138,7 +138,7 @@ def joint_trajectory(plan: MotionPlan, name: str) -> str:
 
 
 def _require_revolute(plan: MotionPlan, language: str) -> None:
-    if plan.robot and (plan.prismatic.any() or len(plan.axes) > 6):
+    if plan.of_joints and (plan.prismatic.any() or len(plan.axes) > 6):
         raise ProblemError(
             f"{language}: expected up to 6 revolute joints, got {len(plan.axes)}"
             f"{' with prismatic ones' if plan.prismatic.any() else ''}; use the CSV or ROS"

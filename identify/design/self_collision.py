@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Array
-from identify.design.workspace import MARGIN
+from identify.design.workspace import LIMIT_MARGIN
 from identify.robots import RobotModel
 
 _RANDOM_POSITIONS = 20
@@ -91,12 +91,12 @@ class SelfCollision:
             jacobians[k] = pinocchio.computeJointJacobians(self.model, data, q[k])
             for pair, (result, clearance) in enumerate(zip(results, self.clearances, strict=True)):
                 if result.min_distance < clearance:
-                    closer[k, pair] = (clearance - result.min_distance) / MARGIN
+                    closer[k, pair] = (clearance - result.min_distance) / LIMIT_MARGIN
                     points[k, pair] = result.getNearestPoint1()
                     normals[k, pair] = result.normal
         # A distance grows by the velocity of the second shape relative to the first on the normal.
         wrenches = np.concatenate((normals, np.cross(points, normals)), axis=-1)
-        return closer, -(wrenches @ jacobians) * self._moved_joints() / MARGIN
+        return closer, -(wrenches @ jacobians) * self._moved_joints() / LIMIT_MARGIN
 
     def _moved_joints(self) -> Array:
         """Return 1 for joints that move the second shape of a pair alone, −1 the first alone."""

@@ -17,7 +17,7 @@ from identify.spatial.columns import PROPER_ACCELERATION
 FEWEST_POSES = 3
 """Poses that determine mass, centre of mass and the six offsets of a sensor: 18 equations."""
 
-_STARTS = 20
+_RANDOM_STARTS = 20
 """Random sets of poses from which the search starts."""
 
 
@@ -94,7 +94,7 @@ def design_static_poses(
         np.append(
             np.arccos(rng.uniform(np.cos(tilt), 1.0, count)), rng.uniform(0.0, 2.0 * np.pi, count)
         )
-        for _ in range(_STARTS)
+        for _ in range(_RANDOM_STARTS)
     ]
     bounds = [(0.0, tilt)] * count + [(None, None)] * count
     solutions = [minimize(cost, x, jac=True, method="L-BFGS-B", bounds=bounds) for x in starts]

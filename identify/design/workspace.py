@@ -18,7 +18,7 @@ from identify.robots import FramePlacement, RobotModel, link_poses
 from identify.robots.robot_model import BASE
 from identify.spatial import Pose
 
-MARGIN = 0.1
+LIMIT_MARGIN = 0.1
 """Distance from a limit at which its share is zero [m]."""
 
 
@@ -33,7 +33,7 @@ class ReachLimits:
         links: names of the moving links.
         box: lowest and highest position of the tool's origin, shape (3, 2) [m]; infinite for none.
         floor: lowest height of all points [m]; −∞ for none.
-        complete: whether all links have their geometry in the model; else frames' origins serve.
+        all_have_geometry: whether all links have it in the model; else origins of frames serve.
     """
 
     tool: FramePlacement
@@ -41,7 +41,7 @@ class ReachLimits:
     links: tuple[str, ...]
     box: Array
     floor: float
-    complete: bool
+    all_have_geometry: bool
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,7 +60,9 @@ class ReachLimits:
             yield f"The origin of the tool stays within {text} m of the base."
         if np.isfinite(self.floor):
             missing = (
-                "" if self.complete else ", of links without geometry only the origins of frames"
+                ""
+                if self.all_have_geometry
+                else ", of links without geometry only the origins of frames"
             )
             yield f"All links stay above z = {self.floor:g} m of the base{missing}."
 
@@ -85,7 +87,7 @@ class ReachLimits:
             for link, points in zip(links, self.points, strict=True):
                 heights = link.position[:, 2, None] + link.rotation[:, 2] @ points[:, :3].T
                 distances.append((heights - points[:, 3]).min(axis=1, initial=np.inf) - self.floor)
-        shares = 1.0 - np.stack(distances, axis=1) / MARGIN
+        shares = 1.0 - np.stack(distances, axis=1) / LIMIT_MARGIN
         return np.maximum(shares, -1.0)  # far inside, where no gradient is needed
 
 

@@ -52,7 +52,7 @@ class WristProblem:
         payload: rough parameters of the body, with the sensor's range.
         tilt: largest angle between gravity in the body and its direction there at the start [rad];
             π if there is no limit.
-        range: largest force and torque on each axis [N], [N m]; infinite if there is no limit.
+        sensor_range: largest force and torque on each axis [N], [N m]; infinite for no limit.
     """
 
     limits: AxisLimits
@@ -60,7 +60,7 @@ class WristProblem:
     noise: WrenchNoise
     payload: Phi
     tilt: float = np.pi
-    range: tuple[float, float] = (np.inf, np.inf)
+    sensor_range: tuple[float, float] = (np.inf, np.inf)
 
     def __post_init__(self) -> None:
         require_tilt(self.tilt)
@@ -68,8 +68,8 @@ class WristProblem:
             raise ProblemError(
                 "gravity: expected its components in axes of the tool at the start, got zero"
             )
-        if not min(self.range) > 0.0:
-            force, torque = self.range
+        if not min(self.sensor_range) > 0.0:
+            force, torque = self.sensor_range
             raise ProblemError(
                 "range of the sensor: expected a force and a torque above zero, got "
                 f"{force:g} N and {torque:g} N m"
@@ -172,7 +172,7 @@ class WristProblem:
     @property
     def _range_shares(self) -> Array:
         """Share of the sensor's range on each axis for each feature, shape (12, 6)."""
-        return FEATURE_TENSOR @ self.payload / np.repeat(self.range, 3)
+        return FEATURE_TENSOR @ self.payload / np.repeat(self.sensor_range, 3)
 
 
 def wrist_limits(angle: Vec3, speed: float, acceleration: float) -> AxisLimits:

@@ -215,7 +215,7 @@ def estimate_text(estimate: SavedEstimate) -> str:
         "frame": estimate.frame,
         "frames": estimate.frames,
         **_body_numbers(body, estimate.decided_by),
-        **{key: getattr(estimate, key) for key in _FIELDS if key not in ("frame", "frames")},
+        **{key: getattr(estimate, key) for key in _FILE_FIELDS if key not in ("frame", "frames")},
     }
     to_json = partial(json.dumps, allow_nan=False, default=_to_plain)
     digest = contents_digest(to_json(document))
@@ -289,5 +289,5 @@ def _stable_quaternion(rotation: Mat33) -> list[float]:
 _MAX_QUATERNION_ROUNDS = 10
 """Maximum number of rounds of writing and reading a quaternion."""
 
-_FIELDS = tuple(entry.name for entry in fields(SavedEstimate) if entry.name != "parameters")
+_FILE_FIELDS = tuple(entry.name for entry in fields(SavedEstimate) if entry.name != "parameters")
 """Fields of `SavedEstimate` that are written to the file, in their order."""

@@ -109,7 +109,7 @@ def model_with_comment(content: bytes, path: Path, lines: Sequence[str]) -> byte
     """
     document = parse_xml(content, path)
     comment = (_xml_comment(lines) + "\n").replace("\n", document.newline).encode("ascii")
-    return content[: document.root.start] + comment + content[document.root.start :]
+    return content[: document.root.start_byte] + comment + content[document.root.start_byte :]
 
 
 def _xml_comment(lines: Sequence[str]) -> str:

@@ -53,12 +53,12 @@ class InertiaTypo(NamedTuple):
     Attributes:
         inertia: corrected ixx, ixy, ixz, iyy, iyz, izz [kg m²], in the axes printed, shape (6,).
         text: sentence on the error and the corrected numbers.
-        clear: whether the evidence is clear enough for an automatic repair.
+        is_conclusive: whether the evidence is clear enough for an automatic repair.
     """
 
     inertia: Array
     text: str
-    clear: bool
+    is_conclusive: bool
 
 
 def find_typo(
@@ -92,9 +92,9 @@ def find_typo(
     typos = list(filter(plausible, candidates)) or list(filter(plausible, _outlying_moment(six)))
     if not typos:
         return None
-    typo = next((typo for typo in typos if typo.clear), typos[0])
+    typo = next((typo for typo in typos if typo.is_conclusive), typos[0])
     change, *others = dict.fromkeys(_format_changes(six, other.inertia) for other in (typo, *typos))
-    text = f"{'likely' if typo.clear else 'perhaps'} a typo, {typo.text}: {change} kg m²"
+    text = f"{'likely' if typo.is_conclusive else 'perhaps'} a typo, {typo.text}: {change} kg m²"
     return typo._replace(text="; possible, too: ".join((text, *others[:2])))
 
 

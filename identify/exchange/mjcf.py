@@ -58,8 +58,8 @@ class Mjcf(ModelFormat):
     """Model format MJCF: `<inertial pos quat mass diaginertia>` or `fullinertia`."""
 
     name: ClassVar[str] = "mjcf"
-    roots: ClassVar[tuple[str, ...]] = ("mujoco", "mujocoinclude")
-    principal: ClassVar[bool] = True
+    root_tags: ClassVar[tuple[str, ...]] = ("mujoco", "mujocoinclude")
+    has_principal_moments: ClassVar[bool] = True
     has_geometry: ClassVar[bool] = False
 
     def links(self, document: XmlDocument) -> Iterator[LinkEntry]:
@@ -79,14 +79,14 @@ class Mjcf(ModelFormat):
             name = body.attributes.get("name") or f"unnamed body {number}"
             inertial = body.find("inertial")
             if by_geoms:
-                inertia = _inertia_from_geoms(name, body, compiled[body.start])
+                inertia = _inertia_from_geoms(name, body, compiled[body.start_byte])
                 yield LinkEntry(inertia, body, inertial)
             elif inertial is None:
                 yield massless_link(name, body)
             else:
                 read = partial(_read_body, document, name, body, inertial, settings, largest)
                 entry = read_link(document, name, body, read)
-                inertia = _scale_to_total_mass(entry.inertia, compiled.get(body.start))
+                inertia = _scale_to_total_mass(entry.inertia, compiled.get(body.start_byte))
                 yield entry._replace(inertia=inertia) if total else entry
 
     def inertial(self, body: RoundedBody, newline: str = "", step: str = "") -> str:
@@ -126,14 +126,14 @@ class Mjcf(ModelFormat):
         """Yield the names of massless bodies with a joint and no fixed children with mass."""
         # A body has mass if it or a child fixed to it has mass; children follow their parents.
         has_mass: dict[int, bool] = {}
-        for body, inertia in reversed([(entry.link, entry.inertia) for entry in entries]):
-            has_mass[body.start] = not inertia.massless or any(
-                has_mass.get(child.start, False)
+        for body, inertia in reversed([(entry.link_element, entry.inertia) for entry in entries]):
+            has_mass[body.start_byte] = not inertia.massless or any(
+                has_mass.get(child.start_byte, False)
                 for child in body.find_all("body")
                 if not _has_joint(child)
             )
         for entry in entries:
-            if _has_joint(entry.link) and not has_mass[entry.link.start]:
+            if _has_joint(entry.link_element) and not has_mass[entry.link_element.start_byte]:
                 yield entry.inertia.name
 
     def require_writable(self, document: XmlDocument) -> None:

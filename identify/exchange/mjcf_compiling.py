@@ -85,9 +85,9 @@ def compiled_bodies(document: XmlDocument, bodies: Sequence[XmlElement]) -> dict
     model, reason = _compile_if_small(document, messages)
     if model is None:
         note = f"{_FROM_GEOMS_NOTE}, {reason}"
-        return {body.start: CompiledBody(None, note) for body in bodies}
+        return {body.start_byte: CompiledBody(None, note) for body in bodies}
     if model.nbody - 1 == len(bodies):
-        compiled = {body.start: _read_body(model, n) for n, body in enumerate(bodies, 1)}
+        compiled = {body.start_byte: _read_body(model, n) for n, body in enumerate(bodies, 1)}
     else:
         compiled = _match_by_name(document, bodies, model)
     first = next((start for start, body in compiled.items() if body.phi is not None), None)
@@ -198,11 +198,13 @@ def _match_by_name(
     for body in bodies:
         name = body.attributes.get("name", "")
         if not name:
-            matches[body.start] = CompiledBody(None, unnamed)
+            matches[body.start_byte] = CompiledBody(None, unnamed)
         elif name in numbers:
-            matches[body.start] = _read_body(model, numbers[name])
+            matches[body.start_byte] = _read_body(model, numbers[name])
         else:
-            matches[body.start] = _first_copy(model, name, numbers, separators.get(body.start, ()))
+            matches[body.start_byte] = _first_copy(
+                model, name, numbers, separators.get(body.start_byte, ())
+            )
     return matches
 
 
@@ -225,7 +227,7 @@ def _separators(document: XmlDocument) -> dict[int, tuple[str, ...]]:
     stack: list[tuple[XmlElement, tuple[str, ...]]] = [(document.root, ())]
     while stack:
         element, enclosing = stack.pop()
-        separators[element.start] = enclosing
+        separators[element.start_byte] = enclosing
         if element.tag == "replicate":
             enclosing = (element.attributes.get("sep", ""), *enclosing)
         stack.extend((child, enclosing) for child in element.children)

@@ -45,15 +45,15 @@ class LinkEntry(NamedTuple):
 
     Attributes:
         inertia: as read.
-        link: the element of the link.
-        inertial: the element of its inertia, or None.
+        link_element: the element of the link.
+        inertial_element: the element of its inertia, or None.
         frame: mass, pose and inertia in the axes of the file; None if they are not complete in the
             file.
     """
 
     inertia: LinkInertia
-    link: XmlElement
-    inertial: XmlElement | None = None
+    link_element: XmlElement
+    inertial_element: XmlElement | None = None
     frame: InertialFrame | None = None
 
 
@@ -62,15 +62,15 @@ class ModelFormat(ABC):
 
     Attributes:
         name: its key in `MODEL_FORMATS`.
-        roots: tags of the root element that identify it.
-        principal: whether it has principal moments with their axes instead of six numbers.
+        root_tags: tags of the root element that identify it.
+        has_principal_moments: whether it has them, with their axes, instead of six numbers.
         rod_margin: smallest second moment of a rod that is written, as a share of their sum.
         has_geometry: whether the shapes of its links are read.
     """
 
     name: ClassVar[str]
-    roots: ClassVar[tuple[str, ...]]
-    principal: ClassVar[bool] = False
+    root_tags: ClassVar[tuple[str, ...]]
+    has_principal_moments: ClassVar[bool] = False
     rod_margin: ClassVar[float] = MIN_MOMENT_RATIO
     has_geometry: ClassVar[bool] = True
 
@@ -136,7 +136,9 @@ class ModelFormat(ABC):
 
     def rounded(self, phi: Phi, digits: int) -> RoundedBody:
         """Round a body to the numbers that the format contains, about the centre of mass."""
-        return round_body(phi, principal=self.principal, digits=digits, rod_margin=self.rod_margin)
+        return round_body(
+            phi, principal=self.has_principal_moments, digits=digits, rod_margin=self.rod_margin
+        )
 
     def rounded_in_frame(
         self, inertial: XmlElement, frame: InertialFrame, digits: int = DEFAULT_DIGITS

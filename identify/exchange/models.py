@@ -82,7 +82,7 @@ def detect_format(document: XmlDocument) -> ModelFormat:
     """
     root, forms = document.root, MODEL_FORMATS.values()
     for form in forms:
-        if root.tag in form.roots:
+        if root.tag in form.root_tags:
             return form
-    known = ", ".join(f"<{tag}> ({form.name})" for form in forms for tag in form.roots)
+    known = ", ".join(f"<{tag}> ({form.name})" for form in forms for tag in form.root_tags)
     raise document.error(f"<{root.tag}> is not a robot model; expected one of {known}", root)

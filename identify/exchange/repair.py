@@ -245,7 +245,7 @@ class _LinkContext:
     def unit_density_shape(self) -> ShapeInertia:
         """Return the link's geometry filled with 1 kg/m³; raise `ModelError` if that fails."""
         return inertia_from_shapes(
-            self.form.geometry(self.document, self.entry.link), self.document.path
+            self.form.geometry(self.document, self.entry.link_element), self.document.path
         )
 
     def contradicts(self, inertia: Mat33) -> bool:
@@ -307,7 +307,7 @@ def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | 
     if check_consistency(phi).impossible:
         nearest = nearest_consistent(phi, margin=MIN_MOMENT_RATIO)
         against = context is not None and context.contradicts(inertia_about_com(nearest.phi))
-        if typo is not None and (typo.clear or against):
+        if typo is not None and (typo.is_conclusive or against):
             phi, correction = np.concatenate((phi[:4], typo.inertia)), typo.text
         else:
             phi, distance = nearest.phi, float(nearest.distance)

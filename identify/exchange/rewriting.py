@@ -71,7 +71,7 @@ def rewrite_model(
         form.require_writable(document)
 
     def write(entry: LinkEntry, phi: Array) -> tuple[RoundedBody, Iterable[Edit]]:
-        link, inertial = entry.link, entry.inertial
+        link, inertial = entry.link_element, entry.inertial_element
         body = form.rounded(phi, digits)
         if inertial is not None:
             return body, form.edits(document, inertial, body, whole=True)
@@ -81,12 +81,14 @@ def rewrite_model(
         return body, [insertion_edit(document, link, [text], first=True)]
 
     def write_inertia(entry: LinkEntry, inertia: Array) -> tuple[RoundedBody, Iterable[Edit]]:
-        if entry.inertial is None or entry.frame is None:
+        if entry.inertial_element is None or entry.frame is None:
             name = entry.inertia.name
-            raise document.error(f"link {name!r}: its inertia is not stored here", entry.link)
+            raise document.error(
+                f"link {name!r}: its inertia is not stored here", entry.link_element
+            )
         frame = entry.frame._replace(inertia=inertia)
-        body = form.rounded_in_frame(entry.inertial, frame, digits)
-        return body, form.edits(document, entry.inertial, body, whole=False)
+        body = form.rounded_in_frame(entry.inertial_element, frame, digits)
+        return body, form.edits(document, entry.inertial_element, body, whole=False)
 
     entries = {entry.inertia.name: entry for entry in form.read(document)}
     edits: list[Edit] = []
@@ -159,7 +161,7 @@ def link_shapes(path: Path | str) -> Mapping[str, ShapeInertia]:
     for entry in form.read(document):
         with suppress(ModelError):
             shapes[entry.inertia.name] = inertia_from_shapes(
-                form.geometry(document, entry.link), document.path
+                form.geometry(document, entry.link_element), document.path
             )
     return shapes
 

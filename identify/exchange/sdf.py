@@ -51,7 +51,7 @@ class Sdf(ModelFormat):
     """Model format SDFormat: `<inertial>` with `<pose>`, `<mass>`, `<inertia>`, added mass."""
 
     name: ClassVar[str] = "sdf"
-    roots: ClassVar[tuple[str, ...]] = ("sdf", "gazebo")
+    root_tags: ClassVar[tuple[str, ...]] = ("sdf", "gazebo")
     rod_margin: ClassVar[float] = _ROD_MARGIN
 
     def links(self, document: XmlDocument) -> Iterator[LinkEntry]:

@@ -42,7 +42,7 @@ class Urdf(ModelFormat):
     """Model format URDF: `<inertial>` with `<origin xyz rpy>`, `<mass>` and `<inertia>`."""
 
     name: ClassVar[str] = "urdf"
-    roots: ClassVar[tuple[str, ...]] = ("robot",)
+    root_tags: ClassVar[tuple[str, ...]] = ("robot",)
 
     def links(self, document: XmlDocument) -> Iterator[LinkEntry]:
         """Yield every link of a URDF; xacro files are rejected."""
@@ -86,7 +86,7 @@ class Urdf(ModelFormat):
             for entry in entries
             if not entry.inertia.massless
             # MuJoCo computes the inertia of a link without <inertial> from its shapes.
-            or (entry.inertial is None and entry.link.find("collision") is not None)
+            or (entry.inertial_element is None and entry.link_element.find("collision") is not None)
         }
         for entry in entries:
             name = entry.inertia.name

@@ -68,24 +68,24 @@ class XmlElement:
         tag: its name, a prefix included.
         attributes: by name, in the file's order.
         line: of its start tag, one-based.
-        start: byte of its start tag.
-        close: byte of its end tag; without one, any byte behind the start tag.
+        start_byte: byte of its start tag.
+        end_tag_byte: byte of its end tag; without one, any byte behind the start tag.
         children: elements inside, in order.
-        parts: pieces of its character data, without that of its children.
+        text_pieces: pieces of its character data, without that of its children.
     """
 
     tag: str
     attributes: Mapping[str, str]
     line: int
-    start: int
-    close: int = -1
+    start_byte: int
+    end_tag_byte: int = -1
     children: list[XmlElement] = field(default_factory=list)
-    parts: list[str] = field(default_factory=list)
+    text_pieces: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
         """Text of the element, without the text of its children."""
-        return "".join(self.parts)
+        return "".join(self.text_pieces)
 
     def find(self, tag: str) -> XmlElement | None:
         """Return the first child with a tag, or None."""
@@ -114,7 +114,7 @@ class XmlDocument:
 
     def start_tag(self, element: XmlElement) -> tuple[int, int]:
         """Return the byte range of an element's start tag; the end is exclusive."""
-        match = _START_TAG.match(self.content, element.start)
+        match = _START_TAG.match(self.content, element.start_byte)
         if match is None:
             raise self.error(f"cannot locate the start tag <{element.tag}> in the file", element)
         return match.span()
@@ -128,12 +128,12 @@ class XmlDocument:
         """Return the byte range of an element, tags included."""
         if self.is_empty_tag(element):
             return self.start_tag(element)
-        return element.start, self.content.index(b">", element.close) + 1
+        return element.start_byte, self.content.index(b">", element.end_tag_byte) + 1
 
     def indent(self, element: XmlElement) -> str:
         """Return the indentation of an element; empty if other text precedes it on its line."""
-        ends = (self.content.rfind(end, 0, element.start) for end in (b"\n", b"\r"))
-        line = self.content[max(ends) + 1 : element.start]
+        ends = (self.content.rfind(end, 0, element.start_byte) for end in (b"\n", b"\r"))
+        line = self.content[max(ends) + 1 : element.start_byte]
         return line.decode("ascii") if not line.strip() and line.isascii() else ""
 
     @property
@@ -213,7 +213,7 @@ class _TreeParser(DefusedExpatParser):
         self._open.append(element)
 
     def end_element(self, name: str) -> None:
-        self._open.pop().close = self._parser.CurrentByteIndex
+        self._open.pop().end_tag_byte = self._parser.CurrentByteIndex
 
     def reset(self) -> None:
         super().reset()
@@ -222,7 +222,7 @@ class _TreeParser(DefusedExpatParser):
 
     def _text(self, data: str) -> None:
         if self._open:
-            self._open[-1].parts.append(data)
+            self._open[-1].text_pieces.append(data)
 
 
 def read_xml(path: Path | str) -> XmlDocument:

@@ -45,7 +45,7 @@ class BodyDifference:
         covariance: sum of both covariances, shape (10, 10); None if either is unknown.
         verdict: whether the difference is physically consistent; a violation that the rounding of
             the operands explains is marked as by rounding.
-        deviations: the largest violation in its own standard deviations; None if nothing is
+        violation_sigmas: the largest violation in its own standard deviations; None if nothing is
             violated or no covariance is known. Two or three: noise. Twenty: not the same load, or
             not the same frame.
     """
@@ -53,7 +53,7 @@ class BodyDifference:
     phi: Phi
     covariance: Array | None
     verdict: BodyVerdict
-    deviations: float | None
+    violation_sigmas: float | None
 
 
 @overload

@@ -9,7 +9,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import LogError
 
-_BLOCKS = 20
+_N_BLOCKS = 20
 """Number of blocks of a log whose errors count as independent."""
 
 _MAX_RELATIVE_ERROR = 0.2
@@ -49,7 +49,7 @@ def gains_from_targets(
         moves = np.abs(v[:, j]) > still_below[j]
         columns = target_effort[:, j], np.sign(v[:, j]), v[:, j], a[:, j], np.ones(len(v))
         A, b = np.stack(columns, axis=1)[moves], target_current[moves, j]
-        slope, error = _first_coefficient(A, b) if len(A) > _BLOCKS * A.shape[1] else (0.0, 1.0)
+        slope, error = _first_coefficient(A, b) if len(A) > _N_BLOCKS * A.shape[1] else (0.0, 1.0)
         if not slope > 0.0 or error > _MAX_RELATIVE_ERROR * slope:
             raise LogError(
                 f"target_current and target_effort do not determine the gain of {name!r} "
@@ -65,5 +65,5 @@ def _first_coefficient(A: Array, b: Array) -> tuple[float, float]:
     inverse = np.linalg.pinv(A.T @ A)
     x = inverse @ (A.T @ b)
     weighted = (A @ inverse[0]) * (b - A @ x)
-    sums = [block.sum() for block in np.array_split(weighted, _BLOCKS)]
+    sums = [block.sum() for block in np.array_split(weighted, _N_BLOCKS)]
     return float(x[0]), float(np.linalg.norm(sums))

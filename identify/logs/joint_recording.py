@@ -129,7 +129,7 @@ def read_joint_log(log: LogLike, schema: SchemaLike) -> JointRecording:
     joints = schema.joints
     content = read_content(log, given, lambda valid_rows: joint_signals(valid_rows, joints))
     recording = JointRecording(
-        **content.fields,
+        **content.recording_fields,
         names=joints.names,
         still_below=seal(joints.per_joint(joints.still_below), "still_below", (None,)),
         motor_per_joint=joints.motor and seal(joints.motor.per_joint, "R", (None, None)),

@@ -11,7 +11,7 @@ from identify.errors import SchemaError, did_you_mean
 from identify.logs.named_vectors import find_named_vectors
 from identify.logs.table import TableInfo, match_names
 
-_PRESETS = Path(__file__).with_name("presets.toml")
+_PRESETS_FILE = Path(__file__).with_name("presets.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Preset:
 
 def presets() -> dict[str, Preset]:
     """Return all presets by name."""
-    document = tomllib.loads(_PRESETS.read_text(encoding="utf-8"))
+    document = tomllib.loads(_PRESETS_FILE.read_text(encoding="utf-8"))
     return {
         name: Preset(
             name,

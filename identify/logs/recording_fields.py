@@ -42,12 +42,12 @@ LogLike: TypeAlias = "str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame 
 
 
 class LogContent(NamedTuple):
-    """Content of a log: `fields` common to all kinds of recordings, and its rows by clock."""
+    """Content of a log: fields common to all kinds of recordings, and its rows by clock."""
 
     path: Path
-    fields: dict[str, Any]
+    recording_fields: dict[str, Any]
     streams: Sequence[StreamRows]
-    times: Sequence[Array | None]
+    stream_times: Sequence[Array | None]
 
 
 SignalConverter: TypeAlias = Callable[[Mapping[SignalGroup, Table]], dict[str, Array]]
@@ -78,7 +78,7 @@ def read_content(log: LogLike, schema: Schema, convert: SignalConverter) -> LogC
         "gravity": seal(schema.world.gravity, "gravity", (3,)),
         "sources": files,
         "sha256": digest_of_files(files) if isinstance(log, Path) else _digest_of_tables(tables),
-        "rows": sum(stream.rows for stream in streams),
+        "rows": sum(stream.rows_in_file for stream in streams),
         "dropped": sum((stream.dropped for stream in streams), DroppedRows()),
         "schema": schema.model_dump(mode="json", exclude_unset=True),
         "streams": tuple(

@@ -41,14 +41,14 @@ class Clock:
         time_before_start: for rows at a sampling rate, time from the first row to the first valid
             row [s].
         findings: corrections of the stamps.
-        ticks: ticks of the stamps per second.
+        ticks_per_second: ticks of the stamps per second.
     """
 
     time: Array
     start: Fraction | None = None
     time_before_start: float = 0.0
     findings: tuple[Finding, ...] = ()
-    ticks: int = 1
+    ticks_per_second: int = 1
 
     @property
     def end(self) -> Fraction | None:
@@ -73,11 +73,14 @@ def wrap_before_start(clocks: Sequence[Clock]) -> tuple[int, list[int]] | None:
     ]
     if len(stamped) < 2:
         return None
-    if any((start * clock.ticks).denominator != 1 or start < 0 for _, clock, start, _ in stamped):
+    if any(
+        (start * clock.ticks_per_second).denominator != 1 or start < 0
+        for _, clock, start, _ in stamped
+    ):
         return None
     latest = max(start for _, _, start, _ in stamped)
     for count in COUNTER_PERIODS:
-        periods = [Fraction(count, clock.ticks) for _, clock, _, _ in stamped]
+        periods = [Fraction(count, clock.ticks_per_second) for _, clock, _, _ in stamped]
         behind = [
             latest - start > period / 2
             for (_, _, start, _), period in zip(stamped, periods, strict=True)
@@ -169,7 +172,7 @@ def _read_stamps(valid: Table, stamps: Stamps, layout: LogTable) -> Clock:
     with np.errstate(over="ignore"):
         time = _seconds_since_first(stamps, ticks)
     _require_plausible_duration(valid, time, layout)
-    return Clock(time, _exact_seconds(stamps[0], ticks), findings=findings, ticks=ticks)
+    return Clock(time, _exact_seconds(stamps[0], ticks), findings=findings, ticks_per_second=ticks)
 
 
 def require_ordered_stamps(valid: Table, stamps: Stamps, layout: LogTable) -> None:

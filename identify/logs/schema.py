@@ -40,7 +40,7 @@ SignalGroup: TypeAlias = Literal[
 """Signals that share a clock."""
 
 
-_AFTER_FOLDER = "/./"
+_FOLDER_SEPARATOR = "/./"
 """Separator of the absolute folder of a schema and the path of its robot as written, which paths
 of files ignore."""
 
@@ -181,7 +181,7 @@ def _with_robot_path(document: Mapping[str, Any], folder: Path) -> Mapping[str, 
         return document
     if Path(pose["robot"]).is_absolute():
         return document
-    robot = f"{folder.absolute()}{_AFTER_FOLDER}{pose['robot']}"
+    robot = f"{folder.absolute()}{_FOLDER_SEPARATOR}{pose['robot']}"
     return {**document, "pose": {**pose, "robot": robot}}
 
 
@@ -190,7 +190,7 @@ def schema_as_written(tables: Mapping[str, Any]) -> dict[str, Any]:
     pose = tables.get("pose")
     if not (isinstance(pose, Mapping) and isinstance(pose.get("robot"), str)):
         return dict(tables)
-    return {**tables, "pose": {**pose, "robot": pose["robot"].rpartition(_AFTER_FOLDER)[2]}}
+    return {**tables, "pose": {**pose, "robot": pose["robot"].rpartition(_FOLDER_SEPARATOR)[2]}}
 
 
 def _check_streams(schema: Schema) -> None:

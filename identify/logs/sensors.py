@@ -13,7 +13,7 @@ from identify.logs.effect_keys import EFFECT_KEYS, FaultSizeSetting
 from identify.logs.recording import Recording
 from identify.logs.schema_tables import WrenchTable
 
-_WRENCH_DEFAULTS: dict[str, Any] = {
+_WRENCH_KEY_DEFAULTS: dict[str, Any] = {
     name: field.default
     for name, field in WrenchTable.model_fields.items()
     if not field.is_required()
@@ -79,7 +79,7 @@ def _wrench_table(recording: Recording) -> dict[str, Any]:
     """Return `[wrench]` of a recording's schema with defaults and the frame of the signals."""
     table = recording.schema.get("wrench")
     written = dict(table) if isinstance(table, Mapping) else {}
-    return {**_WRENCH_DEFAULTS, "frame": recording.frames.get("wrench"), **written}
+    return {**_WRENCH_KEY_DEFAULTS, "frame": recording.frames.get("wrench"), **written}
 
 
 def effect_table(recording: Recording) -> Mapping[str, Any]:

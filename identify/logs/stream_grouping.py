@@ -39,13 +39,13 @@ class StreamRows:
         valid_rows: the valid rows, for each group of signals.
         clock: times of the rows; None if every row is a static pose.
         dropped: numbers of dropped rows.
-        rows: number of rows in the file.
+        rows_in_file: number of rows in the file.
     """
 
     valid_rows: dict[SignalGroup, Table]
     clock: Clock | None
     dropped: DroppedRows
-    rows: int
+    rows_in_file: int
 
     @property
     def name(self) -> str:

@@ -29,7 +29,7 @@ MAX_SAVED_POINTS = 60_000
 """Maximum number of saved samples of all logs together: 9 MB."""
 
 _MAX_FILE_BYTES = 50_000_000
-_VERSION = 1
+_FILE_VERSION = 1
 
 
 class ResultFileError(ModelError):
@@ -50,7 +50,7 @@ def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> 
     arrays: dict[str, np.ndarray] = {}
     kept = reportable_part(result)
     document = {
-        "version": _VERSION,
+        "version": _FILE_VERSION,
         "estimate_sha256": estimate_digest(result.estimate),
         "truth": to_json_and_arrays(truth, arrays, "truth"),
         "result": {
@@ -134,10 +134,10 @@ def load_result(folder: Path | str) -> tuple[FitResult, InertialParameters | Non
         version, sha256 = document["version"], document["estimate_sha256"]
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise _damaged_file_error(path, error) from error
-    if version != _VERSION:
+    if version != _FILE_VERSION:
         raise ResultFileError(
-            f"{path}: has version {version!r}, expected {_VERSION}; fit the logs again with this "
-            "version of the toolkit"
+            f"{path}: has version {version!r}, expected {_FILE_VERSION}; fit the logs again with "
+            "this version of the toolkit"
         )
     if digest(path.with_name(ESTIMATE)) != sha256:
         raise ResultFileError(

@@ -55,8 +55,8 @@ COLUMN_MARGIN = 0.08
 
 _DPI = 160
 """Resolution of PNG figures [dots per inch]."""
-_LOCK = RLock()
-_STYLE: dict[str, object] = {
+_MATPLOTLIB_LOCK = RLock()
+_MATPLOTLIB_SETTINGS: dict[str, object] = {
     "axes.axisbelow": True,
     "axes.formatter.useoffset": False,
     "axes.edgecolor": colors.AXIS,
@@ -153,9 +153,9 @@ def figure_style() -> Iterator[None]:
     """
     import matplotlib
 
-    with _LOCK, matplotlib.rc_context():
+    with _MATPLOTLIB_LOCK, matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_STYLE)  # pyright: ignore[reportCallIssue, reportArgumentType]
+        matplotlib.rcParams.update(_MATPLOTLIB_SETTINGS)  # pyright: ignore[reportCallIssue, reportArgumentType]
         yield
 
 

@@ -240,7 +240,7 @@ def _svg_shape(mark: Mark, x: Array, y: Array) -> str:
     if mark.kind == "line":
         return _line_path(_path_data(x, y), mark)
     r = mark.width * (0.7 if mark.kind == "D" else 0.5)  # a square on its corner
-    shape = _MARKERS[mark.kind].format(r=r, d=2.0 * r, minus=-r, back=-2.0 * r)
+    shape = _MARKER_PATHS[mark.kind].format(r=r, d=2.0 * r, minus=-r, back=-2.0 * r)
     finite = np.isfinite(x) & np.isfinite(y)
     pairs = zip(x[finite].tolist(), y[finite].tolist(), strict=True)
     d = "".join(f"M{a:.2f} {b:.2f}{shape}" for a, b in pairs)
@@ -281,7 +281,7 @@ def _line_path(d: str, mark: Mark, more: str = "") -> str:
     return _stroke_path(d, mark.color, mark.width, more)
 
 
-_MARKERS = {
+_MARKER_PATHS = {
     "o": "m{minus:g} 0a{r:g} {r:g} 0 1 0 {d:g} 0a{r:g} {r:g} 0 1 0 {back:g} 0z",
     "s": "m{minus:g} {minus:g}h{d:g}v{d:g}h{back:g}z",
     "D": "m{minus:g} 0l{r:g} {minus:g}l{r:g} {r:g}l{minus:g} {r:g}z",

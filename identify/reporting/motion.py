@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from identify.pipeline import FitResult
 
-_ADVICE = {
+_SOURCE_ADVICE = {
     "wrench": "A longer log or faster motion reduces it.",
     "motion": "A better pose signal, or slower and larger motion, reduces it.",
     "rest": "A warmed-up or freshly zeroed sensor reduces it; see also the findings.",
@@ -98,7 +98,7 @@ def _advice_on_widest_interval(result: FitResult) -> str:
     if not shares:
         return text
     source = max(shares, key=shares.__getitem__)
-    return f"{text} Its largest source is {SOURCE_NAMES[source]}. {_ADVICE.get(source, '')}"
+    return f"{text} Its largest source is {SOURCE_NAMES[source]}. {_SOURCE_ADVICE.get(source, '')}"
 
 
 def _feature_table(result: FitResult) -> ReportTable:

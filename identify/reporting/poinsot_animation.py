@@ -20,9 +20,9 @@ from identify.simulation.poinsot import Poinsot
 from identify.simulation.poinsot_curves import herpolhode_curve, polhode_curve
 from identify.spatial import rotation_from_quaternion
 
-_VIEW = View.of(azimuth=np.deg2rad(-60.0), elevation=np.deg2rad(20.0))
+_VIEW_DIRECTION = View.of(azimuth=np.deg2rad(-60.0), elevation=np.deg2rad(20.0))
 _MAX_FRAMES = 2000
-_DECIMALS = 5
+_COORDINATE_DECIMALS = 5
 
 
 def save_poinsot_animation(construction: Poinsot, path: Path | str) -> Path:
@@ -68,12 +68,12 @@ def poinsot_html(construction: Poinsot) -> str:
     curves, separatrix = polhode_family(construction.moments)
 
     def listed(array: Array) -> list:
-        return np.round(array / reach, _DECIMALS).tolist()
+        return np.round(array / reach, _COORDINATE_DECIMALS).tolist()
 
     data = json.dumps(  # numbers only, so nothing in it can end the script element
         {
             "inertia": (construction.moments * reach**2).tolist(),
-            "rotations": np.round(rotations.reshape(-1, 9), _DECIMALS).tolist(),
+            "rotations": np.round(rotations.reshape(-1, 9), _COORDINATE_DECIMALS).tolist(),
             "contact": listed(construction.herpolhode[subset] @ up.T),
             "trail": listed(trail.points @ up.T),
             "drawn": np.searchsorted(trail.time, time, side="right").tolist(),
@@ -82,7 +82,7 @@ def poinsot_html(construction: Poinsot) -> str:
             "separatrix": [listed(curve[::3]) for curve in separatrix],
             "polhode": listed(polhode_curve(construction)),
             "time": np.round(time, 6).tolist(),
-            "view": _VIEW.axes.tolist(),
+            "view": _VIEW_DIRECTION.axes.tolist(),
         },
         separators=(",", ":"),
         allow_nan=False,

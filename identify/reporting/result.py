@@ -242,6 +242,6 @@ def _export_block(estimate: Estimate, name: str, title: str) -> Block:
         export = export_body(estimate, name)
     except ModelError as error:
         return Text(f"{title}: {error}.", "muted")
-    notes = "; ".join((*export.notes, *export.lost))
+    notes = "; ".join((*export.notes, *export.lost_information))
     note = f"{notes[:1].upper()}{notes[1:]}."
     return Listing(title, export.text.rstrip(), copyable=True, note=note)

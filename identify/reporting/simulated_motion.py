@@ -281,7 +281,7 @@ def polhode_family(moments: Vec3) -> tuple[list[Array], list[Array]]:
 
 def describe_extent(curve: HerpolhodeCurve) -> str:
     """Describe which part of a herpolhode is drawn, for a note; empty if all of it is drawn."""
-    if curve.whole:
+    if curve.is_complete:
         return ""
     duration = f"{format_significant(float(np.ptp(curve.time)), 3)} s"
     if not curve.periods >= 1.0:

@@ -112,7 +112,7 @@ def _read_document(path: Path) -> XmlDocument:
     for entry in form.read(document):
         if entry.inertia.unreadable:
             problem = f"link {entry.inertia.name!r}: {entry.inertia.note}"
-            raise document.error(problem, entry.inertial or entry.link)
+            raise document.error(problem, entry.inertial_element or entry.link_element)
     return document
 
 

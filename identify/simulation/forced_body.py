@@ -33,7 +33,7 @@ class ForcedBody:
         body: inertia about C.
         time: time of the loads [s].
         loads: about C, [wrench in C, wrench in W, K by rows], shape (..., 21).
-        rate: their rate of change.
+        load_rates: their rate of change.
         state_loads: loads that depend on the state.
         is_free: whether there is no load.
     """
@@ -41,7 +41,7 @@ class ForcedBody:
     body: FreeBody
     time: float
     loads: Array
-    rate: Array
+    load_rates: Array
     state_loads: Sequence[StateLoad]
     is_free: bool
 
@@ -67,7 +67,7 @@ class ForcedBody:
         """Return the wrench [f; t] of all loads about C in axes of W, shape (..., 6)."""
         if self.is_free:
             return np.zeros_like(phase[..., MOMENTUM])
-        loads = self.loads + (time - self.time) * self.rate
+        loads = self.loads + (time - self.time) * self.load_rates
         if self.state_loads:
             phase = phase.copy()  # of a stage: its quaternion is not of unit norm
             phase[..., ATTITUDE] /= np.linalg.norm(phase[..., ATTITUDE], axis=-1, keepdims=True)

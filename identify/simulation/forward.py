@@ -119,7 +119,7 @@ def simulate(
         forces = Forces(free, lines, laws, gravity)
         phases, jumps = _integrate(method(free), phase, times, step, forces, due)
         states = free.states_of(phases)
-    return Trajectory.from_vectors(times.instants[times.kept], states, tuple(jumps))
+    return Trajectory.from_vectors(times.instants[times.is_returned], states, tuple(jumps))
 
 
 def _closed_form_motion(
@@ -128,7 +128,7 @@ def _closed_form_motion(
     """Return the closed-form motion of bodies under gravity alone."""
     from identify.simulation.free_rotation import free_motion
 
-    return free_motion(require_simulable(body), start, times.instants[times.kept], gravity)
+    return free_motion(require_simulable(body), start, times.instants[times.is_returned], gravity)
 
 
 def _integrate(
@@ -150,7 +150,7 @@ def _integrate(
         np.concatenate([np.empty(0), *(load.break_times() for load in forces.linear_loads)])
     )
     body, instants = integrator.body, times.instants.tolist()
-    kept, jumps = np.empty((int(times.kept.sum()), *phase.shape)), []
+    kept, jumps = np.empty((int(times.is_returned.sum()), *phase.shape)), []
     motion, row = forces.forced_body_at(0.5 * instants[1]), 0
     for k, now in enumerate(instants):
         if k > 0:
@@ -170,6 +170,6 @@ def _integrate(
         if not (turn <= MAX_STEP_ANGLE).all():
             index = first_true_index(~(turn <= MAX_STEP_ANGLE))
             raise divergence_error(float(turn[index]), now, step, index)
-        if times.kept[k]:
+        if times.is_returned[k]:
             kept[row], row = phase, row + 1
     return kept, jumps

@@ -51,7 +51,7 @@ class FreeBody:
         centre: p_BoC_B [m], shape (..., 3).
         axes: R_BC as a quaternion, shape (..., 4).
         inertia: M about C in C, linear first, shape (..., 6, 6).
-        inverse: M⁻¹.
+        inverse_inertia: M⁻¹.
         in_fluid: whether M includes added mass.
     """
 
@@ -59,7 +59,7 @@ class FreeBody:
     centre: Vec3
     axes: Vec4
     inertia: Mat66
-    inverse: Mat66
+    inverse_inertia: Mat66
     in_fluid: bool
 
     @classmethod
@@ -132,7 +132,7 @@ class FreeBody:
     def twist(self, R_WC: Mat33, phases: Array) -> Vec6:
         """Return twists [v; ω] of C in axes of C from phase-space states, shape (..., 6)."""
         p, L = rotate_back(R_WC, phases[..., LINEAR]), rotate_back(R_WC, phases[..., ANGULAR])
-        return np.einsum("...ij,...j->...i", self.inverse, np.concatenate((p, L), axis=-1))
+        return np.einsum("...ij,...j->...i", self.inverse_inertia, np.concatenate((p, L), axis=-1))
 
 
 def _moved_to_centre(added_mass: ArrayLike, com: Vec3, axes: Vec4) -> Mat66:

@@ -52,8 +52,8 @@ class Poinsot:
         herpolhode_radii: of the circles about the foot of L in the plane between which the
             herpolhode runs, the lesser first [1/√(kg m²)]; zero on the separatrix, where it winds
             about the foot for ever.
-        given: body, R_WB and w_WB_B at time zero, from which the motion at any other time follows
-            exactly.
+        body_and_start: body, R_WB and w_WB_B at time zero, from which the motion at any other
+            time follows exactly.
     """
 
     inertia: Mat33
@@ -66,7 +66,7 @@ class Poinsot:
     polhode: Vec3
     herpolhode: Vec3
     herpolhode_radii: tuple[float, float]
-    given: tuple[Array, Vec4, Vec3]
+    body_and_start: tuple[Array, Vec4, Vec3]
 
     @property
     def semi_axes(self) -> Vec3:
@@ -153,7 +153,7 @@ def poinsot_motion(
         polhode=r,
         herpolhode=rotate(rotation_from_quaternion(rotation.quaternion), r),
         herpolhode_radii=_herpolhode_radii(body, angular_velocity, invariants),
-        given=(
+        body_and_start=(
             np.array(as_real(body, "body")),
             np.array(as_real(quaternion, "quaternion")),
             w,

@@ -35,13 +35,13 @@ class HerpolhodeCurve:
     Attributes:
         time: [s], increasing, shape (n,).
         points: r in W from the ellipsoid's centre [1/√(kg m²)], shape (n, 3).
-        whole: whether it extends to the last time of the construction.
+        is_complete: whether it extends to the last time of the construction.
         periods: number of periods of ω that it covers; NaN without a period.
     """
 
     time: Array
     points: Vec3
-    whole: bool
+    is_complete: bool
     periods: float
 
 
@@ -83,19 +83,19 @@ def herpolhode_curve(construction: Poinsot) -> HerpolhodeCurve:
     duration = min(last - first, MAX_PERIODS * period, _MAX_DRAWN_TURNS * turn)
     shares = _POINTS_PER_PERIOD * duration / period, _POINTS_PER_TURN * duration / turn
     time = first + np.linspace(0.0, duration, 2 + int(np.ceil(max(shares))))
-    motion = rotate_freely(*construction.given, time)
+    motion = rotate_freely(*construction.body_and_start, time)
     r = motion.angular_velocity / construction.root_of_twice_energy
     return HerpolhodeCurve(
         time=time,
         points=rotate(rotation_from_quaternion(motion.quaternion), r),
-        whole=duration == last - first,
+        is_complete=duration == last - first,
         periods=duration / period if np.isfinite(period) else np.nan,
     )
 
 
 def _polhode(construction: Poinsot, time: Array) -> Vec3:
     """Return points of the polhode at times, in principal axes, shape (n, 3)."""
-    w = rotate_freely(*construction.given, time).angular_velocity
+    w = rotate_freely(*construction.body_and_start, time).angular_velocity
     return w @ construction.axes / construction.root_of_twice_energy
 
 

@@ -24,11 +24,11 @@ class Schedule:
 
     Attributes:
         instants: ends of all steps, the start first, increasing [s], shape (n,).
-        kept: whether the state of each instant is returned, shape (n,).
+        is_returned: whether the state of each instant is returned, shape (n,).
     """
 
     instants: Array
-    kept: Flags
+    is_returned: Flags
 
     def index_of(self, time: float) -> int:
         """Return the index of the instant nearest to a time."""

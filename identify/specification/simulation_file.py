@@ -38,7 +38,7 @@ from identify.specification.simulation_tables import (
     StateTable,
 )
 
-_ZERO = (0.0, 0.0, 0.0)
+_ZERO_VECTOR = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,8 @@ def read_simulation(path: Path | str) -> Simulation:
         impulses=tuple(
             Impulse(
                 table.time,
-                np.array(table.linear or _ZERO),
-                np.array(table.angular or _ZERO),
+                np.array(table.linear or _ZERO_VECTOR),
+                np.array(table.angular or _ZERO_VECTOR),
                 np.array(table.point),
                 table.frame,
             )
@@ -185,7 +185,7 @@ def _load_of(table: LoadTable, path: Path, index: int) -> Load:
     end = np.inf if table.end is None else table.end
     point, frame = np.array(table.point), table.frame
     if table.file is None:
-        force, torque = (np.array(vector or _ZERO) for vector in (table.force, table.torque))
+        force, torque = (np.array(vector or _ZERO_VECTOR) for vector in (table.force, table.torque))
         return ConstantLoad(force, torque, point, frame, table.start, end)
     file = path.parent / table.file
     with _with_location(f"{path}: {table_prefix(('loads', index))}file"):

@@ -50,7 +50,7 @@ FilePath: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
 Axes: TypeAlias = Annotated[Frame, word_validator(("body", "world"))]
 """Axes in which components are given."""
 
-_ZERO = (0.0, 0.0, 0.0)
+_ZERO_VECTOR = (0.0, 0.0, 0.0)
 _KEYS_ABOUT_COM = ("mass", "com", "inertia_about_com")
 
 
@@ -91,13 +91,15 @@ class StateTable(DocumentTable):
     angular velocity of the body.
     """
 
-    position: Vector = _ZERO
+    position: Vector = _ZERO_VECTOR
     quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)
     """R_WB as [x, y, z, w]."""
-    linear: Annotated[Vector, Field(validation_alias=AliasChoices("linear", "velocity"))] = _ZERO
+    linear: Annotated[Vector, Field(validation_alias=AliasChoices("linear", "velocity"))] = (
+        _ZERO_VECTOR
+    )
     angular: Annotated[
         Vector, Field(validation_alias=AliasChoices("angular", "angular_velocity"))
-    ] = _ZERO
+    ] = _ZERO_VECTOR
     frame: Axes | None = None
     """Axes of `linear` and `angular` velocity; required if one of them is given."""
 
@@ -126,7 +128,7 @@ class LoadTable(DocumentTable):
     """File of columns time, fx, fy, fz, tx, ty, tz; relative to the folder of this file."""
     interpolation: Annotated[Interpolation, word_validator(("linear", "hold"))] | None = None
     """Interpolation between the samples of a file; by default linear."""
-    point: Vector = _ZERO
+    point: Vector = _ZERO_VECTOR
     """Point of application of the force from Bo, in body axes whatever `frame` is [m]."""
     frame: Axes
     start: Annotated[Number, Field(alias="from")] = 0.0
@@ -150,7 +152,7 @@ class ImpulseTable(DocumentTable):
     time: Annotated[Number, Field(ge=0.0)]
     linear: Vector | None = None
     angular: Vector | None = None
-    point: Vector = _ZERO
+    point: Vector = _ZERO_VECTOR
     """Point of application of the linear impulse from Bo, in body axes whatever `frame` is [m]."""
     frame: Axes
 

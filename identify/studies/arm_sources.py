@@ -93,7 +93,7 @@ def dataset_arm(log: DatasetLog) -> LogItem:
     return arm.item(log.path, log.name)
 
 
-WRITTEN = ArmLogs(
+SIMULATED_ARM_FILES = ArmLogs(
     unloaded="empty.parquet",
     loaded="loaded.parquet",
     schema="schema.toml",
@@ -106,7 +106,7 @@ WRITTEN = ArmLogs(
 class SimulatedArms(LogSource):
     """Logs of simulated arms by a Python file that needs MuJoCo, such as datasets/arms/generate.py.
 
-    Its function `write_arm(arm, seed, folder)` writes the files of `WRITTEN`.
+    Its function `write_arm(arm, seed, folder)` writes the files of `SIMULATED_ARM_FILES`.
 
     Attributes:
         simulator: the file, relative to the study file.
@@ -152,6 +152,6 @@ def _simulate_arm(
         raise LogError(f"{simulator}: the file changed after the study was read; run it again")
     with TemporaryDirectory() as folder:
         runpy.run_path(str(simulator))["write_arm"](arm, seed, Path(folder))
-        runs, truth = WRITTEN.load(Path(folder), name)
+        runs, truth = SIMULATED_ARM_FILES.load(Path(folder), name)
     unloaded, loaded = (replace(log, sources=()) for log in runs.recordings)
     return replace(runs, unloaded=unloaded, loaded=loaded), truth

@@ -111,7 +111,7 @@ SOLVER_PACKAGES = ("numpy", "scipy", "cvxpy", "clarabel")
 _DISPLAY_PACKAGES = ("reporting", "commands")
 """Subpackages that only display results, which are not part of a result's key."""
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def numerics_digest(packages: Sequence[str] | None = None) -> str:
     Raises:
         SchemaError: no package has that name; suggests the nearest.
     """
-    return source_digest(_PACKAGE, packages)
+    return source_digest(_PACKAGE_FOLDER, packages)
 
 
 def source_digest(folder: Path, packages: Sequence[str] | None = None) -> str:

@@ -105,8 +105,8 @@ class LogFiles(LogSource):
         ]
         return LogItem(
             name=plain_name(name.as_posix()),
-            data=data,
-            identity=join_digests([data, *others]),
+            data_digest=data,
+            identity_digest=join_digests([data, *others]),
             load=partial(
                 _load_log_files, log.resolve(), schema_path.resolve(), truth and truth.resolve()
             ),
@@ -154,8 +154,8 @@ def _dataset_log(log: DatasetLog) -> LogItem:
     others = [digest(file) for file in (log.schema, log.points_file) if file is not None]
     return LogItem(
         name=f"{log.dataset}/{log.name}",
-        data=log.sha256,
-        identity=join_digests([log.sha256, *others, canonical_json([truth, sides])]),
+        data_digest=log.sha256,
+        identity_digest=join_digests([log.sha256, *others, canonical_json([truth, sides])]),
         load=partial(_load_dataset, log),
     )
 
@@ -242,8 +242,8 @@ class Synthetic(LogSource):
         del columns["log_number"]
         return LogItem(
             name=f"{format_call(self.kind, options)}/{number:03d}",
-            data=digest,
-            identity=digest,
+            data_digest=digest,
+            identity_digest=digest,
             load=partial(_simulate, self, seed, number),
             options={**columns, "log_body": number},
         )

@@ -31,7 +31,7 @@ DATABASE_FILE = "results.sqlite"
 STORE_VERSION = 4
 """Version of the columns and the layout of the database (SQLite's user_version)."""
 
-_LAYOUT = f"""
+_TABLE_STATEMENTS = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE results (key TEXT PRIMARY KEY, content TEXT);
 CREATE TABLE info (number INTEGER PRIMARY KEY, content TEXT);
@@ -296,7 +296,7 @@ def _connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
                 f"another folder, or use the version of identify that wrote them"
             )
         if create and not tables:
-            db.executescript(_LAYOUT)
+            db.executescript(_TABLE_STATEMENTS)
         (verdict,) = db.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok":
             raise sqlite3.DatabaseError(" ".join(verdict.split()))

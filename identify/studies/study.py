@@ -41,16 +41,16 @@ class LogItem:
 
     Attributes:
         name: in the results, unique in a study.
-        data: digest of all files of the log, from which the seeds of noise follow.
-        identity: digest of everything that affects the loaded log (data, schema, truth), for keys.
+        data_digest: digest of all files of the log, from which the seeds of noise follow.
+        identity_digest: digest of all that affects the loaded log (data, schema, truth), for keys.
         load: reads or simulates the log, and the true body if it is known; it can be pickled. It
             raises `LogError` if the log cannot be read by its schema.
         options: columns of the results that describe the log.
     """
 
     name: str
-    data: str
-    identity: str
+    data_digest: str
+    identity_digest: str
     load: Callable[[], tuple[StudyLog, Truth | None]]
     options: Mapping[str, Scalar] = field(default_factory=dict)
 
@@ -81,13 +81,13 @@ class NoisyLog:
         """Return the cache key of the noisy log, from its data, names and noise seed."""
         shared = fields_except(self, "log", "seed_index", "noise_seed")
         seed = self.noise_seed if self.perturbation.random else None
-        return result_key(shared, self.log.name, self.log.identity, seed)
+        return result_key(shared, self.log.name, self.log.identity_digest, seed)
 
     def columns(self) -> dict[str, Scalar]:
         """Return the result columns that all trials of the noisy log share."""
         return {
             "log": self.log.name,
-            "log_data": self.log.data,
+            "log_data": self.log.data_digest,
             "perturbation": self.perturbation.label,
             "seed": self.seed_index,
             "noise_seed": f"{self.noise_seed:032x}",
@@ -208,7 +208,7 @@ class Study:
                         log=log,
                         perturbation=perturbation,
                         seed_index=index,
-                        noise_seed=noise_seed(self.seed, log.data, key_text, index),
+                        noise_seed=noise_seed(self.seed, log.data_digest, key_text, index),
                         cutoff_hz=self.cutoff_hz,
                     )
 

@@ -218,10 +218,10 @@ def _load_cached(log: LogItem) -> tuple[StudyLog, Truth | None]:
     Raises:
         LogError: the file changed after the study was read.
     """
-    recording, truth = loaded = _LOG_CACHE.pop(log.identity, None) or log.load()
-    if recording.sources and recording.sha256 != log.data:
+    recording, truth = loaded = _LOG_CACHE.pop(log.identity_digest, None) or log.load()
+    if recording.sources and recording.sha256 != log.data_digest:
         raise LogError(f"{log.name}: the file changed after the study was read; run it again")
-    _LOG_CACHE[log.identity] = loaded
+    _LOG_CACHE[log.identity_digest] = loaded
     while len(_LOG_CACHE) > _MAX_CACHED_LOGS:
         _LOG_CACHE.popitem(last=False)
     return recording, truth

@@ -16,7 +16,7 @@ from tests.close import assert_close
 from tests.design.problems import ARM_BASIS, BODY, WRIST_BASIS, arm, drawn, wrist
 from tests.robots.arms import arm_text
 
-WRISTS = [{}, {"tilt": 0.6, "range": (16.0, 1.6)}]
+WRISTS = [{}, {"tilt": 0.6, "sensor_range": (16.0, 1.6)}]
 
 
 def test_criterion_is_the_schur_complement_of_what_is_fitted_besides(rng):
@@ -82,7 +82,7 @@ def test_finished_starts_are_not_designed_again():
 
 def test_a_start_that_breaks_a_limit_is_an_error_that_names_it():
     with pytest.raises(ProblemError, match=r"the force on z: the start uses 147 % of it"):
-        within_limits(wrist(range=(10.0, 5.0)), WRIST_BASIS, drawn(wrist(), WRIST_BASIS))
+        within_limits(wrist(sensor_range=(10.0, 5.0)), WRIST_BASIS, drawn(wrist(), WRIST_BASIS))
 
 
 def test_axes_that_identify_too_little_are_an_error(tmp_path, pinocchio):

@@ -8,7 +8,7 @@ import identify
 from identify.arms import SavedArm
 from identify.design import EarlierFit, PredictedPrecision, design_static_poses
 from identify.design.prediction import (
-    PREDICTED,
+    PREDICTED_QUANTITIES,
     information_rate,
     noise_of_estimate,
     predict_static_poses,
@@ -68,7 +68,10 @@ def test_predicted_half_widths_are_those_of_a_fit(prediction, fit):
     widths = prediction.half_widths(24.0)
     jacobian = interval_jacobian(BODY.phi)
     sigma = np.sqrt(np.diag(jacobian @ fit.estimate.repeatability @ jacobian.T))
-    ratios = [widths[name] / (1.96 * sigma[ESTIMATED_QUANTITIES.index(name)]) for name in PREDICTED]
+    ratios = [
+        widths[name] / (1.96 * sigma[ESTIMATED_QUANTITIES.index(name)])
+        for name in PREDICTED_QUANTITIES
+    ]
     assert min(ratios) > 0.8
     assert max(ratios) < 1.25
 
@@ -101,7 +104,10 @@ def test_noise_of_torques_is_that_of_each_joint_and_half_of_the_samples(fit, tmp
 
 def test_half_widths_fall_with_the_root_of_time_and_with_what_is_known(prediction):
     once, four_times = (prediction.half_widths(t) for t in (10.0, 40.0))
-    assert_close([once[n] / four_times[n] for n in PREDICTED], np.full(len(PREDICTED), 2.0))
+    assert_close(
+        [once[n] / four_times[n] for n in PREDICTED_QUANTITIES],
+        np.full(len(PREDICTED_QUANTITIES), 2.0),
+    )
     known = replace(
         prediction, earlier=EarlierFit(30.0 * prediction.information, np.zeros((10, 10)))
     )
@@ -120,7 +126,9 @@ def test_static_poses_give_no_inertia(rng):
     poses = design_static_poses(6, 1.0, GRAVITY, NOISE, rng)
     widths = predict_static_poses(poses, GRAVITY, NOISE, BODY)
     assert widths["m"] > 0.0
-    assert {name for name, width in widths.items() if np.isinf(width)} == set(PREDICTED[4:])
+    assert {name for name, width in widths.items() if np.isinf(width)} == set(
+        PREDICTED_QUANTITIES[4:]
+    )
 
 
 def saved_arm(robot, **report):
@@ -138,7 +146,7 @@ def test_a_fitted_arm_gives_the_noise_of_its_joints_and_its_links(pinocchio):
     assert_close(noise.sigma, np.ones(6))
     assert noise.rate_hz == pytest.approx(360.0 / 6 / 30.0)
     assert_close(with_fitted_links(robot, saved, "arm.json").phi, 1.1 * robot.phi)
-    assert not EarlierFit.of(saved).known.any()
+    assert not EarlierFit.of(saved).information.any()
     with pytest.raises(ProblemError, match=r"arm\.json: expected a fit of moving logs"):
         torque_noise_of(saved_arm(robot, effective_samples=None), "arm.json", 6, payload=True)
     with pytest.raises(ProblemError, match=r"arm\.json: is of an arm with the joints a"):

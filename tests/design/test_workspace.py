@@ -35,7 +35,7 @@ def boom(tmp_path):
 
 def test_shares_of_the_floor_are_those_of_the_lowest_corner(boom):
     space = reach_limits(boom, boom.frame("hand"), floor=0.25)
-    assert space.complete
+    assert space.all_have_geometry
     assert space.names == ("the floor under link",)
     # Turned by 90°, x points down: the far side of the box of the hand is 0.7 m below the joint.
     q = np.array([[0.0], [np.pi / 2]])
@@ -58,7 +58,7 @@ def test_a_payload_is_a_ball_about_its_centre_of_mass(boom):
 def test_links_without_geometry_have_the_origins_of_their_frames():
     robot = read_robot(ARM)
     space = reach_limits(robot, robot.frame("tool0"), floor=0.0)
-    assert not space.complete
+    assert not space.all_have_geometry
     assert all(len(points) for points in space.points)
 
 

@@ -44,7 +44,7 @@ def test_jacobian_is_that_of_central_differences(rng):
 
 
 def test_rows_and_shares_are_the_wrench_and_the_tilt_of_the_motion():
-    problem = wrist(tilt=0.5, range=(20.0, 2.0))
+    problem = wrist(tilt=0.5, sensor_range=(20.0, 2.0))
     motion, t = motion_of(problem, WRIST_BASIS), WRIST_BASIS.times()
     samples = samples_of(motion, t)
     wrench = wrench_on_body(BODY.phi, samples, GRAVITY)

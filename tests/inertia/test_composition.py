@@ -73,11 +73,11 @@ class TestUncertainty:
         assert rest.covariance is not None
         assert_close(rest.covariance, 4.0 * cov, 1e-15)
         assert_close(rest.phi, with_ - without, 0.0)
-        assert rest.deviations is None
+        assert rest.violation_sigmas is None
         assert not rest.verdict.impossible
 
     def test_difference_needs_both_covariances(self):
         with_, without, cov = self.noisy(1e-6, 0)
         for rest in (subtract_estimates(with_, without), subtract_estimates(with_, without, cov)):
             assert rest.covariance is None
-            assert rest.deviations is None
+            assert rest.violation_sigmas is None

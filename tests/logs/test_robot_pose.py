@@ -307,7 +307,7 @@ def test_log_of_a_study_depends_on_the_robot(folder):
     (again,) = source.logs(folder, 0)
     (folder / "models" / "arm.urdf").write_text(wrist_text() + "\n")
     (after,) = source.logs(folder, 0)
-    assert before.identity == again.identity != after.identity
+    assert before.identity_digest == again.identity_digest != after.identity_digest
 
 
 def test_fits_of_a_folder_depend_on_the_robot(folder):

@@ -55,9 +55,9 @@ def test_the_herpolhode_is_of_a_bounded_number_of_periods():
     p = made("about the largest", np.arange(0.0, 1e5, 1.0))
     curve, period = herpolhode_curve(p), float(p.invariants.period)
     assert curve.periods == MAX_PERIODS
-    assert not curve.whole
+    assert not curve.is_complete
     assert curve.time[-1] == pytest.approx(MAX_PERIODS * period)
     whole = herpolhode_curve(made("about the largest", np.array([1.0, 2.0, 6.0])))
-    assert whole.whole
+    assert whole.is_complete
     assert [whole.time[0], whole.time[-1]] == [1.0, 6.0]
     assert whole.periods == pytest.approx(5.0 / period)

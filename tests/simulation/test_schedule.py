@@ -10,7 +10,7 @@ def test_breaks_cut_steps_but_are_not_kept():
         1.0, 0.5, 1, [np.array([-1.0, 0.0, 0.2, 0.5, 2.0]), np.array([0.2, np.inf])]
     )
     assert times.instants.tolist() == [0.0, 0.2, 0.5, 1.0]
-    assert times.kept.tolist() == [True, False, True, True]
+    assert times.is_returned.tolist() == [True, False, True, True]
     assert times.index_of(0.2) == 1
     assert times.index_of(0.2 + 1e-13) == 1
     assert times.index_of(1.0) == 3
@@ -38,5 +38,5 @@ def test_instants_increase_and_include_every_break(breaks, step, every):
     assert (np.diff(times.instants) > 0.9e-9 * step).all()
     for one in breaks:
         assert np.abs(times.instants - one).min() <= 1.1e-9 * step
-    assert times.kept[0]
-    assert times.kept[-1]
+    assert times.is_returned[0]
+    assert times.is_returned[-1]

@@ -39,7 +39,7 @@ def runs(pinocchio) -> ArmRuns:
     assert isinstance(loaded, ArmRuns)
     assert truth is not None
     assert truth.phi[0] == 2.0
-    assert loaded.sha256 == item.data
+    assert loaded.sha256 == item.data_digest
     return loaded
 
 
@@ -102,7 +102,7 @@ def test_simulator_gets_arm_and_seed(pinocchio, mujoco, tmp_path):
     (tmp_path / "simulator.py").write_text(textwrap.dedent(SIMULATOR))
     logs = {"kind": "simulated_arm", "simulator": "simulator.py", "arm": str(ARM), "number": 2}
     first, second = arm_study("payload", logs=logs, folder=tmp_path).logs
-    assert first.identity != second.identity
+    assert first.identity_digest != second.identity_digest
     for log, still_below in ((first, 0.01), (second, 0.02)):
         simulated, truth = log.load()
         assert isinstance(simulated, ArmRuns)

@@ -129,7 +129,7 @@ def test_logs_in_files_are_found_beside_the_study_file(two_logs: Path) -> None:
     study = load_study(study_file(two_logs, text))
     assert [log.name for log in study.logs] == ["run_0", "run_1"]
     recording, truth = study.logs[1].load()
-    assert recording.sha256 == study.logs[1].data
+    assert recording.sha256 == study.logs[1].data_digest
     assert truth is not None
     assert truth.phi[0] == 1.0
 
@@ -193,10 +193,10 @@ def test_logs_of_several_files_are_fitted(
     assert frame["log"].tolist() == names
     assert frame["error"].isna().all()
     assert frame["estimate_m"].tolist() == pytest.approx([1.0, 1.0], rel=1e-6)
-    before = {log.name: log.data for log in load_study(path).logs}
+    before = {log.name: log.data_digest for log in load_study(path).logs}
     wrench = two_logs / "runs" / "of.1" / "wrench.csv"
     wrench.write_text(wrench.read_text().replace("0.5", "0.6"))
-    after = {log.name: log.data for log in load_study(path).logs}
+    after = {log.name: log.data_digest for log in load_study(path).logs}
     assert [before[name] == after[name] for name in names] == [True, False]
 
 
@@ -248,7 +248,7 @@ def test_a_data_set_of_the_catalog(two_logs: Path, monkeypatch: pytest.MonkeyPat
     study = quick(logs=[{"kind": "dataset", "name": "stars", "only": ["B*", "Rod"]}])
     assert [log.name for log in study.logs] == ["stars/Box", "stars/Rod"]
     (recording, truth), (_, unknown) = (log.load() for log in study.logs)
-    assert recording.sha256 == study.logs[0].data
+    assert recording.sha256 == study.logs[0].data_digest
     np.testing.assert_array_equal(truth.sides, [0.12, 0.15, 0.2])
     assert (truth.phi[0], unknown) == (1.0, None)
     with pytest.raises(StudyError, match="stars has no log 'Bax'; did you mean 'Box'"):

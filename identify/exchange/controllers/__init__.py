@@ -2,7 +2,7 @@
 
     payload_setting("ur", body.in_frame(X_FB)).text     set_target_payload(...)
 
-Each lists the information on the body that the setting cannot hold (`lost`).
+Each lists the information on the body that the setting cannot hold (`lost_information`).
 """
 
 from identify.lazy import attach

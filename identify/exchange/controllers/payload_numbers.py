@@ -55,7 +55,7 @@ class PayloadNumbers(NamedTuple):
     """Numbers of a payload by their names in a template, with notes on information they lack."""
 
     by_name: Mapping[str, str]
-    lost: tuple[str, ...] = ()
+    lost_information: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 

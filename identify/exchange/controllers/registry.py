@@ -52,12 +52,12 @@ class Export:
 
     Attributes:
         text: the text.
-        lost: information on the body that the text lacks or changes, a sentence each.
+        lost_information: information on the body that the text lacks or changes, a sentence each.
         notes: units, frames and checks to make before use.
     """
 
     text: str
-    lost: tuple[str, ...] = ()
+    lost_information: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -68,23 +68,23 @@ class Controller:
     Attributes:
         name: its key in `CONTROLLERS`.
         title: maker and setting, for lists.
-        about: frame of its numbers: the "flange", the "tool", or "any".
+        frame: origin and axes of its numbers: the "flange", the "tool", or "any".
         payload_numbers: formats the numbers of a payload for its template.
         template: text with a `$word` for each number.
         notes: units, frames and checks to make before use.
         read_back: where the controller shows the numbers that it took.
-        lost: information that the text never holds.
+        lost_information: information that the text never holds.
         comment: prefix of a comment line; empty if the format has no comments.
     """
 
     name: str
     title: str
-    about: Literal["flange", "tool", "any"]
+    frame: Literal["flange", "tool", "any"]
     payload_numbers: Callable[[Payload], PayloadNumbers]
     template: str
     notes: tuple[str, ...]
     read_back: str
-    lost: tuple[str, ...] = ()
+    lost_information: tuple[str, ...] = ()
     comment: str = ""
 
 
@@ -229,7 +229,7 @@ def payload_setting(
         raise ModelError(f"{controller}: {error}") from error
     text = Template(entry.template).substitute(by_name)
     read_back = f"read back, before the robot moves: {entry.read_back}"
-    return Export(text, (*lost, *entry.lost), (*about, *entry.notes, *notes, read_back))
+    return Export(text, (*lost, *entry.lost_information), (*about, *entry.notes, *notes, read_back))
 
 
 def _body_in_controller_frame(
@@ -241,10 +241,10 @@ def _body_in_controller_frame(
         ModelError: the estimate has no pose of that frame.
     """
     frames = estimate.frames
-    if entry.about == "any":
+    if entry.frame == "any":
         return estimate.parameters, f"about {estimate.frame_description}, in its axes"
     frame, pose = "flange", frames.flange
-    if entry.about == "tool":
+    if entry.frame == "tool":
         frame, pose = "tool point", frames.tcp
     if pose is None:
         raise ModelError(_unknown_frame_message(entry, estimate, frame))

@@ -24,7 +24,7 @@ MAX_BYTES = 2**31
 """Maximum size of arrays that are read at once [bytes]."""
 
 _HDF5_MARK, _HEADER_BYTES = b"\x89HDF\r\n\x1a\n", 128
-_COMPRESSED = 15
+_COMPRESSED_ELEMENT_TYPE = 15
 
 _MAX_DEPTH, _MAX_STRUCTURES = 8, 256
 """Maximum depth of nested structures, and maximum length of an array of structures."""
@@ -135,7 +135,7 @@ def _require_bounded(path: Path, file: BinaryIO) -> None:
             raise LogError(f"{path}: is cut short: a variable ends beyond the file", path=path)
         begins = file.tell()
         expanded = count
-        if kind == _COMPRESSED:
+        if kind == _COMPRESSED_ELEMENT_TYPE:
             inner = zlib.decompressobj().decompress(file.read(min(count, 256)), 8)
             expanded = struct.unpack(f"{order}II", inner)[1] if len(inner) == 8 else count
             check_expansion(path, count, expanded)

@@ -23,7 +23,7 @@ from identify.files import check_expansion, read_error, wrap_decode_errors
 from identify.logs.readers.array_columns import all_column_refs, column_refs, load_table
 from identify.logs.table import ColumnSource, Table, TableInfo
 
-_UNREADABLE = (
+_NUMPY_READ_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
     LZMAError,
@@ -57,7 +57,7 @@ def read_numpy_files(source: ColumnSource) -> Table:
             return load_table(source, slots, load)
     except LogError:
         raise
-    except _UNREADABLE as error:
+    except _NUMPY_READ_ERRORS as error:
         raise read_error(source.path, error, "NPZ archive") from error
 
 
@@ -70,7 +70,7 @@ def list_contents(path: Path) -> tuple[TableInfo, ...]:
             slots = column_refs(_headers(path, archive))
     except LogError:
         raise
-    except _UNREADABLE as error:
+    except _NUMPY_READ_ERRORS as error:
         raise read_error(path, error, "NPZ archive") from error
     return (TableInfo(tuple(slot.name for slot in slots)),)
 

@@ -25,7 +25,7 @@ from identify.logs.table import (
 )
 from identify.logs.units import TICKS_PER_SECOND
 
-_UNREADABLE = (pa.ArrowException, OSError, MemoryError, OverflowError, ValueError)
+_PARQUET_READ_ERRORS = (pa.ArrowException, OSError, MemoryError, OverflowError, ValueError)
 
 _BATCH_ROWS = 2**16
 """Number of rows decoded at a time if only some are requested."""
@@ -45,7 +45,7 @@ def read_parquet(source: ColumnSource) -> Table:
     columns.require_bounded(whole=True)
     try:
         return columns.table(columns.file.read(columns=columns.names))
-    except (*_UNREADABLE, KeyError) as error:
+    except (*_PARQUET_READ_ERRORS, KeyError) as error:
         raise read_error(source.path, error, "Parquet file") from error
 
 
@@ -70,7 +70,7 @@ def parquet_row_reader(source: ColumnSource) -> RowsReader:
     def read(start: int, stop: int) -> Table:
         try:
             return stream.columns.table(stream.rows(start, stop), start)
-        except (*_UNREADABLE, KeyError) as error:
+        except (*_PARQUET_READ_ERRORS, KeyError) as error:
             raise read_error(source.path, error, "Parquet file") from error
 
     return read
@@ -116,7 +116,7 @@ def _open(path: Path, *, buffer_size: int = 0, pre_buffer: bool = True) -> pq.Pa
             path, page_checksum_verification=True, buffer_size=buffer_size, pre_buffer=pre_buffer
         )
         _ = file.schema_arrow
-    except _UNREADABLE as error:
+    except _PARQUET_READ_ERRORS as error:
         raise read_error(path, error, "Parquet file") from error
     return file
 
@@ -178,7 +178,7 @@ class _ParquetColumns:
                 sum(group.column(place).total_uncompressed_size for place in places)
                 for group in groups
             ]
-        except _UNREADABLE as error:
+        except _PARQUET_READ_ERRORS as error:
             raise read_error(path, error, "Parquet file") from error
         largest = max(sizes, default=0)
         if whole:

@@ -36,7 +36,7 @@ _INSPECTED_ROWS = 1000
 """Number of rows inspected for the number of fields."""
 _MAX_UNIT_ROWS = 2
 """Maximum number of rows of units and types below the names."""
-_NUMBER = re.compile(r"[+-]?[.,]?[0-9]")
+_NUMBER_START = re.compile(r"[+-]?[.,]?[0-9]")
 """Pattern of the start of a number or a date."""
 _MAX_HEADER_LINES = 50
 """Number of lines searched for column names after the header lines given by the schema."""
@@ -135,7 +135,7 @@ def inspect_text(source: ColumnSource, text: bytes) -> TextLayout:
 def _is_units_row(row: Row, fields: Sequence[int]) -> bool:
     """Return whether a row below the names has units or types (words, or 1)."""
     words = {row[1][k].strip() for k in fields if k < len(row[1])} - {"", "1"}
-    return bool(words) and not any(is_number(word) or _NUMBER.match(word) for word in words)
+    return bool(words) and not any(is_number(word) or _NUMBER_START.match(word) for word in words)
 
 
 def _line_before_rows(text: bytes, header: TextLine, splitter: Splitter) -> TextLine:

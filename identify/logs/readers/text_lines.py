@@ -15,10 +15,10 @@ _MISSING_WORDS = ("", "na", "n/a", "null", "none")
 LINE_END = rb"(?:\r+\n|\n|\r)"
 """Line end, including CR CR LF from doubly translated Windows text."""
 
-_LINE = re.compile(rb"([^\r\n]*)(?:" + LINE_END + rb"|\Z)")
+_LINE_PATTERN = re.compile(rb"([^\r\n]*)(?:" + LINE_END + rb"|\Z)")
 _EPOCH_1970 = datetime(1970, 1, 1, tzinfo=UTC)
-_TIME_OF_DAY = re.compile(r"\d\d:\d\d:\d\d([.,]\d+)?")
-_DAY_FIRST_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})[T ]+(\d\d?)(:.+)")
+_TIME_OF_DAY_PATTERN = re.compile(r"\d\d:\d\d:\d\d([.,]\d+)?")
+_DAY_FIRST_DATE_PATTERN = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})[T ]+(\d\d?)(:.+)")
 _NAN_PATTERN = re.compile(r"[+-]?nan(\(\w*\))?")
 
 
@@ -32,7 +32,7 @@ class TextLine(NamedTuple):
 
 def read_lines(text: bytes, start: int = 0, number: int = 1) -> Iterator[TextLine]:
     """Yield the lines from an offset on, numbered from a given number."""
-    for match in _LINE.finditer(text, start):
+    for match in _LINE_PATTERN.finditer(text, start):
         if match.start() == len(text):
             return
         yield TextLine(number, match[1], match.end())
@@ -158,9 +158,9 @@ def microseconds_since_1970(text: str) -> int:
         ValueError: the text is none.
     """
     text = text.strip()
-    if _TIME_OF_DAY.fullmatch(text):
+    if _TIME_OF_DAY_PATTERN.fullmatch(text):
         text = f"1970-01-01T{text}"
-    elif day_first := _DAY_FIRST_DATE.fullmatch(text):
+    elif day_first := _DAY_FIRST_DATE_PATTERN.fullmatch(text):
         day, month, year, hour, rest = day_first.groups()
         text = f"{year}-{month:0>2}-{day:0>2}T{hour:0>2}{rest}"
     date = datetime.fromisoformat(text if ":" in text else "")
@@ -177,7 +177,7 @@ def is_date(text: str) -> bool:
 
 def is_time_of_day(text: str) -> bool:
     """Return whether the text looks like a time of day without date."""
-    return _TIME_OF_DAY.fullmatch(text.strip()) is not None
+    return _TIME_OF_DAY_PATTERN.fullmatch(text.strip()) is not None
 
 
 def is_missing(text: str) -> bool:

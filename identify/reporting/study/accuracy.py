@@ -114,14 +114,14 @@ class _Axis:
     Attributes:
         column: column of the results.
         label: label of the axis.
-        names: values of the column.
-        values: their positions on the axis.
+        column_values: values of the column.
+        positions: their positions on the axis.
     """
 
     column: str
     label: str
-    names: list[str] | list[float]
-    values: Array
+    column_values: list[str] | list[float]
+    positions: Array
 
     @property
     def categories(self) -> bool:
@@ -129,12 +129,12 @@ class _Axis:
 
     @property
     def logarithmic(self) -> bool:
-        low, high = self.values.min(), self.values.max()
+        low, high = self.positions.min(), self.positions.max()
         return bool(not self.categories and low > 0.0 and high >= _LOG_SCALE_RATIO_OF_OPTION * low)
 
     def offset_positions(self, index: int, count: int) -> Array:
         """Return the x positions of an estimator, offset so that markers do not overlap."""
-        values, shift = self.values, index - 0.5 * (count - 1)
+        values, shift = self.positions, index - 0.5 * (count - 1)
         if self.logarithmic:
             return values * np.exp(shift * 0.01 * np.log(values.max() / values.min()))
         return values + shift * (0.12 if self.categories else 0.012 * np.ptp(values))
@@ -237,10 +237,10 @@ def _draw(axes: PanelAxes, axis: _Axis, spreads: dict[str, _Percentiles], headin
 
 
 def _scale_horizontal_axis(axes: PanelAxes, axis: _Axis) -> None:
-    values = axis.values
+    values = axis.positions
     if axis.categories:
         axes.set_xlim(-0.5, len(values) - 0.5)
-        axes.set_xticks(values, list(map(str, axis.names)))
+        axes.set_xticks(values, list(map(str, axis.column_values)))
     elif axis.logarithmic:
         axes.set_xlim(values.min() / 1.2, values.max() * 1.2)
         set_log_scale(axes)
@@ -274,7 +274,7 @@ def _percentiles(groups: SeriesGroupBy, axis: _Axis) -> _Percentiles:
     """Compute the percentiles of a metric, grouped by the column of the axis."""
 
     def along_axis(values: pd.Series) -> Array:
-        return np.asarray(values.reindex(axis.names).astype(float), dtype=np.float64)
+        return np.asarray(values.reindex(axis.column_values).astype(float), dtype=np.float64)
 
     heading = find_heading(groups.obj.name)
     if not heading.has_percentiles:

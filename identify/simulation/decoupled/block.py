@@ -127,9 +127,9 @@ class BodyBlock:
         self._workspace = Workspace(chunk + 1, count)
         self._loads = self._torques = None
         if problem.wrench is not None:
-            nodes, wrench = chunk + int(problem.linear), problem.wrench.select(bodies)
+            nodes, wrench = chunk + int(problem.linear_interpolation), problem.wrench.select(bodies)
             self._loads = LoadLayer(body, R_BP, wrench, step, nodes)
-            self._torques = StageTorques(self._loads.torque, linear=problem.linear)
+            self._torques = StageTorques(self._loads.torque, linear=problem.linear_interpolation)
         p, q, v, w = np.split(start, (3, 7, 10), axis=-1)
         R = rotation_from_unit_quaternion(q)
         self._theta = np.empty((3, chunk + 1, count))
@@ -167,7 +167,7 @@ class BodyBlock:
             self._translation.restart(steps)
 
     def _advance(self, first: int, steps: int, kept: slice, states: Array) -> None:
-        linear, workspace = self._problem.linear, self._workspace
+        linear, workspace = self._problem.linear_interpolation, self._workspace
         force = torque = None
         if self._loads is not None and self._torques is not None:
             nodes = steps + int(linear)
@@ -214,7 +214,7 @@ class BodyBlock:
         """Create the error for a too large rotation in one step of a body of the block."""
         if self._problem.wrench is not None:
             require_finite_samples(self._problem.wrench.samples)
-        batch, h = self._problem.batch, self._problem.step
+        batch, h = self._problem.batch_shape, self._problem.step
         index = np.unravel_index(self._bodies.start + body, batch) if batch else ()
         node = step if turn < DIVERGENCE_ANGLE else step + 1  # where it is not finite
         return divergence_error(turn, node * h, h, tuple(int(i) for i in index))

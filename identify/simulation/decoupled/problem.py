@@ -73,22 +73,22 @@ class RolloutProblem:
     """Checked arguments of a rollout: a flat batch of bodies with states, gravity and wrenches.
 
     Attributes:
-        batch: shape of the batch, of size `bodies`.
+        batch_shape: shape of the batch, of size `bodies`.
         body: shape (bodies,).
         start: [p, q, v, ω] with q of unit norm, shape (bodies, 13).
         gravity: g in W [m/s²], shape (bodies, 3).
         wrench: samples at Bo in B; None if gravity alone acts.
-        linear: whether the wrench is interpolated linearly.
+        linear_interpolation: whether the wrench is interpolated linearly.
         step: h [s].
         steps: number of steps.
     """
 
-    batch: tuple[int, ...]
+    batch_shape: tuple[int, ...]
     body: PrincipalBody
     start: Array
     gravity: Vec3
     wrench: SampledWrench | None
-    linear: bool
+    linear_interpolation: bool
     step: float
     steps: int
 
@@ -130,12 +130,12 @@ class RolloutProblem:
                 "nearer to the body"
             )
         return cls(
-            batch=batch,
+            batch_shape=batch,
             body=body,
             start=_flatten_rows(first, batch),
             gravity=_flatten_rows(g, batch),
             wrench=None if samples is None else SampledWrench.broadcast_to(samples, batch),
-            linear=interpolation == "linear",
+            linear_interpolation=interpolation == "linear",
             step=step,
             steps=steps,
         )

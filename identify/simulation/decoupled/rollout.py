@@ -79,5 +79,5 @@ def fast_rollout(
             BodyBlock(problem, bodies, chunk, scalar_layer if few else batched_layer).run(
                 states, every
             )
-    shaped = np.moveaxis(states.reshape(13, stored, *problem.batch), 0, -1)
+    shaped = np.moveaxis(states.reshape(13, stored, *problem.batch_shape), 0, -1)
     return Trajectory.from_vectors(every * problem.step * np.arange(stored), shaped)

@@ -29,7 +29,7 @@ class RotationStart:
     """Bodies and their states at time zero, one per row, scaled to order one.
 
     Attributes:
-        batch: batch shape of the rows.
+        batch_shape: batch shape of the rows.
         inertia: I_BBcm_B over `unit_of_inertia`, shape (n, 3, 3).
         unit_of_inertia: powers of two [kg m²], shape (n,).
         quaternion: R_WB of unit norm, shape (n, 4).
@@ -37,7 +37,7 @@ class RotationStart:
         unit_of_spin: powers of two [rad/s], shape (n,).
     """
 
-    batch: tuple[int, ...]
+    batch_shape: tuple[int, ...]
     inertia: Mat33
     unit_of_inertia: Array
     quaternion: Vec4
@@ -79,7 +79,7 @@ def checked_start(
     w = rows(w, 1)
     unit_of_spin = _power_of_two(np.abs(w).max(axis=-1, initial=0.0))
     return RotationStart(
-        batch=batch,
+        batch_shape=batch,
         inertia=inertia / unit_of_inertia[:, None, None],
         unit_of_inertia=unit_of_inertia,
         quaternion=rows(_unit_quaternion(q), 1),

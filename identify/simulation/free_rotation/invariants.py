@@ -84,7 +84,7 @@ def rotation_invariants(body: ArrayLike, angular_velocity: ArrayLike) -> Rotatio
     unit_I, unit_w = start.unit_of_inertia, start.unit_of_spin
 
     def shaped(values: np.ndarray) -> np.ndarray:
-        return values.reshape(start.batch + values.shape[1:])
+        return values.reshape(start.batch_shape + values.shape[1:])
 
     return RotationInvariants(
         kinetic_energy=shaped(K * unit_I * unit_w**2),
@@ -111,7 +111,7 @@ def angular_momentum(body: ArrayLike, quaternion: ArrayLike, angular_velocity: A
     start = checked_start(body, quaternion, angular_velocity)
     L = np.einsum("nij,nj->ni", start.inertia, start.spin)
     L *= (start.unit_of_inertia * start.unit_of_spin)[:, None]
-    return rotate(rotation_from_quaternion(start.quaternion), L).reshape(*start.batch, 3)
+    return rotate(rotation_from_quaternion(start.quaternion), L).reshape(*start.batch_shape, 3)
 
 
 def _encircled_axis(ordered: OrderedSpin, start: RotationStart) -> tuple[Vec3, Array]:

@@ -81,9 +81,9 @@ def rotate_freely(
     times = as_array(time, "time", (...,), SimulationError)
     start = checked_start(body, quaternion, angular_velocity, times.shape[:-1])
     rows = np.atleast_1d(times)
-    rows = np.broadcast_to(rows, (*start.batch, rows.shape[-1]))
+    rows = np.broadcast_to(rows, (*start.batch_shape, rows.shape[-1]))
     q, w = _rotate(start, rows.reshape(len(start.spin), rows.shape[-1]))
-    shape = (*start.batch, *times.shape[-1:])
+    shape = (*start.batch_shape, *times.shape[-1:])
     return FreeRotation(times, q.reshape(*shape, 4), w.reshape(*shape, 3))
 
 

@@ -97,13 +97,13 @@ def _kick(motion: ForcedBody, phase: Array, time: float, duration: float) -> Non
 
 def _flows(body: FreeBody) -> list[Flow]:
     """Return the flows of a symmetric splitting of the kinetic energy; the last is the middle."""
-    C = body.inverse[..., 3:, 3:]
+    C = body.inverse_inertia[..., 3:, 3:]
     c, n = np.linalg.eigh(0.5 * (C + np.swapaxes(C, -1, -2)))
     if not body.in_fluid:
         middle = c[..., 1, None]
         outer = [_turn(n[..., :, i], c[..., i, None] - middle) for i in (0, 2)]
         return [_drift(1.0 / body.mass[..., None]), _spin(middle), *outer]
-    B = body.inverse[..., 3:, :3]
+    B = body.inverse_inertia[..., 3:, :3]
     screws = []
     for i in range(3):
         axis, strength = n[..., :, i], c[..., i, None]

@@ -70,15 +70,19 @@ def test_yaskawa_units() -> None:
 
 @pytest.mark.parametrize("name", ["fanuc", "yaskawa"])
 def test_screen_setting_reports_lost_products(name: str) -> None:
-    assert any("products of inertia" in said for said in payload_setting(name, gripper()).lost)
-    assert not any("products of inertia" in said for said in payload_setting(name, box()).lost)
+    assert any(
+        "products of inertia" in said for said in payload_setting(name, gripper()).lost_information
+    )
+    assert not any(
+        "products of inertia" in said for said in payload_setting(name, box()).lost_information
+    )
 
 
 @pytest.mark.parametrize("name", ["franka", "franka_desk", "ros", "ur"])
 def test_plate_is_thickened_with_note(name: str) -> None:
     plate = gripper(np.diag([0.01, 0.02, 0.03]))
     written = payload_setting(name, plate)
-    assert any("thickness" in said for said in written.lost)
+    assert any("thickness" in said for said in written.lost_information)
     moments = np.diag(READERS[name](written.text).inertia)
     assert moments[0] + moments[1] > moments[2]
-    assert not any("thickness" in said for said in payload_setting(name, box()).lost)
+    assert not any("thickness" in said for said in payload_setting(name, box()).lost_information)

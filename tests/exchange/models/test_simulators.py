@@ -156,10 +156,12 @@ def test_repaired_robots_load_in_every_program(tmp_path, robot):
     fixed.write_bytes(repaired.content)
     for path, good in ((before, False), (fixed, True)):
         document, form = open_model(path)
-        entries = [entry for entry in form.read(document) if entry.inertial is not None]
+        entries = [entry for entry in form.read(document) if entry.inertial_element is not None]
         for name, (given, takes) in installed().items():
             texts = [
-                URDF.format(inertial=document.content[slice(*document.span(e.inertial))].decode())
+                URDF.format(
+                    inertial=document.content[slice(*document.span(e.inertial_element))].decode()
+                )
                 if given == "urdf"
                 else sdf_of(
                     repr(e.inertia.phi_as_printed[0].item()),
