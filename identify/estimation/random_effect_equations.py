@@ -275,7 +275,7 @@ class _WhitenedRowsCollector:
 
 
 def _coloured_noise_rows(total: Array, noise: Array, C: Array, band: int) -> tuple[Array, Array]:
-    """Compute the rows to add and to subtract for coloured noise in the wrench's derivatives.
+    """Compute the least-squares rows that correct for coloured noise in ẇ and ẅ of the wrench.
 
     Noise that was filtered with the wrench, or is slow, is as large in a band as its residuals. Let
     E be their moment less that of white noise, and ω the middle of the band: the moment of the

@@ -274,7 +274,7 @@ class Statistics:
 
 
 _CELL_ATTRIBUTES = ("factors", "log", "block", "group", "samples", "effective_samples")
-"""Names of the attributes of `Statistics` that have an entry for each cell."""
+"""Names of the attributes of `Statistics` with an entry for each cell: log × time block × group."""
 
 
 def sum_statistics(parts: Sequence[Statistics]) -> Statistics:

@@ -179,7 +179,7 @@ class FrequencyBandMoments:
         return self._fit_gain(self.selector(end + 6), T)
 
     def compare_accelerometer(self) -> _SensorComparison | None:
-        """Fit a' of the IMU by a' of the other signals and the displacement of the IMU."""
+        """Fit the accelerometer by acceleration from other signals and the IMU's displacement."""
         gain_map = self._gain_map(self._width - REDUNDANT_COLUMNS)
         T = np.concatenate((gain_map, self.lever_arm_map), axis=2)
         return self._fit_gain(self.acceleration_selector, T)
