@@ -14,10 +14,11 @@ import numpy as np
 from identify.arrays import Array, Phi
 from identify.diagnosis.body_likelihood import BandRows, BodyFit, fit_body, inverse_information
 from identify.diagnosis.fault import Fault, FaultParameters
-from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT
+from identify.regressors import FEATURE_TENSOR
 from identify.signals.transform import band_middle
 from identify.spatial.columns import (
     FEATURES,
+    FIT_COLUMN_COUNT,
     WRENCH,
     WRENCH_RATE,
     WRENCH_SECOND_RATE,
@@ -34,9 +35,6 @@ too; with less, the direction is not identifiable."""
 
 _WRENCH_COLUMNS = without_constant(WRENCH)
 """Columns of the wrench in rows without the constant."""
-
-_FIT_WIDTH = len(SCAN_LAYOUT.columns)
-"""Number of columns that a fit uses; extended rows have derivatives behind them."""
 
 FaultOfEachLog = Sequence[Fault]
 """Instances of one fault, one for each log."""
@@ -62,7 +60,9 @@ class FaultModel:
     def at(cls, rows: Sequence[BandRows], candidate: FaultOfEachLog, size: Array) -> FaultModel:
         """Correct logs for a fault at a size and fit a body to them."""
         maps = _correction_maps(candidate, size)
-        mapped = [of_log.mapped(M[:, :_FIT_WIDTH]) for of_log, M in zip(rows, maps, strict=True)]
+        mapped = [
+            of_log.mapped(M[:, :FIT_COLUMN_COUNT]) for of_log, M in zip(rows, maps, strict=True)
+        ]
         return cls(tuple(rows), candidate, size, fit_body(mapped))
 
     @property
@@ -98,7 +98,7 @@ class FaultModel:
             weights = self.body_fit.weights[first : first + len(Z)]
             first += len(Z)
             present = slice(1, 1 + Z.shape[2])
-            base = Z @ M[present, 1:_FIT_WIDTH]
+            base = Z @ M[present, 1:FIT_COLUMN_COUNT]
             r = base @ C
             # The derivative by η uses the predicted wrench: the noise of the measured one is that
             # of the residual, and scaling the wrench down would seem to explain it.
@@ -130,7 +130,7 @@ class FaultModel:
                 _correction_maps(self.candidate, end)
                 for end in (self.size + step, self.size - step)
             ]
-            columns.append(((ends[0] - ends[1]) / (2.0 * step.sum()))[..., :_FIT_WIDTH])
+            columns.append(((ends[0] - ends[1]) / (2.0 * step.sum()))[..., :FIT_COLUMN_COUNT])
         return np.stack(columns, axis=-1)
 
 
