@@ -1,6 +1,5 @@
 from identify.design.d_optimal import (
     DesignedMotion as DesignedMotion,
-    MotionProblem as MotionProblem,
     Search as Search,
     design_motion as design_motion,
     unplanned_motion as unplanned_motion,
@@ -10,6 +9,7 @@ from identify.design.joints import (
     TorqueNoise as TorqueNoise,
     joint_limits as joint_limits,
     joint_problem as joint_problem,
+    joints_before as joints_before,
     middle_of_range as middle_of_range,
 )
 from identify.design.periodic import AxisLimits as AxisLimits, PeriodicBasis as PeriodicBasis
@@ -18,6 +18,7 @@ from identify.design.prediction import (
     EarlierFit as EarlierFit,
     PredictedPrecision as PredictedPrecision,
 )
+from identify.design.problem import MotionProblem as MotionProblem
 from identify.design.result import MotionDesign as MotionDesign, plan_motion as plan_motion
 from identify.design.static_poses import (
     StaticPoses as StaticPoses,

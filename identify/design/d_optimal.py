@@ -8,32 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from identify.arrays import Array
-from identify.design.periodic import (
-    AxisLimits,
-    PeriodicBasis,
-    limited_motion,
-    scaled_coefficients,
-)
+from identify.design.periodic import PeriodicBasis, limited_motion, scaled_coefficients
+from identify.design.problem import MotionProblem
 from identify.errors import ProblemError
 
 _RANDOM_MOTIONS = 20
 """Number of random motions that are compared; the search begins at the best of them."""
 
-_MAX_ITERATIONS = 400
-"""Largest number of quasi-Newton iterations from a start; further ones changed the criterion by
-less than .02."""
+_STAGES = (200, 100, 100)
+"""Largest numbers of quasi-Newton iterations between changes of the targets; further ones changed
+the criterion by less than .02."""
 
 _PENALTY = 30.0
-"""Factor of the penalty, the sum over samples of (share of a limit − `_PENALIZED_SHARE`)²."""
+"""Factor of the penalty, the sum over samples of (share of a limit − a target)²."""
 
-_PENALIZED_SHARE = 0.98
+_TARGET_SHARE = 0.98
 """Share of a limit (1 at the limit) above which a motion is penalized."""
 
 _SHRINKAGE = 0.99
@@ -42,92 +37,6 @@ _SHRINKAGE = 0.99
 _SMALLEST_SCALE = 0.02
 """Scale of a motion at which it is as good as at rest: a limit that it still breaks is broken by
 the start."""
-
-
-class DesignRows(NamedTuple):
-    """Regressor of a motion, and the values of its limited quantities divided by their limits.
-
-    Their derivatives, with respect to value, rate and second derivative of each axis at the same
-    time, have two axes more, (…, 3, n).
-
-    Attributes:
-        regressor: rows divided by the standard deviation of their noise, shape (samples, rows, p).
-        shares: of limits other than those of the axes; at most 1, shape (samples, limits).
-    """
-
-    regressor: Array
-    shares: Array
-
-
-class MotionProblem(Protocol):
-    """Interface of a design: unknowns to be identified, and limits of the motion."""
-
-    @property
-    def limits(self) -> AxisLimits:
-        """Limits of each axis about the start."""
-        ...
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """Names of the axes in files."""
-        ...
-
-    @property
-    def start(self) -> Array:
-        """Values of the axes at the start, shape (n,) [rad or m]."""
-        ...
-
-    @property
-    def longest_period(self) -> float:
-        """Longest period of a motion [s]; a longer motion repeats it."""
-        ...
-
-    @property
-    def rate_hz(self) -> float:
-        """Independent samples a second."""
-        ...
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Sentences for the head of files: limits that hold, and what was not checked."""
-        ...
-
-    @property
-    def wanted(self) -> int:
-        """Number of unknowns to be identified; their columns are the first of the regressor."""
-        ...
-
-    @property
-    def limit_names(self) -> tuple[str, ...]:
-        """Names of the limits in the order of `DesignRows.shares`."""
-        ...
-
-    def rows(self, motion: Array) -> DesignRows:
-        """Return regressor and shares of limits of a motion, shape (3, samples, n)."""
-        ...
-
-    def slopes(self, motion: Array) -> DesignRows:
-        """Return derivatives of regressor and shares of a motion, shape (3, samples, n)."""
-        ...
-
-    def proximity(self, motion: Array) -> tuple[Array, Array]:
-        """Return how much too close pairs of shapes come, and its derivatives in the values.
-
-        Returns:
-            As a share that is penalized in the search (`contact` decides), shape (samples, pairs),
-            and its derivatives, shape (samples, pairs, n).
-        """
-        ...
-
-    def contact(self, motion: Array) -> str:
-        """Return a pair of shapes that touch along a motion, "A and B"; empty if none do."""
-        ...
-
-
-def no_proximity(motion: Array) -> tuple[Array, Array]:
-    """Return the proximity of no shapes along a motion, for problems without geometry."""
-    _, samples, axes = motion.shape
-    return np.zeros((samples, 0)), np.zeros((samples, 0, axes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,29 +61,34 @@ class DesignedMotion:
         return self.basis.at(times) @ self.coefficients.T
 
 
-def d_optimality(regressor: Array, wanted: int) -> tuple[float, Array]:
+def d_optimality(regressor: Array, wanted: int, known: Array | None = None) -> tuple[float, Array]:
     """Return the criterion of a regressor, and its gradient.
 
-    With the information M = Σ YᵀY and N its block of the unknowns that are fitted besides, the
-    information on the wanted ones is the Schur complement S, log det S = log det M − log det N; the
-    criterion is −log det S / 2k, the logarithm of the geometric mean of their standard errors.
+    With the information M = Σ YᵀY + known and N its block of the unknowns that are fitted besides,
+    the information on the wanted ones is the Schur complement S, log det S = log det M − log det N;
+    the criterion is −log det S / 2k, the logarithm of the geometric mean of their standard errors.
 
     Args:
         regressor: Y, shape (samples, rows, p).
         wanted: k, the number of leading columns that are wanted.
+        known: information on them from before, shape (k, k); None for none.
 
     Returns:
         The criterion, and its gradient with respect to Y, shape (samples, rows, p); infinite and
         zero if the information is singular.
     """
     flat = regressor.reshape(-1, regressor.shape[-1])
-    norms = np.linalg.norm(flat, axis=0)
+    known = np.zeros((wanted, wanted)) if known is None else known
+    squares = np.square(flat).sum(axis=0)
+    squares[:wanted] += known.diagonal()
+    norms = np.sqrt(squares)
     if not norms.all():
         return np.inf, np.zeros_like(regressor)
     scaled = flat / norms
     gradient = np.zeros_like(scaled)
     value = -np.log(norms[:wanted]).sum()
     information = scaled.T @ scaled
+    information[:wanted, :wanted] += known / np.outer(norms[:wanted], norms[:wanted])
     for sign, columns in ((1.0, slice(0, None)), (-1.0, slice(wanted, None))):
         block = information[columns, columns]
         if not len(block):
@@ -189,12 +103,28 @@ def d_optimality(regressor: Array, wanted: int) -> tuple[float, Array]:
     return value / wanted, (gradient / norms / wanted).reshape(regressor.shape)
 
 
-def motion_cost(problem: MotionProblem, series: Array, coefficients: Array) -> tuple[float, Array]:
-    """Return criterion and penalty of a motion scaled to its limits, and their gradient."""
+def _criterion(problem: MotionProblem, regressor: Array) -> tuple[float, Array]:
+    """Return the criterion of the regressor of a problem, and its gradient."""
+    known = problem.known  # in the unit of the regressor: one sample of each of its times
+    scaled = None if known is None else known * (len(regressor) / problem.rate_hz)
+    return d_optimality(regressor, problem.wanted, scaled)
+
+
+def motion_cost(
+    problem: MotionProblem, series: Array, coefficients: Array, targets: Array | float
+) -> tuple[float, Array]:
+    """Return criterion and penalty of a motion scaled to its limits, and their gradient.
+
+    Args:
+        problem: unknowns and limits.
+        series: of `PeriodicBasis.at`, shape (3, samples, size).
+        coefficients: shape (n, size).
+        targets: share of each limit above which it is penalized.
+    """
     motion, pullback = limited_motion(series, coefficients, problem.limits)
-    rows, slopes = problem.rows(motion), problem.slopes(motion)
-    value, of_regressor = d_optimality(rows.regressor, problem.wanted)
-    excess = np.maximum(rows.shares - _PENALIZED_SHARE, 0.0)
+    rows, slopes = problem.rows_with_slopes(motion)
+    value, of_regressor = _criterion(problem, rows.regressor)
+    excess = np.maximum(rows.shares - targets, 0.0)
     gradient = np.einsum("trp,trpon->otn", of_regressor, slopes.regressor, optimize=True)
     gradient += np.einsum("tl,tlon->otn", 2.0 * _PENALTY * excess, slopes.shares)
     too_close, of_values = problem.proximity(motion)
@@ -208,14 +138,18 @@ def design_from_start(
 ) -> DesignedMotion:
     """Design a motion by L-BFGS from the best of some random motions.
 
+    Where the motion exceeds a limit, between samples or because its penalty is finite, the target
+    of the limit is lowered by the excess and the search continues.
+
     Raises:
         ProblemError: no random motion identifies what is wanted.
     """
     series = basis.at(basis.times())
     shape = (len(problem.limits.names), basis.size)
+    targets = np.full(len(problem.limit_names), _TARGET_SHARE)
 
     def cost(flat: Array) -> tuple[float, Array]:
-        value, gradient = motion_cost(problem, series, flat.reshape(shape))
+        value, gradient = motion_cost(problem, series, flat.reshape(shape), targets)
         return value, gradient.ravel()
 
     randoms = [rng.normal(size=shape).ravel() for _ in range(_RANDOM_MOTIONS)]
@@ -225,14 +159,25 @@ def design_from_start(
             "no motion of these axes identifies all that is wanted; expected axes that turn the "
             "body about at least two directions, one of them not along gravity"
         )
-    flat = minimize(
-        cost,
-        randoms[start],
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": _MAX_ITERATIONS, "maxfun": 2 * _MAX_ITERATIONS},
-    ).x
-    return within_limits(problem, basis, flat.reshape(shape))
+    flat, motions = randoms[start], []
+    for iterations in _STAGES:
+        flat = minimize(
+            cost,
+            flat,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": iterations, "maxfun": 2 * iterations},
+        ).x
+        motions.append(within_limits(problem, basis, flat.reshape(shape)))
+        targets -= _excess(problem, basis, flat.reshape(shape))
+    return min(motions, key=lambda motion: motion.criterion)
+
+
+def _excess(problem: MotionProblem, basis: PeriodicBasis, coefficients: Array) -> Array:
+    """Return by how much the share of each limit exceeds 1 on a fine grid, shape (limits,)."""
+    coefficients = scaled_coefficients(basis, coefficients, problem.limits)
+    fine = basis.at(basis.times(refinement=10)) @ coefficients.T
+    return np.maximum(problem.rows(fine).shares.max(axis=0) - 1.0, 0.0)
 
 
 def within_limits(
@@ -253,7 +198,7 @@ def within_limits(
             scale *= _SHRINKAGE
             if scale < _SMALLEST_SCALE:
                 raise ProblemError(f"no motion about this start keeps the limit of {broken}")
-    value, _ = d_optimality(problem.rows(scale * fine[:, ::10]).regressor, problem.wanted)
+    value, _ = _criterion(problem, problem.rows(scale * fine[:, ::10]).regressor)
     return DesignedMotion(basis, scale * coefficients, value, scale)
 
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from identify.arrays import Array, Indices, Phi
-from identify.design.d_optimal import DesignRows, no_proximity
 from identify.design.periodic import AxisLimits
+from identify.design.problem import DesignRows, no_proximity
 from identify.design.self_collision import SelfCollision
 from identify.design.workspace import ReachLimits, reach_limits
 from identify.errors import ProblemError
 from identify.inertia import InertialParameters
 from identify.inertia.frames import frame_map
 from identify.robots import FramePlacement, RobotModel, robot_base_columns, torque_regressor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from identify.robots.robot_model import BASE
 
 SIGN_SPEED = 0.05
 """Speed v₀ of the smooth Coulomb friction tanh(v/v₀) [rad/s or m/s]: a fit leaves out samples of
@@ -68,6 +66,7 @@ class JointProblem:
         payload: ten rough parameters of the payload about its frame; None if the arm is wanted.
         base_columns: independent columns of the arm's regressor if the arm is wanted, else None.
         collision: check of the arm with itself; None without shapes to check.
+        known: information on the payload from before, for each second of the motion.
     """
 
     limits: AxisLimits
@@ -79,6 +78,7 @@ class JointProblem:
     payload: Phi | None = None
     base_columns: Indices | None = None
     collision: SelfCollision | None = None
+    known: Array | None = None
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -116,6 +116,7 @@ class JointProblem:
         signals = (low, high, limits.speed, limits.acceleration, self.torque_limits)
         low, high, *others = (" ".join(f"{x:.4g}" for x in values) for values in signals)
         speed, acceleration, torque = others
+        kept = ", ".join(f"{name} at {value:.4g}" for name, value in self.robot.locked.items())
         unchecked = "of the arm with itself, and " if self.collision is None else ""
         return (
             f"Limits of the joints that hold, in SI: position from {low} to {high}; speed {speed}; "
@@ -123,6 +124,7 @@ class JointProblem:
             f"Positions are those of {model}: compare the sign and the zero of each joint with the "
             "controller before the first run.",
             *self.space.remarks(),
+            *((f"Joints of {model} that are at rest: {kept}.",) if kept else ()),
             f"Not checked: collisions {unchecked}with the surroundings.",
         )
 
@@ -139,39 +141,46 @@ class JointProblem:
     def rows(self, motion: Array) -> DesignRows:
         """Return rows [Y, friction, 1] / σ of each sample, and shares of the torque limits."""
         columns, torque = self._dynamics(*motion)
-        regressor = self._with_friction(columns, motion[1])
-        shares = np.abs(torque / self.torque_limits)
         in_space = self.space.shares(self.robot, self.start + motion[0])
-        return DesignRows(regressor, np.hstack((shares, in_space)))
+        return self._rows(motion, columns, torque, in_space)
 
-    def slopes(self, motion: Array) -> DesignRows:
-        """Return derivatives of regressor and shares with respect to the motion of the joints."""
-        v = motion[1]
-        columns, torque = self._dynamics(*motion)
-        samples, n, p = columns.shape
+    def rows_with_slopes(self, motion: Array) -> tuple[DesignRows, DesignRows]:
+        """Return rows and shares, and their derivatives with respect to the motion of the joints.
+
+        By differences: torques are linear in accelerations and quadratic in velocities, so that
+        those with respect to them are exact.
+        """
+        _, samples, n = motion.shape
+        steps = [(0, _POSITION_STEP), (0, -_POSITION_STEP), (1, 1.0), (1, -1.0), (2, 1.0)]
+        moved = np.tile(motion[:, None], (1, 1 + len(steps) * n, 1, 1))
+        for k, (order, step) in enumerate(steps):
+            for joint in range(n):
+                moved[order, 1 + k * n + joint, :, joint] += step
+        columns, torque = (
+            values.reshape(-1, samples, *values.shape[1:])
+            for values in self._dynamics(*moved.reshape(3, -1, n))
+        )
+        near = moved[0, : 1 + 2 * n].reshape(-1, n)
+        in_space = self.space.shares(self.robot, self.start + near).reshape(1 + 2 * n, samples, -1)
+        rows = self._rows(motion, columns[0], torque[0], in_space[0])
+        p, sigma = columns.shape[-1], self.noise.sigma[:, None, None, None]
         regressor = np.zeros((samples, n, p + 3 * n, 3, n))
-        shares = np.empty((samples, n, 3, n))
-        for order, joint, of_columns, of_torque in self._differences(motion, columns, torque):
-            regressor[:, :, :p, order, joint] = of_columns / self.noise.sigma[:, None]
-            shares[:, :, order, joint] = of_torque / self.torque_limits
-        shares *= np.sign(torque)[..., None, None]
-        joints = np.arange(n)
-        of_sign = (1.0 - np.tanh(v / SIGN_SPEED) ** 2) / SIGN_SPEED
+        regressor[:, :, :p] = _differences(columns, n) / sigma
+        of_torque = _differences(torque, n) / self.torque_limits[:, None, None]
+        of_torque *= np.sign(torque[0])[..., None, None]
+        joints, speed = np.arange(n), np.tanh(motion[1] / SIGN_SPEED)
         regressor[:, joints, p + joints, 1, joints] = 1.0 / self.noise.sigma
+        of_sign = (1.0 - speed**2) / SIGN_SPEED
         regressor[:, joints, p + n + joints, 1, joints] = of_sign / self.noise.sigma
-        if self.space.names:
-            shares = np.concatenate((shares, self._space_slopes(motion[0])), axis=1)
-        return DesignRows(regressor, shares)
+        of_space = np.zeros((samples, len(self.space.names), 3, n))
+        ahead, behind = in_space[1:].reshape(2, n, samples, -1)
+        of_space[:, :, 0] = np.moveaxis((ahead - behind) / (2.0 * _POSITION_STEP), 0, -1)
+        return rows, DesignRows(regressor, np.concatenate((of_torque, of_space), axis=1))
 
-    def _space_slopes(self, q: Array) -> Array:
-        """Return the derivatives of the shares of limits in space, shape (N, limits, 3, n)."""
-        n = q.shape[1]
-        steps = _POSITION_STEP * np.concatenate((np.eye(n), -np.eye(n)))
-        moved = (self.start + q + steps[:, None]).reshape(-1, n)
-        ahead, behind = self.space.shares(self.robot, moved).reshape(2, n, len(q), -1)
-        slopes = np.zeros((len(q), len(self.space.names), 3, n))
-        slopes[:, :, 0] = np.moveaxis((ahead - behind) / (2.0 * _POSITION_STEP), 0, -1)
-        return slopes
+    def _rows(self, motion: Array, columns: Array, torque: Array, in_space: Array) -> DesignRows:
+        shares = np.abs(torque / self.torque_limits)
+        regressor = self._with_friction(columns, motion[1])
+        return DesignRows(regressor, np.hstack((shares, in_space)))
 
     def _dynamics(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
         """Return the columns that are wanted, (N, n, p), and the torques of arm and payload."""
@@ -195,33 +204,23 @@ class JointProblem:
         rows[:, diagonal, p + 2 * n + diagonal] = 1.0
         return rows / self.noise.sigma[:, None]
 
-    def _differences(
-        self, motion: Array, columns: Array, torque: Array
-    ) -> Iterator[tuple[int, int, Array, Array]]:
-        """Yield order, joint and the derivatives of columns and torques.
 
-        Torques are linear in accelerations and quadratic in velocities, so that differences with
-        respect to them are exact.
-        """
-        n = motion.shape[2]
-        steps = [(0, _POSITION_STEP), (0, -_POSITION_STEP), (1, 1.0), (1, -1.0), (2, 1.0)]
-        moved = np.tile(motion[:, None, None], (1, len(steps), n, 1, 1))
-        for k, (order, step) in enumerate(steps):
-            for joint in range(n):
-                moved[order, k, joint, :, joint] += step
-        all_columns, all_torques = self._dynamics(*moved.reshape(3, -1, n))
-        all_columns = all_columns.reshape(len(steps), n, *columns.shape)
-        all_torques = all_torques.reshape(len(steps), n, *torque.shape)
-        for joint in range(n):
-            for order, width in ((0, 2.0 * _POSITION_STEP), (1, 2.0)):
-                up, down = 2 * order, 2 * order + 1
-                yield (
-                    order,
-                    joint,
-                    (all_columns[up, joint] - all_columns[down, joint]) / width,
-                    (all_torques[up, joint] - all_torques[down, joint]) / width,
-                )
-            yield 2, joint, all_columns[4, joint] - columns, all_torques[4, joint] - torque
+def _differences(values: Array, joints: int) -> Array:
+    """Return derivatives from values at the steps of `rows_with_slopes`, shape (N, ..., 3, n)."""
+    steps = values[1:].reshape(5, joints, *values.shape[1:])
+    of_position = (steps[0] - steps[1]) / (2.0 * _POSITION_STEP)
+    of_speed, of_acceleration = 0.5 * (steps[2] - steps[3]), steps[4] - values[0]
+    return np.moveaxis(np.stack((of_position, of_speed, of_acceleration)), (0, 1), (-2, -1))
+
+
+def joints_before(robot: RobotModel, placement: FramePlacement) -> tuple[str, ...]:
+    """Return the joints that move a frame, in the order of the robot."""
+    moving: set[int] = set()
+    link = placement.link
+    while link != BASE:
+        moving.add(robot.tree[link].joint)
+        link = robot.tree[link].parent
+    return tuple(robot.joints[joint] for joint in sorted(moving))
 
 
 def joint_limits(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from identify.arrays import Array, Vec3
 from identify.design.d_optimal import (
     DEFAULT_SEARCH,
     DesignedMotion,
-    MotionProblem,
     Search,
     design_motion,
     unplanned_motion,
@@ -20,6 +19,8 @@ from identify.design.joints import JointProblem
 from identify.design.periodic import PeriodicBasis, harmonics_within
 from identify.design.plan import SUPERVISION, MotionPlan
 from identify.design.prediction import EarlierFit, PredictedPrecision, information_rate
+from identify.design.problem import MotionProblem
+from identify.design.wrist import WristProblem
 from identify.inertia import InertialParameters
 from identify.pipeline.required_precision import RequiredPrecision
 
@@ -119,7 +120,7 @@ class MotionDesign:
 
 
 def plan_motion(
-    problem: MotionProblem,
+    problem: WristProblem | JointProblem,
     seconds: float,
     search: Search = DEFAULT_SEARCH,
     *,
@@ -141,6 +142,8 @@ def plan_motion(
     Raises:
         ProblemError: no motion about the start keeps all limits, or none identifies what is wanted.
     """
+    if earlier is not None and body is not None:
+        problem = replace(problem, known=earlier.information / seconds)
     period = seconds / np.ceil(seconds / problem.longest_period)
     basis = PeriodicBasis(period, harmonics_within(problem.limits, period))
     motion = design_motion(problem, basis, search)

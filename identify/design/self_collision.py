@@ -28,12 +28,14 @@ class SelfCollision:
     """Pairs of shapes of an arm that must not touch.
 
     Attributes:
-        model, geometry: of Pinocchio.
+        robot: the arm.
+        model, geometry: of Pinocchio; a joint for each moving link of the robot.
         hulls: the same shapes with the convex hulls of meshes, whose distances are a hundred times
             faster and have a depth where they overlap.
         clearances: distance of each pair of hulls below which it is penalized, shape (pairs,) [m].
     """
 
+    robot: RobotModel
     model: Any
     geometry: Any
     hulls: Any
@@ -44,35 +46,29 @@ class SelfCollision:
         """Read the shapes of links that are not neighbours.
 
         Returns:
-            None if collisions cannot be checked: no such shapes, a mesh that is not found, or
-            joints that the model has in another number or order.
+            None if collisions cannot be checked: no such shapes, or a mesh that is not found.
         """
-        pinocchio = import_module("pinocchio")
-        path = str(robot.path)
-        folders = [str(folder) for folder in robot.path.absolute().parents]
         try:
-            model = pinocchio.buildModelFromUrdf(path)
-            geometry = pinocchio.buildGeomFromUrdf(
-                model, path, pinocchio.GeometryType.COLLISION, package_dirs=folders
-            )
+            model, geometry = _model_with_shapes(robot)
         except (ValueError, RuntimeError):
             return None
-        if tuple(model.names)[1:] != robot.joints or model.nq != len(robot.joints):
-            return None
+        pinocchio = import_module("pinocchio")
         for pair in _distant_pairs(model, geometry.geometryObjects):
             geometry.addCollisionPair(pinocchio.CollisionPair(*pair))
         low, high = np.clip(robot.position_limits.T, -np.pi, np.pi)
         q = np.random.default_rng(0).uniform(low, high, (_RANDOM_POSITIONS, len(low)))
-        _remove_overlaps(model, geometry, q)
+        positions = _positions(robot, model, q)
+        _remove_overlaps(model, geometry, positions)
         hulls = _with_hulls(geometry)
-        _remove_overlaps(model, hulls, q)
+        _remove_overlaps(model, hulls, positions)
         if not len(geometry.collisionPairs):
             return None
         distances = [
-            [result.min_distance for result in results] for results in _distances(model, hulls, q)
+            [result.min_distance for result in results]
+            for results in _distances(model, hulls, positions)
         ]
         clearances = np.clip(0.5 * np.max(distances, axis=0), 0.0, _CLEARANCE)
-        return cls(model, geometry, hulls, clearances)
+        return cls(robot, model, geometry, hulls, clearances)
 
     def proximity(self, q: Array) -> tuple[Array, Array]:
         """Return how much closer than their clearance hulls of shapes are, in tenths of a metre.
@@ -86,9 +82,10 @@ class SelfCollision:
         pinocchio, data = import_module("pinocchio"), self.model.createData()
         count = (len(q), len(self.hulls.collisionPairs))
         closer, points, normals = np.zeros(count), np.zeros((*count, 3)), np.zeros((*count, 3))
-        jacobians = np.empty((len(q), 6, q.shape[1]))
-        for k, results in enumerate(_distances(self.model, self.hulls, q)):
-            jacobians[k] = pinocchio.computeJointJacobians(self.model, data, q[k])
+        jacobians = np.empty((len(q), 6, self.model.nv))
+        positions = _positions(self.robot, self.model, q)
+        for k, results in enumerate(_distances(self.model, self.hulls, positions)):
+            jacobians[k] = pinocchio.computeJointJacobians(self.model, data, positions[k])
             for pair, (result, clearance) in enumerate(zip(results, self.clearances, strict=True)):
                 if result.min_distance < clearance:
                     closer[k, pair] = (clearance - result.min_distance) / LIMIT_MARGIN
@@ -96,11 +93,12 @@ class SelfCollision:
                     normals[k, pair] = result.normal
         # A distance grows by the velocity of the second shape relative to the first on the normal.
         wrenches = np.concatenate((normals, np.cross(points, normals)), axis=-1)
-        return closer, -(wrenches @ jacobians) * self._moved_joints() / LIMIT_MARGIN
+        of_joints = (wrenches @ jacobians) * self._moved_joints() / -LIMIT_MARGIN
+        return closer, of_joints @ _couplings(self.robot)
 
     def _moved_joints(self) -> Array:
         """Return 1 for joints that move the second shape of a pair alone, −1 the first alone."""
-        moved = np.zeros((len(self.hulls.collisionPairs), self.model.nq + 1))
+        moved = np.zeros((len(self.hulls.collisionPairs), self.model.njoints))
         for row, pair in zip(moved, self.hulls.collisionPairs, strict=True):
             for shape, sign in ((pair.first, -1.0), (pair.second, 1.0)):
                 joint = self.hulls.geometryObjects[shape].parentJoint
@@ -116,10 +114,50 @@ class SelfCollision:
         Returns:
             Empty if no shapes touch.
         """
-        for k in _touching(self.model, self.geometry, q, stop=True):
+        positions = _positions(self.robot, self.model, q)
+        for k in _touching(self.model, self.geometry, positions, stop=True):
             pair, objects = self.geometry.collisionPairs[k], self.geometry.geometryObjects
             return f"{objects[pair.first].name} and {objects[pair.second].name}"
         return ""
+
+
+def _model_with_shapes(robot: RobotModel) -> tuple[Any, Any]:
+    """Read model and collision shapes, with the locked joints of the robot locked."""
+    pinocchio, path = import_module("pinocchio"), str(robot.path)
+    folders = [str(folder) for folder in robot.path.absolute().parents]
+    model = pinocchio.buildModelFromUrdf(path)
+    geometry = pinocchio.buildGeomFromUrdf(
+        model, path, pinocchio.GeometryType.COLLISION, package_dirs=folders
+    )
+    neutral, locked = pinocchio.neutral(model), []
+    for name, value in robot.locked.items():
+        locked.append(model.getJointId(name))
+        _set_position(model.joints[locked[-1]], neutral, value)
+    return pinocchio.buildReducedModel(model, geometry, locked, neutral)
+
+
+def _positions(robot: RobotModel, model: Any, q: Array) -> Array:
+    """Return positions of the model's joints, (N, nq), with those that mimic another one."""
+    offsets = np.array([link.offset for link in robot.tree])
+    moved = q @ _couplings(robot).T + offsets
+    positions = np.empty((len(q), model.nq))
+    for joint, values in zip(model.joints[1:], moved.T, strict=True):
+        _set_position(joint, positions.T, values)
+    return positions
+
+
+def _set_position(joint: Any, positions: Array, value: Array | float) -> None:
+    """Set a joint's position; Pinocchio has cosine and sine of joints without limits."""
+    exact = (np.cos(value), np.sin(value)) if joint.nq == 2 else (value,)
+    positions[joint.idx_q : joint.idx_q + joint.nq] = exact
+
+
+def _couplings(robot: RobotModel) -> Array:
+    """Return derivatives of the joints of all links in those of the robot, shape (L, n)."""
+    couplings = np.zeros((len(robot.tree), len(robot.joints)))
+    for row, link in zip(couplings, robot.tree, strict=True):
+        row[link.joint] = link.multiplier
+    return couplings
 
 
 def _with_hulls(geometry: Any) -> Any:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
-from identify.design.d_optimal import DesignRows, no_proximity
 from identify.design.periodic import AxisLimits
+from identify.design.problem import DesignRows, no_proximity
 from identify.errors import ProblemError
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.spatial.columns import PRODUCT_PAIRS, PROPER_ACCELERATION
@@ -53,6 +53,7 @@ class WristProblem:
         tilt: largest angle between gravity in the body and its direction there at the start [rad];
             π if there is no limit.
         sensor_range: largest force and torque on each axis [N], [N m]; infinite for no limit.
+        known: information on the ten parameters from before, for each second of the motion.
     """
 
     limits: AxisLimits
@@ -61,6 +62,7 @@ class WristProblem:
     payload: Phi
     tilt: float = np.pi
     sensor_range: tuple[float, float] = (np.inf, np.inf)
+    known: Array | None = None
 
     def __post_init__(self) -> None:
         require_tilt(self.tilt)
@@ -133,15 +135,17 @@ class WristProblem:
 
     def rows(self, motion: Array) -> DesignRows:
         """Return rows [Y, 1] / σ of each sample, and shares of tilt and range."""
-        psi = wrist_features(np.moveaxis(motion, 1, 0), self.gravity)
+        return self._rows(wrist_features(np.moveaxis(motion, 1, 0), self.gravity))
+
+    def _rows(self, psi: Array) -> DesignRows:
         regressor = np.zeros((len(psi), 6, 16))
         regressor[..., :10] = np.tensordot(psi, self._whitened_tensor, axes=1)
         regressor[..., 10:] = np.diag(1.0 / self.noise.sigma)
         tilt = self._tilt_scale * (1.0 - psi[:, PROPER_ACCELERATION] @ self._upright)
         return DesignRows(regressor, np.column_stack((tilt, np.abs(psi @ self._range_shares))))
 
-    def slopes(self, motion: Array) -> DesignRows:
-        """Return derivatives of regressor and shares with respect to the motion of the angles."""
+    def rows_with_slopes(self, motion: Array) -> tuple[DesignRows, DesignRows]:
+        """Return rows and shares, and their derivatives with respect to the angles' motion."""
         states = np.moveaxis(motion, 1, 0)
         psi, jacobian = wrist_features(states, self.gravity), wrist_jacobian(states, self.gravity)
         regressor = np.zeros((len(psi), 6, 16, 3, 3))
@@ -153,7 +157,7 @@ class WristProblem:
         shares[:, 0] = self._tilt_scale * of_tilt
         shares[:, 1:] = np.einsum("tjon,jr->tron", jacobian, self._range_shares)
         shares[:, 1:] *= np.sign(psi @ self._range_shares)[..., None, None]
-        return DesignRows(regressor, shares)
+        return self._rows(psi), DesignRows(regressor, shares)
 
     @property
     def _whitened_tensor(self) -> Array:

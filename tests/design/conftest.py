@@ -10,5 +10,5 @@ def rng() -> np.random.Generator:
 @pytest.fixture
 def few_iterations(monkeypatch) -> None:
     """Ends each start after a few iterations, with a motion that is better than random."""
-    monkeypatch.setattr("identify.design.d_optimal._MAX_ITERATIONS", 25)
+    monkeypatch.setattr("identify.design.d_optimal._STAGES", (25,))
     monkeypatch.setattr("identify.design.d_optimal._RANDOM_MOTIONS", 5)

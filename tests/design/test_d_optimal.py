@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from identify.design import (
     unplanned_motion,
 )
 from identify.design.d_optimal import d_optimality, motion_cost, within_limits
+from identify.design.periodic import scaled_coefficients
+from identify.design.prediction import information_rate
 from identify.errors import ProblemError
 from identify.robots import read_robot
 from tests.close import assert_close
@@ -31,6 +35,30 @@ def test_criterion_is_the_schur_complement_of_what_is_fitted_besides(rng):
     assert_close(np.sum(gradient * step), 0.5 * (ahead - behind), 1e-5)
 
 
+def test_what_is_known_counts_as_rows_of_the_wanted_unknowns(rng):
+    Y, before = rng.normal(size=(30, 2, 7)), rng.normal(size=(2, 9, 7)) * [1, 1, 1, 1, 0, 0, 0]
+    flat = before.reshape(18, 7)[:, :4]
+    value, gradient = d_optimality(Y, 4, flat.T @ flat)
+    joined, of_joined = d_optimality(np.concatenate((Y, before.reshape(9, 2, 7))), 4)
+    assert_close(value, joined)
+    assert_close(gradient, of_joined[:30])
+
+
+def test_a_design_spends_its_motion_on_what_is_not_known_yet():
+    free = wrist()
+    series = WRIST_BASIS.at(WRIST_BASIS.times())
+    c = drawn(free, WRIST_BASIS)
+    rows = free.rows(series @ scaled_coefficients(WRIST_BASIS, c, free.limits).T)
+    once = information_rate(rows.regressor, 10, free.rate_hz)
+    again = replace(free, known=once)
+    value, twice = (motion_of_cost(p, series, c) for p in (free, again))
+    assert_close(twice, value - 0.5 * np.log(2.0), 0.02)  # half of the information is the earlier
+
+
+def motion_of_cost(problem, series, c):
+    return motion_cost(problem, series, c, 0.98)[0]
+
+
 def test_criterion_is_infinite_if_an_unknown_does_not_act(rng):
     Y = rng.normal(size=(30, 2, 4))
     Y[..., 1] = 0.0
@@ -50,8 +78,8 @@ def test_cost_of_an_arm_has_the_gradient_of_its_differences(whole, rng, pinocchi
 def check_gradient(problem, basis, rng):
     series, c = basis.at(basis.times()), drawn(problem, basis)
     d, h = rng.normal(size=c.shape), 1e-6
-    ahead, behind = (motion_cost(problem, series, c + s * d)[0] for s in (h, -h))
-    _, gradient = motion_cost(problem, series, c)
+    ahead, behind = (motion_cost(problem, series, c + s * d, 0.98)[0] for s in (h, -h))
+    _, gradient = motion_cost(problem, series, c, 0.98)
     assert_close(np.sum(gradient * d), (ahead - behind) / (2.0 * h), 1e-5)
 
 

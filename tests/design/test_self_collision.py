@@ -79,19 +79,40 @@ def test_the_proximity_of_shapes_has_the_derivatives_of_their_distances(chain, r
     assert_close(np.einsum("tpn,tn->tp", slopes, step), (ahead - behind) / (2.0 * h), 1e-6)
 
 
+@pytest.mark.parametrize("kind", ["revolute", "continuous"])
+def test_mimicking_and_locked_joints_move_the_shapes_as_the_robot_says(chain, rng, kind):
+    text = chain.path.read_text()
+    mimic = '<mimic joint="joint_1" multiplier="0.9" offset="0.3"/></joint>'
+    first, second, third = text.split("</joint>")[:3]
+    rest = text.split("</joint>", 3)[3]
+    second = second.replace("revolute", kind)
+    chain.path.write_text(f"{first}</joint>{second}</joint>{third}{mimic}{rest}")
+    robot = read_robot(chain.path, ["joint_1"])
+    assert (robot.joints, dict(robot.locked)) == (("joint_1",), {"joint_0": 0.0})
+    check, full = SelfCollision.of(robot), SelfCollision.of(read_robot(chain.path))
+    assert full.model.njoints == check.model.njoints + 1
+    q = rng.uniform(1.2, 2.4, (60, 1))
+    proximity, slopes = check.proximity(q)
+    assert (proximity > 0.0).any()
+    assert (proximity == 0.0).any()
+    assert_close(proximity, full.proximity(np.pad(q, ((0, 0), (1, 0))))[0])
+    ahead, behind = (check.proximity(q + s)[0] for s in (1e-6, -1e-6))
+    assert_close(slopes[..., 0], (ahead - behind) / 2e-6, 1e-6)
+
+
 def test_shapes_that_come_close_are_penalized_in_the_search(chain):
     problem = folding(chain, [0.0, 1.4, 1.4])
     series = ARM_BASIS.at(ARM_BASIS.times())
     coefficients = drawn(problem, ARM_BASIS, seed=1)
     motion, _ = limited_motion(series, coefficients, problem.limits)
-    without = motion_cost(replace(problem, collision=None), series, coefficients)[0]
-    penalty = motion_cost(problem, series, coefficients)[0] - without
+    without = motion_cost(replace(problem, collision=None), series, coefficients, 0.98)[0]
+    penalty = motion_cost(problem, series, coefficients, 0.98)[0] - without
     assert penalty > 1.0
     assert_close(penalty, 30.0 * np.square(problem.proximity(motion)[0]).sum())
 
 
 def test_a_searched_motion_does_not_touch_before_it_shrinks(chain, monkeypatch):
-    monkeypatch.setattr("identify.design.d_optimal._MAX_ITERATIONS", 60)
+    monkeypatch.setattr("identify.design.d_optimal._STAGES", (60,))
     problem, basis = folding(chain, [0.0, 1.6, 1.6]), PeriodicBasis(10.0, 6)
     for collision, expected in ((None, "link_0_0 and link_2_0"), (problem.collision, "")):
         searched = replace(problem, collision=collision)
