@@ -31,19 +31,14 @@ from identify.commands.output import require_writable_file, stages_on_terminal, 
 
 if TYPE_CHECKING:
     from identify.arms import SavedArm
-    from identify.arrays import Array
     from identify.design import (
         DesignedMotion,
-        JointProblem,
         MotionDesign,
         MotionPlan,
         Search,
-        WrenchNoise,
-        WristProblem,
     )
     from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
-    from identify.robots import RobotModel
 
 _LARGEST_COM = 5.0
 """Distance of a centre of mass from its frame beyond which it is taken for millimetres [m]."""
@@ -137,9 +132,15 @@ class Design(Command):
         from identify.pipeline.required_precision import parse_required_precision
 
         earlier = None if self.after is None else read_earlier(self.after)
-        body = None if not self.wrist and self.arm.payload_at is None else self._body(earlier)
+        path = str(self.after)
+        if self.wrist:
+            body = self._body(earlier)
+            problem = self.limits.problem(earlier, path, body)
+        else:
+            body = None if self.arm.payload_at is None else self._body(earlier)
+            problem = self.arm.problem(earlier, path, body)
         return plan_motion(
-            self._wrist_problem(earlier) if self.wrist else self._joint_problem(earlier, body),
+            problem,
             self.time,
             self._search(),
             body=body,
@@ -163,73 +164,6 @@ class Design(Command):
                 f"design: --com: expected metres within ±{_LARGEST_COM:g}, got {self.com}"
             )
         return InertialParameters(default_body(self.mass, np.array(self.com)))
-
-    def _noise(self, earlier: SavedEstimate | SavedArm | None) -> WrenchNoise:
-        from identify.design import WrenchNoise
-        from identify.design.prediction import noise_of_estimate
-
-        if earlier is not None:
-            return noise_of_estimate(earlier, str(self.after))
-        force, torque, rate_hz = self.limits.noise
-        if min(force, torque, rate_hz) <= 0.0:
-            raise UsageError(f"design: --noise: expected positive numbers, got {self.limits.noise}")
-        return WrenchNoise(force, torque, rate_hz)
-
-    def _wrist_problem(self, earlier: SavedEstimate | SavedArm | None) -> WristProblem:
-        import numpy as np
-
-        from identify.design import WristProblem, wrist_limits
-
-        limits = self.limits
-        return WristProblem(
-            wrist_limits(
-                np.radians(limits.angle),
-                float(np.radians(limits.speed)),
-                float(np.radians(limits.acceleration)),
-            ),
-            np.array(limits.gravity),
-            self._noise(earlier),
-            self._body(earlier).phi,
-            float(np.radians(limits.tilt)),
-            limits.sensor_range or (np.inf, np.inf),
-        )
-
-    def _joint_problem(
-        self, earlier: SavedEstimate | SavedArm | None, body: InertialParameters | None
-    ) -> JointProblem:
-        import numpy as np
-
-        from identify.arrays import require_positive
-        from identify.design import joint_limits, joint_problem
-        from identify.design.prediction import torque_noise_of, with_fitted_links
-        from identify.robots import read_robot
-
-        arm, path = self.arm, str(self.after)
-        assert arm.robot is not None
-        if not all(0.0 < share <= 1.0 for share in arm.shares):
-            raise UsageError(f"design: --shares: expected above 0 and up to 1, got {arm.shares}")
-        require_positive(arm.excursion, "design: --excursion DEG", "deg", UsageError)
-        robot = with_fitted_links(read_robot(arm.robot), earlier, path)
-        start = _start_position(arm.start, robot)
-        acceleration = arm.joint_acceleration
-        limits = joint_limits(
-            robot,
-            start,
-            excursion=float(np.radians(arm.excursion)),
-            shares=(arm.shares[0], arm.shares[1]),
-            acceleration=None if acceleration is None else float(np.radians(acceleration)),
-        )
-        return joint_problem(
-            robot,
-            limits,
-            start,
-            torque_share=arm.shares[2],
-            placement=None if arm.payload_at is None else robot.moving_frame(arm.payload_at),
-            body=body,
-            noise=torque_noise_of(earlier, path, len(robot.joints), payload=body is not None),
-            box=None if arm.box is None else np.reshape(arm.box, (3, 2)),
-            floor=-np.inf if arm.floor is None else arm.floor,
-        )
 
     def _search(self) -> Search:
         """Return the settings of the search; its finished starts are kept until it ends."""
@@ -290,7 +224,7 @@ class Design(Command):
         from identify.design.prediction import predict_static_poses, read_earlier
 
         earlier = None if self.after is None else read_earlier(self.after)
-        noise, body = self._noise(earlier), self._body(earlier)
+        noise, body = self.limits.wrench_noise(earlier, str(self.after)), self._body(earlier)
         gravity = np.array(self.limits.gravity)
         rng = np.random.default_rng(self.seed)
         poses = design_static_poses(count, float(np.radians(self.limits.tilt)), gravity, noise, rng)
@@ -306,27 +240,3 @@ class Design(Command):
         ]
         record = {"half_widths": widths, "relative_to_random": ratio}
         return Outcome(lines=lines, document=lambda: record, files=[self.output])
-
-
-def _start_position(text: str | None, robot: RobotModel) -> Array:
-    """Return the start of the joints from degrees, or m for prismatic joints.
-
-    Raises:
-        UsageError: not one number for each joint.
-    """
-    import numpy as np
-
-    from identify.design import middle_of_range
-
-    if text is None:
-        return middle_of_range(robot)
-    try:
-        values = np.array([float(word) for word in text.replace(",", " ").split()])
-    except ValueError:
-        values = np.empty(0)
-    if len(values) != len(robot.joints):
-        raise UsageError(
-            f"design: --start: expected {len(robot.joints)} numbers in quotes, one for each of "
-            f"{', '.join(robot.joints)}, got {text!r}"
-        )
-    return np.where(robot.prismatic, values, np.radians(values))

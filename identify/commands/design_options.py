@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from identify.commands.command import Command, Number, UsageError, number_parser, option
+
+if TYPE_CHECKING:
+    from identify.arms import SavedArm
+    from identify.arrays import Array
+    from identify.design import JointProblem, WrenchNoise, WristProblem
+    from identify.exchange import SavedEstimate
+    from identify.inertia import InertialParameters
+    from identify.robots import RobotModel
+
+_LOGGER = logging.getLogger("identify")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,39 @@ class WristLimits:
     poses: Annotated[int | None, option("N")] = None
     """Design N static poses in place of a motion."""
 
+    def wrench_noise(self, earlier: SavedEstimate | SavedArm | None, path: str) -> WrenchNoise:
+        """Return the noise of the sensor, by an earlier fit if there is one."""
+        from identify.design import WrenchNoise
+        from identify.design.prediction import noise_of_estimate
+
+        if earlier is not None:
+            return noise_of_estimate(earlier, path)
+        force, torque, rate_hz = self.noise
+        if min(force, torque, rate_hz) <= 0.0:
+            raise UsageError(f"design: --noise: expected positive numbers, got {self.noise}")
+        return WrenchNoise(force, torque, rate_hz)
+
+    def problem(
+        self, earlier: SavedEstimate | SavedArm | None, path: str, body: InertialParameters
+    ) -> WristProblem:
+        """Return the design problem of a body on the wrist."""
+        import numpy as np
+
+        from identify.design import WristProblem, wrist_limits
+
+        return WristProblem(
+            wrist_limits(
+                np.radians(self.angle),
+                float(np.radians(self.speed)),
+                float(np.radians(self.acceleration)),
+            ),
+            np.array(self.gravity),
+            self.wrench_noise(earlier, path),
+            body.phi,
+            float(np.radians(self.tilt)),
+            self.sensor_range or (np.inf, np.inf),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class RobotLimits:
@@ -55,6 +99,9 @@ class RobotLimits:
 
     payload_at: Annotated[str | None, option("FRAME")] = None
     """Frame of the payload on the arm; without it the arm itself is to be identified."""
+
+    joints: Annotated[str | None, option('"J1 J2 ..."', "(default: those that move it)")] = None
+    """Joints of the motion, in quotes; all others are at rest. Of an arm: all by default."""
 
     start: Annotated[str | None, option('"Q1 Q2 ..."', "(default: middle of the range)")] = None
     """Start position of the joints [deg, or m for prismatic joints], in quotes."""
@@ -80,6 +127,58 @@ class RobotLimits:
     joint_acceleration: Annotated[Number, option("DEG/S2", "(default: full speed in .4 s)")] = None
     """Largest acceleration of a joint [deg/s², or m/s²]."""
 
+    def problem(
+        self, earlier: SavedEstimate | SavedArm | None, path: str, body: InertialParameters | None
+    ) -> JointProblem:
+        """Return the design problem of a payload on the arm; of the arm itself without a body."""
+        import numpy as np
+
+        from identify.arrays import require_positive
+        from identify.design import joint_limits, joint_problem
+        from identify.design.prediction import torque_noise_of, with_fitted_links
+
+        if not all(0.0 < share <= 1.0 for share in self.shares):
+            raise UsageError(f"design: --shares: expected above 0 and up to 1, got {self.shares}")
+        require_positive(self.excursion, "design: --excursion DEG", "deg", UsageError)
+        robot = with_fitted_links(self._moving_robot(earlier), earlier, path)
+        start = _start_position(self.start, robot)
+        acceleration = self.joint_acceleration
+        limits = joint_limits(
+            robot,
+            start,
+            excursion=float(np.radians(self.excursion)),
+            shares=(self.shares[0], self.shares[1]),
+            acceleration=None if acceleration is None else float(np.radians(acceleration)),
+        )
+        return joint_problem(
+            robot,
+            limits,
+            start,
+            torque_share=self.shares[2],
+            placement=None if self.payload_at is None else robot.moving_frame(self.payload_at),
+            body=body,
+            noise=torque_noise_of(earlier, path, len(robot.joints), payload=body is not None),
+            box=None if self.box is None else np.reshape(self.box, (3, 2)),
+            floor=-np.inf if self.floor is None else self.floor,
+        )
+
+    def _moving_robot(self, earlier: SavedEstimate | SavedArm | None) -> RobotModel:
+        """Return the robot with the joints that are to move, and the others locked."""
+        from identify.arms import SavedArm
+        from identify.design import joints_before
+        from identify.robots import read_robot
+
+        assert self.robot is not None
+        robot = read_robot(self.robot)
+        names = robot.joints
+        if self.joints is not None:
+            names = tuple(self.joints.replace(",", " ").split())
+        elif isinstance(earlier, SavedArm):
+            names = earlier.joints
+        elif self.payload_at is not None:
+            names = joints_before(robot, robot.moving_frame(self.payload_at))
+        return robot if names == robot.joints else read_robot(self.robot, names)
+
 
 def require_defaults(options: WristLimits | RobotLimits, needed: str) -> None:
     """Raise `UsageError` if an option was given that another one would have to go with."""
@@ -97,3 +196,30 @@ def require_numbers(options: Command | WristLimits | RobotLimits) -> None:
         numbers = value if isinstance(value, tuple) else (value,)
         if any(isinstance(number, float) and np.isnan(number) for number in numbers):
             raise UsageError(f"design: --{f.name.replace('_', '-')}: expected a number, got nan")
+
+
+def _start_position(text: str | None, robot: RobotModel) -> Array:
+    """Return the start of the joints from degrees, or m for prismatic joints.
+
+    Raises:
+        UsageError: not one number for each joint.
+    """
+    import numpy as np
+
+    from identify.design import middle_of_range
+
+    if text is None:
+        return middle_of_range(robot)
+    try:
+        values = np.array([float(word) for word in text.replace(",", " ").split()])
+    except ValueError:
+        values = np.empty(0)
+    if len(values) != len(robot.joints):
+        raise UsageError(
+            f"design: --start: expected {len(robot.joints)} numbers in quotes, one for each of "
+            f"{', '.join(robot.joints)}, got {text!r}"
+        )
+    angles = values[~robot.prismatic]
+    if np.abs(angles).max(initial=0.0) <= 2.0 * np.pi and np.any(angles % 1.0):
+        _LOGGER.warning("--start is in degrees, and all its angles are below 7; are they radians?")
+    return np.where(robot.prismatic, values, np.radians(values))

@@ -156,7 +156,7 @@ def noise_of_estimate(estimate: SavedEstimate | SavedArm, path: str) -> WrenchNo
         raise ProblemError(
             f"{path}: is the fit of an arm; expected the estimate.json of a wrist sensor"
         )
-    rms, rate_hz = _residuals(estimate, path, 6)
+    rms, rate_hz = _residuals(estimate, path, 6, of_joints=False)
     force, torque = np.sqrt(np.square(rms).reshape(2, 3).mean(axis=1))
     return WrenchNoise(float(force), float(torque), rate_hz)
 
@@ -180,7 +180,7 @@ def torque_noise_of(
     """
     if earlier is None:
         return None
-    rms, rate_hz = _residuals(earlier, path, joints)
+    rms, rate_hz = _residuals(earlier, path, joints, of_joints=True)
     return TorqueNoise(rms, (0.5 if payload else 1.0) * rate_hz / joints)
 
 
@@ -202,7 +202,9 @@ def with_fitted_links(
     return replace(robot, phi=np.array(list(earlier.links.values())))
 
 
-def _residuals(earlier: SavedEstimate | SavedArm, path: str, channels: int) -> tuple[Array, float]:
+def _residuals(
+    earlier: SavedEstimate | SavedArm, path: str, channels: int, *, of_joints: bool
+) -> tuple[Array, float]:
     """Return RMS residuals of the channels, and effective samples of all a second."""
     if isinstance(earlier, SavedArm):
         rms, count = (earlier.report.get(k) for k in ("residual_rms", "effective_samples"))
@@ -210,6 +212,12 @@ def _residuals(earlier: SavedEstimate | SavedArm, path: str, channels: int) -> t
     else:
         rms, count = earlier.residual_rms, earlier.effective_samples
         provenance = earlier.provenance
+        if ("robot" in provenance) != of_joints:
+            fits = ("of a wrist sensor", "of the joint torques of an arm")
+            raise ProblemError(
+                f"{path}: is a fit {fits[not of_joints]}; expected one {fits[of_joints]}. Leave "
+                "out --after"
+            )
     logs = provenance.get("logs")
     seconds = sum(
         float(log["rows"]) / float(log["rate_hz"])

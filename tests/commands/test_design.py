@@ -19,7 +19,7 @@ SLOW = ("--speed", 60, "--acceleration", 120)
 
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch):
-    monkeypatch.setattr("identify.design.d_optimal._MAX_ITERATIONS", 10)
+    monkeypatch.setattr("identify.design.d_optimal._STAGES", (10,))
     monkeypatch.setattr("identify.design.d_optimal._RANDOM_MOTIONS", 4)
 
 
@@ -52,6 +52,31 @@ def test_a_joint_motion_is_a_document(cli, tmp_path, pinocchio):
     page = (tmp_path / "m.html").read_text()
     assert "path, xy" in page
     assert "torque, %" in page
+
+
+def test_joints_that_do_not_carry_the_payload_are_at_rest(cli, tmp_path, pinocchio):
+    finger = """<joint name="finger" type="prismatic"><parent link="tool0"/><child link="tip"/>
+      <axis xyz="0 1 0"/><limit lower="0" upper=".04" velocity=".2" effort="20"/></joint>
+      <link name="tip"/></robot>"""
+    (tmp_path / "hand.urdf").write_text(ARM.read_text().replace("</robot>", finger))
+    words = ("design", "--robot", tmp_path / "hand.urdf", "--payload-at", "tool0", "--json")
+    words = (*words, "--start", START, "--time", 8, "--starts", 1, "-o", tmp_path / "m.csv")
+    names = [f"joint{k}" for k in range(1, 7)]
+    assert json.loads(cli(*words).out)["axes"] == names
+    assert (
+        "# Joints of hand.urdf that are at rest: finger at 0." in (tmp_path / "m.csv").read_text()
+    )
+    short = (*words[: words.index("--start")], "--joints", "joint4 joint5", "--start", "5 -80")
+    short = (*short, *words[words.index("--time") :])
+    assert json.loads(cli(*short).out)["axes"] == ["joint4", "joint5"]
+    assert "joint9" in cli(*words, "--joints", "joint9").err
+
+
+def test_a_start_in_radians_is_asked_about(cli, tmp_path, pinocchio):
+    words = ("design", "--robot", ARM, "--payload-at", "tool0", "--time", 8, "--starts", 1)
+    radians = cli(*words, "--start", "0 -1.5 1.5 -1.4 -1.6 0", "-o", tmp_path / "m.csv")
+    assert "--start is in degrees, and all its angles are below 7; are they radians?" in radians.err
+    assert "radians" not in cli(*words, "--start", START, "-o", tmp_path / "m.csv").err
 
 
 def test_a_log_of_a_designed_motion_has_a_schema_by_init(cli, tmp_path, pinocchio):

@@ -93,13 +93,24 @@ def test_an_estimate_without_residuals_is_an_error(fit, tmp_path):
 
 def test_noise_of_torques_is_that_of_each_joint_and_half_of_the_samples(fit, tmp_path):
     path = write_estimate(fit.estimate.saved, tmp_path / "estimate.json")
-    saved = replace(read_estimate(path), residual_rms=np.arange(1.0, 8.0), effective_samples=336.0)
+    of_wrist = read_estimate(path)
+    provenance = {**of_wrist.provenance, "robot": {}}
+    saved = replace(
+        of_wrist,
+        residual_rms=np.arange(1.0, 8.0),
+        effective_samples=336.0,
+        provenance=provenance,
+    )
     noise = torque_noise_of(saved, "e.json", 7, payload=True)
     assert_close(noise.sigma, np.arange(1.0, 8.0))
     assert noise.rate_hz == pytest.approx(0.5 * 336.0 / 7 / 24.0)
     assert torque_noise_of(saved, "e.json", 7, payload=False).rate_hz == 2.0 * noise.rate_hz
     with pytest.raises(ProblemError, match=r"e\.json: expected a fit of .* of 6 channels"):
         torque_noise_of(saved, "e.json", 6, payload=True)
+    with pytest.raises(ProblemError, match=r"is a fit of a wrist sensor; expected"):
+        torque_noise_of(of_wrist, "e.json", 6, payload=True)
+    with pytest.raises(ProblemError, match=r"is a fit of the joint torques of an arm;"):
+        noise_of_estimate(saved, "e.json")
 
 
 def test_half_widths_fall_with_the_root_of_time_and_with_what_is_known(prediction):
