@@ -112,8 +112,18 @@ class Design(Command):
             raise UsageError("design: --program ros needs the joints of a robot: --robot arm.urdf")
         if self.need and not self.wrist and self.arm.payload_at is None:
             raise UsageError("design: --need is of a payload: give its --payload-at FRAME")
-        for suffix in (".csv", ".html", *(suffix for suffix, _ in self._programs())):
-            require_writable_file(self.output.with_suffix(suffix))
+        if {"ur", "kuka", "abb"} & set(self.program) and self.arm.joints is not None:
+            raise UsageError(
+                "design: --program ur, kuka and abb count joints from the base of the arm: leave "
+                "out --joints, or use ros"
+            )
+        if self.limits.poses is not None and (self.program or self.need):
+            raise UsageError("design: --poses takes neither --program nor --need")
+        if self.output.suffix != ".csv":
+            raise UsageError(f"design: -o: expected a name that ends in .csv, got {self.output}")
+        programs = [self._program_file(suffix) for suffix, _ in self._programs()]
+        for path in (self.output, self.output.with_suffix(".html"), *programs):
+            require_writable_file(path)
         with stages_on_terminal():
             if self.limits.poses is not None:
                 return self._poses(self.limits.poses)
@@ -125,6 +135,12 @@ class Design(Command):
         from identify.documents import lookup
 
         return [lookup(PROGRAMS, name, "program", UsageError) for name in self.program]
+
+    def _program_file(self, suffix: str) -> Path:
+        """Return the path of a program: its name has up to 24 letters, digits and _, as in KRL."""
+        stem = re.sub(r"\W", "_", self.output.stem, flags=re.ASCII)
+        name = stem if stem[0].isalpha() else f"motion_{stem}"
+        return self.output.with_name(name[:24] + suffix)
 
     def _motion(self) -> MotionDesign:
         from identify.design import EarlierFit, plan_motion
@@ -170,11 +186,12 @@ class Design(Command):
         from identify.design import Search
         from identify.design.starts import read_starts, write_starts
 
-        finished = read_starts(self._starts_file, self._key)
+        key = self._key
+        finished = read_starts(self._starts_file, key)
 
         def on_start(number: int, motion: DesignedMotion) -> None:
             finished[number] = motion
-            write_starts(self._starts_file, self._key, finished)
+            write_starts(self._starts_file, key, finished)
             _LOGGER.info("designed from start %d of %d", number + 1, self.starts)
 
         return Search(self.starts, self.seed, dict(finished), on_start)
@@ -199,11 +216,10 @@ class Design(Command):
         """Write the files of a design, and describe it."""
         from identify.reporting.motion_design import motion_design_html
 
-        plan, stem = design.plan, re.sub(r"\W", "_", self.output.stem, flags=re.ASCII)
-        name = stem[:24] if stem[0].isalpha() else f"motion_{stem}"[:24]  # KRL has 24 characters
-        files = {self.output: plan.csv()}
+        plan, files = design.plan, {self.output: design.plan.csv()}
         for suffix, write in self._programs():
-            files[self.output.with_suffix(suffix)] = write(plan, name)
+            path = self._program_file(suffix)
+            files[path] = write(plan, path.stem)
         page = self.output.with_suffix(".html")
         files[page] = motion_design_html(design, invocation)
         for path, text in files.items():
@@ -221,6 +237,7 @@ class Design(Command):
         import numpy as np
 
         from identify.design import design_static_poses
+        from identify.design.plan import SUPERVISION
         from identify.design.prediction import predict_static_poses, read_earlier
 
         earlier = None if self.after is None else read_earlier(self.after)
@@ -228,15 +245,16 @@ class Design(Command):
         gravity = np.array(self.limits.gravity)
         rng = np.random.default_rng(self.seed)
         poses = design_static_poses(count, float(np.radians(self.limits.tilt)), gravity, noise, rng)
-        widths = predict_static_poses(poses, gravity, noise, body)
-        write_file(self.output, poses.csv().encode())
+        widths = predict_static_poses(poses, gravity, noise, body, earlier)
+        unchecked = "Not checked: collisions, reach and limits of the robot."
+        write_file(self.output, f"# {SUPERVISION}\n# {unchecked}\n{poses.csv()}".encode())
         ratio = float(np.exp(poses.criterion - poses.random_criterion))
         lines = [
             f"{count} static poses; each is logged for a second, at rest.",
             *width_lines(widths),
             f"Errors of mass and first moments are {ratio:.2f} times those of random poses within "
             "the same tilt (geometric mean).",
-            "Not checked: collisions, reach and limits of the robot.",
+            unchecked,
         ]
         record = {"half_widths": widths, "relative_to_random": ratio}
         return Outcome(lines=lines, document=lambda: record, files=[self.output])

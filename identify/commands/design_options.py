@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -136,6 +137,7 @@ class RobotLimits:
         from identify.arrays import require_positive
         from identify.design import joint_limits, joint_problem
         from identify.design.prediction import torque_noise_of, with_fitted_links
+        from identify.exchange import SavedEstimate
 
         if not all(0.0 < share <= 1.0 for share in self.shares):
             raise UsageError(f"design: --shares: expected above 0 and up to 1, got {self.shares}")
@@ -143,12 +145,22 @@ class RobotLimits:
         robot = with_fitted_links(self._moving_robot(earlier), earlier, path)
         start = _start_position(self.start, robot)
         acceleration = self.joint_acceleration
+        if self.box is not None and self.payload_at is None:
+            raise UsageError("design: --box is of a tool's frame: give --payload-at FRAME")
+        fitted = earlier.provenance.get("robot") if isinstance(earlier, SavedEstimate) else None
+        frame = fitted.get("frame") if isinstance(fitted, Mapping) else None
+        if body is not None and frame not in (None, self.payload_at):
+            raise UsageError(
+                f"design: --payload-at {self.payload_at}: {path} is about {frame}; give this frame"
+            )
         limits = joint_limits(
             robot,
             start,
             excursion=float(np.radians(self.excursion)),
             shares=(self.shares[0], self.shares[1]),
-            acceleration=None if acceleration is None else float(np.radians(acceleration)),
+            acceleration=None
+            if acceleration is None
+            else np.where(robot.prismatic, acceleration, np.radians(acceleration)),
         )
         return joint_problem(
             robot,
@@ -165,7 +177,7 @@ class RobotLimits:
     def _moving_robot(self, earlier: SavedEstimate | SavedArm | None) -> RobotModel:
         """Return the robot with the joints that are to move, and the others locked."""
         from identify.arms import SavedArm
-        from identify.design import joints_before
+        from identify.design import supporting_joints
         from identify.robots import read_robot
 
         assert self.robot is not None
@@ -176,7 +188,7 @@ class RobotLimits:
         elif isinstance(earlier, SavedArm):
             names = earlier.joints
         elif self.payload_at is not None:
-            names = joints_before(robot, robot.moving_frame(self.payload_at))
+            names = supporting_joints(robot, robot.moving_frame(self.payload_at))
         return robot if names == robot.joints else read_robot(self.robot, names)
 
 

@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from identify.design import MotionDesign, PredictedPrecision
 
-_UNITS = {
-    "m": ("mass", 1.0, "kg"),
-    "c": ("centre of mass", 1e3, "mm"),
-    "I": ("inertia", 1.0, "kg m²"),
-}
-
 
 def width_lines(widths: Mapping[str, float]) -> Iterator[str]:
     """Format the widest predicted half-width of mass, centre of mass and inertia."""
-    for letter, (quantity, scale, unit) in _UNITS.items():
-        widest = max(width for name, width in widths.items() if name.startswith(letter))
-        text = f"± {scale * widest:.2g} {unit}" if math.isfinite(widest) else "not identified"
-        yield f"Predicted {quantity}: {text} (95 %)."
+    from identify.design.prediction import DISPLAY_UNITS
+    from identify.pipeline.required_precision import INTERVAL_NAMES, QUANTITY_NAMES
+    from identify.reporting.rounding import format_significant
+
+    for quantity, (unit, factor) in DISPLAY_UNITS.items():
+        widest = factor * max(widths[name] for name in INTERVAL_NAMES[quantity])
+        identified = math.isfinite(widest)
+        text = f"± {format_significant(widest, 2)} {unit}" if identified else "not identified"
+        yield f"Predicted {QUANTITY_NAMES[quantity]}: {text} (95 %)."
 
 
 def design_lines(design: MotionDesign) -> Iterator[str]:
     """Describe a design as lines of text."""
-    seconds, periods = design.seconds, round(design.seconds / design.period)
+    seconds, periods = design.seconds, design.periods
     repeated = f", {periods} times a period of {design.period:g} s" if periods > 1 else ""
     yield f"Motion of {seconds:g} s{repeated}, from rest to rest."
     if (prediction := design.prediction) is not None:
@@ -35,11 +34,11 @@ def design_lines(design: MotionDesign) -> Iterator[str]:
         f"Standard errors are {design.gain:.2f} times those of an unplanned motion within the same "
         "limits and time (geometric mean)."
     )
-    name, share = max(design.shares.items(), key=lambda item: item[1])
+    name, share = design.most_used_limit
     yield f"Most used limit: {name}, {100.0 * share:.1f} %."
     if prediction is not None:
         yield from _need_lines(design, prediction)
-    yield from design.plan.remarks
+    yield from design.remarks
 
 
 def _need_lines(design: MotionDesign, prediction: PredictedPrecision) -> Iterator[str]:
@@ -56,7 +55,7 @@ def _need_lines(design: MotionDesign, prediction: PredictedPrecision) -> Iterato
             "No such motion within an hour meets all needs: widen the limits, "
             f"{calibrate}or relax the needs."
             if needed is None
-            else f"All needs are met after {needed:g} s of this motion (--time {needed:g})."
+            else f"All needs are met after {needed:g} s of such a motion (--time {needed:g})."
         )
 
 
@@ -72,5 +71,5 @@ def design_record(design: MotionDesign) -> dict[str, object]:
         "half_widths": {k: v if math.isfinite(v) else None for k, v in widths.items()},
         "relative_to_unplanned": design.gain,
         "needs": {need.text: need not in design.unmet for need in design.needs},
-        "remarks": list(design.plan.remarks),
+        "remarks": list(design.remarks),
     }

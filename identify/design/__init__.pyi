@@ -9,8 +9,8 @@ from identify.design.joints import (
     TorqueNoise as TorqueNoise,
     joint_limits as joint_limits,
     joint_problem as joint_problem,
-    joints_before as joints_before,
     middle_of_range as middle_of_range,
+    supporting_joints as supporting_joints,
 )
 from identify.design.periodic import AxisLimits as AxisLimits, PeriodicBasis as PeriodicBasis
 from identify.design.plan import MotionPlan as MotionPlan

@@ -25,6 +25,10 @@ _STAGES = (200, 100, 100)
 """Largest numbers of quasi-Newton iterations between changes of the targets; further ones changed
 the criterion by less than .02."""
 
+_SMALLEST_PIVOT = 1e-5
+"""Smallest diagonal entry of the Cholesky factor of the information, for columns of length one:
+rounding gives singular ones up to 6e-6, motions that identify all unknowns had over 1e-2."""
+
 _PENALTY = 30.0
 """Factor of the penalty, the sum over samples of (share of a limit − a target)²."""
 
@@ -97,7 +101,10 @@ def d_optimality(regressor: Array, wanted: int, known: Array | None = None) -> t
             factor = cho_factor(block)
         except np.linalg.LinAlgError:
             return np.inf, np.zeros_like(regressor)
-        value -= sign * np.log(np.diag(factor[0])).sum()
+        pivots = np.diag(factor[0])
+        if pivots.min() < _SMALLEST_PIVOT:
+            return np.inf, np.zeros_like(regressor)
+        value -= sign * np.log(pivots).sum()
         inverse = cho_solve(factor, np.eye(len(block)))
         gradient[:, columns] -= sign * scaled[:, columns] @ inverse
     return value / wanted, (gradient / norms / wanted).reshape(regressor.shape)
@@ -156,10 +163,10 @@ def design_from_start(
     value, start = min(((cost(flat)[0], k) for k, flat in enumerate(randoms)))
     if not np.isfinite(value):
         raise ProblemError(
-            "no motion of these axes identifies all that is wanted; expected axes that turn the "
-            "body about at least two directions, one of them not along gravity"
+            "no motion of these axes identifies all that is wanted: move more joints, of which one "
+            "turns the body about an axis that is not along gravity"
         )
-    flat, motions = randoms[start], []
+    flat = randoms[start]
     for iterations in _STAGES:
         flat = minimize(
             cost,
@@ -168,9 +175,8 @@ def design_from_start(
             method="L-BFGS-B",
             options={"maxiter": iterations, "maxfun": 2 * iterations},
         ).x
-        motions.append(within_limits(problem, basis, flat.reshape(shape)))
         targets -= _excess(problem, basis, flat.reshape(shape))
-    return min(motions, key=lambda motion: motion.criterion)
+    return within_limits(problem, basis, flat.reshape(shape))
 
 
 def _excess(problem: MotionProblem, basis: PeriodicBasis, coefficients: Array) -> Array:

@@ -117,7 +117,8 @@ class JointProblem:
         low, high, *others = (" ".join(f"{x:.4g}" for x in values) for values in signals)
         speed, acceleration, torque = others
         kept = ", ".join(f"{name} at {value:.4g}" for name, value in self.robot.locked.items())
-        unchecked = "of the arm with itself, and " if self.collision is None else ""
+        unchecked = "of the arm with itself" if self.collision is None else "of neighbouring links"
+        carried = "" if self.payload is None else ", of the payload with the arm"
         return (
             f"Limits of the joints that hold, in SI: position from {low} to {high}; speed {speed}; "
             f"acceleration {acceleration}; torque without friction{load} {torque}.",
@@ -125,7 +126,7 @@ class JointProblem:
             "controller before the first run.",
             *self.space.remarks(),
             *((f"Joints of {model} that are at rest: {kept}.",) if kept else ()),
-            f"Not checked: collisions {unchecked}with the surroundings.",
+            f"Not checked: collisions {unchecked}{carried}, and with the surroundings.",
         )
 
     def contact(self, motion: Array) -> str:
@@ -153,9 +154,9 @@ class JointProblem:
         _, samples, n = motion.shape
         steps = [(0, _POSITION_STEP), (0, -_POSITION_STEP), (1, 1.0), (1, -1.0), (2, 1.0)]
         moved = np.tile(motion[:, None], (1, 1 + len(steps) * n, 1, 1))
+        joints = np.arange(n)
         for k, (order, step) in enumerate(steps):
-            for joint in range(n):
-                moved[order, 1 + k * n + joint, :, joint] += step
+            moved[order, 1 + k * n + joints, :, joints] += step
         columns, torque = (
             values.reshape(-1, samples, *values.shape[1:])
             for values in self._dynamics(*moved.reshape(3, -1, n))
@@ -168,7 +169,7 @@ class JointProblem:
         regressor[:, :, :p] = _differences(columns, n) / sigma
         of_torque = _differences(torque, n) / self.torque_limits[:, None, None]
         of_torque *= np.sign(torque[0])[..., None, None]
-        joints, speed = np.arange(n), np.tanh(motion[1] / SIGN_SPEED)
+        speed = np.tanh(motion[1] / SIGN_SPEED)
         regressor[:, joints, p + joints, 1, joints] = 1.0 / self.noise.sigma
         of_sign = (1.0 - speed**2) / SIGN_SPEED
         regressor[:, joints, p + n + joints, 1, joints] = of_sign / self.noise.sigma
@@ -178,9 +179,12 @@ class JointProblem:
         return rows, DesignRows(regressor, np.concatenate((of_torque, of_space), axis=1))
 
     def _rows(self, motion: Array, columns: Array, torque: Array, in_space: Array) -> DesignRows:
-        shares = np.abs(torque / self.torque_limits)
-        regressor = self._with_friction(columns, motion[1])
-        return DesignRows(regressor, np.hstack((shares, in_space)))
+        """Return rows with viscous and Coulomb friction and offsets, divided by the noise."""
+        v, (samples, n, _) = motion[1], columns.shape
+        terms = np.stack((v, np.tanh(v / SIGN_SPEED), np.ones_like(v)), axis=1)
+        friction = (terms[:, None] * np.eye(n)[:, None]).reshape(samples, n, 3 * n)
+        regressor = np.concatenate((columns, friction), axis=2) / self.noise.sigma[:, None]
+        return DesignRows(regressor, np.hstack((np.abs(torque / self.torque_limits), in_space)))
 
     def _dynamics(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
         """Return the columns that are wanted, (N, n, p), and the torques of arm and payload."""
@@ -193,17 +197,6 @@ class JointProblem:
         on_link = full[..., link : link + 10] @ frame_map(self.space.tool.X_LF)
         return on_link, torque + on_link @ self.payload
 
-    def _with_friction(self, columns: Array, v: Array) -> Array:
-        """Append columns of viscous and Coulomb friction and offsets, and divide by the noise."""
-        samples, n, p = columns.shape
-        rows = np.zeros((samples, n, p + 3 * n))
-        rows[..., :p] = columns
-        diagonal = np.arange(n)
-        rows[:, diagonal, p + diagonal] = v
-        rows[:, diagonal, p + n + diagonal] = np.tanh(v / SIGN_SPEED)
-        rows[:, diagonal, p + 2 * n + diagonal] = 1.0
-        return rows / self.noise.sigma[:, None]
-
 
 def _differences(values: Array, joints: int) -> Array:
     """Return derivatives from values at the steps of `rows_with_slopes`, shape (N, ..., 3, n)."""
@@ -213,7 +206,7 @@ def _differences(values: Array, joints: int) -> Array:
     return np.moveaxis(np.stack((of_position, of_speed, of_acceleration)), (0, 1), (-2, -1))
 
 
-def joints_before(robot: RobotModel, placement: FramePlacement) -> tuple[str, ...]:
+def supporting_joints(robot: RobotModel, placement: FramePlacement) -> tuple[str, ...]:
     """Return the joints that move a frame, in the order of the robot."""
     moving: set[int] = set()
     link = placement.link
@@ -229,7 +222,7 @@ def joint_limits(
     *,
     excursion: float,
     shares: tuple[float, float],
-    acceleration: float | None = None,
+    acceleration: Array | float | None = None,
 ) -> AxisLimits:
     """Return the limits of a robot's joints about a start.
 
@@ -245,24 +238,26 @@ def joint_limits(
             limits.
     """
     low, high = robot.position_limits.T
-    with np.errstate(invalid="ignore"):
-        middle, half = 0.5 * (low + high), 0.5 * shares[0] * (high - low)
-        low, high = middle - half, middle + half
+    middle, half = middle_of_range(robot), 0.5 * shares[0] * (high - low)
     reach = np.where(robot.prismatic, np.inf, excursion)
-    low = np.fmax(np.where(np.isfinite(low), low - start, -np.inf), -reach)
-    high = np.fmin(np.where(np.isfinite(high), high - start, np.inf), reach)
-    for name, speed in zip(robot.joints, robot.velocity_limits, strict=True):
-        if not 0.0 < speed < np.inf:
-            raise ProblemError(
-                f"{robot.path}: joint {name} has no limit of velocity; expected one in its <limit>"
-            )
-    speed = shares[1] * robot.velocity_limits
-    accelerations = (
-        speed / _SECONDS_TO_FULL_SPEED
-        if acceleration is None
-        else np.full(len(speed), float(acceleration))
-    )
+    low = np.maximum(middle - half - start, -reach)
+    high = np.minimum(middle + half - start, reach)
+    speed = shares[1] * _required_limit(robot, "velocity", robot.velocity_limits)
+    accelerations = speed / _SECONDS_TO_FULL_SPEED
+    if acceleration is not None:
+        accelerations = np.broadcast_to(np.asarray(acceleration, dtype=float), speed.shape)
     return AxisLimits(low, high, speed, accelerations, robot.joints)
+
+
+def _required_limit(robot: RobotModel, quantity: str, limits: Array) -> Array:
+    """Return limits of joints, or raise `ProblemError` where the model has none."""
+    for name, limit in zip(robot.joints, limits, strict=True):
+        if not 0.0 < limit < np.inf:
+            raise ProblemError(
+                f"{robot.path}: joint {name} has no limit of {quantity}; expected one in its "
+                "<limit>"
+            )
+    return limits
 
 
 def middle_of_range(robot: RobotModel) -> Array:
@@ -301,12 +296,7 @@ def joint_problem(
     Raises:
         ProblemError: the model has no limit of effort for a joint, or the box is crossed.
     """
-    limit = robot.effort_limits
-    for name, effort in zip(robot.joints, limit, strict=True):
-        if not np.isfinite(effort):
-            raise ProblemError(
-                f"{robot.path}: joint {name} has no limit of effort; expected one in its <limit>"
-            )
+    limit = _required_limit(robot, "effort", robot.effort_limits)
     tool = placement or list(robot.frames.values())[-1]
     return JointProblem(
         limits,

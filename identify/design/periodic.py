@@ -13,8 +13,8 @@ from identify.arrays import Array
 from identify.errors import ProblemError
 
 P_NORM = 30.0
-"""Exponent of the p-norm that approximates a maximum over time: 3 % above it for a sine, and
-smooth enough for a quasi-Newton method."""
+"""Exponent of the p-norm that approximates a maximum over time: for a sine of 40 to 150
+samples 6 to 11 % above it, and smooth enough for a quasi-Newton method."""
 
 SAMPLES_PER_PERIOD = 8
 """Number of samples in a period of the highest harmonic; the regressor has twice its frequency."""
@@ -55,19 +55,18 @@ class AxisLimits:
     def shares(self, motion: Array) -> Array:
         """Return the share of each limit that a motion uses, (3, samples, n) for (3, samples, n).
 
-        A share is positive, or has the sign of the motion; |share| ≤ 1 is within the limit.
+        A share has the sign of the motion; |share| ≤ 1 is within the limit.
         """
         bound = np.where(motion[0] > 0.0, self.high, -self.low)
-        return motion / np.stack(
-            (bound, *np.broadcast_arrays(self.speed, self.acceleration, bound)[:2])
-        )
+        value, rate, second = motion
+        return np.stack((value / bound, rate / self.speed, second / self.acceleration))
 
 
 @dataclass(frozen=True, slots=True)
 class PeriodicBasis:
     """Fourier series of a period that start at zero with no speed and no acceleration.
 
-    x(t) = Σ_k a_k (cos kωt − 1)/k + b_k sin(kωt)/k with Σ k b_k/k = 0 and Σ k² a_k/k = 0, in an
+    x(t) = Σ_k a_k (cos kωt − 1)/k + b_k sin(kωt)/k with Σ b_k = 0 and Σ k a_k = 0, in an
     orthonormal basis of the coefficients that satisfy both.
 
     Attributes:

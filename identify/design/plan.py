@@ -9,7 +9,7 @@ import numpy as np
 from identify.arrays import Array, Flags, Vec4
 from identify.spatial.rotations import exp_rotation, quaternion_product
 
-SUPERVISION = "A person stays at the stop button while this motion runs."
+SUPERVISION = "A person stays at the stop button while the robot moves."
 """Sentence at the head of every file of a designed motion."""
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,11 @@ from identify.significance import HALF_WIDTH_SIGMA
 PREDICTED_QUANTITIES = tuple(name for names in INTERVAL_NAMES.values() for name in names)
 """Names of the quantities with a predicted half-width: mass, centre of mass, inertia about it."""
 
+DISPLAY_UNITS: Mapping[str, tuple[str, float]] = MappingProxyType(
+    {"mass": ("kg", 1.0), "com": ("mm", 1e3), "inertia": ("kg m²", 1.0)}
+)
+"""Unit in which half-widths of each quantity are shown, and its factor from SI."""
+
 _LONGEST_SECONDS = 3600.0
 """Longest duration of a motion that is proposed to reach a required precision [s]."""
 
@@ -44,14 +50,13 @@ class EarlierFit(NamedTuple):
     calibration: Array
 
     @classmethod
-    def of(cls, earlier: SavedEstimate | SavedArm | None) -> EarlierFit:
-        """Return the information of an estimate on its ten parameters."""
-        estimate = earlier if isinstance(earlier, SavedEstimate) else None
-        if estimate is None or estimate.covariance is None:
-            return cls(*np.zeros((2, 10, 10)))
-        zero = np.zeros((10, 10))
-        calibration = zero if estimate.calibration is None else estimate.calibration
-        return cls(np.linalg.inv(estimate.repeatability), calibration)
+    def of(cls, earlier: SavedEstimate | SavedArm | None, count: int = 10) -> EarlierFit:
+        """Return the information of an estimate on its first parameters, the others unknown."""
+        if not isinstance(earlier, SavedEstimate) or earlier.covariance is None:
+            return cls(*np.zeros((2, count, count)))
+        calibration = np.zeros((10, 10)) if earlier.calibration is None else earlier.calibration
+        repeatability = earlier.repeatability[:count, :count]
+        return cls(np.linalg.inv(repeatability), calibration[:count, :count])
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +78,7 @@ class PredictedPrecision:
 
         Infinite where the motion does not identify the quantity.
         """
-        k = len(self.information)
-        known, calibration = (each[:k, :k] for each in self.earlier)
+        k, (known, calibration) = len(self.information), self.earlier
         covariance = np.linalg.inv(known + seconds * self.information) + calibration
         jacobian = interval_jacobian(self.body.phi)
         spread = np.einsum("ij,jk,ik->i", jacobian[:, :k], covariance, jacobian[:, :k])
@@ -91,12 +95,10 @@ class PredictedPrecision:
 
     def seconds_for(self, needs: Sequence[RequiredPrecision], period: float) -> float | None:
         """Return after how many whole periods all needs are met [s]; None beyond an hour."""
-        seconds = period
-        while seconds <= _LONGEST_SECONDS:
-            reached = [self.widest_half_width(need, seconds) for need in needs]
+        for count in range(1, int(_LONGEST_SECONDS / period) + 1):
+            reached = [self.widest_half_width(need, count * period) for need in needs]
             if all(r is not None and r <= n.limit for r, n in zip(reached, needs, strict=True)):
-                return seconds
-            seconds += period
+                return count * period
         return None
 
 
@@ -119,12 +121,16 @@ def information_rate(regressor: Array, wanted: int, rate_hz: float) -> Array:
 
 
 def predict_static_poses(
-    poses: StaticPoses, gravity: Vec3, noise: WrenchNoise, body: InertialParameters
+    poses: StaticPoses,
+    gravity: Vec3,
+    noise: WrenchNoise,
+    body: InertialParameters,
+    earlier: SavedEstimate | SavedArm | None = None,
 ) -> Mapping[str, float]:
     """Predict half-widths from static poses of a second each, which do not identify the inertia."""
     regressor = poses.regressor(float(np.linalg.norm(gravity)), noise)
     information = information_rate(regressor, 4, noise.rate_hz) * len(regressor)
-    return PredictedPrecision(body, information, EarlierFit.of(None)).half_widths(1.0)
+    return PredictedPrecision(body, information, EarlierFit.of(earlier, 4)).half_widths(1.0)
 
 
 def read_earlier(path: Path) -> SavedEstimate | SavedArm:
@@ -152,10 +158,6 @@ def noise_of_estimate(estimate: SavedEstimate | SavedArm, path: str) -> WrenchNo
     Raises:
         ProblemError: the file has no residual wrench, or no times, or is of an arm.
     """
-    if isinstance(estimate, SavedArm):
-        raise ProblemError(
-            f"{path}: is the fit of an arm; expected the estimate.json of a wrist sensor"
-        )
     rms, rate_hz = _residuals(estimate, path, 6, of_joints=False)
     force, torque = np.sqrt(np.square(rms).reshape(2, 3).mean(axis=1))
     return WrenchNoise(float(force), float(torque), rate_hz)
@@ -212,12 +214,12 @@ def _residuals(
     else:
         rms, count = earlier.residual_rms, earlier.effective_samples
         provenance = earlier.provenance
-        if ("robot" in provenance) != of_joints:
-            fits = ("of a wrist sensor", "of the joint torques of an arm")
-            raise ProblemError(
-                f"{path}: is a fit {fits[not of_joints]}; expected one {fits[of_joints]}. Leave "
-                "out --after"
-            )
+    if (isinstance(earlier, SavedArm) or "robot" in provenance) != of_joints:
+        fits = ("of a wrist sensor", "of the joint torques of an arm")
+        raise ProblemError(
+            f"{path}: is a fit {fits[not of_joints]}; expected one {fits[of_joints]}. Leave out "
+            "--after"
+        )
     logs = provenance.get("logs")
     seconds = sum(
         float(log["rows"]) / float(log["rate_hz"])

@@ -24,12 +24,8 @@ _POINT_RATE_HZ = 10.0
 
 
 def _every(plan: MotionPlan, rate_hz: float) -> slice:
-    """Return the samples of a plan at about a rate, the first and the last among them."""
-    spacing = plan.times[1] - plan.times[0]
-    step = max(1, round(1.0 / (rate_hz * spacing)))
-    while (len(plan.times) - 1) % step:
-        step -= 1
-    return slice(None, None, step)
+    """Return the samples of a plan at about a rate that divides its own."""
+    return slice(None, None, round((len(plan.times) - 1) / (rate_hz * plan.times[-1])))
 
 
 def _numbers(values: Array, digits: int = 6) -> str:
@@ -104,9 +100,8 @@ def rapid(plan: MotionPlan, name: str) -> str:
     spacing = plan.times[samples][1]
     points = np.degrees(plan.values[0])[samples]
     if plan.of_joints:
-        padded = np.pad(points, ((0, 0), (0, 6 - points.shape[1])))
         free = "[9E9, 9E9, 9E9, 9E9, 9E9, 9E9]"
-        targets = [f"MoveAbsJ [[{_numbers(point, 4)}], {free}]" for point in padded]
+        targets = [f"MoveAbsJ [[{_numbers(point, 4)}], {free}]" for point in points]
         declared, tool = "", "tool0"
         begin = f"    {targets[0]}, v50, fine, tool0;\n"
     else:
@@ -138,10 +133,10 @@ def joint_trajectory(plan: MotionPlan, name: str) -> str:
 
 
 def _require_revolute(plan: MotionPlan, language: str) -> None:
-    if plan.of_joints and (plan.prismatic.any() or len(plan.axes) > 6):
+    if plan.of_joints and (plan.prismatic.any() or len(plan.axes) != 6):
         raise ProblemError(
-            f"{language}: expected up to 6 revolute joints, got {len(plan.axes)}"
-            f"{' with prismatic ones' if plan.prismatic.any() else ''}; use the CSV or ROS"
+            f"{language}: expected the 6 revolute joints of an arm, got {', '.join(plan.axes)}"
+            f"{', some of them prismatic' if plan.prismatic.any() else ''}; use the CSV or ROS"
         )
 
 

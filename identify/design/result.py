@@ -24,8 +24,8 @@ from identify.design.wrist import WristProblem
 from identify.inertia import InertialParameters
 from identify.pipeline.required_precision import RequiredPrecision
 
-_PLAN_RATE_HZ, _CURVE_RATE_HZ = 100.0, 20.0
-"""Samples a second of a plan, and of the curves that are shown of it [Hz]."""
+_CURVE_RATE_HZ = 20.0
+"""Samples a second of the curves that are shown [Hz]; a plan has about 100."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +68,31 @@ class MotionDesign:
         """The motion as it is commanded."""
         problem = self.problem
         robot = problem.robot if isinstance(problem, JointProblem) else None
-        times = np.arange(round(self.seconds * _PLAN_RATE_HZ) + 1) / _PLAN_RATE_HZ
+        tenths = round(10.0 * self.seconds)  # so that programs take each second or tenth sample
+        times = np.linspace(0.0, self.seconds, 10 * tenths + 1)
         return MotionPlan(
             problem.axes,
             times,
             self.positions(times),
             robot is not None,
             np.zeros(3, dtype=bool) if robot is None else robot.prismatic,
-            (SUPERVISION, *problem.remarks),
+            self.remarks,
         )
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences for the head of files: supervision, limits, and what was not checked."""
+        return (SUPERVISION, *self.problem.remarks)
+
+    @property
+    def periods(self) -> int:
+        """Number of periods of the motion."""
+        return round(self.seconds / self.period)
+
+    @property
+    def most_used_limit(self) -> tuple[str, float]:
+        """Name of the limit that the motion uses most, and the share of it."""
+        return max(self.shares.items(), key=lambda item: item[1])
 
     @property
     def curve_times(self) -> Array:

@@ -33,6 +33,8 @@ class SelfCollision:
         hulls: the same shapes with the convex hulls of meshes, whose distances are a hundred times
             faster and have a depth where they overlap.
         clearances: distance of each pair of hulls below which it is penalized, shape (pairs,) [m].
+        moved: 1 for joints that move the second shape of a pair alone, −1 the first alone, else 0,
+            shape (pairs, L).
     """
 
     robot: RobotModel
@@ -40,6 +42,7 @@ class SelfCollision:
     geometry: Any
     hulls: Any
     clearances: Array
+    moved: Array
 
     @classmethod
     def of(cls, robot: RobotModel) -> SelfCollision | None:
@@ -68,7 +71,7 @@ class SelfCollision:
             for results in _distances(model, hulls, positions)
         ]
         clearances = np.clip(0.5 * np.max(distances, axis=0), 0.0, _CLEARANCE)
-        return cls(robot, model, geometry, hulls, clearances)
+        return cls(robot, model, geometry, hulls, clearances, _moved_joints(model, hulls))
 
     def proximity(self, q: Array) -> tuple[Array, Array]:
         """Return how much closer than their clearance hulls of shapes are, in tenths of a metre.
@@ -93,17 +96,8 @@ class SelfCollision:
                     normals[k, pair] = result.normal
         # A distance grows by the velocity of the second shape relative to the first on the normal.
         wrenches = np.concatenate((normals, np.cross(points, normals)), axis=-1)
-        of_joints = (wrenches @ jacobians) * self._moved_joints() / -LIMIT_MARGIN
+        of_joints = (wrenches @ jacobians) * self.moved / -LIMIT_MARGIN
         return closer, of_joints @ _couplings(self.robot)
-
-    def _moved_joints(self) -> Array:
-        """Return 1 for joints that move the second shape of a pair alone, −1 the first alone."""
-        moved = np.zeros((len(self.hulls.collisionPairs), self.model.njoints))
-        for row, pair in zip(moved, self.hulls.collisionPairs, strict=True):
-            for shape, sign in ((pair.first, -1.0), (pair.second, 1.0)):
-                joint = self.hulls.geometryObjects[shape].parentJoint
-                row[list(self.model.supports[joint])] += sign
-        return moved[:, 1:]
 
     def first_pair(self, q: Array) -> str:
         """Return the first pair of shapes that touch along positions, "A and B".
@@ -158,6 +152,15 @@ def _couplings(robot: RobotModel) -> Array:
     for row, link in zip(couplings, robot.tree, strict=True):
         row[link.joint] = link.multiplier
     return couplings
+
+
+def _moved_joints(model: Any, hulls: Any) -> Array:
+    """Return 1 for joints that move the second shape of a pair alone, −1 the first alone."""
+    moved = np.zeros((len(hulls.collisionPairs), model.njoints))
+    for row, pair in zip(moved, hulls.collisionPairs, strict=True):
+        for shape, sign in ((pair.first, -1.0), (pair.second, 1.0)):
+            row[list(model.supports[hulls.geometryObjects[shape].parentJoint])] += sign
+    return moved[:, 1:]
 
 
 def _with_hulls(geometry: Any) -> Any:

@@ -15,7 +15,7 @@ from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.spatial.columns import PROPER_ACCELERATION
 
 FEWEST_POSES = 3
-"""Poses that determine mass, centre of mass and the six offsets of a sensor: 18 equations."""
+"""Fewest poses: with two, the first moment along their change of gravity equals an offset."""
 
 _RANDOM_STARTS = 20
 """Random sets of poses from which the search starts."""
@@ -50,7 +50,7 @@ class StaticPoses:
 
     def regressor(self, gravity: float, noise: WrenchNoise) -> Array:
         """Return rows [Y of mass and first moments, 1] / σ of one sample of each pose."""
-        return _pose_rows(-gravity * self.directions, noise)[0]
+        return _pose_rows(-gravity * self.directions, noise)
 
 
 def design_static_poses(
@@ -70,25 +70,29 @@ def design_static_poses(
     """
     if count < FEWEST_POSES:
         raise ProblemError(
-            f"poses: expected at least {FEWEST_POSES}, got {count}: fewer cannot tell the weight "
-            "from the offset of the sensor"
+            f"poses: expected at least {FEWEST_POSES}, got {count}: with two, the centre of "
+            "mass along the change of gravity cannot be told from the offset of the sensor"
         )
     require_tilt(tilt)
     strength = float(np.linalg.norm(gravity))
     down = np.asarray(gravity) / strength
     across = np.linalg.svd(down[None])[2][1:]
 
-    def cost(flat: Array) -> tuple[float, Array]:
-        polar, around = flat.reshape(2, count)
-        radial = np.cos(around)[:, None] * across[0] + np.sin(around)[:, None] * across[1]
-        tangent = np.cos(around)[:, None] * across[1] - np.sin(around)[:, None] * across[0]
-        cosine, sine = np.cos(polar)[:, None], np.sin(polar)[:, None]
-        regressor, slope = _pose_rows(-strength * (cosine * down + sine * radial), noise)
-        value, gradient = d_optimality(regressor, 4)
-        of_direction = -strength * np.einsum("trp,rpa->ta", gradient, slope)
-        of_polar = np.sum(of_direction * (cosine * radial - sine * down), axis=1)
-        of_around = np.sum(of_direction * sine * tangent, axis=1)
-        return value, np.append(of_polar, of_around)
+    tensor = _whitened_tensor(noise)
+
+    def directions(angles: Array) -> tuple[Vec3, Vec3, Vec3]:
+        """Return directions of gravity, and their derivatives in the polar angle and around."""
+        polar, around = angles.reshape(2, count, 1)
+        radial = np.cos(around) * across[0] + np.sin(around) * across[1]
+        tangent = np.cos(around) * across[1] - np.sin(around) * across[0]
+        cosine, sine = np.cos(polar), np.sin(polar)
+        return cosine * down + sine * radial, cosine * radial - sine * down, sine * tangent
+
+    def cost(angles: Array) -> tuple[float, Array]:
+        direction, *slopes = directions(angles)
+        value, gradient = d_optimality(_pose_rows(-strength * direction, noise), 4)
+        of_direction = -strength * np.einsum("trp,arp->ta", gradient[..., :4], tensor)
+        return value, np.concatenate([np.sum(of_direction * slope, axis=1) for slope in slopes])
 
     starts = [
         np.append(
@@ -100,21 +104,22 @@ def design_static_poses(
     solutions = [minimize(cost, x, jac=True, method="L-BFGS-B", bounds=bounds) for x in starts]
     best = min(solutions, key=lambda solution: float(solution.fun))
     polar, around = best.x.reshape(2, count)
-    radial = np.cos(around)[:, None] * across[0] + np.sin(around)[:, None] * across[1]
-    directions = np.cos(polar)[:, None] * down + np.sin(polar)[:, None] * radial
+    direction, of_polar, _ = directions(best.x)
     order = np.lexsort((polar, np.mod(around, 2.0 * np.pi)))
     # R_BP takes gravity's direction in the pose to that in the body at the start.
-    vectors = polar[:, None] * np.cross(radial, down)
+    vectors = polar[:, None] * np.cross(of_polar, direction)
     random = float(np.median([cost(x)[0] for x in starts]))
-    return StaticPoses(vectors[order], directions[order], float(best.fun), random)
+    return StaticPoses(vectors[order], direction[order], float(best.fun), random)
 
 
-def _pose_rows(a: Vec3, noise: WrenchNoise) -> tuple[Array, Array]:
-    """Return rows of static poses with proper accelerations a, and their derivative in a."""
-    slope = np.zeros((6, 10, 3))
-    slope[..., :4, :] = np.moveaxis(FEATURE_TENSOR[PROPER_ACCELERATION, :, :4], 0, -1)
-    slope /= noise.sigma[:, None, None]
-    regressor = a @ np.moveaxis(slope, -1, -2)
-    regressor = np.moveaxis(regressor, 0, 1)
-    regressor[..., 4:] = np.diag(1.0 / noise.sigma)
-    return regressor, slope
+def _whitened_tensor(noise: WrenchNoise) -> Array:
+    """Return ∂Y/∂a of mass and first moments divided by the noise, shape (3, 6, 4)."""
+    return FEATURE_TENSOR[PROPER_ACCELERATION, :, :4] / noise.sigma[:, None]
+
+
+def _pose_rows(a: Vec3, noise: WrenchNoise) -> Array:
+    """Return rows [Y of mass and first moments, 1] / σ of static poses, shape (n, 6, 10)."""
+    rows = np.zeros((len(a), 6, 10))
+    rows[..., :4] = np.tensordot(a, _whitened_tensor(noise), axes=1)
+    rows[..., 4:] = np.diag(1.0 / noise.sigma)
+    return rows

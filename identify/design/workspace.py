@@ -77,7 +77,7 @@ class ReachLimits:
         return link.position + link.rotation @ self.tool.X_LF.position
 
     def shares(self, robot: RobotModel, q: Array) -> Array:
-        """Return 1 at each limit and 0 a tenth of a metre inside it, shape (N, 6 + L)."""
+        """Return 1 at each limit, 0 a tenth of a metre inside it, at least −1: (N, limits)."""
         if not self.names:
             return np.zeros((len(q), 0))
         links = link_poses(robot, q)

@@ -43,7 +43,7 @@ class WrenchNoise:
 class WristProblem:
     """Design problem of a wrist sensor: the inertial parameters of a body, with unknown offsets.
 
-    The body turns about its origin, which is at rest, R_WB = R_z(θ₁) R_y(θ₂) R_x(θ₃) R_WB(0).
+    The body turns about its origin, which is at rest, R_WB = R_WB(0) R_z(θ₁) R_y(θ₂) R_x(θ₃).
 
     Attributes:
         limits: of the angles about z, y and x [rad].

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.arrays import Array, Vec3
-from identify.design.plan import SUPERVISION
+from identify.design.prediction import DISPLAY_UNITS
 from identify.pipeline.required_precision import INTERVAL_NAMES
 from identify.reporting import colors
 from identify.reporting.canvas import Column, Panel, PanelAxes
@@ -31,9 +31,6 @@ from identify.reporting.rounding import format_significant
 if TYPE_CHECKING:
     from identify.design import MotionDesign
 
-_UNITS = {"mass": ("kg", 1.0), "com": ("mm", 1e3), "inertia": ("kg m²", 1.0)}
-"""Unit of each quantity of `INTERVAL_NAMES`, and its factor from SI."""
-
 _MAX_CURVES = 12
 """Largest number of curves of limits that are not of one axis: a page of twelve can be compared."""
 
@@ -53,11 +50,12 @@ def motion_design_html(
 
 def headline(design: MotionDesign) -> Section:
     """Return the headline: duration, gain over an unplanned motion, and needs."""
-    name, share = max(design.shares.items(), key=lambda item: item[1])
-    periods = round(design.seconds / design.period)
+    name, share = design.most_used_limit
     tiles = [
         Tile(
-            "motion", f"{design.seconds:g} s", f"{periods} × {design.period:g} s, at rest at ends"
+            "motion",
+            f"{design.seconds:g} s",
+            f"{design.periods} × {design.period:g} s, from rest",
         ),
         Tile("errors", f"{design.gain:.2f} ×", "of an unplanned motion (geometric mean)"),
         Tile("most used limit", f"{100.0 * share:.0f} %", name),
@@ -67,9 +65,7 @@ def headline(design: MotionDesign) -> Section:
         detail = "; ".join(need.text for need in design.unmet)
         tone = "warn" if design.unmet else "good"
         tiles.append(Tile("needs met", f"{met} of {len(design.needs)}", detail, tone))
-    return Section(
-        "result", "", (Tiles(tuple(tiles)), BulletList((SUPERVISION, *design.problem.remarks)))
-    )
+    return Section("result", "", (Tiles(tuple(tiles)), BulletList(design.remarks)))
 
 
 def precision(design: MotionDesign) -> Section | None:
@@ -93,7 +89,7 @@ def _width_rows(design: MotionDesign) -> Iterator[Row]:
     predictions = (design.predict(motion) for motion in (design.motion, design.unplanned))
     widths, unplanned = (each.half_widths(design.seconds) for each in predictions if each)
     for quantity, names in INTERVAL_NAMES.items():
-        unit, factor = _UNITS[quantity]
+        unit, factor = DISPLAY_UNITS[quantity]
         needs = [need for need in design.needs if need.quantity == quantity]
         for name in names:
             yield make_row(

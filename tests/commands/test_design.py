@@ -28,7 +28,7 @@ def test_a_wrist_motion_is_written_with_its_programs(cli, tmp_path):
     words = ("--wrist", "--time", 8, "--starts", 1, *SLOW, "--program", "ur", "--program", "abb")
     printed = cli.done("design", *words, "-o", out)
     assert "Motion of 8 s, from rest to rest." in printed
-    assert "A person stays at the stop button while this motion runs." in printed
+    assert "A person stays at the stop button while the robot moves." in printed
     table = np.loadtxt(out, delimiter=",", skiprows=out.read_text().count("#") + 1)
     assert table[-1, 0] == 8.0
     assert np.abs(np.degrees(table[:, 1:4])).max() <= 45.0 + 1e-5
@@ -66,9 +66,9 @@ def test_joints_that_do_not_carry_the_payload_are_at_rest(cli, tmp_path, pinocch
     assert (
         "# Joints of hand.urdf that are at rest: finger at 0." in (tmp_path / "m.csv").read_text()
     )
-    short = (*words[: words.index("--start")], "--joints", "joint4 joint5", "--start", "5 -80")
-    short = (*short, *words[words.index("--time") :])
-    assert json.loads(cli(*short).out)["axes"] == ["joint4", "joint5"]
+    short = (*words[: words.index("--start")], "--joints", "joint4 joint5 joint6")
+    short = (*short, "--start", "5 -80 0", *words[words.index("--time") :])
+    assert json.loads(cli(*short).out)["axes"] == ["joint4", "joint5", "joint6"]
     assert "joint9" in cli(*words, "--joints", "joint9").err
 
 
@@ -100,14 +100,14 @@ def test_an_unmet_need_has_the_time_it_takes_and_a_status(cli, tmp_path):
     outcome = cli("design", *words, "-o", tmp_path / "m.csv")
     assert outcome.status == 4
     assert "Need inertia 5%: not met" in outcome.out
-    assert "of this motion (--time " in outcome.out
+    assert "of such a motion (--time " in outcome.out
 
 
 def test_static_poses_are_written_as_a_table(cli, tmp_path):
     out = tmp_path / "poses.csv"
     printed = cli.done("design", "--wrist", "--poses", 5, "--tilt", 40, "-o", out)
-    assert "Predicted inertia: not identified" in printed
-    assert np.loadtxt(out, delimiter=",", skiprows=1).shape == (5, 7)
+    assert "Predicted inertia about the centre of mass: not identified" in printed
+    assert np.loadtxt(out, delimiter=",", skiprows=3).shape == (5, 7)
 
 
 def test_an_interrupted_run_continues_after_its_finished_starts(cli, tmp_path, monkeypatch):
@@ -162,10 +162,24 @@ def test_starts_of_other_settings_or_a_damaged_file_are_not_used(tmp_path):
         (("--robot", ARM, "--shares", 95, 80, 80), "--shares: expected above 0 and up to 1"),
         (("--robot", ARM, "--payload-at", "base_link"), "moves the frame 'base_link'"),
         (("--robot", ARM, "--excursion", 0), "--excursion DEG: expected a positive"),
+        (("--robot", ARM, "--joints", "joint1", "--program", "kuka"), "leave out --joints, or"),
+        (("--robot", ARM, "--box", 0, 1, 0, 1, 0, 1), "--box is of a tool's frame: give"),
+        (("--wrist", "--poses", 4, "--need", "mass 1%"), "--poses takes neither --program nor"),
     ],
 )
 def test_bad_use_is_an_error_that_names_the_option(cli, tmp_path, words, message, pinocchio):
     assert message in cli.refused("design", *words, "-o", tmp_path / "m.csv")
+
+
+def test_a_table_with_another_ending_is_an_error_that_names_it(cli, tmp_path):
+    printed = cli.refused("design", "--wrist", "-o", tmp_path / "motion.html")
+    assert "expected a name that ends in .csv, got" in printed
+
+
+def test_a_program_has_the_name_of_its_file(cli, tmp_path):
+    words = ("--wrist", "--time", 8, "--starts", 1, *SLOW, "--program", "kuka")
+    cli.done("design", *words, "-o", tmp_path / "7-my.motion.csv")
+    assert "DEF motion_7_my_motion()" in (tmp_path / "motion_7_my_motion.src").read_text()
 
 
 @pytest.mark.parametrize(
@@ -223,4 +237,4 @@ def test_a_design_after_a_fit_of_the_arm_has_its_noise_and_links(cli, tmp_path, 
     )
     assert 0.0 < after["half_widths"]["m"] < plain["half_widths"]["m"]
     message = cli.refused("design", "--wrist", "--after", fitted_arm, "-o", out, status=3)
-    assert "is the fit of an arm; expected the estimate.json of a wrist sensor" in message
+    assert "is a fit of the joint torques of an arm; expected one of a wrist sensor" in message

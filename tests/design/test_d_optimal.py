@@ -17,7 +17,7 @@ from identify.design.prediction import information_rate
 from identify.errors import ProblemError
 from identify.robots import read_robot
 from tests.close import assert_close
-from tests.design.problems import ARM_BASIS, BODY, WRIST_BASIS, arm, drawn, wrist
+from tests.design.problems import ARM, ARM_BASIS, BODY, WRIST_BASIS, arm, drawn, wrist
 from tests.robots.arms import arm_text
 
 WRISTS = [{}, {"tilt": 0.6, "sensor_range": (16.0, 1.6)}]
@@ -44,7 +44,7 @@ def test_what_is_known_counts_as_rows_of_the_wanted_unknowns(rng):
     assert_close(gradient, of_joined[:30])
 
 
-def test_a_design_spends_its_motion_on_what_is_not_known_yet():
+def test_what_is_known_enters_the_cost_once():
     free = wrist()
     series = WRIST_BASIS.at(WRIST_BASIS.times())
     c = drawn(free, WRIST_BASIS)
@@ -52,7 +52,7 @@ def test_a_design_spends_its_motion_on_what_is_not_known_yet():
     once = information_rate(rows.regressor, 10, free.rate_hz)
     again = replace(free, known=once)
     value, twice = (motion_of_cost(p, series, c) for p in (free, again))
-    assert_close(twice, value - 0.5 * np.log(2.0), 0.02)  # half of the information is the earlier
+    assert_close(value - twice, 0.5 * np.log(2.0), 0.05)  # half of the information is the earlier
 
 
 def motion_of_cost(problem, series, c):
@@ -113,13 +113,22 @@ def test_a_start_that_breaks_a_limit_is_an_error_that_names_it():
         within_limits(wrist(sensor_range=(10.0, 5.0)), WRIST_BASIS, drawn(wrist(), WRIST_BASIS))
 
 
-def test_axes_that_identify_too_little_are_an_error(tmp_path, pinocchio):
+def two_parallel_axes(tmp_path):
     path = tmp_path / "planar.urdf"
     path.write_text(arm_text(2))
-    robot = read_robot(path)
-    limits = joint_limits(robot, np.zeros(2), excursion=1.0, shares=(0.9, 0.9))
+    return read_robot(path), "link_1", np.zeros(2)
+
+
+def two_axes_of_a_wrist(tmp_path):
+    return read_robot(ARM, ["joint4", "joint5"]), "tool0", np.array([0.1, -1.4])
+
+
+@pytest.mark.parametrize("axes", [two_parallel_axes, two_axes_of_a_wrist])
+def test_axes_that_identify_too_little_are_an_error(axes, tmp_path, pinocchio):
+    robot, frame, start = axes(tmp_path)
+    limits = joint_limits(robot, start, excursion=1.0, shares=(0.9, 0.9))
     problem = joint_problem(
-        robot, limits, np.zeros(2), torque_share=1.0, placement=robot.frame("link_1"), body=BODY
+        robot, limits, start, torque_share=1.0, placement=robot.frame(frame), body=BODY
     )
     with pytest.raises(ProblemError, match="no motion of these axes identifies"):
         design_motion(problem, ARM_BASIS, Search(starts=1))

@@ -6,7 +6,13 @@ import pytest
 
 import identify
 from identify.arms import SavedArm
-from identify.design import EarlierFit, PredictedPrecision, design_static_poses
+from identify.design import (
+    EarlierFit,
+    PredictedPrecision,
+    Search,
+    design_static_poses,
+    plan_motion,
+)
 from identify.design.prediction import (
     PREDICTED_QUANTITIES,
     information_rate,
@@ -131,6 +137,17 @@ def test_time_of_a_need_is_the_first_whole_number_of_periods_that_meets_it(predi
     assert prediction.widest_half_width(need, 40.0) == pytest.approx(need.limit)
     assert prediction.seconds_for([need], 8.0) == 40.0
     assert prediction.seconds_for(parse_required_precision("mass 1e-9%"), 8.0) is None
+
+
+@pytest.mark.usefixtures("few_iterations")
+def test_a_plan_counts_an_earlier_fit_once(prediction):
+    earlier = EarlierFit(8.0 * prediction.information, np.zeros((10, 10)))
+    design = plan_motion(wrist(), 8.0, Search(starts=1), body=BODY, earlier=earlier)
+    assert_close(design.problem.known, prediction.information)
+    assert design.prediction.earlier is earlier
+    assert design.plan.times[-1] == 8.0
+    alone = replace(design, earlier=EarlierFit.of(None)).prediction
+    assert design.prediction.half_widths(8.0)["m"] < alone.half_widths(8.0)["m"]
 
 
 def test_static_poses_give_no_inertia(rng):

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,11 +17,22 @@ MOTION = motion_of(wrist(), WRIST_BASIS)
 NUMBER = r"-?\d+(?:\.\d+)?"
 
 
-def plan_of(robot: bool, prismatic=(False, False, False)):
-    times = np.linspace(0.0, 8.0, 801)
+AXES = ("pan", "lift", "elbow", "bend", "swing", "roll")
+START = np.array([0.1, -0.2, 0.3, 0.4, -0.5, 0.6])
+
+
+def joint_motion(times):
+    """Positions, velocities and accelerations of six joints."""
     values = MOTION.at(times)
-    values[0] += [0.1, -0.2, 0.3] if robot else [0.0, 0.0, 0.0]
-    axes = ("pan", "lift", "roll") if robot else ("rz", "ry", "rx")
+    values = np.concatenate((values, 0.5 * values), axis=2)
+    values[0] += START
+    return values
+
+
+def plan_of(robot: bool, prismatic=(False,) * 6):
+    times = np.linspace(0.0, 8.0, 801)
+    values = joint_motion(times) if robot else MOTION.at(times)
+    axes = AXES if robot else ("rz", "ry", "rx")
     return MotionPlan(axes, times, values, robot, np.array(prismatic), (SUPERVISION, REMARK))
 
 
@@ -43,11 +55,11 @@ def test_table_has_the_motion_with_its_derivatives(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text(JOINTS.csv())
     names = path.read_text().splitlines()[2].split(",")
-    assert names[:4] == ["t", "q[pan]", "q[lift]", "q[roll]"]
+    assert names[:7] == ["t", *(f"q[{axis}]" for axis in AXES)]
     table = np.loadtxt(path, delimiter=",", skiprows=3)
     assert_close(table[:, 0], JOINTS.times, 1e-8)
     assert_close(table[:, 1:], np.column_stack(JOINTS.values), 1e-8)
-    assert_close(table[[0, -1], 4:], np.zeros((2, 6)), 1e-12, scale=1.0)
+    assert_close(table[[0, -1], 7:], np.zeros((2, 12)), 1e-12, scale=1.0)
 
 
 class Urscript:
@@ -69,10 +81,10 @@ class Urscript:
 def test_urscript_moves_joints_to_their_start_and_through_the_motion():
     program = Urscript(urscript(JOINTS, "motion"))
     times = program.spacing * np.arange(len(program.points))
-    assert_close(program.points, MOTION.at(times)[0] + [0.1, -0.2, 0.3], 1e-5)
+    assert_close(program.points, joint_motion(times)[0], 1e-5)
     assert times[-1] == pytest.approx(8.0)
     assert program.body[0].startswith("movej([")
-    assert_close(numbers_in(program.body[0])[:3], program.points[0])
+    assert_close(numbers_in(program.body[0])[:6], program.points[0])
     assert program.body[-1] == "stopj(1.0)"
 
 
@@ -95,7 +107,7 @@ def test_krl_has_the_angles_of_the_axes_and_the_time_of_the_spline():
     (begin,) = re.findall(r"  PTP \{(.*)\}", text)
     first = numbers_in(re.sub(r"A\d ", "", begin))
     times = 8.0 / len(points) * np.arange(len(points) + 1)
-    expected = np.degrees(MOTION.at(times)[0] + [0.1, -0.2, 0.3])
+    expected = np.degrees(joint_motion(times)[0])
     assert_close(np.vstack((first, points)), expected, 1e-5)
     assert text.count("TIME_BLOCK PART = 1\n") == len(points)
     assert "TIME_BLOCK END = 8.000\n  ENDSPLINE\nEND\n" in text
@@ -116,9 +128,7 @@ def test_rapid_has_the_angles_of_the_joints_and_the_time_of_each_move():
     spacing = float(re.search(rf"\\T:=({NUMBER})", moves[-1][1])[1])
     assert spacing * (len(points) - 1) == pytest.approx(8.0)
     times = spacing * np.arange(len(points))
-    expected = np.zeros((len(times), 6))
-    expected[:, :3] = np.degrees(MOTION.at(times)[0] + [0.1, -0.2, 0.3])
-    assert_close(points, expected, 1e-5)
+    assert_close(points, np.degrees(joint_motion(times)[0]), 1e-5)
 
 
 def test_rapid_turns_the_tool_by_angles_about_z_y_and_x():
@@ -134,7 +144,7 @@ def test_rapid_turns_the_tool_by_angles_about_z_y_and_x():
 def test_joint_trajectory_is_yaml_with_the_fields_of_the_message():
     message = yaml.safe_load(joint_trajectory(JOINTS, "motion"))
     assert set(message) == {"joint_names", "points"}
-    assert message["joint_names"] == ["pan", "lift", "roll"]
+    assert message["joint_names"] == list(AXES)
     stamps = [point["time_from_start"] for point in message["points"]]
     assert_close([s["sec"] + 1e-9 * s["nanosec"] for s in stamps], JOINTS.times)
     for name, values in zip(
@@ -144,7 +154,10 @@ def test_joint_trajectory_is_yaml_with_the_fields_of_the_message():
 
 
 def test_programs_that_cannot_have_the_axes_are_errors():
-    with pytest.raises(ProblemError, match="KRL: expected up to 6 revolute joints, got 3 with"):
-        krl(plan_of(robot=True, prismatic=(False, True, False)), "motion")
+    message = "KRL: expected the 6 revolute joints of an arm, got pan, .* some of them prismatic"
+    with pytest.raises(ProblemError, match=message):
+        krl(plan_of(robot=True, prismatic=(False, True, False, False, False, False)), "motion")
+    with pytest.raises(ProblemError, match=r"RAPID: expected the 6 .*, got pan, lift, elbow; use"):
+        rapid(replace(JOINTS, axes=AXES[:3], values=JOINTS.values[..., :3]), "motion")
     with pytest.raises(ProblemError, match="a JointTrajectory needs the joints of a robot"):
         joint_trajectory(WRIST, "motion")
