@@ -21,6 +21,7 @@ from identify.commands.command import (
     option,
 )
 from identify.commands.design_options import (
+    POSE_OPTIONS,
     RobotLimits,
     WristLimits,
     require_defaults,
@@ -117,8 +118,10 @@ class Design(Command):
                 "design: --program ur, kuka and abb count joints from the base of the arm: leave "
                 "out --joints, or use ros"
             )
-        if self.limits.poses is not None and (self.program or self.need):
-            raise UsageError("design: --poses takes neither --program nor --need")
+        if self.limits.poses is not None:
+            if self.program or self.need:
+                raise UsageError("design: --poses takes neither --program nor --need")
+            require_defaults(self.limits, "a motion, not --poses", POSE_OPTIONS)
         if self.output.suffix != ".csv":
             raise UsageError(f"design: -o: expected a name that ends in .csv, got {self.output}")
         programs = [self._program_file(suffix) for suffix, _ in self._programs()]
@@ -145,6 +148,7 @@ class Design(Command):
     def _motion(self) -> MotionDesign:
         from identify.design import EarlierFit, plan_motion
         from identify.design.prediction import read_earlier
+        from identify.design.programs import require_six_revolute
         from identify.pipeline.required_precision import parse_required_precision
 
         earlier = None if self.after is None else read_earlier(self.after)
@@ -155,6 +159,8 @@ class Design(Command):
         else:
             body = None if self.arm.payload_at is None else self._body(earlier)
             problem = self.arm.problem(earlier, path, body)
+            for name in set(self.program) - {"ros"}:
+                require_six_revolute(problem.axes, problem.robot.prismatic, f"--program {name}")
         return plan_motion(
             problem,
             self.time,

@@ -31,10 +31,10 @@ class WristLimits:
     """Largest angle from the start about the tool's axes [deg]."""
 
     speed: Annotated[float, option("DEG/S", "(default: 90)")] = 90.0
-    """Largest speed about each axis [deg/s]."""
+    """Largest rate of each angle, R = Rz Ry Rx [deg/s]."""
 
     acceleration: Annotated[float, option("DEG/S2", "(default: 300)")] = 300.0
-    """Largest acceleration about each axis [deg/s²]."""
+    """Largest second derivative of each angle [deg/s²]."""
 
     tilt: Annotated[float, option("DEG", "(default: any)")] = 180.0
     """Largest angle of the tool from its attitude at the start, against gravity [deg]."""
@@ -102,7 +102,7 @@ class RobotLimits:
     """Frame of the payload on the arm; without it the arm itself is to be identified."""
 
     joints: Annotated[str | None, option('"J1 J2 ..."', "(default: those that move it)")] = None
-    """Joints of the motion, in quotes; all others are at rest. Of an arm: all by default."""
+    """Joints of the motion, in quotes; all others are at zero. Of an arm: all by default."""
 
     start: Annotated[str | None, option('"Q1 Q2 ..."', "(default: middle of the range)")] = None
     """Start position of the joints [deg, or m for prismatic joints], in quotes."""
@@ -185,6 +185,11 @@ class RobotLimits:
         names = robot.joints
         if self.joints is not None:
             names = tuple(self.joints.replace(",", " ").split())
+            if unknown := set(names).difference(robot.joints):
+                raise UsageError(
+                    f"design: --joints: expected names of {', '.join(robot.joints)}, got "
+                    f"{', '.join(sorted(unknown))}"
+                )
         elif isinstance(earlier, SavedArm):
             names = earlier.joints
         elif self.payload_at is not None:
@@ -192,10 +197,16 @@ class RobotLimits:
         return robot if names == robot.joints else read_robot(self.robot, names)
 
 
-def require_defaults(options: WristLimits | RobotLimits, needed: str) -> None:
+POSE_OPTIONS = ("poses", "tilt", "gravity", "noise")
+"""Options of a wrist that --poses takes."""
+
+
+def require_defaults(
+    options: WristLimits | RobotLimits, needed: str, allowed: tuple[str, ...] = ()
+) -> None:
     """Raise `UsageError` if an option was given that another one would have to go with."""
     for f in fields(options):
-        if getattr(options, f.name) != f.default:
+        if f.name not in allowed and getattr(options, f.name) != f.default:
             raise UsageError(f"design: --{f.name.replace('_', '-')} needs {needed}")
 
 

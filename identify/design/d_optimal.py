@@ -25,9 +25,9 @@ _STAGES = (200, 100, 100)
 """Largest numbers of quasi-Newton iterations between changes of the targets; further ones changed
 the criterion by less than .02."""
 
-_SMALLEST_PIVOT = 1e-5
+_SMALLEST_PIVOT = 1e-4
 """Smallest diagonal entry of the Cholesky factor of the information, for columns of length one:
-rounding gives singular ones up to 6e-6, motions that identify all unknowns had over 1e-2."""
+rounding gives singular ones some 1e-5, motions that identify all unknowns had over 1e-2."""
 
 _PENALTY = 30.0
 """Factor of the penalty, the sum over samples of (share of a limit − a target)²."""

@@ -125,7 +125,11 @@ class JointProblem:
             f"Positions are those of {model}: compare the sign and the zero of each joint with the "
             "controller before the first run.",
             *self.space.remarks(),
-            *((f"Joints of {model} that are at rest: {kept}.",) if kept else ()),
+            *(
+                (f"Joints of {model} that are at rest, with torques not checked: {kept}.",)
+                if kept
+                else ()
+            ),
             f"Not checked: collisions {unchecked}{carried}, and with the surroundings.",
         )
 

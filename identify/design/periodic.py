@@ -42,8 +42,8 @@ class AxisLimits:
             if not low < 0.0 < high:
                 raise ProblemError(
                     f"{name}: the start is not within the limits of its position; it leaves "
-                    f"{-low:g} below and {high:g} above, expected more than zero. Choose another "
-                    "start or wider limits"
+                    f"{-low:g} below and {high:g} above (rad or m), expected more than zero. "
+                    "Choose another start or wider limits"
                 )
         for values, quantity in ((self.speed, "speed"), (self.acceleration, "acceleration")):
             for name, value in zip(self.names, values, strict=True):
@@ -160,6 +160,11 @@ def limited_motion(
 
 
 def scaled_coefficients(basis: PeriodicBasis, coefficients: Array, limits: AxisLimits) -> Array:
-    """Scale coefficients so that each axis meets its first limit exactly, on a fine grid."""
+    """Scale coefficients so that each axis meets its first limit, between samples as well.
+
+    A trigonometric polynomial of degree n exceeds its largest of M even samples by less than the
+    factor 1 / cos(π n / M) (Ehlich and Zeller, 1964), here .08 %.
+    """
     series = basis.at(basis.times(refinement=10))
-    return coefficients / np.abs(limits.shares(series @ coefficients.T)).max(axis=(0, 1))[:, None]
+    largest = np.abs(limits.shares(series @ coefficients.T)).max(axis=(0, 1))
+    return coefficients * (np.cos(np.pi / (10 * SAMPLES_PER_PERIOD)) / largest[:, None])

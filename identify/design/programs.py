@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Flags
 from identify.design.plan import MotionPlan
 from identify.errors import ProblemError
 from identify.spatial.rotations import log_rotation
@@ -132,12 +132,18 @@ def joint_trajectory(plan: MotionPlan, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _require_revolute(plan: MotionPlan, language: str) -> None:
-    if plan.of_joints and (plan.prismatic.any() or len(plan.axes) != 6):
+def require_six_revolute(axes: tuple[str, ...], prismatic: Flags, language: str) -> None:
+    """Raise `ProblemError` unless the joints are those for which a language has points."""
+    if len(axes) != 6 or prismatic.any():
         raise ProblemError(
-            f"{language}: expected the 6 revolute joints of an arm, got {', '.join(plan.axes)}"
-            f"{', some of them prismatic' if plan.prismatic.any() else ''}; use the CSV or ROS"
+            f"{language}: expected the 6 revolute joints of an arm, got {', '.join(axes)}"
+            f"{', some of them prismatic' if prismatic.any() else ''}; use the CSV or ROS"
         )
+
+
+def _require_revolute(plan: MotionPlan, language: str) -> None:
+    if plan.of_joints:
+        require_six_revolute(plan.axes, plan.prismatic, language)
 
 
 PROGRAMS: Mapping[str, tuple[str, Callable[[MotionPlan, str], str]]] = MappingProxyType(

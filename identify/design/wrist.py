@@ -109,12 +109,16 @@ class WristProblem:
             " ".join(f"{value:.4g}" for value in np.degrees(values))
             for values in (self.limits.high, self.limits.speed, self.limits.acceleration)
         )
-        tilt = f", tilt {np.degrees(self.tilt):.4g} deg" if self.tilt < np.pi else ""
+        others = f", tilt {np.degrees(self.tilt):.4g} deg" if self.tilt < np.pi else ""
+        force, torque = self.sensor_range
+        if np.isfinite(self.sensor_range).any():
+            others += f", force {force:.4g} N and torque {torque:.4g} Nm on each axis of the sensor"
         return (
             "Rotations are about the origin of the sensor, R = Rz Ry Rx from the attitude at the "
             "start; set the tool point there, and move to the start by hand.",
-            f"Limits that hold, about z, y, x: angle +-{angles} deg, speed {speeds} deg/s, "
-            f"acceleration {accelerations} deg/s2{tilt}.",
+            f"Limits that hold, of the angles about z, y, x: angle +-{angles} deg, speed {speeds} "
+            f"deg/s, acceleration {accelerations} deg/s2{others}; with a body of "
+            f"{self.payload[0]:.3g} kg.",
             "Not checked: collisions, reach and singularities of the robot, and limits of its "
             "joints.",
         )

@@ -13,7 +13,7 @@ from identify.arrays import Array, Vec3
 from identify.design.prediction import DISPLAY_UNITS
 from identify.pipeline.required_precision import INTERVAL_NAMES
 from identify.reporting import colors
-from identify.reporting.canvas import Column, Panel, PanelAxes
+from identify.reporting.canvas import COLUMN_MARGIN, COLUMN_WIDTH, Column, Panel, PanelAxes
 from identify.reporting.content import (
     BulletList,
     Cell,
@@ -30,6 +30,9 @@ from identify.reporting.rounding import format_significant
 
 if TYPE_CHECKING:
     from identify.design import MotionDesign
+
+_PATH_HEIGHT = 3.0
+"""Height of the panels of the tool's path, in units of `COLUMN_WIDTH`."""
 
 _MAX_CURVES = 12
 """Largest number of curves of limits that are not of one axis: a page of twelve can be compared."""
@@ -160,29 +163,40 @@ def other_limits(design: MotionDesign) -> Section | None:
     """Return the section of the shares of limits that are not of one axis, and the tool's path."""
     columns = []
     for name, share in _shares_of_limits(design).items():
-        if name.startswith("the torque of ") or not share.any() or len(columns) == _MAX_CURVES:
+        if name.startswith("the torque of ") or share.max() <= 0.0 or len(columns) == _MAX_CURVES:
             continue
         draw = partial(_draw_curve, t=design.curve_times, x=share, bounds=(100.0,))
         columns.append(Column(name, "time [s]", (Panel(draw, "%"),), zoom_group="time"))
     caption = ""
     if (path := design.path) is not None:
         columns += _path_columns(path)
-        caption = "Path: origin of the tool's frame in the base of the robot, from the dot."
+        caption = (
+            "Path: origin of the tool's frame in the base of the robot, from the dot. Of a box or "
+            "a floor, 0 % is a tenth of a metre inside the limit; shares below are left out."
+        )
     if not columns:
         return None
     return Section("path", "Path and other limits", (Pictures(tuple(columns), caption),))
 
 
 def _path_columns(path: Vec3) -> Iterator[Column]:
-    for i, j in ((0, 1), (0, 2)):
+    for i, j in ((0, 1), (0, 2), (1, 2)):
         draw = partial(_draw_path, x=path[:, i], y=path[:, j])
         name_i, name_j = colors.AXIS_STYLES[i][0], colors.AXIS_STYLES[j][0]
         yield Column(
-            f"path, {name_i}{name_j}", f"{name_i} [m]", (Panel(draw, f"{name_j} [m]", height=2.2),)
+            f"path, {name_i}{name_j}",
+            f"{name_i} [m]",
+            (Panel(draw, f"{name_j} [m]", height=_PATH_HEIGHT),),
         )
 
 
 def _draw_path(axes: PanelAxes, *, x: Array, y: Array) -> None:
+    inches = np.array([COLUMN_WIDTH - 2.0 * COLUMN_MARGIN, _PATH_HEIGHT])
+    low, high = np.array([(v.min(), v.max()) for v in (x, y)]).T
+    half = 0.55 * inches * max(((high - low) / inches).max(), 1e-6)  # one scale on both axes
+    middle = 0.5 * (low + high)
+    axes.set_xlim(*(middle[0] + half[0] * np.array([-1.0, 1.0])))
+    axes.set_ylim(*(middle[1] + half[1] * np.array([-1.0, 1.0])))
     axes.plot(x, y, color=colors.ESTIMATE, lw=0.9)
     axes.plot(x[:1], y[:1], "o", color=colors.OTHER_BODY, ms=5.0)
 

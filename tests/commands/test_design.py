@@ -64,7 +64,8 @@ def test_joints_that_do_not_carry_the_payload_are_at_rest(cli, tmp_path, pinocch
     names = [f"joint{k}" for k in range(1, 7)]
     assert json.loads(cli(*words).out)["axes"] == names
     assert (
-        "# Joints of hand.urdf that are at rest: finger at 0." in (tmp_path / "m.csv").read_text()
+        "# Joints of hand.urdf that are at rest, with torques not checked: finger at 0."
+        in (tmp_path / "m.csv").read_text()
     )
     short = (*words[: words.index("--start")], "--joints", "joint4 joint5 joint6")
     short = (*short, "--start", "5 -80 0", *words[words.index("--time") :])

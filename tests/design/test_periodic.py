@@ -30,9 +30,10 @@ def test_rates_and_second_derivatives_are_those_of_the_values():
     assert_close(second, (after - 2.0 * value + before) / h**2, 1e-5)
 
 
-def test_a_scaled_motion_meets_a_limit_and_keeps_all_on_a_grid_ten_times_finer(rng):
+@pytest.mark.parametrize("refinement", [10, 1000])
+def test_a_scaled_motion_meets_a_limit_and_keeps_all_on_any_grid(rng, refinement):
     coefficients = scaled_coefficients(BASIS, rng.normal(size=(2, BASIS.size)), LIMITS)
-    q, v, a = BASIS.at(BASIS.times(refinement=10)) @ coefficients.T
+    q, v, a = BASIS.at(BASIS.times(refinement)) @ coefficients.T
     used = np.maximum.reduce(
         [
             (q / LIMITS.high).max(axis=0),
@@ -41,7 +42,8 @@ def test_a_scaled_motion_meets_a_limit_and_keeps_all_on_a_grid_ten_times_finer(r
             np.abs(a / LIMITS.acceleration).max(axis=0),
         ]
     )
-    assert_close(used, [1.0, 1.0], 1e-9)
+    assert used.max() <= 1.0
+    assert used.min() >= np.cos(np.pi / 80.0) * (1.0 - 1e-12)
 
 
 def test_pullback_is_the_gradient_of_a_limited_motion(rng):
