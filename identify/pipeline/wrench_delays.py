@@ -166,6 +166,8 @@ def delayed_explanations(
                 again.append(BandRows.of(subset.statistics, kept))
         except IdentifyError:  # too little overlap of wrench and motion
             return
+        if not all(of_log.bands for of_log in again):  # less than one sample is left in each band
+            return
         trial = gauss_newton(FaultModel.at(again, delay_faults, np.zeros(1)))
         if trial is None:
             return

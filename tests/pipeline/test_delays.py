@@ -9,8 +9,15 @@ from scipy.interpolate import CubicSpline
 from experiments.silent_study.faults import delay_wrench
 from experiments.silent_study.scoring import apply_remedy
 from experiments.silent_study.subjects import Subject, subject
+from identify.diagnosis.body_likelihood import BandRows
+from identify.diagnosis.faults import parametric_faults
+from identify.diagnosis.ranking import BaselineLikelihood
 from identify.findings import Finding
+from identify.logs.log_properties import LogProperties
 from identify.pipeline import check_logs, fit
+from identify.pipeline.scanned_log import scan_log
+from identify.pipeline.wrench_delays import delayed_explanations
+from identify.signals import Interpretation
 from tests.checks import effects_of
 from tests.slow import mostly_slow
 
@@ -68,3 +75,17 @@ def test_varying_latency_is_reported(step):
     assert (first.code, first.severity) == ("delay", "error")
     assert "latency of the wrench changes" in first.text
     assert np.ptp(first.evidence["delays"]) > 0.04
+
+
+def test_a_log_whose_bands_are_all_too_short_is_not_explained_by_a_delay():
+    recording = LATE["40 ms"][0].read()
+    log = scan_log(recording, Interpretation(), all_columns=True)
+    (delay,) = parametric_faults([LogProperties.of(recording)], ["delay"])
+    rows = [BandRows.of(log.summary.statistics)]
+    baseline = BaselineLikelihood.of(rows)
+    found, none = (
+        list(delayed_explanations(baseline, [log], delay, bands, 10_000))
+        for bands in ([rows[0].bands], [()])
+    )
+    assert found[0].log_likelihood_ratio > 100.0
+    assert none == []
