@@ -210,7 +210,7 @@ REPORTS: Mapping[str, Report] = {
         file="reports/effects.md",
         study=("experiments/effects.py", "experiments/effects_study"),
         packages=(*PIPELINE, "exchange"),
-        minutes=8,
+        minutes=17,
         command=("experiments/effects.py",),
     ),
     "benchmarks": Report(
@@ -224,7 +224,7 @@ REPORTS: Mapping[str, Report] = {
         file="reports/silent.md",
         study=("experiments/silent.py", "experiments/silent_study", *SHIPPED_LOG),
         packages=PIPELINE,
-        minutes=50,
+        minutes=45,
         command=("experiments/silent.py",),
         missing_requirement=lacks_stars,
     ),

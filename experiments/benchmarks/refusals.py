@@ -76,7 +76,7 @@ def absurd_commands(folder: Path) -> list[AbsurdCommand]:
     for number, clock in enumerate(ABSURD_CLOCKS):
         other = folder / f"clock{number}.toml"
         other.write_text(schema.read_text("utf-8").replace(_CLOCK, clock), encoding="utf-8")
-        reason = f"{ROWS} rows would be"
+        reason = f"{ROWS} rows would"
         label = f"fit with {clock.splitlines()[-1]}"
         cases.append(AbsurdCommand(label, (*fit, other), reason))
     return cases

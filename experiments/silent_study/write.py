@@ -38,14 +38,26 @@ _CRITERIA = ("criterion", "target", "result", "upper bound")
 
 
 def report(
-    scores: Sequence[Score], clean: Sequence[CleanScore], failed: Sequence[Row], seed: int
+    scores: Sequence[Score],
+    clean: Sequence[CleanScore],
+    failed: Sequence[Row],
+    seed: int,
+    all_cases: int,
 ) -> str:
-    """Return the report as Markdown."""
+    """Return the report as Markdown.
+
+    Args:
+        scores: of logs with one or several perturbations.
+        clean: of logs without one.
+        failed: rows of cases that raised an error.
+        seed: of the study.
+        all_cases: number of cases from which these are a random sample.
+    """
     cases = len(scores) + len(clean) + len(failed)
     parts = (
         "# Silent errors",
         f"Written by `make study NAME=silent` (seed {seed}); nothing is entered by hand. "
-        f"{cases} cases.",
+        f"{cases} cases, a random sample of {all_cases}.",
         _METHOD_TEXT,
         _table(_CRITERIA, _criteria(scores, clean)),
         *_perturbation_section(scores),
