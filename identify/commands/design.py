@@ -113,11 +113,6 @@ class Design(Command):
             raise UsageError("design: --program ros needs the joints of a robot: --robot arm.urdf")
         if self.need and not self.wrist and self.arm.payload_at is None:
             raise UsageError("design: --need is of a payload: give its --payload-at FRAME")
-        if {"ur", "kuka", "abb"} & set(self.program) and self.arm.joints is not None:
-            raise UsageError(
-                "design: --program ur, kuka and abb count joints from the base of the arm: leave "
-                "out --joints, or use ros"
-            )
         if self.limits.poses is not None:
             if self.program or self.need:
                 raise UsageError("design: --poses takes neither --program nor --need")
@@ -160,6 +155,7 @@ class Design(Command):
             body = None if self.arm.payload_at is None else self._body(earlier)
             problem = self.arm.problem(earlier, path, body)
             for name in set(self.program) - {"ros"}:
+                self.arm.require_joints_from_base(problem.robot)
                 require_six_revolute(problem.axes, problem.robot.prismatic, f"--program {name}")
         return plan_motion(
             problem,

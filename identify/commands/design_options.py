@@ -177,12 +177,11 @@ class RobotLimits:
     def _moving_robot(self, earlier: SavedEstimate | SavedArm | None) -> RobotModel:
         """Return the robot with the joints that are to move, and the others locked."""
         from identify.arms import SavedArm
-        from identify.design import supporting_joints
         from identify.robots import read_robot
 
         assert self.robot is not None
         robot = read_robot(self.robot)
-        names = robot.joints
+        names = self._default_joints(robot)
         if self.joints is not None:
             names = tuple(self.joints.replace(",", " ").split())
             if unknown := set(names).difference(robot.joints):
@@ -192,9 +191,27 @@ class RobotLimits:
                 )
         elif isinstance(earlier, SavedArm):
             names = earlier.joints
-        elif self.payload_at is not None:
-            names = supporting_joints(robot, robot.moving_frame(self.payload_at))
         return robot if names == robot.joints else read_robot(self.robot, names)
+
+    def _default_joints(self, robot: RobotModel) -> tuple[str, ...]:
+        """Return the joints that carry the payload, or all of the arm itself."""
+        from identify.design import supporting_joints
+
+        if self.payload_at is None:
+            return robot.joints
+        return supporting_joints(robot, robot.moving_frame(self.payload_at))
+
+    def require_joints_from_base(self, robot: RobotModel) -> None:
+        """Raise `UsageError` unless the joints are those that a controller counts from the base."""
+        from identify.robots import read_robot
+
+        expected = self._default_joints(read_robot(robot.path))
+        if robot.joints != expected:
+            raise UsageError(
+                "design: --program ur, kuka and abb count joints from the base of the arm: "
+                f"expected {', '.join(expected)}, got {', '.join(robot.joints)}; leave out "
+                "--joints, or use ros"
+            )
 
 
 POSE_OPTIONS = ("poses", "tilt", "gravity", "noise")

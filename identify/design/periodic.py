@@ -163,7 +163,8 @@ def scaled_coefficients(basis: PeriodicBasis, coefficients: Array, limits: AxisL
     """Scale coefficients so that each axis meets its first limit, between samples as well.
 
     A trigonometric polynomial of degree n exceeds its largest of M even samples by less than the
-    factor 1 / cos(π n / M) (Ehlich and Zeller, 1964), here .08 %.
+    factor 1 / cos(π n / M) (Ehlich and Zeller, 1964), here .08 %. Of a position with unequal
+    limits the bound is about their middle, and leaves up to .08 % of the middle.
     """
     series = basis.at(basis.times(refinement=10))
     largest = np.abs(limits.shares(series @ coefficients.T)).max(axis=(0, 1))

@@ -163,7 +163,10 @@ def test_starts_of_other_settings_or_a_damaged_file_are_not_used(tmp_path):
         (("--robot", ARM, "--shares", 95, 80, 80), "--shares: expected above 0 and up to 1"),
         (("--robot", ARM, "--payload-at", "base_link"), "moves the frame 'base_link'"),
         (("--robot", ARM, "--excursion", 0), "--excursion DEG: expected a positive"),
-        (("--robot", ARM, "--joints", "joint1", "--program", "kuka"), "leave out --joints, or"),
+        (
+            ("--robot", ARM, "--joints", "joint2 joint1", "--start", "0 0", "--program", "kuka"),
+            "count joints from the base of the arm: expected joint1, joint2",
+        ),
         (("--robot", ARM, "--box", 0, 1, 0, 1, 0, 1), "--box is of a tool's frame: give"),
         (("--wrist", "--poses", 4, "--need", "mass 1%"), "--poses takes neither --program nor"),
     ],
