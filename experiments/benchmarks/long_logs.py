@@ -59,7 +59,7 @@ def run(effort: Effort) -> list[ReportLine]:
             write_parquet(folder, count)
             fits.append(_fit(folder / "log.parquet", schema, folder / "out"))
             lines.append(
-                fits[-1].line(
+                fits[-1].report_line(
                     f"identify fit with report, Parquet of {count} rows",
                     TARGET_SECONDS,
                     TARGET_MB,

@@ -31,8 +31,8 @@ def design_lines(design: MotionDesign) -> Iterator[str]:
     if (prediction := design.prediction) is not None:
         yield from width_lines(prediction.half_widths(seconds))
     yield (
-        f"Standard errors are {design.gain:.2f} times those of an unplanned motion within the same "
-        "limits and time (geometric mean)."
+        f"Standard errors are {design.relative_to_unplanned:.2f} times those of an unplanned "
+        "motion within the same limits and time (geometric mean)."
     )
     name, share = design.most_used_limit
     yield f"Most used limit: {name}, {100.0 * share:.1f} %."
@@ -69,7 +69,7 @@ def design_record(design: MotionDesign) -> dict[str, object]:
         "axes": list(design.problem.axes),
         "shares": dict(design.shares),
         "half_widths": {k: v if math.isfinite(v) else None for k, v in widths.items()},
-        "relative_to_unplanned": design.gain,
+        "relative_to_unplanned": design.relative_to_unplanned,
         "needs": {need.text: need not in design.unmet for need in design.needs},
         "remarks": list(design.remarks),
     }

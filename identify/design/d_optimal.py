@@ -65,35 +65,39 @@ class DesignedMotion:
         return self.basis.at(times) @ self.coefficients.T
 
 
-def d_optimality(regressor: Array, wanted: int, known: Array | None = None) -> tuple[float, Array]:
+def d_optimality(
+    regressor: Array, wanted_count: int, prior: Array | None = None
+) -> tuple[float, Array]:
     """Return the criterion of a regressor, and its gradient.
 
-    With the information M = Σ YᵀY + known and N its block of the unknowns that are fitted besides,
-    the information on the wanted ones is the Schur complement S, log det S = log det M − log det N;
-    the criterion is −log det S / 2k, the logarithm of the geometric mean of their standard errors.
+    With the information M = Σ YᵀY + P, of which P is from before, and N its block of the unknowns
+    that are fitted besides, the information on the wanted ones is the Schur complement S,
+    log det S = log det M − log det N; the criterion is −log det S / 2k, the logarithm of the
+    geometric mean of their standard errors.
 
     Args:
         regressor: Y, shape (samples, rows, p).
-        wanted: k, the number of leading columns that are wanted.
-        known: information on them from before, shape (k, k); None for none.
+        wanted_count: k, the number of leading columns that are wanted.
+        prior: P, information on them from before, shape (k, k); None for none.
 
     Returns:
         The criterion, and its gradient with respect to Y, shape (samples, rows, p); infinite and
         zero if the information is singular.
     """
     flat = regressor.reshape(-1, regressor.shape[-1])
-    known = np.zeros((wanted, wanted)) if known is None else known
+    k = wanted_count
+    prior = np.zeros((k, k)) if prior is None else prior
     squares = np.square(flat).sum(axis=0)
-    squares[:wanted] += known.diagonal()
+    squares[:k] += prior.diagonal()
     norms = np.sqrt(squares)
     if not norms.all():
         return np.inf, np.zeros_like(regressor)
     scaled = flat / norms
     gradient = np.zeros_like(scaled)
-    value = -np.log(norms[:wanted]).sum()
+    value = -np.log(norms[:k]).sum()
     information = scaled.T @ scaled
-    information[:wanted, :wanted] += known / np.outer(norms[:wanted], norms[:wanted])
-    for sign, columns in ((1.0, slice(0, None)), (-1.0, slice(wanted, None))):
+    information[:k, :k] += prior / np.outer(norms[:k], norms[:k])
+    for sign, columns in ((1.0, slice(0, None)), (-1.0, slice(k, None))):
         block = information[columns, columns]
         if not len(block):
             continue
@@ -107,14 +111,15 @@ def d_optimality(regressor: Array, wanted: int, known: Array | None = None) -> t
         value -= sign * np.log(pivots).sum()
         inverse = cho_solve(factor, np.eye(len(block)))
         gradient[:, columns] -= sign * scaled[:, columns] @ inverse
-    return value / wanted, (gradient / norms / wanted).reshape(regressor.shape)
+    return value / k, (gradient / norms / k).reshape(regressor.shape)
 
 
 def _criterion(problem: MotionProblem, regressor: Array) -> tuple[float, Array]:
     """Return the criterion of the regressor of a problem, and its gradient."""
-    known = problem.known  # in the unit of the regressor: one sample of each of its times
-    scaled = None if known is None else known * (len(regressor) / problem.rate_hz)
-    return d_optimality(regressor, problem.wanted, scaled)
+    prior = problem.prior_information
+    if prior is not None:  # in the unit of the regressor: one sample of each of its times
+        prior = prior * (len(regressor) / problem.rate_hz)
+    return d_optimality(regressor, problem.wanted_count, prior)
 
 
 def motion_cost(

@@ -66,7 +66,7 @@ class JointProblem:
         payload: ten rough parameters of the payload about its frame; None if the arm is wanted.
         base_columns: independent columns of the arm's regressor if the arm is wanted, else None.
         collision: check of the arm with itself; None without shapes to check.
-        known: information on the payload from before, for each second of the motion.
+        prior_information: on the payload, from an earlier fit, for each second of the motion.
     """
 
     limits: AxisLimits
@@ -78,7 +78,7 @@ class JointProblem:
     payload: Phi | None = None
     base_columns: Indices | None = None
     collision: SelfCollision | None = None
-    known: Array | None = None
+    prior_information: Array | None = None
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ class JointProblem:
         return self.noise.rate_hz
 
     @property
-    def wanted(self) -> int:
+    def wanted_count(self) -> int:
         """Number of unknowns to be identified."""
         if self.base_columns is None:
             return 10

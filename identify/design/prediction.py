@@ -102,21 +102,21 @@ class PredictedPrecision:
         return None
 
 
-def information_rate(regressor: Array, wanted: int, rate_hz: float) -> Array:
+def information_rate(regressor: Array, wanted_count: int, rate_hz: float) -> Array:
     """Return the information on the wanted unknowns per second, all others fitted besides.
 
     Args:
         regressor: rows divided by the standard deviation of their noise, (samples, rows, p), at
             times that are spread evenly over a period.
-        wanted: number of leading columns that are wanted.
+        wanted_count: k, the number of leading columns that are wanted.
         rate_hz: independent samples a second.
 
     Returns:
-        Schur complement of the information matrix, shape (wanted, wanted).
+        Schur complement of the information matrix, shape (k, k).
     """
     flat = regressor.reshape(-1, regressor.shape[-1])
-    (R,) = qr(np.hstack((flat[:, wanted:], flat[:, :wanted])), mode="r")
-    root = R[: flat.shape[1]][-wanted:, -wanted:]
+    (R,) = qr(np.hstack((flat[:, wanted_count:], flat[:, :wanted_count])), mode="r")
+    root = R[: flat.shape[1]][-wanted_count:, -wanted_count:]
     return root.T @ root * (rate_hz / len(regressor))
 
 

@@ -59,13 +59,13 @@ class MotionProblem(Protocol):
         ...
 
     @property
-    def wanted(self) -> int:
+    def wanted_count(self) -> int:
         """Number of unknowns to be identified; their columns are the first of the regressor."""
         ...
 
     @property
-    def known(self) -> Array | None:
-        """Information on them from before, for each second of the motion, (wanted, wanted)."""
+    def prior_information(self) -> Array | None:
+        """Information on them from an earlier fit, for each second of the motion, (k, k)."""
         ...
 
     @property

@@ -59,7 +59,7 @@ class MotionDesign:
         return self.motion.basis.period
 
     @property
-    def gain(self) -> float:
+    def relative_to_unplanned(self) -> float:
         """Geometric mean of the standard errors, relative to the unplanned motion."""
         return float(np.exp(self.motion.criterion - self.unplanned.criterion))
 
@@ -159,7 +159,7 @@ def plan_motion(
         ProblemError: no motion about the start keeps all limits, or none identifies what is wanted.
     """
     if earlier is not None and body is not None:
-        problem = replace(problem, known=earlier.information / seconds)
+        problem = replace(problem, prior_information=earlier.information / seconds)
     period = seconds / np.ceil(seconds / problem.longest_period)
     basis = PeriodicBasis(period, harmonics_within(problem.limits, period))
     motion = design_motion(problem, basis, search)

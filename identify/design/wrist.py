@@ -53,7 +53,8 @@ class WristProblem:
         tilt: largest angle between gravity in the body and its direction there at the start [rad];
             π if there is no limit.
         sensor_range: largest force and torque on each axis [N], [N m]; infinite for no limit.
-        known: information on the ten parameters from before, for each second of the motion.
+        prior_information: on the ten parameters, from an earlier fit, for each second of the
+            motion.
     """
 
     limits: AxisLimits
@@ -62,7 +63,7 @@ class WristProblem:
     payload: Phi
     tilt: float = np.pi
     sensor_range: tuple[float, float] = (np.inf, np.inf)
-    known: Array | None = None
+    prior_information: Array | None = None
 
     def __post_init__(self) -> None:
         require_tilt(self.tilt)
@@ -98,7 +99,7 @@ class WristProblem:
         return self.noise.rate_hz
 
     @property
-    def wanted(self) -> int:
+    def wanted_count(self) -> int:
         """Number of unknowns to be identified."""
         return 10
 

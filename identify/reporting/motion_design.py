@@ -60,7 +60,11 @@ def headline(design: MotionDesign) -> Section:
             f"{design.seconds:g} s",
             f"{design.periods} × {design.period:g} s, from rest",
         ),
-        Tile("errors", f"{design.gain:.2f} ×", "of an unplanned motion (geometric mean)"),
+        Tile(
+            "errors",
+            f"{design.relative_to_unplanned:.2f} ×",
+            "of an unplanned motion (geometric mean)",
+        ),
         Tile("most used limit", f"{100.0 * share:.0f} %", name),
     ]
     if design.needs:
@@ -77,10 +81,12 @@ def precision(design: MotionDesign) -> Section | None:
         return None
     caption = (
         "95 % half-widths that are predicted for repeated logs. Unplanned: the median of random "
-        "motions within the same limits and time. After: the time of this motion, repeated, after "
-        "which the need is met."
+        "motions within the same limits and time."
     )
-    heads = ("parameter", "unit", "designed", "unplanned", "need", "after [s]")
+    heads = ("parameter", "unit", "designed", "unplanned")
+    if design.needs:
+        heads += ("need", "after [s]")
+        caption += " After: the time of this motion, repeated, after which the need is met."
     return Section(
         "precision",
         "What it will give",
@@ -93,24 +99,28 @@ def _width_rows(design: MotionDesign) -> Iterator[Row]:
     widths, unplanned = (each.half_widths(design.seconds) for each in predictions if each)
     for quantity, names in INTERVAL_NAMES.items():
         unit, factor = DISPLAY_UNITS[quantity]
-        needs = [need for need in design.needs if need.quantity == quantity]
         for name in names:
             yield make_row(
                 Cell(name[0], subscript=name[1:]),
                 unit,
                 *(_number(factor * each[name]) for each in (widths, unplanned)),
-                "; ".join(need.text for need in needs) if name == names[0] else "",
-                _time_of(design, quantity) if name == names[0] else "",
+                *_need_cells(design, quantity, name == names[0]),
             )
 
 
-def _time_of(design: MotionDesign, quantity: str) -> str:
-    """Return the time after which the needs of a quantity are met."""
+def _need_cells(design: MotionDesign, quantity: str, is_first: bool) -> tuple[str, ...]:
+    """Return the needs of a quantity and the time after which they are met, in its first row.
+
+    No cells if the design has no needs.
+    """
+    if not design.needs:
+        return ()
     needs = [need for need in design.needs if need.quantity == quantity]
-    if not needs or design.prediction is None:
-        return ""
+    if not is_first or not needs or design.prediction is None:
+        return "", ""
     seconds = design.prediction.seconds_for(needs, design.period)
-    return "over 3600" if seconds is None else f"{seconds:g}"
+    text = "over 3600" if seconds is None else f"{seconds:g}"
+    return "; ".join(need.text for need in needs), text
 
 
 def _number(value: float) -> str:

@@ -50,7 +50,7 @@ def test_what_is_known_enters_the_cost_once():
     c = drawn(free, WRIST_BASIS)
     rows = free.rows(series @ scaled_coefficients(WRIST_BASIS, c, free.limits).T)
     once = information_rate(rows.regressor, 10, free.rate_hz)
-    again = replace(free, known=once)
+    again = replace(free, prior_information=once)
     value, twice = (motion_of_cost(p, series, c) for p in (free, again))
     assert_close(value - twice, 0.5 * np.log(2.0), 0.05)  # half of the information is the earlier
 

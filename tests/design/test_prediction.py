@@ -143,7 +143,7 @@ def test_time_of_a_need_is_the_first_whole_number_of_periods_that_meets_it(predi
 def test_a_plan_counts_an_earlier_fit_once(prediction):
     earlier = EarlierFit(8.0 * prediction.information, np.zeros((10, 10)))
     design = plan_motion(wrist(), 8.0, Search(starts=1), body=BODY, earlier=earlier)
-    assert_close(design.problem.known, prediction.information)
+    assert_close(design.problem.prior_information, prediction.information)
     assert design.prediction.earlier is earlier
     assert design.plan.times[-1] == 8.0
     alone = replace(design, earlier=EarlierFit.of(None)).prediction
