@@ -219,12 +219,13 @@ class _WhitenedRowsCollector:
         more, less = _coloured_noise_rows(
             statistics.total_factors[log_and_group], noise, C, log_and_group[1]
         )
-        for rows, sign in ((noise, 1.0), (more, 1.0), (less, -1.0)):
-            noisy = np.tensordot(rows, C, axes=1)
-            whitened_rows = (whitener(weight) @ noisy).reshape(-1, C.shape[-1])
-            self.noise += sign * (whitened_rows.T @ whitened_rows)
-            cross = sign * np.tensordot(noisy[..., -1], noisy[..., :-1], axes=(0, 0))
-            self.cross[group_index] += np.tensordot(weight, cross, axes=1)
+        noisy = np.tensordot(np.concatenate((noise, more, less)), C, axes=1)
+        signed = noisy.copy()
+        signed[len(noise) + len(more) :] *= -1.0
+        root, shape = whitener(weight), (-1, C.shape[-1])
+        self.noise += (root @ noisy).reshape(shape).T @ (root @ signed).reshape(shape)
+        cross = np.tensordot(noisy[..., -1], signed[..., :-1], axes=(0, 0))
+        self.cross[group_index] += np.tensordot(weight, cross, axes=1)
 
     def _block_mean_rows(
         self,
