@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Indices
+from identify.arrays import Array
 from identify.estimation.errors_in_variables import subtract_noise_moment_triangular
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.random_effects_model import BodyScale, EffectModel
@@ -81,7 +81,8 @@ class RandomEffectEquations:
                 for statistics, _, log in logs
             )
         ends = np.cumsum([to_y.shape[1] + model.effect_count, *(6 * k for k in cosines)])
-        builder = _WhitenedRowsCollector(fit, to_y, int(ends[-1]) + 1)
+        drift_count = int(ends[-1] - ends[0])
+        builder = _WhitenedRowsCollector(fit, to_y, model.effect_count, drift_count)
         for log_number, (statistics, number, log) in enumerate(logs):
             columns = slice(int(ends[log_number]), int(ends[log_number + 1]))
             builder.add_log(
@@ -146,20 +147,29 @@ def _cosine_count(statistics: Statistics, block_count: int, log_count: int) -> i
 
 
 class _WhitenedRowsCollector:
-    """Builder of whitened rows of all logs in the columns of body, effects, drift and residual."""
+    """Builder of whitened rows of all logs in the columns of body, effects, drift and residual.
 
-    def __init__(self, fit: LeastSquaresFit, to_y: Array, width: int) -> None:
-        self.fit, self.to_y, self.width = fit, to_y, width
+    The columns of a log's drift are in its rows alone. They are eliminated log by log, so that only
+    the common columns, of shared offsets, body, effects and residual, are factored again for each.
+    """
+
+    def __init__(
+        self, fit: LeastSquaresFit, to_y: Array, effect_count: int, drift_count: int
+    ) -> None:
+        self.fit, self.to_y, self.drift_count = fit, to_y, drift_count
         system = fit.data.system
         self.group_index = system.group_index
         self.lever = np.append(1.0, -fit.x)
         self.offsets = system.offsets(fit.x, fit.weights)
         self.weights = _weights_with_drift(fit)
         groups, m = system.padded.channels.shape
-        self.R = np.zeros((width, width))
+        has_shared = any(equations.offsets == "shared" for _, equations in system.data)
+        self.shared_count = m if has_shared else 0
+        width = to_y.shape[1] + effect_count + 1
+        self.R = np.zeros((0, self.shared_count + width))
+        self.drift_rows: list[tuple[slice, Array]] = []
         self.noise = np.zeros((width, width))
         self.cross = np.zeros((groups, m, m, width - 1))
-        self.shared: list[Array] = []
 
     def add_log(
         self,
@@ -180,23 +190,19 @@ class _WhitenedRowsCollector:
             tangent,
             self.to_y,
         )
-        narrow = C.shape[-1]
-        narrow_columns = np.append(np.arange(narrow - 1), self.width - 1)
-        stacks = []
+        stacks = [self.R]
         for group in groups.tolist():
             group_number, root = int(self.group_index[group, 1]), whitener(self.weights[group])
-            self._add_noise(statistics, (log, group_number), group, C, narrow_columns)
+            self._add_noise(statistics, (log, group_number), group, C)
             if group_number != CONSTANT_GROUP:
                 total = statistics.total_factors[log, group_number]
-                rows = (root @ np.tensordot(total, C, axes=1)).reshape(-1, narrow)
-                wide = np.zeros((len(rows), self.width))
-                wide[:, narrow_columns] = rows
-                stacks.append(wide)
+                rows = (root @ np.tensordot(total, C, axes=1)).reshape(-1, C.shape[-1])
+                stacks.append(np.pad(rows, ((0, 0), (self.shared_count, 0))))
                 continue
             stacks.append(
                 self._block_mean_rows(statistics, log, C, root, (drift_columns, equations.offsets))
             )
-        self.R = qr_factor(np.concatenate((self.R, *stacks)))
+        self.R = qr_factor(np.concatenate(stacks))
 
     def _add_noise(
         self,
@@ -204,27 +210,22 @@ class _WhitenedRowsCollector:
         log_and_group: tuple[int, int],
         group_index: int,
         C: Array,
-        narrow_columns: Indices,
     ) -> None:
         noise = np.sqrt(self.fit.noise_fraction) * statistics.noise_rows[log_and_group]
         noise = noise[noise.any(axis=1)]
         if not len(noise):
             return
-        weight, narrow = self.weights[group_index], C.shape[-1]
+        weight = self.weights[group_index]
         more, less = _coloured_noise_rows(
             statistics.total_factors[log_and_group], noise, C, log_and_group[1]
         )
-        for rows, sign in ((noise, 1.0), (more, 1.0), (less, -1.0)):
-            noisy = np.tensordot(rows, C, axes=1)
-            whitened_rows = (whitener(weight) @ noisy).reshape(-1, narrow)
-            self.noise[np.ix_(narrow_columns, narrow_columns)] += sign * (
-                whitened_rows.T @ whitened_rows
-            )
-            cross = sign * np.tensordot(noisy[..., -1], noisy[..., :-1], axes=(0, 0))
-            cross = weight @ cross.reshape(len(weight), -1)
-            self.cross[group_index][..., narrow_columns[:-1]] += cross.reshape(
-                len(weight), len(weight), narrow - 1
-            )
+        noisy = np.tensordot(np.concatenate((noise, more, less)), C, axes=1)
+        signed = noisy.copy()
+        signed[len(noise) + len(more) :] *= -1.0
+        root, shape = whitener(weight), (-1, C.shape[-1])
+        self.noise += (root @ noisy).reshape(shape).T @ (root @ signed).reshape(shape)
+        cross = np.tensordot(noisy[..., -1], signed[..., :-1], axes=(0, 0))
+        self.cross[group_index] += np.tensordot(weight, cross, axes=1)
 
     def _block_mean_rows(
         self,
@@ -234,44 +235,52 @@ class _WhitenedRowsCollector:
         root: Array,
         drift_and_offsets: tuple[slice, str],
     ) -> Array:
-        """Form the rows of block means; offsets are eliminated unless shared by all logs."""
+        """Form the rows of block means; keep those of drift, return those of common columns."""
         drift, offsets = drift_and_offsets
         cells = block_mean_cells(statistics, log)
         z = statistics.factors[cells]
         kept = z.any(axis=2)
-        owner, m, narrow = np.nonzero(kept)[0], C.shape[1], C.shape[-1]
+        owner, m = np.nonzero(kept)[0], C.shape[1]
         z = z[kept]
-        count = (drift.stop - drift.start) // m
+        count = drift.stop - drift.start
         acted = z[:, 0]
-        wide = np.zeros((len(z), m, m + self.width))
-        wide[..., :m] = -acted[:, None, None] * root
-        whitened = root @ np.tensordot(z, C, axes=1)
-        wide[..., m : m + narrow - 1], wide[..., -1] = whitened[..., :-1], whitened[..., -1]
-        if count:
-            shape = cosine_means(*equal_time_intervals(len(cells)), count)[owner] * acted[:, None]
-            of_drift = np.einsum("ck,mn->cmkn", shape, root).reshape(len(z), m, -1)
-            wide[..., m + drift.start : m + drift.stop] = of_drift
-        rows = wide.reshape(-1, m + self.width)
-        if offsets == "none":
-            return rows[:, m:]
-        if offsets == "shared":
-            self.shared.append(rows)
-            return np.zeros((0, self.width))
-        return qr_factor(rows)[m:, m:]
+        shape = cosine_means(*equal_time_intervals(len(cells)), count // m)[owner]
+        of_drift = np.einsum("ck,mn->cmkn", shape * acted[:, None], root)
+        of_offset = -acted[:, None, None] * root
+        no_offset = of_offset[..., :0]
+        columns = (
+            of_offset if offsets == "per_log" else no_offset,
+            of_drift.reshape(len(z), m, count),
+            of_offset if offsets == "shared" else np.zeros((len(z), m, self.shared_count)),
+            root @ np.tensordot(z, C, axes=1),
+        )
+        rows = np.concatenate(columns, axis=2).reshape(len(z) * m, -1)
+        own = columns[0].shape[2]
+        R = qr_factor(rows)[own:, own:]
+        self.drift_rows.append((drift, R[:count]))
+        return R[count:, count:]
 
     def finish(self) -> tuple[Array, Array, Array]:
         """Return the triangular factor of all rows, and noise moment and score covariance."""
         split = self.fit.identifiability
-        k = split.identifiable.shape[1]
-        completed = np.zeros((split.unidentifiable.shape[1], self.width))
-        completed[:, k : k + len(completed)] = np.eye(len(completed))
-        stacks = [self.R, completed]
-        if self.shared:
-            m = self.shared[0].shape[1] - self.width
-            stacks.append(qr_factor(np.concatenate(self.shared))[m:, m:])
+        k, narrow, m = split.identifiable.shape[1], len(self.noise) - 1, self.shared_count
+        width = narrow + self.drift_count + 1
+        completed = np.zeros((split.unidentifiable.shape[1], m + width))
+        completed[:, m + k : m + k + len(completed)] = np.eye(len(completed))
+        common = np.append(np.arange(m + narrow), m + width - 1)
+        stacks = [completed]
+        for columns, rows in (
+            (common, self.R),
+            *((np.append(m + np.r_[drift], common), rows) for drift, rows in self.drift_rows),
+        ):
+            wide = np.zeros((len(rows), m + width))
+            wide[:, columns] = rows
+            stacks.append(wide)
         samples = self.fit.data.system.padded.effective_samples[:, None, None, None]
-        scatter = np.einsum("gmnp,gnmq->pq", self.cross, self.cross / samples)
-        return qr_factor(np.concatenate(stacks)), self.noise, scatter
+        noise, scatter = np.zeros((width, width)), np.zeros((width - 1, width - 1))
+        noise[np.ix_(common[m:] - m, common[m:] - m)] = self.noise
+        scatter[:narrow, :narrow] = np.einsum("gmnp,gnmq->pq", self.cross, self.cross / samples)
+        return qr_factor(np.concatenate(stacks))[m:, m:], noise, scatter
 
 
 def _coloured_noise_rows(total: Array, noise: Array, C: Array, band: int) -> tuple[Array, Array]:
