@@ -264,7 +264,10 @@ def _deviance_with_small_faults(
         again = list(logs)
         if explanation.code:  # a clock rate by its map: rereading would change the bands
             again = [
-                log.rescan(correct_fault(log.summary.reading, fault, explanation.fault_size))
+                log.rescan(
+                    correct_fault(log.summary.reading, fault, explanation.fault_size),
+                    check_signals=False,
+                )
                 for log, fault in zip(logs, explanation.faults, strict=True)
             ]
         if small_faults is None:

@@ -77,11 +77,29 @@ class ScannedLog(NamedTuple):
             _is_coarsely_quantised(channel, by) for channel, by in zip(wrench.T, apart, strict=True)
         )
 
-    def rescan(self, interpretation: Interpretation) -> ScannedLog:
-        """Scan the log under another interpretation, with the same cut-off and columns."""
-        if interpretation == self.summary.reading:
+    def rescan(self, interpretation: Interpretation, *, check_signals: bool = True) -> ScannedLog:
+        """Scan the log under another interpretation, with the same cut-off and columns.
+
+        Further linear maps are applied to the summary of the log, which is not read again for them.
+
+        Args:
+            interpretation: the other interpretation.
+            check_signals: whether its raw signals are checked; otherwise its `spans` are kept.
+        """
+        reading = self.summary.reading
+        if interpretation == reading:
             return self
         interpretation = replace(interpretation, cutoff_hz=self.summary.cutoff_hz)
+        maps, known = interpretation.column_maps, len(reading.column_maps)
+        same = replace(reading, cutoff_hz=interpretation.cutoff_hz, column_maps=maps)
+        if self.has_all_columns and interpretation == same and maps[:known] == reading.column_maps:
+            M = replace(interpretation, column_maps=maps[known:]).combined_column_map
+            summary = replace(self.summary, cutoff_raised=False, motion_cutoff_hz=None)
+            summary = replace(summary.corrected(M, no_drift), reading=interpretation)
+            return self._replace(summary=summary)
+        if not check_signals:
+            summary = summarise_log(self.source, interpretation, wide=self.has_all_columns)
+            return self._replace(summary=summary)
         return scan_log(self.source, interpretation, all_columns=self.has_all_columns)._replace(
             corrected_faults=self.corrected_faults
         )
