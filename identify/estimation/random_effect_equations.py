@@ -255,8 +255,8 @@ class _WhitenedRowsCollector:
             root @ np.tensordot(z, C, axes=1),
         )
         rows = np.concatenate(columns, axis=2).reshape(len(z) * m, -1)
-        own = columns[0].shape[2]
-        R = qr_factor(rows)[own:, own:]
+        eliminated = columns[0].shape[2]
+        R = qr_factor(rows)[eliminated:, eliminated:]
         self.drift_rows.append((drift, R[:count]))
         return R[count:, count:]
 
