@@ -63,7 +63,7 @@ Motion: TypeAlias = Callable[[Array], Array]
 
 def main(arguments: list[str] | None = None) -> int:
     """Design the motions, simulate and fit the logs, write the report; returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "reports/design.md")
     parser.add_argument("--bodies", type=int, default=20)
     options = parser.parse_args(arguments)
@@ -224,7 +224,7 @@ def report(trials: dict[str, dict[str, list[Trial]]], count: int) -> str:
         rows = list(table_rows(of_motions))
         parts += [
             f"## {title[0].upper()}{title[1:]}",
-            markdown_table(make_table(heads, rows, words=2)),
+            markdown_table(make_table(heads, rows, word_columns=2)),
         ]
     return "\n\n".join(parts)
 
