@@ -97,3 +97,19 @@ def test_the_provenance_has_the_digest_of_the_reading():
     gravity = (0.0, 0.0, -9.8)
     read = Interpretation().with_patch({"world.gravity": gravity})
     assert digest_of(fit(log, gravity=gravity)) == read.digest
+
+
+def test_further_column_maps_give_the_summary_of_a_new_scan():
+    log = moving(0.5, 20.0)
+    first, second = np.eye(43) + 0.01 * np.random.default_rng(2).normal(size=(2, 43, 43))
+    mapped = scan_log(log, Interpretation(), all_columns=True)
+    for M in (first, second):  # the second on a log that is mapped already
+        reading = mapped.summary.reading.with_map(M)
+        mapped = mapped.rescan(reading)
+        again = scan_log(log, replace(reading, cutoff_hz=mapped.summary.cutoff_hz))
+        for part in ("factors", "noise"):  # triangular, up to signs of their rows
+            factors = [getattr(each.summary.statistics, part) for each in (mapped, again)]
+            assert_close(*(R.swapaxes(-1, -2) @ R for R in factors), 1e-9)
+        assert_close(mapped.summary.rows, again.summary.rows, 1e-9)
+        assert mapped.summary.reading == again.summary.reading
+        assert mapped.spans == again.spans
