@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Phi
 from identify.design.periodic import AxisLimits
-from identify.design.problem import DesignRows, no_proximity
+from identify.design.problem import DesignRows, no_proximity, used_at_start
 from identify.design.self_collision import SelfCollision
 from identify.design.workspace import ReachLimits, reach_limits
 from identify.errors import ProblemError
@@ -31,6 +31,9 @@ _TORQUE_NOISE_SHARE = 0.01
 _TORQUE_RATE_HZ = 2.0
 """Independent samples a second of a joint's torque: the residual of an arm is slow error of its
 friction, and measured logs had 1 to 3 effective samples a second."""
+
+_IMPLAUSIBLE_SHARE = 10.0
+"""Share of a torque limit at rest beyond which the model may be in mm or g."""
 
 _POSITION_STEP = 1e-6
 """Step of central differences with respect to positions [rad or m]."""
@@ -114,14 +117,18 @@ class JointProblem:
         load = "" if self.payload is None else f" with a payload of {self.payload[0]:.3g} kg"
         low, high = self.start + limits.low, self.start + limits.high
         signals = (low, high, limits.speed, limits.acceleration, self.torque_limits)
-        low, high, *others = (" ".join(f"{x:.4g}" for x in values) for values in signals)
-        speed, acceleration, torque = others
+        low, high, speed, acceleration, torque = (
+            " ".join(f"{x:.4g}" for x in values) for values in signals
+        )
         kept = ", ".join(f"{name} at {value:.4g}" for name, value in self.robot.locked.items())
         unchecked = "of the arm with itself" if self.collision is None else "of neighbouring links"
         carried = "" if self.payload is None else ", of the payload with the arm"
         return (
-            f"Limits of the joints that hold, in SI: position from {low} to {high}; speed {speed}; "
-            f"acceleration {acceleration}; torque without friction{load} {torque}.",
+            f"Lowest positions of the joints, in SI: {low}.",
+            f"Highest positions: {high}.",
+            f"Largest speeds: {speed}.",
+            f"Largest accelerations: {acceleration}.",
+            f"Largest torques, without friction{load}: {torque}.",
             f"Positions are those of {model}: compare the sign and the zero of each joint with the "
             "controller before the first run.",
             *self.space.remarks(),
@@ -132,6 +139,14 @@ class JointProblem:
             ),
             f"Not checked: collisions {unchecked}{carried}, and with the surroundings.",
         )
+
+    def describe_excess(self, limit: int, share: float) -> str:
+        """Describe how the start exceeds a limit, and what to do."""
+        joints = len(self.robot.joints)
+        if limit >= joints:
+            return self.space.describe_excess(limit - joints, share)
+        units = "" if share < _IMPLAUSIBLE_SHARE else f", or check that {self.robot.path} is in SI"
+        return f"{self.limit_names[limit]}: {used_at_start(share)}{units}"
 
     def contact(self, motion: Array) -> str:
         """Return a pair of shapes of the arm that touch along a motion; empty if none do."""
@@ -243,6 +258,7 @@ def joint_limits(
     """
     low, high = robot.position_limits.T
     middle, half = middle_of_range(robot), 0.5 * shares[0] * (high - low)
+    _require_start_within(robot, start, middle - half, middle + half)
     reach = np.where(robot.prismatic, np.inf, excursion)
     low = np.maximum(middle - half - start, -reach)
     high = np.minimum(middle + half - start, reach)
@@ -251,6 +267,24 @@ def joint_limits(
     if acceleration is not None:
         accelerations = np.broadcast_to(np.asarray(acceleration, dtype=float), speed.shape)
     return AxisLimits(low, high, speed, accelerations, robot.joints)
+
+
+def _require_start_within(robot: RobotModel, start: Array, low: Array, high: Array) -> None:
+    """Raise `ProblemError` unless the start is within limits of position that leave a range."""
+    for name, slides, *values in zip(robot.joints, robot.prismatic, start, low, high, strict=True):
+        factor, unit = (1.0, "m") if slides else (180.0 / np.pi, "deg")
+        q, lowest, highest = (factor * float(value) for value in values)
+        if not lowest < highest:
+            raise ProblemError(
+                f"{robot.path}: joint {name} has limits of position from {lowest:g} to "
+                f"{highest:g} {unit}; expected a lower below an upper. Correct them, or leave the "
+                "joint out of --joints"
+            )
+        if not lowest < q < highest:
+            raise ProblemError(
+                f"{name}: the start, {q:g} {unit}, is not between its limits of position, "
+                f"{lowest:g} and {highest:g} {unit}. Choose another start or wider limits"
+            )
 
 
 def _required_limit(robot: RobotModel, quantity: str, limits: Array) -> Array:

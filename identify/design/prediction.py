@@ -23,7 +23,7 @@ from identify.exchange import SavedEstimate, read_estimate
 from identify.files import read_bytes
 from identify.inertia import InertialParameters
 from identify.pipeline.required_precision import INTERVAL_NAMES, RequiredPrecision
-from identify.robots import RobotModel
+from identify.robots import RobotModel, robot_base_columns
 from identify.significance import HALF_WIDTH_SIGMA
 
 PREDICTED_QUANTITIES = tuple(name for names in INTERVAL_NAMES.values() for name in names)
@@ -33,6 +33,9 @@ DISPLAY_UNITS: Mapping[str, tuple[str, float]] = MappingProxyType(
     {"mass": ("kg", 1.0), "com": ("mm", 1e3), "inertia": ("kg m²", 1.0)}
 )
 """Unit in which half-widths of each quantity are shown, and its factor from SI."""
+
+_DEPENDENCE_TOLERANCE = 1e-3
+"""Largest distance of dependences of columns of one robot, from the rounding of its model."""
 
 _LONGEST_SECONDS = 3600.0
 """Longest duration of a motion that is proposed to reach a required precision [s]."""
@@ -192,7 +195,7 @@ def with_fitted_links(
     """Return the robot with the links of an earlier fit of the arm, if there is one.
 
     Raises:
-        ProblemError: the arm of the fit has other joints or links.
+        ProblemError: the arm of the fit has other joints, links or kinematics.
     """
     if not isinstance(earlier, SavedArm):
         return robot
@@ -201,7 +204,20 @@ def with_fitted_links(
             f"{path}: is of an arm with the joints {', '.join(earlier.joints)}; expected those of "
             f"{robot.path}: {', '.join(robot.joints)}. Give the model it was fitted with"
         )
+    if not _have_equal_rows(earlier.dependence, robot_base_columns(robot).dependence):
+        raise ProblemError(
+            f"{path}: is of an arm with other kinematics than {robot.path}; give the model and "
+            "the --gravity it was fitted with"
+        )
     return replace(robot, phi=np.array(list(earlier.links.values())))
+
+
+def _have_equal_rows(fitted: Array, expected: Array) -> bool:
+    """Return whether two dependences are of the same kinematics, by any choice of columns."""
+    if fitted.shape != expected.shape:
+        return False
+    beyond = fitted - fitted @ np.linalg.pinv(expected) @ expected
+    return bool(np.abs(beyond).max() <= _DEPENDENCE_TOLERANCE)
 
 
 def _residuals(
@@ -214,6 +230,11 @@ def _residuals(
     else:
         rms, count = earlier.residual_rms, earlier.effective_samples
         provenance = earlier.provenance
+    if rms is None:
+        raise ProblemError(
+            f"{path}: has no residuals of a fit; expected an estimate.json of `identify fit` or an "
+            "arm.json of `identify fit-arm`. Leave out --after"
+        )
     if (isinstance(earlier, SavedArm) or "robot" in provenance) != of_joints:
         fits = ("of a wrist sensor", "of the joint torques of an arm")
         raise ProblemError(
@@ -226,7 +247,7 @@ def _residuals(
         for log in (logs if isinstance(logs, Sequence) else ())
         if isinstance(log, Mapping) and log.get("rate_hz")
     )
-    if rms is None or len(rms) != channels or not count or not seconds:
+    if len(rms) != channels or not count or not seconds:
         raise ProblemError(
             f"{path}: expected a fit of moving logs of this sensor or arm, with `residual_rms` of "
             f"{channels} channels and `effective_samples`. Leave out --after"

@@ -27,7 +27,7 @@ from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobia
 from identify.exchange import read_estimate, write_estimate
 from identify.logs.synthetic import Noise, SyntheticMotion, synthetic_recording
 from identify.pipeline.required_precision import parse_required_precision
-from identify.robots import read_robot
+from identify.robots import read_robot, robot_base_columns
 from tests.close import assert_close
 from tests.design.problems import ARM, BODY, GRAVITY, NOISE, WRIST_BASIS, motion_of, wrist
 from tests.design.test_wrist import AT_REST
@@ -93,7 +93,7 @@ def test_noise_of_an_estimate_is_that_of_its_log(fit, tmp_path):
 def test_an_estimate_without_residuals_is_an_error(fit, tmp_path):
     path = write_estimate(fit.estimate.saved, tmp_path / "estimate.json")
     saved = replace(read_estimate(path), residual_rms=None)
-    with pytest.raises(ProblemError, match=r"e\.json: expected a fit of moving logs"):
+    with pytest.raises(ProblemError, match=r"e\.json: has no residuals of a fit"):
         noise_of_estimate(saved, "e.json")
 
 
@@ -164,7 +164,8 @@ def saved_arm(robot, **report):
     logs = {"logs": [{"rows": 3000, "rate_hz": 100.0}]}
     links = {name: 1.1 * phi for name, phi in zip(robot.links, robot.phi, strict=True)}
     saved = {**names, "provenance": logs, **report}
-    return SavedArm(robot.joints, links, {}, np.eye(1), None, np.eye(1), saved)
+    dependence = robot_base_columns(robot).dependence
+    return SavedArm(robot.joints, links, {}, np.eye(1), None, dependence, saved)
 
 
 def test_a_fitted_arm_gives_the_noise_of_its_joints_and_its_links(pinocchio):
@@ -179,6 +180,13 @@ def test_a_fitted_arm_gives_the_noise_of_its_joints_and_its_links(pinocchio):
         torque_noise_of(saved_arm(robot, effective_samples=None), "arm.json", 6, payload=True)
     with pytest.raises(ProblemError, match=r"arm\.json: is of an arm with the joints a"):
         with_fitted_links(robot, replace(saved, joints=("a",)), "arm.json")
+    other = np.roll(saved.dependence, 1, axis=0)  # another choice of columns
+    assert with_fitted_links(robot, replace(saved, dependence=2.0 * other), "arm.json")
+    other = saved.dependence[:, ::-1]
+    with pytest.raises(ProblemError, match=r"arm\.json: is of an arm with other kinematics"):
+        with_fitted_links(robot, replace(saved, dependence=other), "arm.json")
+    with pytest.raises(ProblemError, match=r"arm\.json: is of an arm with other kinematics"):
+        with_fitted_links(robot, replace(saved, dependence=other[1:]), "arm.json")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"arm": 1}'])
