@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from identify.arms.columns import ArmColumns
 from identify.arrays import Array, Phi
 from identify.errors import ModelError, ProblemError
 from identify.files import read_bytes, write_text
+from identify.inertia import BaseColumns
 from identify.regressors import Statistics
 from identify.regressors.statistics import sum_statistics
+from identify.robots import RobotModel, parameter_names, robot_base_columns
 from identify.serialisation import from_json_and_arrays, to_json_and_arrays
 
 _FILE_VERSION = 1
@@ -50,21 +51,37 @@ class SavedArm:
     dependence: Array
     report: Mapping[str, Any] = field(default_factory=dict)
 
-    def require_same_robot(self, columns: ArmColumns) -> None:
-        """Raise `ProblemError` unless a robot has the joints and kinematics of the fit."""
-        D = columns.base.dependence
-        if self.joints != columns.joints or tuple(self.links) != columns.robot.links:
+    def base_of(self, robot: RobotModel) -> BaseColumns:
+        """Return the fit's choice of independent columns, if a robot has the same dependences.
+
+        `robot_base_columns` may choose others that are as good, by the last digits of gravity.
+
+        Raises:
+            ProblemError: the robot has other joints, links or kinematics than the fitted arm.
+        """
+        if self.joints != robot.joints or tuple(self.links) != robot.links:
             raise ProblemError(
                 f"the fitted arm has the joints {', '.join(self.joints)} and the links "
-                f"{', '.join(self.links)}; the robot {', '.join(columns.joints)} and "
-                f"{', '.join(columns.robot.links)}"
+                f"{', '.join(self.links)}; the robot {', '.join(robot.joints)} and "
+                f"{', '.join(robot.links)}"
             )
-        same_motors = self.statistics.layout == columns.layout
-        if not same_motors or np.abs(self.dependence - D).max() > _DEPENDENCE_TOLERANCE:
+        names = parameter_names(robot)
+        kept = self.statistics.layout.columns[: len(self.dependence)]
+        expected = robot_base_columns(robot).dependence
+        if not set(kept) <= set(names) or not _have_equal_rows(self.dependence, expected):
             raise ProblemError(
                 "the fitted arm has other kinematics than the robot: give the model and the "
-                "[joints.motor] that it was fitted with, or fit it again"
+                "gravity that it was fitted with, or fit it again"
             )
+        return BaseColumns(np.array([names.index(name) for name in kept]), self.dependence)
+
+
+def _have_equal_rows(fitted: Array, expected: Array) -> bool:
+    """Return whether two dependences span the same rows, up to the rounding of a model."""
+    if fitted.shape != expected.shape:
+        return False
+    beyond = fitted - fitted @ np.linalg.pinv(expected) @ expected
+    return bool(np.abs(beyond).max() <= _DEPENDENCE_TOLERANCE)
 
 
 def with_saved_blocks(statistics: Statistics) -> Statistics:

@@ -23,7 +23,7 @@ from identify.exchange import SavedEstimate, read_estimate
 from identify.files import read_bytes
 from identify.inertia import InertialParameters
 from identify.pipeline.required_precision import INTERVAL_NAMES, RequiredPrecision
-from identify.robots import RobotModel, robot_base_columns
+from identify.robots import RobotModel
 from identify.significance import HALF_WIDTH_SIGMA
 
 PREDICTED_QUANTITIES = tuple(name for names in INTERVAL_NAMES.values() for name in names)
@@ -33,9 +33,6 @@ DISPLAY_UNITS: Mapping[str, tuple[str, float]] = MappingProxyType(
     {"mass": ("kg", 1.0), "com": ("mm", 1e3), "inertia": ("kg m²", 1.0)}
 )
 """Unit in which half-widths of each quantity are shown, and its factor from SI."""
-
-_DEPENDENCE_TOLERANCE = 1e-3
-"""Largest distance of dependences of columns of one robot, from the rounding of its model."""
 
 _LONGEST_SECONDS = 3600.0
 """Longest duration of a motion that is proposed to reach a required precision [s]."""
@@ -199,25 +196,11 @@ def with_fitted_links(
     """
     if not isinstance(earlier, SavedArm):
         return robot
-    if earlier.joints != robot.joints or tuple(earlier.links) != robot.links:
-        raise ProblemError(
-            f"{path}: is of an arm with the joints {', '.join(earlier.joints)}; expected those of "
-            f"{robot.path}: {', '.join(robot.joints)}. Give the model it was fitted with"
-        )
-    if not _have_equal_rows(earlier.dependence, robot_base_columns(robot).dependence):
-        raise ProblemError(
-            f"{path}: is of an arm with other kinematics than {robot.path}; give the model and "
-            "the --gravity it was fitted with"
-        )
+    try:
+        earlier.base_of(robot)
+    except ProblemError as error:
+        raise ProblemError(f"{path}: {error}") from error
     return replace(robot, phi=np.array(list(earlier.links.values())))
-
-
-def _have_equal_rows(fitted: Array, expected: Array) -> bool:
-    """Return whether two dependences are of the same kinematics, by any choice of columns."""
-    if fitted.shape != expected.shape:
-        return False
-    beyond = fitted - fitted @ np.linalg.pinv(expected) @ expected
-    return bool(np.abs(beyond).max() <= _DEPENDENCE_TOLERANCE)
 
 
 def _residuals(

@@ -285,7 +285,7 @@ def test_a_design_after_a_fit_of_the_arm_has_its_noise_and_links(cli, tmp_path, 
     seven = ARM.parents[1] / "seven_axes" / "arm.urdf"
     words = ("--robot", seven, "--payload-at", "tool0", "--after", fitted_arm)
     message = cli.refused("design", *words, "-o", out)
-    assert "arm.json: is of an arm with other kinematics than" in message
+    assert "arm.json: the fitted arm has other kinematics than the robot" in message
     truth = ARM.parent / "truth.json"
     message = cli.refused("design", "--wrist", "--after", truth, "-o", out)
     assert "truth.json: has no residuals of a fit" in message
