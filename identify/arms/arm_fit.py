@@ -16,7 +16,7 @@ from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors, with_fitted_friction
 from identify.arms.rows import ArmLog, scan_arm
-from identify.arms.saved_arm import SavedArm, with_saved_blocks
+from identify.arms.saved_arm import SavedArm, link_kinematics, with_saved_blocks
 from identify.arms.torque_scale import TorqueScale
 from identify.arrays import Phi
 from identify.errors import LogError, ProblemError
@@ -93,6 +93,7 @@ class ArmFit:
             scalars={name: value for name, (value, _) in estimate.scalars.items()},
             covariance=estimate.covariance if joint is None else joint,
             statistics=with_saved_blocks(join_logs([log.statistics for log in self.logs])),
+            kinematics=link_kinematics(self.robot),
             dependence=equations_of(self.solution.system).columns.base.dependence,
             report={
                 "model": str(self.robot.path),

@@ -144,10 +144,12 @@ class Design(Command):
         with stages_on_terminal():
             if self.limits.poses is not None:
                 return self._poses(self.limits.poses)
+            from identify.design.starts import read_starts
+
             try:
                 design = self._motion()
             except KeyboardInterrupt:
-                if self._starts_file.exists():
+                if read_starts(self._starts_file, self._key):
                     raise interrupted_run_error(self._starts_file) from None
                 raise
         return self._outcome(design, invocation)
@@ -169,10 +171,8 @@ class Design(Command):
         from identify.pipeline.required_precision import parse_required_precision
 
         earlier = self._earlier()
-        wants_arm = not self.wrist and self.arm.payload_at is None
-        body = None if wants_arm else self._body(earlier)
         with _input_errors():
-            problem = self._problem(earlier, body)
+            problem, body = self._problem(earlier)
         return plan_motion(
             problem,
             self.time,
@@ -183,20 +183,23 @@ class Design(Command):
         )
 
     def _problem(
-        self, earlier: SavedEstimate | SavedArm | None, body: InertialParameters | None
-    ) -> WristProblem | JointProblem:
+        self, earlier: SavedEstimate | SavedArm | None
+    ) -> tuple[WristProblem | JointProblem, InertialParameters | None]:
+        """Return the design problem and the rough payload, if one is wanted."""
         import numpy as np
 
         from identify.design.programs import require_six_revolute
 
         path, gravity = str(self.after), np.array(self.gravity)
-        if self.wrist and body is not None:
-            return self.limits.problem(earlier, path, body, gravity)
+        if self.wrist:
+            payload = self._body(earlier)
+            return self.limits.problem(earlier, path, payload, gravity), payload
+        body = None if self.arm.payload_at is None else self._body(earlier)
         problem = self.arm.problem(earlier, path, body, gravity)
         for name in set(self.program) - {"ros"}:
             self.arm.require_joints_from_base(problem.robot)
             require_six_revolute(problem.axes, problem.robot.prismatic, f"--program {name}")
-        return problem
+        return problem, body
 
     def _earlier(self) -> SavedEstimate | SavedArm | None:
         from identify.design.prediction import read_earlier

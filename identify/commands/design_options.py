@@ -127,7 +127,7 @@ class RobotLimits:
     """Box of the base in which the origin of the tool's frame stays [m]."""
 
     floor: Annotated[Number, option("Z")] = None
-    """Height z in the frame of the base above which all links stay, by their geometry [m]."""
+    """Height z in the base's frame above which all moving links stay, by their geometry [m]."""
 
     joint_acceleration: Annotated[Number, option("DEG/S2", "(default: full speed in .4 s)")] = None
     """Largest acceleration of a joint [deg/s², or m/s²]."""

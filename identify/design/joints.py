@@ -35,6 +35,9 @@ friction, and measured logs had 1 to 3 effective samples a second."""
 _IMPLAUSIBLE_SHARE = 10.0
 """Share of a torque limit at rest beyond which the model may be in mm or g."""
 
+_LEAST_REACH = 1e-6
+"""Least distance of the start from the limits of a joint [rad or m]."""
+
 _POSITION_STEP = 1e-6
 """Step of central differences with respect to positions [rad or m]."""
 
@@ -270,20 +273,21 @@ def joint_limits(
 
 
 def _require_start_within(robot: RobotModel, start: Array, low: Array, high: Array) -> None:
-    """Raise `ProblemError` unless the start is within limits of position that leave a range."""
-    for name, slides, *values in zip(robot.joints, robot.prismatic, start, low, high, strict=True):
+    """Raise `ProblemError` unless the start is within shares of limits that leave a range."""
+    for k, (name, slides) in enumerate(zip(robot.joints, robot.prismatic, strict=True)):
         factor, unit = (1.0, "m") if slides else (180.0 / np.pi, "deg")
-        q, lowest, highest = (factor * float(value) for value in values)
-        if not lowest < highest:
+        lower, upper = factor * robot.position_limits[k]
+        if not lower < upper:
             raise ProblemError(
-                f"{robot.path}: joint {name} has limits of position from {lowest:g} to "
-                f"{highest:g} {unit}; expected a lower below an upper. Correct them, or leave the "
-                "joint out of --joints"
+                f"{robot.path}: joint {name} has limits of position from {lower:g} to {upper:g} "
+                f"{unit}; expected a lower below an upper. Correct them, or let the joint rest: "
+                "--joints"
             )
-        if not lowest < q < highest:
+        if not low[k] + _LEAST_REACH < start[k] < high[k] - _LEAST_REACH:
             raise ProblemError(
-                f"{name}: the start, {q:g} {unit}, is not between its limits of position, "
-                f"{lowest:g} and {highest:g} {unit}. Choose another start or wider limits"
+                f"{name}: the start, {factor * start[k]:g} {unit}, is not between "
+                f"{factor * low[k]:g} and {factor * high[k]:g} {unit}, the share of its limits "
+                "that may be used. Choose another start or a larger share (--shares)"
             )
 
 
@@ -329,7 +333,7 @@ def joint_problem(
         body: rough parameters of the payload; None where the arm itself is wanted.
         noise: of the torques; if not given, 1 % of the limit of each, 2 samples a second.
         box: lowest and highest position of the tool's origin in the base, shape (3, 2) [m].
-        floor: lowest height of all links in the base [m].
+        floor: lowest height of all moving links in the base [m].
 
     Raises:
         ProblemError: the model has no limit of effort for a joint, or the box is crossed.

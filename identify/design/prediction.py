@@ -215,8 +215,8 @@ def _residuals(
         provenance = earlier.provenance
     if rms is None:
         raise ProblemError(
-            f"{path}: has no residuals of a fit; expected an estimate.json of `identify fit` or an "
-            "arm.json of `identify fit-arm`. Leave out --after"
+            f"{path}: has no residuals; expected the file of a fit as it wrote it, not of a moved "
+            "or composed body. Leave out --after"
         )
     if (isinstance(earlier, SavedArm) or "robot" in provenance) != of_joints:
         fits = ("of a wrist sensor", "of the joint torques of an arm")

@@ -81,7 +81,7 @@ def design_static_poses(
         rng: for the starts of the search.
 
     Raises:
-        ProblemError: fewer than three poses, or a tilt that is not within 0 and π.
+        ProblemError: fewer than three poses, or a tilt that is not within 0 and π, or too small.
     """
     if count < FEWEST_POSES:
         raise ProblemError(
@@ -118,6 +118,11 @@ def design_static_poses(
     bounds = [(0.0, tilt)] * count + [(None, None)] * count
     solutions = [minimize(cost, x, jac=True, method="L-BFGS-B", bounds=bounds) for x in starts]
     best = min(solutions, key=lambda solution: float(solution.fun))
+    if not np.isfinite(best.fun):
+        raise ProblemError(
+            f"tilt: poses within {np.degrees(tilt):g} degrees do not identify the centre of mass; "
+            "expected more, such as 30 degrees"
+        )
     polar, around = best.x.reshape(2, count)
     direction, of_polar, _ = directions(best.x)
     order = np.lexsort((polar, np.mod(around, 2.0 * np.pi)))

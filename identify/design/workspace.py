@@ -54,10 +54,9 @@ class ReachLimits:
 
     def describe_excess(self, limit: int, share: float) -> str:
         """Describe how far the start is beyond a limit, by its number in `names` and share."""
-        return (
-            f"{self.names[limit]}: the start is {LIMIT_MARGIN * (share - 1.0):.3f} m beyond it. "
-            "Choose another start or a wider limit"
-        )
+        excess = 1e3 * LIMIT_MARGIN * (share - 1.0)
+        place = f"{excess:.0f} mm beyond it" if excess >= 1.0 else "on it"
+        return f"{self.names[limit]}: the start is {place}. Choose another start or a wider limit"
 
     def remarks(self) -> Iterator[str]:
         """Yield sentences on the limits that hold."""

@@ -196,10 +196,11 @@ def test_starts_of_other_settings_or_a_damaged_file_are_not_used(tmp_path):
         (("--wrist", "--poses", 5, "--tilt", 0), "tilt: expected an angle above 0"),
         (("--wrist", "--tilt", 0), "tilt: expected an angle above 0"),
         (("--wrist", "--poses", 2), "poses: expected at least 3, got 2"),
+        (("--wrist", "--poses", 5, "--tilt", 1e-4), "tilt: poses within 0.0001 degrees do not"),
         (("--wrist", "--sensor-range", 0, 5), "range of the sensor: expected a force and a"),
         (
             ("--robot", ARM, "--payload-at", "tool0", "--start", "0 0 0 400 0 0"),
-            "joint4: the start, 400 deg, is not between its limits of position, -342 and 342 deg",
+            "joint4: the start, 400 deg, is not between -342 and 342 deg, the share of its limits",
         ),
         (
             ("--robot", ARM, "--payload-at", "tool0", "--box", 1, 0, 0, 1, 0, 1),
@@ -240,7 +241,7 @@ def test_a_program_has_the_name_of_its_file(cli, tmp_path):
         (("--robot", ARM, "--payload-at", "tool0", "--mass", 90), "the torque of joint"),
         (
             ("--robot", ARM, "--payload-at", "tool0", "--box", 3, 4, -1, 1, -1, 2),
-            "the lower x of the box: the start is 3.",
+            "the lower x of the box: the start is 3",
         ),
     ],
 )
@@ -288,14 +289,14 @@ def test_a_design_after_a_fit_of_the_arm_has_its_noise_and_links(cli, tmp_path, 
     assert "arm.json: the fitted arm has other kinematics than the robot" in message
     truth = ARM.parent / "truth.json"
     message = cli.refused("design", "--wrist", "--after", truth, "-o", out)
-    assert "truth.json: has no residuals of a fit" in message
+    assert "truth.json: has no residuals; expected the file of a fit" in message
 
 
 def test_limits_of_the_model_without_a_range_are_an_error(cli, tmp_path, pinocchio):
     text = re.sub(r'lower="[^"]*" upper="[^"]*"', 'lower="2" upper="-2"', ARM.read_text(), count=1)
     (tmp_path / "arm.urdf").write_text(text)
     message = cli.refused("design", "--robot", tmp_path / "arm.urdf", "-o", tmp_path / "m.csv")
-    assert "joint joint1 has limits of position from" in message
+    assert "joint joint1 has limits of position from 114.592 to -114.592 deg" in message
 
 
 def test_a_table_in_a_file_is_an_error(cli, tmp_path):
