@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors, with_fitted_friction
 from identify.arms.rows import ArmLog, scan_arm
-from identify.arms.saved_arm import SavedArm, with_saved_blocks
+from identify.arms.saved_arm import SavedArm, link_kinematics, with_saved_blocks
 from identify.arms.torque_scale import TorqueScale
 from identify.arrays import Phi
 from identify.errors import LogError, ProblemError
@@ -93,6 +93,7 @@ class ArmFit:
             scalars={name: value for name, (value, _) in estimate.scalars.items()},
             covariance=estimate.covariance if joint is None else joint,
             statistics=with_saved_blocks(join_logs([log.statistics for log in self.logs])),
+            kinematics=link_kinematics(self.robot),
             dependence=equations_of(self.solution.system).columns.base.dependence,
             report={
                 "model": str(self.robot.path),
@@ -167,12 +168,16 @@ def fit_arm(
 
 
 def scan_logs(
-    logs: Sequence[JointRecording], robot: RobotModel, cutoff_hz: float | None
+    logs: Sequence[JointRecording],
+    robot: RobotModel,
+    cutoff_hz: float | None,
+    arm: SavedArm | None = None,
 ) -> tuple[ArmColumns, list[ArmLog]]:
-    """Summarise logs of one arm.
+    """Summarise logs of one arm, by the columns of an earlier fit of it if there is one.
 
     Raises:
-        ProblemError: there is no log, or the joints of a log are not those of the robot.
+        ProblemError: there is no log, the joints of a log are not those of the robot, or the
+            earlier fit is of another arm.
         LogError: a log is given twice, is too short, or no joint moves in it.
     """
     if not logs:
@@ -186,6 +191,13 @@ def scan_logs(
             )
     require_distinct(logs)
     columns = ArmColumns.of(robot, logs[0].motor_per_joint)
+    if arm is not None:
+        columns = replace(columns, base=arm.base_of(robot))
+        if arm.statistics.layout != columns.layout:
+            raise ProblemError(
+                "the fitted arm has other motors than the logs: give the [joints.motor] that it "
+                "was fitted with, or fit it again"
+            )
     return columns, [scan_arm(log, columns, cutoff_hz) for log in logs]
 
 

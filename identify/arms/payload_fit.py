@@ -121,10 +121,9 @@ def fit_payload(
     without = [unloaded] if isinstance(unloaded, JointRecording) else list(unloaded)
     _require_runs(with_load, without, arm)
     robot.moving_frame(frame)
-    columns, logs = scan_logs([*with_load, *without], robot, cutoff_hz)
+    columns, logs = scan_logs([*with_load, *without], robot, cutoff_hz, arm)
     statistics = join_logs([log.statistics for log in logs])
     if arm is not None:
-        arm.require_same_robot(columns)
         require_distinct(logs, arm.statistics.logs)
         statistics = join_logs([statistics, arm.statistics])
     count = len(statistics.logs)

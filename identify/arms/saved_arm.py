@@ -10,22 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from identify.arms.columns import ArmColumns
 from identify.arrays import Array, Phi
 from identify.errors import ModelError, ProblemError
 from identify.files import read_bytes, write_text
+from identify.inertia import BaseColumns
 from identify.regressors import Statistics
 from identify.regressors.statistics import sum_statistics
+from identify.robots import RobotModel, parameter_names, robot_base_columns
 from identify.serialisation import from_json_and_arrays, to_json_and_arrays
 
-_FILE_VERSION = 1
+_FILE_VERSION = 2
 """Version of the file's layout."""
 
 _MAX_SAVED_BLOCKS = 20
 """Largest number of saved blocks of time of a log, enough for a bootstrap."""
 
+_KINEMATICS_TOLERANCE = 1e-4
+"""Largest difference of places and axes of joints of one robot, by the digits of its model [m]."""
+
 _DEPENDENCE_TOLERANCE = 1e-3
-"""Largest difference of dependences of columns of one robot, from the rounding of its model."""
+"""Largest distance of dependences of columns of one robot, from the rounding of its model."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +42,8 @@ class SavedArm:
         scalars: rotor inertias and friction, by name.
         covariance: of all unknowns, links first, shape (p, p).
         statistics: of the logs of the fit, by joint.
-        dependence: of the columns of the torque regressor, which depends on the kinematics.
+        kinematics: rows of `link_kinematics`, shape (L, 20).
+        dependence: of the columns of the torque regressor, by the fit's choice of columns.
         report: base parameters, torque errors and provenance, as plain values.
     """
 
@@ -47,24 +52,69 @@ class SavedArm:
     scalars: Mapping[str, float]
     covariance: Array
     statistics: Statistics
+    kinematics: Array
     dependence: Array
     report: Mapping[str, Any] = field(default_factory=dict)
 
-    def require_same_robot(self, columns: ArmColumns) -> None:
-        """Raise `ProblemError` unless a robot has the joints and kinematics of the fit."""
-        D = columns.base.dependence
-        if self.joints != columns.joints or tuple(self.links) != columns.robot.links:
+    def base_of(self, robot: RobotModel) -> BaseColumns:
+        """Return the fit's choice of independent columns, if a robot is the fitted arm.
+
+        `robot_base_columns` may choose others that are as good, by the last digits of gravity.
+
+        Raises:
+            ProblemError: the robot has other joints, links or kinematics than the fitted arm, or
+                its base is mounted otherwise.
+        """
+        if self.joints != robot.joints or tuple(self.links) != robot.links:
             raise ProblemError(
                 f"the fitted arm has the joints {', '.join(self.joints)} and the links "
-                f"{', '.join(self.links)}; the robot {', '.join(columns.joints)} and "
-                f"{', '.join(columns.robot.links)}"
+                f"{', '.join(self.links)}; the robot {', '.join(robot.joints)} and "
+                f"{', '.join(robot.links)}: give the model and the joints that it was fitted with"
             )
-        same_motors = self.statistics.layout == columns.layout
-        if not same_motors or np.abs(self.dependence - D).max() > _DEPENDENCE_TOLERANCE:
+        differences = np.abs(self.kinematics - link_kinematics(robot)).max(axis=1)
+        if differences.max() > _KINEMATICS_TOLERANCE:
             raise ProblemError(
-                "the fitted arm has other kinematics than the robot: give the model and the "
-                "[joints.motor] that it was fitted with, or fit it again"
+                "the fitted arm has other kinematics than the robot (the joint of "
+                f"{robot.links[int(differences.argmax())]}): give the model that it was fitted "
+                "with, or fit it again"
             )
+        names = parameter_names(robot)
+        kept = self.statistics.layout.columns[: len(self.dependence)]
+        expected = robot_base_columns(robot).dependence
+        if not set(kept) <= set(names) or not _have_equal_rows(self.dependence, expected):
+            raise ProblemError(
+                "the fitted arm has other base parameters than the robot: give the gravity that "
+                "it was fitted with, or fit it again"
+            )
+        return BaseColumns(np.array([names.index(name) for name in kept]), self.dependence)
+
+
+def link_kinematics(robot: RobotModel) -> Array:
+    """Return the place of each moving link in the tree: its joint, pose in the parent and axis.
+
+    Returns:
+        Rows [parent, joint, prismatic, multiplier, offset, X_PL (position, rotation), axis],
+        shape (L, 20).
+    """
+    return np.array(
+        [
+            (
+                *(link.parent, link.joint, link.prismatic, link.multiplier, link.offset),
+                *link.X_PL.position,
+                *link.X_PL.rotation.ravel(),
+                *link.axis,
+            )
+            for link in robot.tree
+        ]
+    )
+
+
+def _have_equal_rows(fitted: Array, expected: Array) -> bool:
+    """Return whether two dependences span the same rows, up to the rounding of a model."""
+    if fitted.shape != expected.shape:
+        return False
+    beyond = fitted - fitted @ np.linalg.pinv(expected) @ expected
+    return bool(np.abs(beyond).max() <= _DEPENDENCE_TOLERANCE)
 
 
 def with_saved_blocks(statistics: Statistics) -> Statistics:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,11 +19,13 @@ from identify.commands.command import (
     Flag,
     Outcome,
     UsageError,
+    interrupted_run_error,
     number_parser,
     option,
 )
 from identify.commands.design_options import (
-    POSE_OPTIONS,
+    MOTION_OPTIONS,
+    PAYLOAD_OPTIONS,
     RobotLimits,
     WristLimits,
     require_defaults,
@@ -34,15 +38,20 @@ if TYPE_CHECKING:
     from identify.arms import SavedArm
     from identify.design import (
         DesignedMotion,
+        JointProblem,
         MotionDesign,
         MotionPlan,
         Search,
+        WristProblem,
     )
     from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
 
 _LARGEST_COM = 5.0
 """Distance of a centre of mass from its frame beyond which it is taken for millimetres [m]."""
+
+_GRAVITY_RANGE = (1.0, 30.0)
+"""Plausible strength of gravity, of the moon to that of Jupiter [m/s²]."""
 
 _LOGGER = logging.getLogger("identify")
 
@@ -55,8 +64,8 @@ class Design(Command):
     """Design a motion to log: within limits, from rest to rest, D-optimal for the parameters.
 
     Writes the motion as a table, programs for robots and a page beside it, and predicts the
-    half-widths of the intervals before the robot moves. Exit status: 0 if there is a motion, 3 if
-    no motion keeps the limits (named), 4 if a need is not met.
+    half-widths of the intervals of a payload before the robot moves. Exit status: 0 if there is a
+    motion, 2 for bad input, 3 if no motion keeps the limits (named), 4 if a need is not met.
     """
 
     wrist: Flag = False
@@ -68,6 +77,11 @@ class Design(Command):
 
     time: Annotated[float, option("S", "(default: 60)")] = 60.0
     """Duration of the motion [s]."""
+
+    gravity: Annotated[
+        tuple[float, float, float], number_parser(3), option("X Y Z", "(default: 0 0 -9.80665)")
+    ] = (0.0, 0.0, -9.80665)
+    """Gravity in axes of the tool at the start, or of the robot's base [m/s²]."""
 
     mass: Annotated[float, option("KG", "(default: 1)")] = 1.0
     """Rough mass of the payload."""
@@ -109,14 +123,19 @@ class Design(Command):
             require_defaults(self.limits, "--wrist")
         for options in (self, self.limits, self.arm):
             require_numbers(options)
+        if not _GRAVITY_RANGE[0] <= math.hypot(*self.gravity) <= _GRAVITY_RANGE[1]:
+            raise UsageError(
+                f"design: --gravity: expected a vector of {_GRAVITY_RANGE[0]:g} to "
+                f"{_GRAVITY_RANGE[1]:g} m/s², got {self.gravity}"
+            )
         if self.wrist and "ros" in self.program:
             raise UsageError("design: --program ros needs the joints of a robot: --robot arm.urdf")
-        if self.need and not self.wrist and self.arm.payload_at is None:
-            raise UsageError("design: --need is of a payload: give its --payload-at FRAME")
+        if not self.wrist and self.arm.payload_at is None:
+            for options in (self, self.arm):
+                require_defaults(options, "--payload-at FRAME", PAYLOAD_OPTIONS)
         if self.limits.poses is not None:
-            if self.program or self.need:
-                raise UsageError("design: --poses takes neither --program nor --need")
-            require_defaults(self.limits, "a motion, not --poses", POSE_OPTIONS)
+            for options in (self, self.limits):
+                require_defaults(options, "a motion, not --poses", MOTION_OPTIONS)
         if self.output.suffix != ".csv":
             raise UsageError(f"design: -o: expected a name that ends in .csv, got {self.output}")
         programs = [self._program_file(suffix) for suffix, _ in self._programs()]
@@ -125,7 +144,14 @@ class Design(Command):
         with stages_on_terminal():
             if self.limits.poses is not None:
                 return self._poses(self.limits.poses)
-            design = self._motion()
+            from identify.design.starts import read_starts
+
+            try:
+                design = self._motion()
+            except KeyboardInterrupt:
+                if read_starts(self._starts_file, self._key):
+                    raise interrupted_run_error(self._starts_file) from None
+                raise
         return self._outcome(design, invocation)
 
     def _programs(self) -> list[tuple[str, Callable[[MotionPlan, str], str]]]:
@@ -142,21 +168,11 @@ class Design(Command):
 
     def _motion(self) -> MotionDesign:
         from identify.design import EarlierFit, plan_motion
-        from identify.design.prediction import read_earlier
-        from identify.design.programs import require_six_revolute
         from identify.pipeline.required_precision import parse_required_precision
 
-        earlier = None if self.after is None else read_earlier(self.after)
-        path = str(self.after)
-        if self.wrist:
-            body = self._body(earlier)
-            problem = self.limits.problem(earlier, path, body)
-        else:
-            body = None if self.arm.payload_at is None else self._body(earlier)
-            problem = self.arm.problem(earlier, path, body)
-            for name in set(self.program) - {"ros"}:
-                self.arm.require_joints_from_base(problem.robot)
-                require_six_revolute(problem.axes, problem.robot.prismatic, f"--program {name}")
+        earlier = self._earlier()
+        with _input_errors():
+            problem, body = self._problem(earlier)
         return plan_motion(
             problem,
             self.time,
@@ -165,6 +181,30 @@ class Design(Command):
             earlier=EarlierFit.of(earlier),
             needs=parse_required_precision(self.need),
         )
+
+    def _problem(
+        self, earlier: SavedEstimate | SavedArm | None
+    ) -> tuple[WristProblem | JointProblem, InertialParameters | None]:
+        """Return the design problem and the rough payload, if one is wanted."""
+        import numpy as np
+
+        from identify.design.programs import require_six_revolute
+
+        path, gravity = str(self.after), np.array(self.gravity)
+        if self.wrist:
+            payload = self._body(earlier)
+            return self.limits.problem(earlier, path, payload, gravity), payload
+        body = None if self.arm.payload_at is None else self._body(earlier)
+        problem = self.arm.problem(earlier, path, body, gravity)
+        for name in set(self.program) - {"ros"}:
+            self.arm.require_joints_from_base(problem.robot)
+            require_six_revolute(problem.axes, problem.robot.prismatic, f"--program {name}")
+        return problem, body
+
+    def _earlier(self) -> SavedEstimate | SavedArm | None:
+        from identify.design.prediction import read_earlier
+
+        return None if self.after is None else read_earlier(self.after)
 
     def _body(self, earlier: SavedEstimate | SavedArm | None) -> InertialParameters:
         import numpy as np
@@ -239,24 +279,37 @@ class Design(Command):
         import numpy as np
 
         from identify.design import design_static_poses
-        from identify.design.plan import SUPERVISION
-        from identify.design.prediction import predict_static_poses, read_earlier
+        from identify.design.prediction import predict_static_poses
 
-        earlier = None if self.after is None else read_earlier(self.after)
-        noise, body = self.limits.wrench_noise(earlier, str(self.after)), self._body(earlier)
-        gravity = np.array(self.limits.gravity)
-        rng = np.random.default_rng(self.seed)
-        poses = design_static_poses(count, float(np.radians(self.limits.tilt)), gravity, noise, rng)
-        widths = predict_static_poses(poses, gravity, noise, body, earlier)
-        unchecked = "Not checked: collisions, reach and limits of the robot."
-        write_file(self.output, f"# {SUPERVISION}\n# {unchecked}\n{poses.csv()}".encode())
+        earlier, tilt, gravity = self._earlier(), np.radians(self.limits.tilt), self.gravity
+        body, rng = self._body(earlier), np.random.default_rng(self.seed)
+        with _input_errors():
+            noise = self.limits.wrench_noise(earlier, str(self.after))
+            poses = design_static_poses(count, float(tilt), np.array(gravity), noise, rng)
+        widths = predict_static_poses(poses, np.array(gravity), noise, body, earlier)
+        write_file(self.output, poses.csv().encode())
         ratio = float(np.exp(poses.criterion - poses.random_criterion))
         lines = [
             f"{count} static poses; each is logged for a second, at rest.",
             *width_lines(widths),
             f"Errors of mass and first moments are {ratio:.2f} times those of random poses within "
             "the same tilt (geometric mean).",
-            unchecked,
+            *poses.remarks,
         ]
-        record = {"half_widths": widths, "relative_to_random": ratio}
+        record = {
+            "half_widths": {k: v if math.isfinite(v) else None for k, v in widths.items()},
+            "relative_to_random": ratio,
+            "remarks": list(poses.remarks),
+        }
         return Outcome(lines=lines, document=lambda: record, files=[self.output])
+
+
+@contextmanager
+def _input_errors() -> Iterator[None]:
+    """Raise errors of limits, models and earlier fits as `UsageError`."""
+    from identify.errors import ProblemError
+
+    try:
+        yield
+    except ProblemError as error:
+        raise UsageError(f"design: {error}") from error

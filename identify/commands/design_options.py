@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +12,7 @@ from identify.commands.command import Command, Number, UsageError, number_parser
 
 if TYPE_CHECKING:
     from identify.arms import SavedArm
-    from identify.arrays import Array
+    from identify.arrays import Array, Vec3
     from identify.design import JointProblem, WrenchNoise, WristProblem
     from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
@@ -38,11 +38,6 @@ class WristLimits:
 
     tilt: Annotated[float, option("DEG", "(default: any)")] = 180.0
     """Largest angle of the tool from its attitude at the start, against gravity [deg]."""
-
-    gravity: Annotated[
-        tuple[float, float, float], number_parser(3), option("X Y Z", "(default: 0 0 -9.80665)")
-    ] = (0.0, 0.0, -9.80665)
-    """Gravity in axes of the tool at the start [m/s²]."""
 
     sensor_range: Annotated[
         tuple[float, float] | None, number_parser(2), option("N NM", "(default: any)")
@@ -70,20 +65,29 @@ class WristLimits:
         return WrenchNoise(force, torque, rate_hz)
 
     def problem(
-        self, earlier: SavedEstimate | SavedArm | None, path: str, body: InertialParameters
+        self,
+        earlier: SavedEstimate | SavedArm | None,
+        path: str,
+        body: InertialParameters,
+        gravity: Vec3,
     ) -> WristProblem:
-        """Return the design problem of a body on the wrist."""
+        """Return the design problem of a body on the wrist.
+
+        Raises:
+            ProblemError: a limit is out of its range, or the earlier fit is of something else.
+        """
         import numpy as np
 
         from identify.design import WristProblem, wrist_limits
 
+        _warn_of_radians("--angle", np.array(self.angle))
         return WristProblem(
             wrist_limits(
                 np.radians(self.angle),
                 float(np.radians(self.speed)),
                 float(np.radians(self.acceleration)),
             ),
-            np.array(self.gravity),
+            gravity,
             self.wrench_noise(earlier, path),
             body.phi,
             float(np.radians(self.tilt)),
@@ -123,15 +127,23 @@ class RobotLimits:
     """Box of the base in which the origin of the tool's frame stays [m]."""
 
     floor: Annotated[Number, option("Z")] = None
-    """Height z in the frame of the base above which all links stay, by their geometry [m]."""
+    """Height z in the base's frame above which all moving links stay, by their geometry [m]."""
 
     joint_acceleration: Annotated[Number, option("DEG/S2", "(default: full speed in .4 s)")] = None
     """Largest acceleration of a joint [deg/s², or m/s²]."""
 
     def problem(
-        self, earlier: SavedEstimate | SavedArm | None, path: str, body: InertialParameters | None
+        self,
+        earlier: SavedEstimate | SavedArm | None,
+        path: str,
+        body: InertialParameters | None,
+        gravity: Vec3,
     ) -> JointProblem:
-        """Return the design problem of a payload on the arm; of the arm itself without a body."""
+        """Return the design problem of a payload on the arm; of the arm itself without a body.
+
+        Raises:
+            ProblemError: a limit is out of its range, or the earlier fit is of something else.
+        """
         import numpy as np
 
         from identify.arrays import require_positive
@@ -142,11 +154,10 @@ class RobotLimits:
         if not all(0.0 < share <= 1.0 for share in self.shares):
             raise UsageError(f"design: --shares: expected above 0 and up to 1, got {self.shares}")
         require_positive(self.excursion, "design: --excursion DEG", "deg", UsageError)
-        robot = with_fitted_links(self._moving_robot(earlier), earlier, path)
+        moving = replace(self._moving_robot(earlier), gravity=gravity)
+        robot = with_fitted_links(moving, earlier, path)
         start = _start_position(self.start, robot)
         acceleration = self.joint_acceleration
-        if self.box is not None and self.payload_at is None:
-            raise UsageError("design: --box is of a tool's frame: give --payload-at FRAME")
         fitted = earlier.provenance.get("robot") if isinstance(earlier, SavedEstimate) else None
         frame = fitted.get("frame") if isinstance(fitted, Mapping) else None
         if body is not None and frame not in (None, self.payload_at):
@@ -214,16 +225,24 @@ class RobotLimits:
             )
 
 
-POSE_OPTIONS = ("poses", "tilt", "gravity", "noise")
-"""Options of a wrist that --poses takes."""
+MOTION_OPTIONS = frozenset(
+    ("angle", "speed", "acceleration", "sensor_range", "time", "starts", "program", "need")
+)
+"""Options that --poses does not take."""
+
+PAYLOAD_OPTIONS = frozenset(("mass", "com", "need", "box"))
+"""Options of a design for an arm that need a payload."""
 
 
 def require_defaults(
-    options: WristLimits | RobotLimits, needed: str, allowed: tuple[str, ...] = ()
+    options: Command | WristLimits | RobotLimits,
+    needed: str,
+    names: Collection[str] | None = None,
 ) -> None:
-    """Raise `UsageError` if an option was given that another one would have to go with."""
+    """Raise `UsageError` if an option, of some or all, was given without one that it needs."""
     for f in fields(options):
-        if f.name not in allowed and getattr(options, f.name) != f.default:
+        checked = names is None or f.name in names
+        if checked and getattr(options, f.name) != f.default:
             raise UsageError(f"design: --{f.name.replace('_', '-')} needs {needed}")
 
 
@@ -236,6 +255,14 @@ def require_numbers(options: Command | WristLimits | RobotLimits) -> None:
         numbers = value if isinstance(value, tuple) else (value,)
         if any(isinstance(number, float) and np.isnan(number) for number in numbers):
             raise UsageError(f"design: --{f.name.replace('_', '-')}: expected a number, got nan")
+
+
+def _warn_of_radians(name: str, angles: Array) -> None:
+    """Warn of small angles that are no whole degrees."""
+    import numpy as np
+
+    if np.abs(angles).max(initial=0.0) <= 2.0 * np.pi and np.any(angles % 1.0):
+        _LOGGER.warning("%s is in degrees, and all its angles are below 7; are they radians?", name)
 
 
 def _start_position(text: str | None, robot: RobotModel) -> Array:
@@ -254,12 +281,10 @@ def _start_position(text: str | None, robot: RobotModel) -> Array:
         values = np.array([float(word) for word in text.replace(",", " ").split()])
     except ValueError:
         values = np.empty(0)
-    if len(values) != len(robot.joints):
+    if len(values) != len(robot.joints) or not np.isfinite(values).all():
         raise UsageError(
             f"design: --start: expected {len(robot.joints)} numbers in quotes, one for each of "
             f"{', '.join(robot.joints)}, got {text!r}"
         )
-    angles = values[~robot.prismatic]
-    if np.abs(angles).max(initial=0.0) <= 2.0 * np.pi and np.any(angles % 1.0):
-        _LOGGER.warning("--start is in degrees, and all its angles are below 7; are they radians?")
+    _warn_of_radians("--start", values[~robot.prismatic])
     return np.where(robot.prismatic, values, np.radians(values))

@@ -19,8 +19,8 @@ def width_lines(widths: Mapping[str, float]) -> Iterator[str]:
     for quantity, (unit, factor) in DISPLAY_UNITS.items():
         widest = factor * max(widths[name] for name in INTERVAL_NAMES[quantity])
         identified = math.isfinite(widest)
-        text = f"± {format_significant(widest, 2)} {unit}" if identified else "not identified"
-        yield f"Predicted {QUANTITY_NAMES[quantity]}: {text} (95 %)."
+        width = f"± {format_significant(widest, 2)} {unit} (95 %)"
+        yield f"Predicted {QUANTITY_NAMES[quantity]}: {width if identified else 'not identified'}."
 
 
 def design_lines(design: MotionDesign) -> Iterator[str]:

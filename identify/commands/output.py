@@ -85,8 +85,11 @@ def require_writable_file(path: Path | None) -> None:
     Raises:
         OutputError: the path is a folder, a device or a pipe, or its folder is not writable.
     """
-    if path is not None:
-        require_writable(path.parent, (path.name,))
+    if path is None:
+        return
+    if path.parent.exists() and not path.parent.is_dir():
+        raise OutputError(path.parent, f"is a file, so {path.name} cannot be created in it")
+    require_writable(path.parent, (path.name,))
 
 
 def write_file(path: Path, content: bytes | None) -> None:

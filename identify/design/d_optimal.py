@@ -218,11 +218,7 @@ def _broken_limit(problem: MotionProblem, motion: Array) -> str:
     shares = problem.rows(motion).shares
     if shares.max(initial=0.0) > 1.0:
         worst = int(shares.max(axis=0).argmax())
-        return (
-            f"{problem.limit_names[worst]}: the start uses "
-            f"{100.0 * shares[:, worst].max():.0f} % of it, expected less than 100 %. Choose "
-            "another start, a lighter payload or a wider limit"
-        )
+        return problem.describe_excess(worst, float(shares[:, worst].max()))
     pair = problem.contact(motion)
     return pair and f"self-collision: {pair} touch at the start. Choose another start"
 

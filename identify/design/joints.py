@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Phi
 from identify.design.periodic import AxisLimits
-from identify.design.problem import DesignRows, no_proximity
+from identify.design.problem import DesignRows, no_proximity, used_at_start
 from identify.design.self_collision import SelfCollision
 from identify.design.workspace import ReachLimits, reach_limits
 from identify.errors import ProblemError
@@ -31,6 +31,12 @@ _TORQUE_NOISE_SHARE = 0.01
 _TORQUE_RATE_HZ = 2.0
 """Independent samples a second of a joint's torque: the residual of an arm is slow error of its
 friction, and measured logs had 1 to 3 effective samples a second."""
+
+_IMPLAUSIBLE_SHARE = 10.0
+"""Share of a torque limit at rest beyond which the model may be in mm or g."""
+
+_LEAST_REACH = 1e-6
+"""Least distance of the start from the limits of a joint [rad or m]."""
 
 _POSITION_STEP = 1e-6
 """Step of central differences with respect to positions [rad or m]."""
@@ -114,14 +120,18 @@ class JointProblem:
         load = "" if self.payload is None else f" with a payload of {self.payload[0]:.3g} kg"
         low, high = self.start + limits.low, self.start + limits.high
         signals = (low, high, limits.speed, limits.acceleration, self.torque_limits)
-        low, high, *others = (" ".join(f"{x:.4g}" for x in values) for values in signals)
-        speed, acceleration, torque = others
+        low, high, speed, acceleration, torque = (
+            " ".join(f"{x:.4g}" for x in values) for values in signals
+        )
         kept = ", ".join(f"{name} at {value:.4g}" for name, value in self.robot.locked.items())
         unchecked = "of the arm with itself" if self.collision is None else "of neighbouring links"
         carried = "" if self.payload is None else ", of the payload with the arm"
         return (
-            f"Limits of the joints that hold, in SI: position from {low} to {high}; speed {speed}; "
-            f"acceleration {acceleration}; torque without friction{load} {torque}.",
+            f"Lowest positions of the joints, in SI: {low}.",
+            f"Highest positions: {high}.",
+            f"Largest speeds: {speed}.",
+            f"Largest accelerations: {acceleration}.",
+            f"Largest torques, without friction{load}: {torque}.",
             f"Positions are those of {model}: compare the sign and the zero of each joint with the "
             "controller before the first run.",
             *self.space.remarks(),
@@ -132,6 +142,14 @@ class JointProblem:
             ),
             f"Not checked: collisions {unchecked}{carried}, and with the surroundings.",
         )
+
+    def describe_excess(self, limit: int, share: float) -> str:
+        """Describe how the start exceeds a limit, and what to do."""
+        joints = len(self.robot.joints)
+        if limit >= joints:
+            return self.space.describe_excess(limit - joints, share)
+        units = "" if share < _IMPLAUSIBLE_SHARE else f", or check that {self.robot.path} is in SI"
+        return f"{self.limit_names[limit]}: {used_at_start(share)}{units}"
 
     def contact(self, motion: Array) -> str:
         """Return a pair of shapes of the arm that touch along a motion; empty if none do."""
@@ -243,6 +261,7 @@ def joint_limits(
     """
     low, high = robot.position_limits.T
     middle, half = middle_of_range(robot), 0.5 * shares[0] * (high - low)
+    _require_start_within(robot, start, middle - half, middle + half)
     reach = np.where(robot.prismatic, np.inf, excursion)
     low = np.maximum(middle - half - start, -reach)
     high = np.minimum(middle + half - start, reach)
@@ -251,6 +270,25 @@ def joint_limits(
     if acceleration is not None:
         accelerations = np.broadcast_to(np.asarray(acceleration, dtype=float), speed.shape)
     return AxisLimits(low, high, speed, accelerations, robot.joints)
+
+
+def _require_start_within(robot: RobotModel, start: Array, low: Array, high: Array) -> None:
+    """Raise `ProblemError` unless the start is within shares of limits that leave a range."""
+    for k, (name, slides) in enumerate(zip(robot.joints, robot.prismatic, strict=True)):
+        factor, unit = (1.0, "m") if slides else (180.0 / np.pi, "deg")
+        lower, upper = factor * robot.position_limits[k]
+        if not lower < upper:
+            raise ProblemError(
+                f"{robot.path}: joint {name} has limits of position from {lower:g} to {upper:g} "
+                f"{unit}; expected a lower below an upper. Correct them, or let the joint rest: "
+                "--joints"
+            )
+        if not low[k] + _LEAST_REACH < start[k] < high[k] - _LEAST_REACH:
+            raise ProblemError(
+                f"{name}: the start, {factor * start[k]:g} {unit}, is not between "
+                f"{factor * low[k]:g} and {factor * high[k]:g} {unit}, the share of its limits "
+                "that may be used. Choose another start or a larger share (--shares)"
+            )
 
 
 def _required_limit(robot: RobotModel, quantity: str, limits: Array) -> Array:
@@ -295,7 +333,7 @@ def joint_problem(
         body: rough parameters of the payload; None where the arm itself is wanted.
         noise: of the torques; if not given, 1 % of the limit of each, 2 samples a second.
         box: lowest and highest position of the tool's origin in the base, shape (3, 2) [m].
-        floor: lowest height of all links in the base [m].
+        floor: lowest height of all moving links in the base [m].
 
     Raises:
         ProblemError: the model has no limit of effort for a joint, or the box is crossed.

@@ -41,9 +41,8 @@ class AxisLimits:
         for name, low, high in zip(self.names, self.low, self.high, strict=True):
             if not low < 0.0 < high:
                 raise ProblemError(
-                    f"{name}: the start is not within the limits of its position; it leaves "
-                    f"{-low:g} below and {high:g} above (rad or m), expected more than zero. "
-                    "Choose another start or wider limits"
+                    f"{name}: expected limits about the start, low < 0 < high (rad or m), got "
+                    f"{low:g} and {high:g}"
                 )
         for values, quantity in ((self.speed, "speed"), (self.acceleration, "acceleration")):
             for name, value in zip(self.names, values, strict=True):

@@ -192,15 +192,14 @@ def with_fitted_links(
     """Return the robot with the links of an earlier fit of the arm, if there is one.
 
     Raises:
-        ProblemError: the arm of the fit has other joints or links.
+        ProblemError: the arm of the fit has other joints, links or kinematics.
     """
     if not isinstance(earlier, SavedArm):
         return robot
-    if earlier.joints != robot.joints or tuple(earlier.links) != robot.links:
-        raise ProblemError(
-            f"{path}: is of an arm with the joints {', '.join(earlier.joints)}; expected those of "
-            f"{robot.path}: {', '.join(robot.joints)}. Give the model it was fitted with"
-        )
+    try:
+        earlier.base_of(robot)
+    except ProblemError as error:
+        raise ProblemError(f"{path}: {error}") from error
     return replace(robot, phi=np.array(list(earlier.links.values())))
 
 
@@ -214,6 +213,11 @@ def _residuals(
     else:
         rms, count = earlier.residual_rms, earlier.effective_samples
         provenance = earlier.provenance
+    if rms is None:
+        raise ProblemError(
+            f"{path}: has no residuals; expected the file of a fit as it wrote it, not of a moved "
+            "or composed body. Leave out --after"
+        )
     if (isinstance(earlier, SavedArm) or "robot" in provenance) != of_joints:
         fits = ("of a wrist sensor", "of the joint torques of an arm")
         raise ProblemError(
@@ -226,7 +230,7 @@ def _residuals(
         for log in (logs if isinstance(logs, Sequence) else ())
         if isinstance(log, Mapping) and log.get("rate_hz")
     )
-    if rms is None or len(rms) != channels or not count or not seconds:
+    if len(rms) != channels or not count or not seconds:
         raise ProblemError(
             f"{path}: expected a fit of moving logs of this sensor or arm, with `residual_rms` of "
             f"{channels} channels and `effective_samples`. Leave out --after"

@@ -81,6 +81,10 @@ class MotionProblem(Protocol):
         """Return regressor and shares of a motion, shape (3, samples, n), and derivatives."""
         ...
 
+    def describe_excess(self, limit: int, share: float) -> str:
+        """Describe how the start exceeds a limit, by its number and share, and what to do."""
+        ...
+
     def proximity(self, motion: Array) -> tuple[Array, Array]:
         """Return how much too close pairs of shapes come, and its derivatives in the values.
 
@@ -93,6 +97,14 @@ class MotionProblem(Protocol):
     def contact(self, motion: Array) -> str:
         """Return a pair of shapes that touch along a motion, "A and B"; empty if none do."""
         ...
+
+
+def used_at_start(share: float) -> str:
+    """Describe the share of a force or torque that the start uses, over 1, and what to do."""
+    return (
+        f"the start uses {100.0 * share:.0f} % of it, expected less than 100 %. Choose another "
+        "start, a lighter payload or a wider limit"
+    )
 
 
 def no_proximity(motion: Array) -> tuple[Array, Array]:

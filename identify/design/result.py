@@ -176,7 +176,10 @@ def plan_motion(
 
 
 def used_shares(problem: MotionProblem, motion: DesignedMotion) -> dict[str, float]:
-    """Return the largest share of each limit that a motion uses, on a fine grid."""
+    """Return the largest share of each limit that a motion uses, on a fine grid.
+
+    Limits that were not given have none.
+    """
     fine = motion.at(motion.basis.times(refinement=10))
     of_axes = np.abs(problem.limits.shares(fine)).max(axis=1)
     names = [
@@ -185,10 +188,9 @@ def used_shares(problem: MotionProblem, motion: DesignedMotion) -> dict[str, flo
         for axis in problem.axes
     ]
     others = problem.rows(fine).shares.max(axis=0)
-    return dict(
-        zip(
-            (*names, *problem.limit_names),
-            (*of_axes.ravel().tolist(), *others.tolist()),
-            strict=True,
-        )
+    shares = zip(
+        (*names, *problem.limit_names),
+        (*of_axes.ravel().tolist(), *others.tolist()),
+        strict=True,
     )
+    return {name: share for name, share in shares if share != 0.0}

@@ -9,10 +9,13 @@ from scipy.optimize import minimize
 
 from identify.arrays import Array, Vec3
 from identify.design.d_optimal import d_optimality
+from identify.design.plan import SUPERVISION
 from identify.design.wrist import WrenchNoise, require_tilt
 from identify.errors import ProblemError
+from identify.inertia.conventions import rpy_from_rotation
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.spatial.columns import PROPER_ACCELERATION
+from identify.spatial.rotations import exp_rotation, rotation_from_unit_quaternion
 
 FEWEST_POSES = 3
 """Fewest poses: with two, the first moment along their change of gravity equals an offset."""
@@ -38,15 +41,27 @@ class StaticPoses:
     criterion: float
     random_criterion: float
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences for the head of the file: supervision, angles, and what was not checked."""
+        return (
+            SUPERVISION,
+            "Angles are in degrees: R = Rz Ry Rx from the attitude at the start. The direction of "
+            "gravity is in axes of the tool at the pose.",
+            "Not checked: collisions, reach and limits of the robot.",
+        )
+
     def csv(self) -> str:
-        """Return a table of rotation vectors from the start [deg] and directions of gravity."""
-        head = "pose,rx_deg,ry_deg,rz_deg,gx,gy,gz"
-        rows = np.hstack((np.degrees(self.rotation_vectors), self.directions))
+        """Return a table of angles about z, y, x from the start [deg] and directions of gravity."""
+        head = *(f"# {remark}" for remark in self.remarks), "pose,rz_deg,ry_deg,rx_deg,gx,gy,gz"
+        rotation = rotation_from_unit_quaternion(exp_rotation(self.rotation_vectors))
+        angles = np.degrees(rpy_from_rotation(rotation))[:, ::-1]
+        rows = np.hstack((angles, self.directions))
         lines = [
             f"{number}," + ",".join(f"{value:.6f}" for value in row)
             for number, row in enumerate(rows, start=1)
         ]
-        return "\n".join((head, *lines)) + "\n"
+        return "\n".join((*head, *lines)) + "\n"
 
     def regressor(self, gravity: float, noise: WrenchNoise) -> Array:
         """Return rows [Y of mass and first moments, 1] / σ of one sample of each pose."""
@@ -66,7 +81,7 @@ def design_static_poses(
         rng: for the starts of the search.
 
     Raises:
-        ProblemError: fewer than three poses, or a tilt that is not within 0 and π.
+        ProblemError: fewer than three poses, or a tilt that is not within 0 and π, or too small.
     """
     if count < FEWEST_POSES:
         raise ProblemError(
@@ -103,6 +118,11 @@ def design_static_poses(
     bounds = [(0.0, tilt)] * count + [(None, None)] * count
     solutions = [minimize(cost, x, jac=True, method="L-BFGS-B", bounds=bounds) for x in starts]
     best = min(solutions, key=lambda solution: float(solution.fun))
+    if not np.isfinite(best.fun):
+        raise ProblemError(
+            f"tilt: poses within {np.degrees(tilt):g} degrees do not identify the centre of mass; "
+            "expected more, such as 30 degrees"
+        )
     polar, around = best.x.reshape(2, count)
     direction, of_polar, _ = directions(best.x)
     order = np.lexsort((polar, np.mod(around, 2.0 * np.pi)))

@@ -52,6 +52,12 @@ class ReachLimits:
             names += [f"the floor under {link}" for link in self.links]
         return tuple(names)
 
+    def describe_excess(self, limit: int, share: float) -> str:
+        """Describe how far the start is beyond a limit, by its number in `names` and share."""
+        excess = 1e3 * LIMIT_MARGIN * (share - 1.0)
+        place = f"{excess:.0f} mm beyond it" if excess >= 1.0 else "on it"
+        return f"{self.names[limit]}: the start is {place}. Choose another start or a wider limit"
+
     def remarks(self) -> Iterator[str]:
         """Yield sentences on the limits that hold."""
         if np.isfinite(self.box).any():
@@ -64,7 +70,7 @@ class ReachLimits:
                 if self.all_have_geometry
                 else ", of links without geometry only the origins of frames"
             )
-            yield f"All links stay above z = {self.floor:g} m of the base{missing}."
+            yield f"All moving links stay above z = {self.floor:g} m of the base{missing}."
 
     def tool_path(self, robot: RobotModel, q: Array) -> Vec3:
         """Return the position of the tool's origin in the base, shape (N, 3) [m]."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
 from identify.design.periodic import AxisLimits
-from identify.design.problem import DesignRows, no_proximity
+from identify.design.problem import DesignRows, no_proximity, used_at_start
 from identify.errors import ProblemError
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.spatial.columns import PRODUCT_PAIRS, PROPER_ACCELERATION
@@ -117,7 +117,7 @@ class WristProblem:
         return (
             "Rotations are about the origin of the sensor, R = Rz Ry Rx from the attitude at the "
             "start; set the tool point there, and move to the start by hand.",
-            f"Limits that hold, of the angles about z, y, x: angle +-{angles} deg, speed {speeds} "
+            f"Limits that hold, of the angles about z, y, x: up to {angles} deg, speed {speeds} "
             f"deg/s, acceleration {accelerations} deg/s2{others}; with a body of "
             f"{self.payload[0]:.3g} kg.",
             "Not checked: collisions, reach and singularities of the robot, and limits of its "
@@ -131,6 +131,10 @@ class WristProblem:
     def proximity(self, motion: Array) -> tuple[Array, Array]:
         """Return no pairs: without a robot model there are no shapes."""
         return no_proximity(motion)
+
+    def describe_excess(self, limit: int, share: float) -> str:
+        """Describe how the start exceeds a limit, and what to do."""
+        return f"{self.limit_names[limit]}: {used_at_start(share)}"
 
     @property
     def limit_names(self) -> tuple[str, ...]:
@@ -191,7 +195,16 @@ def wrist_limits(angle: Vec3, speed: float, acceleration: float) -> AxisLimits:
         angle: largest angle from the start about the tool's axes x, y and z [rad].
         speed: about each axis [rad/s].
         acceleration: about each axis [rad/s²].
+
+    Raises:
+        ProblemError: a limit is not above zero.
     """
+    if not np.min(angle) > 0.0:
+        got = " ".join(f"{value:g}" for value in np.degrees(angle))
+        raise ProblemError(
+            f"angle: expected above 0 deg about each axis, got {got}; give an axis that is not to "
+            "turn a small angle, such as 5 deg"
+        )
     high = np.asarray(angle, dtype=float)[::-1]
     speeds, accelerations = (np.full(3, float(limit)) for limit in (speed, acceleration))
     names = tuple(f"the angle about {axis}" for axis in WRIST_AXES)

@@ -65,11 +65,12 @@ def headline(design: MotionDesign) -> Section:
             f"{design.relative_to_unplanned:.2f} ×",
             "of an unplanned motion (geometric mean)",
         ),
-        Tile("most used limit", f"{100.0 * share:.0f} %", name),
+        Tile("most used limit", f"{100.0 * share:.1f} %", name),
     ]
     if design.needs:
         met = len(design.needs) - len(design.unmet)
-        detail = "; ".join(need.text for need in design.unmet)
+        unmet = "; ".join(need.text for need in design.unmet)
+        detail = f"not met: {unmet}" if unmet else ""
         tone = "warn" if design.unmet else "good"
         tiles.append(Tile("needs met", f"{met} of {len(design.needs)}", detail, tone))
     return Section("result", "", (Tiles(tuple(tiles)), BulletList(design.remarks)))
@@ -99,24 +100,25 @@ def _width_rows(design: MotionDesign) -> Iterator[Row]:
     widths, unplanned = (each.half_widths(design.seconds) for each in predictions if each)
     for quantity, names in INTERVAL_NAMES.items():
         unit, factor = DISPLAY_UNITS[quantity]
+        widest = max(names, key=lambda name: widths[name])
         for name in names:
             yield make_row(
                 Cell(name[0], subscript=name[1:]),
                 unit,
                 *(_number(factor * each[name]) for each in (widths, unplanned)),
-                *_need_cells(design, quantity, name == names[0]),
+                *_need_cells(design, quantity, name == widest),
             )
 
 
-def _need_cells(design: MotionDesign, quantity: str, is_first: bool) -> tuple[str, ...]:
-    """Return the needs of a quantity and the time after which they are met, in its first row.
+def _need_cells(design: MotionDesign, quantity: str, is_widest: bool) -> tuple[str, ...]:
+    """Return the needs of a quantity and when they are met, in the row of its widest half-width.
 
     No cells if the design has no needs.
     """
     if not design.needs:
         return ()
     needs = [need for need in design.needs if need.quantity == quantity]
-    if not is_first or not needs or design.prediction is None:
+    if not is_widest or not needs or design.prediction is None:
         return "", ""
     seconds = design.prediction.seconds_for(needs, design.period)
     text = "over 3600" if seconds is None else f"{seconds:g}"

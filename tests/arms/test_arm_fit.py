@@ -115,20 +115,35 @@ def test_saved_arm_is_read_back_the_same(fit, tmp_path):
     )
 
 
-def test_arm_of_other_kinematics_is_refused(robot, fit, tmp_path):
-    path = tmp_path / "longer.urdf"
-    path.write_text(arm_text().replace("0 -0.08 0.45", "0 -0.08 0.6"))
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("0 -0.08 0.45", "0 -0.08 0.451"),
+        ('rpy="0 0 0"', 'rpy="0 0 0.01"'),
+        ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 -1"/>'),
+    ],
+)
+def test_arm_of_other_kinematics_is_refused(robot, fit, tmp_path, old, new):
+    path = tmp_path / "other.urdf"
+    text = arm_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
     other = read_robot(path, robot.joints, gravity=robot.gravity)
-    log = simulate(other, 5)
-    with pytest.raises(ProblemError, match=r"other kinematics than the robot"):
-        fit_payload(log, robot=other, frame="tool", arm=fit.saved)
+    with pytest.raises(ProblemError, match=r"other kinematics than the robot \(the joint of"):
+        fit_payload(simulate(robot, 5), robot=other, frame="tool", arm=fit.saved)
+
+
+def test_arm_on_a_wall_is_not_the_fitted_one(robot, fit):
+    other = replace(robot, gravity=np.array([0.0, 9.81, 0.0]))
+    with pytest.raises(ProblemError, match=r"give the gravity that it was fitted with"):
+        fit_payload(simulate(robot, 5), robot=other, frame="tool", arm=fit.saved)
 
 
 def test_damaged_arm_is_refused(fit, tmp_path):
     path = write_arm(fit.saved, tmp_path / "arm.json")
     document = json.loads(path.read_text())
     path.write_text(json.dumps(document | {"schema_version": 7}))
-    with pytest.raises(ModelError, match=r"version 7, expected 1; fit the arm again"):
+    with pytest.raises(ModelError, match=r"version 7, expected 2; fit the arm again"):
         read_arm(path)
     path.write_text("{}")
     with pytest.raises(ModelError, match=r"is not an arm\.json, or is damaged"):

@@ -7,7 +7,8 @@ from identify.arms import TorqueScale, fit_arm, fit_payload, read_arm, write_arm
 from identify.errors import LogError, ModelError, ProblemError
 from identify.estimation import NegativeMass
 from identify.estimation.terms import ComInBox, KnownMass
-from identify.inertia import InertialParameters
+from identify.inertia import BaseColumns, InertialParameters, base_columns
+from identify.robots import robot_base_columns
 from tests.arms.simulated import (
     FRICTION,
     LOAD,
@@ -45,6 +46,20 @@ def test_logs_without_noise_give_the_load(robot):
     scalars = {name: value for name, (value, _) in fit.estimate.scalars.items()}
     assert_close([scalars[f"joint_{j} viscous"] for j in range(3)], DRIFTED[:, 0], 1e-4)
     assert_close([scalars[f"joint_{j} coulomb 1"] for j in range(3)], FRICTION[:, 1], 1e-4)
+
+
+def test_fitted_arm_serves_under_another_choice_of_columns(robot, pair, monkeypatch):
+    arm = fit_arm(pair[1], robot=robot).saved
+    expected = fit_payload(pair[0], robot=robot, frame="tool", arm=arm).estimate
+    D = robot_base_columns(robot).dependence
+    last = base_columns(D * np.linspace(1.0, 100.0, D.shape[1])).independent
+    other = BaseColumns(last, np.linalg.solve(D[:, last], D))
+    assert set(last) != set(robot_base_columns(robot).independent)
+    for module in ("columns", "saved_arm"):
+        monkeypatch.setattr(f"identify.arms.{module}.robot_base_columns", lambda robot: other)
+    estimate = fit_payload(pair[0], robot=robot, frame="tool", arm=arm).estimate
+    assert_close(estimate.parameters.phi, expected.parameters.phi, 1e-9)
+    assert_close(estimate.covariance, expected.covariance, 1e-9)
 
 
 def test_intervals_hold_the_load(payload):

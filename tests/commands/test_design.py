@@ -1,9 +1,11 @@
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.transform import Rotation
 
 from identify.commands.main import main
 from identify.design.starts import read_starts
@@ -80,6 +82,25 @@ def test_a_start_in_radians_is_asked_about(cli, tmp_path, pinocchio):
     assert "radians" not in cli(*words, "--start", START, "-o", tmp_path / "m.csv").err
 
 
+def test_gravity_of_an_arm_on_a_wall_enters_its_torques(cli, tmp_path, pinocchio):
+    words = ("design", "--robot", ARM, "--payload-at", "tool0", "--time", 8, "--starts", 1)
+    words = (*words, "--start", START, "--json", "-o", tmp_path / "m.csv")
+    upright, on_wall = (
+        json.loads(cli(*words, "--gravity", *gravity).out)["shares"]["the torque of joint1"]
+        for gravity in ((0, 0, -9.80665), (0, 9.80665, 0))
+    )
+    assert on_wall > 1.2 * upright
+
+
+def test_init_knows_the_columns_of_a_designed_motion_itself(cli, tmp_path, pinocchio):
+    cli("design", "--robot", ARM, "--time", 8, "--starts", 1, "-o", tmp_path / "m.csv")
+    outcome = cli("init", tmp_path / "m.csv", "-o", tmp_path / "schema.toml")
+    drafted = (tmp_path / "schema.toml").read_text()
+    assert outcome.status in (0, 2)
+    assert '"q[joint1]"' in drafted
+    assert "separator" not in drafted
+
+
 def test_a_log_of_a_designed_motion_has_a_schema_by_init(cli, tmp_path, pinocchio):
     words = ("--robot", ARM, "--payload-at", "tool0", "--start", START, "--time", 8)
     cli("design", *words, "--starts", 1, "-o", tmp_path / "m.csv")
@@ -107,8 +128,12 @@ def test_an_unmet_need_has_the_time_it_takes_and_a_status(cli, tmp_path):
 def test_static_poses_are_written_as_a_table(cli, tmp_path):
     out = tmp_path / "poses.csv"
     printed = cli.done("design", "--wrist", "--poses", 5, "--tilt", 40, "-o", out)
-    assert "Predicted inertia about the centre of mass: not identified" in printed
-    assert np.loadtxt(out, delimiter=",", skiprows=3).shape == (5, 7)
+    assert "Predicted inertia about the centre of mass: not identified.\n" in printed
+    table = np.loadtxt(out, delimiter=",", skiprows=4)
+    angles, directions = table[:, 1:4], table[:, 4:]
+    down = Rotation.from_euler("ZYX", angles, degrees=True).inv().apply([0.0, 0.0, -1.0])
+    assert_close(down, directions, 1e-6, scale=1.0)
+    assert "R = Rz Ry Rx from the attitude at the start" in out.read_text()
 
 
 def test_an_interrupted_run_continues_after_its_finished_starts(cli, tmp_path, monkeypatch):
@@ -126,7 +151,9 @@ def test_an_interrupted_run_continues_after_its_finished_starts(cli, tmp_path, m
 
     original = d_optimal.design_from_start
     monkeypatch.setattr("identify.design.d_optimal.design_from_start", start)
-    assert cli(*words).status == 130
+    outcome = cli(*words)
+    assert outcome.status == 130
+    assert "m.csv.starts.json; run the same command to resume" in outcome.err
     assert not out.exists()
     cli.done(*words)
     assert len(designed) == 3
@@ -159,7 +186,26 @@ def test_starts_of_other_settings_or_a_damaged_file_are_not_used(tmp_path):
         (("--robot", ARM, "--floor", "nan"), "--floor: expected a number, got nan"),
         (("--wrist", "--com", 0, 0, 80), "--com: expected metres within ±5"),
         (("--wrist", "--program", "ros"), "--program ros needs the joints of a robot"),
-        (("--robot", ARM, "--need", "mass 1%"), "--need is of a payload"),
+        (("--robot", ARM, "--need", "mass 1%"), "--need needs --payload-at FRAME"),
+        (("--robot", ARM, "--mass", 30), "--mass needs --payload-at FRAME"),
+        (("--robot", ARM, "--start", "0 -90 90 nan -90 0"), "--start: expected 6 numbers"),
+        (("--wrist", "--gravity", 0, 0, 9806), "--gravity: expected a vector of 1 to 30 m/s²"),
+        (("--wrist", "--gravity", 0, 0, 0), "--gravity: expected a vector of 1 to 30 m/s²"),
+        (("--wrist", "--angle", 0, 45, 45), "angle: expected above 0 deg about each axis, got 0"),
+        (("--wrist", "--speed", 0), "expected a limit of the speed above zero, got 0"),
+        (("--wrist", "--poses", 5, "--tilt", 0), "tilt: expected an angle above 0"),
+        (("--wrist", "--tilt", 0), "tilt: expected an angle above 0"),
+        (("--wrist", "--poses", 2), "poses: expected at least 3, got 2"),
+        (("--wrist", "--poses", 5, "--tilt", 1e-4), "tilt: poses within 0.0001 degrees do not"),
+        (("--wrist", "--sensor-range", 0, 5), "range of the sensor: expected a force and a"),
+        (
+            ("--robot", ARM, "--payload-at", "tool0", "--start", "0 0 0 400 0 0"),
+            "joint4: the start, 400 deg, is not between -342 and 342 deg, the share of its limits",
+        ),
+        (
+            ("--robot", ARM, "--payload-at", "tool0", "--box", 1, 0, 0, 1, 0, 1),
+            "box: expected a lower x below the upper one",
+        ),
         (("--robot", ARM, "--shares", 95, 80, 80), "--shares: expected above 0 and up to 1"),
         (("--robot", ARM, "--payload-at", "base_link"), "moves the frame 'base_link'"),
         (("--robot", ARM, "--excursion", 0), "--excursion DEG: expected a positive"),
@@ -167,8 +213,10 @@ def test_starts_of_other_settings_or_a_damaged_file_are_not_used(tmp_path):
             ("--robot", ARM, "--joints", "joint2 joint1", "--start", "0 0", "--program", "kuka"),
             "count joints from the base of the arm: expected joint1, joint2",
         ),
-        (("--robot", ARM, "--box", 0, 1, 0, 1, 0, 1), "--box is of a tool's frame: give"),
-        (("--wrist", "--poses", 4, "--need", "mass 1%"), "--poses takes neither --program nor"),
+        (("--robot", ARM, "--box", 0, 1, 0, 1, 0, 1), "--box needs --payload-at FRAME"),
+        (("--wrist", "--poses", 4, "--need", "mass 1%"), "--need needs a motion, not --poses"),
+        (("--wrist", "--poses", 4, "--time", 9), "--time needs a motion, not --poses"),
+        (("--wrist", "--poses", 4, "--angle", 9, 9, 9), "--angle needs a motion, not --poses"),
     ],
 )
 def test_bad_use_is_an_error_that_names_the_option(cli, tmp_path, words, message, pinocchio):
@@ -189,18 +237,11 @@ def test_a_program_has_the_name_of_its_file(cli, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--wrist", "--angle", 0, 45, 45), "the angle about x: the start is not within"),
-        (("--wrist", "--speed", 0), "expected a limit of the speed above zero, got 0"),
-        (("--wrist", "--poses", 5, "--tilt", 0), "tilt: expected an angle above 0"),
-        (("--wrist", "--tilt", 0), "tilt: expected an angle above 0"),
-        (("--wrist", "--poses", 2), "poses: expected at least 3, got 2"),
-        (("--wrist", "--gravity", 0, 0, 0), "gravity: expected its components"),
-        (("--wrist", "--sensor-range", 0, 5), "range of the sensor: expected a force and a"),
         (("--wrist", "--mass", 9, "--sensor-range", 50, 5), "the limit of the force on z"),
         (("--robot", ARM, "--payload-at", "tool0", "--mass", 90), "the torque of joint"),
         (
-            ("--robot", ARM, "--payload-at", "tool0", "--start", "0 0 0 400 0 0"),
-            "joint4: the start",
+            ("--robot", ARM, "--payload-at", "tool0", "--box", 3, 4, -1, 1, -1, 2),
+            "the lower x of the box: the start is 3",
         ),
     ],
 )
@@ -240,5 +281,25 @@ def test_a_design_after_a_fit_of_the_arm_has_its_noise_and_links(cli, tmp_path, 
         for more in ((), ("--after", fitted_arm))
     )
     assert 0.0 < after["half_widths"]["m"] < plain["half_widths"]["m"]
-    message = cli.refused("design", "--wrist", "--after", fitted_arm, "-o", out, status=3)
+    message = cli.refused("design", "--wrist", "--after", fitted_arm, "-o", out)
     assert "is a fit of the joint torques of an arm; expected one of a wrist sensor" in message
+    seven = ARM.parents[1] / "seven_axes" / "arm.urdf"
+    words = ("--robot", seven, "--payload-at", "tool0", "--after", fitted_arm)
+    message = cli.refused("design", *words, "-o", out)
+    assert "arm.json: the fitted arm has other kinematics than the robot" in message
+    truth = ARM.parent / "truth.json"
+    message = cli.refused("design", "--wrist", "--after", truth, "-o", out)
+    assert "truth.json: has no residuals; expected the file of a fit" in message
+
+
+def test_limits_of_the_model_without_a_range_are_an_error(cli, tmp_path, pinocchio):
+    text = re.sub(r'lower="[^"]*" upper="[^"]*"', 'lower="2" upper="-2"', ARM.read_text(), count=1)
+    (tmp_path / "arm.urdf").write_text(text)
+    message = cli.refused("design", "--robot", tmp_path / "arm.urdf", "-o", tmp_path / "m.csv")
+    assert "joint joint1 has limits of position from 114.592 to -114.592 deg" in message
+
+
+def test_a_table_in_a_file_is_an_error(cli, tmp_path):
+    (tmp_path / "p.csv").write_text("")
+    message = cli.refused("design", "--wrist", "-o", tmp_path / "p.csv" / "m.csv")
+    assert "is a file, so m.csv cannot be created in it" in message

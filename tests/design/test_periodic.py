@@ -63,8 +63,8 @@ def test_wider_acceleration_needs_more_harmonics():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"low": np.array([-0.4, 0.1])}, "b: the start is not within the limits of its position"),
-        ({"low": LIMITS.high, "high": LIMITS.low}, "a: the start is not within"),
+        ({"low": np.array([-0.4, 0.1])}, "b: expected limits about the start"),
+        ({"low": LIMITS.high, "high": LIMITS.low}, "a: expected limits about the start"),
         ({"speed": np.array([0.0, 1.0])}, "a: expected a limit of the speed above zero, got 0"),
         ({"acceleration": np.array([1.0, np.nan])}, "b: expected a limit of the acceleration"),
     ],

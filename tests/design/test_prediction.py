@@ -6,6 +6,8 @@ import pytest
 
 import identify
 from identify.arms import SavedArm
+from identify.arms.columns import ArmColumns
+from identify.arms.saved_arm import link_kinematics
 from identify.design import (
     EarlierFit,
     PredictedPrecision,
@@ -27,7 +29,7 @@ from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobia
 from identify.exchange import read_estimate, write_estimate
 from identify.logs.synthetic import Noise, SyntheticMotion, synthetic_recording
 from identify.pipeline.required_precision import parse_required_precision
-from identify.robots import read_robot
+from identify.robots import read_robot, robot_base_columns
 from tests.close import assert_close
 from tests.design.problems import ARM, BODY, GRAVITY, NOISE, WRIST_BASIS, motion_of, wrist
 from tests.design.test_wrist import AT_REST
@@ -93,7 +95,7 @@ def test_noise_of_an_estimate_is_that_of_its_log(fit, tmp_path):
 def test_an_estimate_without_residuals_is_an_error(fit, tmp_path):
     path = write_estimate(fit.estimate.saved, tmp_path / "estimate.json")
     saved = replace(read_estimate(path), residual_rms=None)
-    with pytest.raises(ProblemError, match=r"e\.json: expected a fit of moving logs"):
+    with pytest.raises(ProblemError, match=r"e\.json: has no residuals"):
         noise_of_estimate(saved, "e.json")
 
 
@@ -164,7 +166,13 @@ def saved_arm(robot, **report):
     logs = {"logs": [{"rows": 3000, "rate_hz": 100.0}]}
     links = {name: 1.1 * phi for name, phi in zip(robot.links, robot.phi, strict=True)}
     saved = {**names, "provenance": logs, **report}
-    return SavedArm(robot.joints, links, {}, np.eye(1), None, np.eye(1), saved)
+    base = robot_base_columns(robot)
+    columns = ArmColumns(robot, base).layout.columns
+    statistics = SimpleNamespace(layout=SimpleNamespace(columns=columns))
+    covariance, kinematics = np.eye(1), link_kinematics(robot)
+    return SavedArm(
+        robot.joints, links, {}, covariance, statistics, kinematics, base.dependence, saved
+    )
 
 
 def test_a_fitted_arm_gives_the_noise_of_its_joints_and_its_links(pinocchio):
@@ -177,8 +185,11 @@ def test_a_fitted_arm_gives_the_noise_of_its_joints_and_its_links(pinocchio):
     assert not EarlierFit.of(saved).information.any()
     with pytest.raises(ProblemError, match=r"arm\.json: expected a fit of moving logs"):
         torque_noise_of(saved_arm(robot, effective_samples=None), "arm.json", 6, payload=True)
-    with pytest.raises(ProblemError, match=r"arm\.json: is of an arm with the joints a"):
+    with pytest.raises(ProblemError, match=r"arm\.json: the fitted arm has the joints a"):
         with_fitted_links(robot, replace(saved, joints=("a",)), "arm.json")
+    other = replace(saved, kinematics=saved.kinematics + 1e-3)
+    with pytest.raises(ProblemError, match=r"arm\.json: the fitted arm has other kinematics"):
+        with_fitted_links(robot, other, "arm.json")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"arm": 1}'])
