@@ -206,6 +206,13 @@ def test_excitation_is_the_root_mean_square_of_the_motion():
     share = 1.0 - direction @ direction / (features[:, :3] ** 2).sum(axis=1).mean()
     assert found.rms_tilt == pytest.approx(np.arcsin(np.sqrt(share)), rel=0.1)
     assert found.unidentifiable == ()
+    assert found.advice == ()
+
+
+def test_advice_on_static_poses_names_the_command_that_designs_a_motion():
+    found = excitation(fitted(still(0, 8)))
+    assert "Ixx" in found.unidentifiable
+    assert "`identify design --wrist --after OUT/estimate.json`" in found.advice[-1]
 
 
 def test_a_sensors_range_and_a_freeze_are_seen_in_a_wrench_in_world_axes():
