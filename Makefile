@@ -1,4 +1,5 @@
 # Every verb does its own set-up: it needs Python 3.11 or newer, make and the package registries.
+# Windows is not served: recipes are for sh, programs are in bin/. There, `pip install .`.
 PYTHON ?= python3
 JOBS ?= 2
 LOCKFLAGS ?=
@@ -41,6 +42,10 @@ help:  ## list the verbs
 demo: $(READY)  ## fit the shipped log; print the parameters beside their truth, write the report
 	$(PY) -m identify fit datasets/payload_arm/payload_arm.parquet \
 		--schema datasets/payload_arm/schema.toml --truth datasets/payload_arm/truth.json -o reports/demo
+	@echo
+	@echo "Report: reports/demo/report.html; open it in a browser."
+	@echo "Command: . $(VENV)/bin/activate in each new shell, then identify doctor; or $(VENV)/bin/identify doctor."
+	@echo "Next: docs/getting-started.md, from a log of your own to a payload setting."
 
 test: $(READY)  ## everything that must pass: lint, types, layers, tests, types beside the tests
 	@$(MAKE) --no-print-directory -j 2 lint types layers browser tests
