@@ -24,6 +24,17 @@ def options_described(heading: str) -> set[str]:
     return set(re.findall(r"--[a-z][a-z-]+", " ".join(rows)))
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md"])
+def test_page_activates_the_environment_of_make_before_the_first_command(page):
+    """It is not on the PATH, so that a first command without it is not found."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (environment,) = re.findall(r"^VENV := (\S+)$", makefile, flags=re.MULTILINE)
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    commands = [line.partition("#")[0].strip() for line in lines]
+    first = next(k for k, command in enumerate(commands) if command.startswith("identify "))
+    assert f". {environment}/bin/activate" in commands[:first]
+
+
 OF_ALL = {"--help", "--json"}
 """Options of all commands, which have a section of their own."""
 
