@@ -114,7 +114,9 @@ def _correct_fault_of_code(
             patch = dict(correcting_patch(reading.faults[0], reading.fault_size))
             record = {"meaning": f"corrected: {reading.text}", "gain": reading.log_likelihood_ratio}
             record |= {"patch": patch} if patch else {}
-            return rescan_under_explanation(logs, reading), record
+            if scope := checks.ranking_scope.where:
+                record["logs"] = scope
+            return rescan_under_explanation(logs, reading, checks.ranking_scope), record
         if code not in SMALL_FAULT_CODES:
             raise NotCorrected(code, f"the likeliest fault is {reading.code}; correct it first")
     if code in SMALL_FAULT_CODES:

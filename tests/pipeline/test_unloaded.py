@@ -12,11 +12,13 @@ from identify.estimation import (
 from identify.estimation.terms import MassBetween
 from identify.inertia import InertialParameters
 from identify.logs import Recording
+from identify.logs.effect_keys import EFFECT_KEYS
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.spatial import Pose
 from identify.validation import ESTIMATE, TRUTH
 from tests.close import assert_close, assert_same_body, body_scale
 from tests.recordings import synthetic_still_recording, with_signals, without_effects
+from tests.slow import mostly_slow
 
 GRIPPER = InertialParameters.from_com(1.5, [0.01, 0.0, 0.05], np.diag([5e-3, 6e-3, 4e-3]))
 PAYLOAD = InertialParameters.from_com(0.6, [0.0, 0.02, 0.15], np.diag([1e-3, 1.2e-3, 0.8e-3]))
@@ -32,6 +34,12 @@ def log(body: InertialParameters, seed: int, noise: Noise = NOISE, **options) ->
         body.phi, rng=rng, duration=10.0, rate_hz=100.0, noise=noise, **options
     )
     return replace(recording, name=f"log {seed}")
+
+
+def few_effects(recording: Recording) -> Recording:
+    """The recording with gains as the only small faults of its sensor: quick to compare."""
+    left_out = dict.fromkeys(EFFECT_KEYS.keys() - {"gain"}, False)
+    return replace(recording, schema={**recording.schema, "effects": left_out})
 
 
 def both(payload: InertialParameters, seed: int, **options) -> tuple[Recording, Recording]:
@@ -152,6 +160,28 @@ def test_swapped_loaded_and_unloaded_logs_are_reported():
     assert "zeroing" not in said.value.message
     with pytest.raises(NegativeMass, match="without zeroing the sensor between them"):
         identify.fit(empty, unloaded=[loaded], bias="shared")
+
+
+def with_other_sign(recording: Recording) -> Recording:
+    return with_signals(recording, torque=-recording.signals["torque"])
+
+
+MISREAD = {
+    "loaded": (slice(1), "payload and carrier", "log 1"),
+    "empty": (slice(1, 2), "carrier", "log 2 (unloaded)"),
+    "both": (slice(2), "payload and carrier", ""),
+}
+"""The misread logs of `both`, the body whose mass the finding gives, and the logs it names."""
+
+
+@pytest.mark.parametrize("where", mostly_slow(MISREAD, {"empty"}))
+def test_misread_logs_are_named(where):
+    misread, body, names = MISREAD[where]
+    logs = [few_effects(one) for one in both(PAYLOAD, 1)]
+    logs[misread] = map(with_other_sign, logs[misread])
+    cause = identify.fit(logs[0], unloaded=logs[1]).findings[0]
+    assert (cause.code, cause.severity, cause.where) == ("torque_sign", "error", names)
+    assert f"the mass of the {body} is {2.1 if 'payload' in body else 1.5} kg" in cause.text
 
 
 @pytest.mark.slow
