@@ -38,10 +38,16 @@ from identify.pipeline.explanations import (
     ALL_LOGS,
     RankingScope,
     rank_interpretations,
+    settings_of_one_body,
     unexplained_contacts,
     unexplained_share,
 )
-from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_small_faults
+from identify.pipeline.scanned_log import (
+    ScannedLog,
+    finest_blocks,
+    split_by_body,
+    without_small_faults,
+)
 from identify.pipeline.small_fault_findings import (
     all_faults_small,
     find_hysteresis,
@@ -249,6 +255,8 @@ def run_checks(
     ranking, scope = None, ALL_LOGS
     interpretations_untested = invalid and not already_corrected and not small
     compare = compare_interpretations or not small
+    if compare and settings.unloaded:
+        changes = _body_changes_of_parts(logs, settings)
     latency = [f for log in logs if (f := changing_delay_finding(log.summary))] if compare else []
     zones = {} if small_faults is None else find_hysteresis(small_faults, logs, settings.unloaded)
     # Residuals of dead zones look like those of another reading of the whole log.
@@ -322,6 +330,8 @@ def _without_offset_steps(
     fit = fit_least_squares(without, settings)
     imus = [log.summary.imu for log in logs]
     changes = () if fit is None else detect_body_changes(fit, settings.all_terms, imus)
+    if settings.unloaded:
+        changes = _body_changes_of_parts(without, settings)
     penalty = MISTAKE_PENALTY * sum(map(len, steps))
     clean = without
     if effects_without is not None:
@@ -332,6 +342,30 @@ def _without_offset_steps(
     if lead > CLEAR_LIKELIHOOD_LEAD + penalty and not otherwise:
         return without, steps, effects_without
     return plain, [()] * len(logs), small_faults
+
+
+def _body_changes_of_parts(
+    logs: Sequence[ScannedLog], settings: EstimatorSettings
+) -> tuple[BodyChange, ...]:
+    """Return significant changes of the body in logs of payload and carrier, and of the carrier.
+
+    Each part has small faults of its own: those of both could make up for a gain of only one.
+
+    Args:
+        logs: all logs of a fit, those of the carrier alone last.
+        settings: of the fit.
+    """
+    one_body, changes, first = settings_of_one_body(settings), list[BodyChange](), 0
+    for part in split_by_body(logs, settings.unloaded):
+        small_faults = fit_small_faults(part, one_body)
+        mapped = (
+            part if small_faults is None else without_small_faults(part, small_faults, drift=False)
+        )
+        if (fit := fit_least_squares(mapped, one_body)) is not None:
+            in_part = detect_body_changes(fit, (), [log.summary.imu for log in part])
+            changes += [replace(c, log=first + c.log) for c in in_part if c.significant]
+        first += len(part)
+    return tuple(sorted(changes, key=lambda change: change.p_value))
 
 
 def _unexplained_fraction(

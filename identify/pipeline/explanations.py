@@ -135,7 +135,7 @@ def rank_interpretations(
     if not settings.unloaded:
         plain = rank_explanations(logs, large_types)
         return rank_with_small_faults(plain, logs, settings, small_faults), ALL_LOGS
-    one_body = replace(settings, unloaded=0, terms=(), mass=None)
+    one_body = settings_of_one_body(settings)
     rankings = [
         rank_with_small_faults(rank_explanations(part, large_types), part, one_body, None)
         for part in split_by_body(logs, settings.unloaded)
@@ -150,6 +150,11 @@ def rank_interpretations(
     ranked = (slice(loaded), slice(loaded, None))[part]
     where = ", ".join(log.summary.name for log in logs[ranked])
     return ranking, RankingScope(ranked, body, where)
+
+
+def settings_of_one_body(settings: EstimatorSettings) -> EstimatorSettings:
+    """Return the settings for one part of the logs of a payload on its carrier, without terms."""
+    return replace(settings, unloaded=0, terms=(), mass=None)
 
 
 def _report_priority(ranking: Ranking) -> int:
