@@ -17,29 +17,40 @@ MAX_NAMED_EXPLANATIONS = 4
 """Maximum number of explanations of a log that one finding lists."""
 
 
-def likeliest_explanation_finding(ranking: Ranking) -> Finding | None:
-    """Return the finding that a fault explains the logs clearly better than the schema, or None."""
+def likeliest_explanation_finding(
+    ranking: Ranking, body: str = "", where: str = ""
+) -> Finding | None:
+    """Return the finding that a fault explains the logs clearly better than the schema, or None.
+
+    Args:
+        ranking: of interpretations of the logs.
+        body: name of what moves in the ranked logs, of a payload on its carrier.
+        where: names of the logs that have the fault, if others do not.
+    """
     if ranking.confirms_schema:
         return None
     best, tied = ranking.best, distinct_best_explanations(ranking)
+    mass = f"mass of the {body}" if body else "mass"
     evidence = {"gain": best.log_likelihood_ratio, "lead": ranking.lead, "mass": best.mass}
     if len(tied) == 1:
-        text = f"{best.text}: read this way, the log is explained clearly better, and the mass is "
-        text += "known only after calibration." if best.raw_counts else f"{best.mass:.4g} kg."
-        return Finding(best.code, best.severity, text, remedy_text(best), evidence)
+        known = "known only after calibration" if best.raw_counts else f"{best.mass:.4g} kg"
+        text = f"{best.text}: read this way, the log is explained clearly better, and the {mass} "
+        text += f"is {known}."
+        return Finding(best.code, best.severity, text, remedy_text(best), evidence, where)
     shown = tied[:MAX_NAMED_EXPLANATIONS]
-    alternatives = "; or ".join(f"{each.text} (mass {each.mass:.4g} kg)" for each in shown)
+    alternatives = "; or ".join(f"{each.text} ({mass} {each.mass:.4g} kg)" for each in shown)
     return Finding(
         best.code,
         "error",
         f"several interpretations explain the log clearly better, equally well: {alternatives}.",
         "Find out which one is true. " + " Or: ".join(each.remedy for each in shown),
         evidence | {"equivalent": [each.code for each in tied[1:]]},
+        where,
     )
 
 
 def slightly_likelier_interpretation_finding(
-    best: Explanation, small_fault_codes: Sequence[str]
+    best: Explanation, small_fault_codes: Sequence[str], body: str = "", where: str = ""
 ) -> Finding:
     """Return the warning that an interpretation is slightly likelier than the schema's.
 
@@ -47,11 +58,14 @@ def slightly_likelier_interpretation_finding(
         best: the interpretation.
         small_fault_codes: codes of findings on small faults, which explain the logs nearly as
             well.
+        body: name of what moves in the ranked logs, of a payload on its carrier.
+        where: names of the logs that have the fault, if others do not.
     """
+    mass = f"mass of the {body}" if body else "mass"
     return Finding(
         best.code,
         "warning",
-        f"it may be that {best.text} (mass {best.mass:.4g} kg): the log cannot distinguish this "
+        f"it may be that {best.text} ({mass} {best.mass:.4g} kg): the log cannot distinguish this "
         "from small faults of the sensor, and the intervals cover both.",
         f"Find out whether it is true. {best.remedy}",
         {
@@ -59,6 +73,7 @@ def slightly_likelier_interpretation_finding(
             "mass": best.mass,
             "equivalent": list(small_fault_codes),
         },
+        where,
     )
 
 

@@ -35,12 +35,19 @@ from identify.pipeline.check_findings import (
     unexplained_wrench_finding,
 )
 from identify.pipeline.explanations import (
-    rank_explanations,
-    rank_with_small_faults,
+    ALL_LOGS,
+    RankingScope,
+    rank_interpretations,
+    settings_of_one_body,
     unexplained_contacts,
     unexplained_share,
 )
-from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_small_faults
+from identify.pipeline.scanned_log import (
+    ScannedLog,
+    finest_blocks,
+    split_by_body,
+    without_small_faults,
+)
 from identify.pipeline.small_fault_findings import (
     all_faults_small,
     find_hysteresis,
@@ -79,6 +86,7 @@ class Checks:
             point, where they are as likely.
         hysteresis_by_sensor: hysteresis of sensors, by their indices in `small_faults`.
         ranking: ranking of all interpretations; None if no finding required one.
+        ranking_scope: logs to which the best interpretation of the ranking applies.
         body_changes: significant changes of the body, between logs or within one.
         possible_body_changes: changes that may be chance.
         spans: spans of time of each log with a contact or an invalid signal.
@@ -97,6 +105,7 @@ class Checks:
     small_faults_with_gain: FittedEffects | None = None
     hysteresis_by_sensor: Mapping[int, Hysteresis] = field(default_factory=dict)
     ranking: Ranking | None = None
+    ranking_scope: RankingScope = ALL_LOGS
     body_changes: tuple[BodyChange, ...] = ()
     possible_body_changes: tuple[BodyChange, ...] = ()
     spans: tuple[tuple[Span, ...], ...] = ()
@@ -148,7 +157,9 @@ class Checks:
             yield from (body_change_finding(change, self.logs) for change in self.body_changes)
             return
         if self.clearly_likelier is not None and self.ranking is not None:
-            finding = likeliest_explanation_finding(self.ranking)
+            finding = likeliest_explanation_finding(
+                self.ranking, self.ranking_scope.body, self.ranking_scope.where
+            )
             if finding is not None:
                 yield finding
                 return
@@ -169,7 +180,10 @@ class Checks:
             ]
         if self.slightly_likelier is not None:
             yield slightly_likelier_interpretation_finding(
-                self.slightly_likelier, [note.code for note in notes]
+                self.slightly_likelier,
+                [note.code for note in notes],
+                self.ranking_scope.body,
+                self.ranking_scope.where,
             )
         yield from notes
         yield from (
@@ -238,8 +252,11 @@ def run_checks(
     # Saturated or frozen values look like another reading of the whole log.
     invalid = any(span.code in _INVALID_SIGNAL_CODES for log in logs for span in log.spans)
     invalid |= any(span.code == "wrong_rows" for of_log in spans for span in of_log)
-    ranking, interpretations_untested = None, invalid and not already_corrected and not small
+    ranking, scope = None, ALL_LOGS
+    interpretations_untested = invalid and not already_corrected and not small
     compare = compare_interpretations or not small
+    if compare and settings.unloaded:
+        changes = _body_changes_of_parts(logs, settings)
     latency = [f for log in logs if (f := changing_delay_finding(log.summary))] if compare else []
     zones = {} if small_faults is None else find_hysteresis(small_faults, logs, settings.unloaded)
     # Residuals of dead zones look like those of another reading of the whole log.
@@ -247,11 +264,8 @@ def run_checks(
         already_corrected or invalid or latency or (zones and unexplained <= MAX_UNEXPLAINED)
     )
     if compare and not _is_noise_free(fit_least_squares(logs, settings)):
-        loaded = logs[: len(logs) - settings.unloaded]
-        plain = rank_explanations(
-            loaded, () if small_faults is None else large_fault_types(small_faults)
-        )
-        ranking = rank_with_small_faults(plain, logs, settings, small_faults)
+        large = () if small_faults is None else large_fault_types(small_faults)
+        ranking, scope = rank_interpretations(logs, settings, small_faults, large)
         if not ranking.confirms_schema:
             unexplained = ranking.best.unexplained
     dominating: tuple[tuple[Span, ...], ...] = ()
@@ -278,6 +292,7 @@ def run_checks(
         small_faults_with_gain=gain,
         hysteresis_by_sensor=zones,
         ranking=ranking,
+        ranking_scope=scope,
         body_changes=changes,
         possible_body_changes=() if changes else possible_changes,
         spans=tuple((*of_steps, *of_log) for of_steps, of_log in zip(steps, spans, strict=True)),
@@ -309,10 +324,14 @@ def _without_offset_steps(
     ]
     without = [log.without_offset_steps() if log.offset_steps else log for log in logs]
     effects_without, bands = fit_small_faults(without, settings), comparison_bands(plain)
-    lead = deviance(plain, small_faults, bands) - deviance(without, effects_without, bands)
+    lead = deviance(plain, small_faults, bands, n_unloaded=settings.unloaded) - deviance(
+        without, effects_without, bands, n_unloaded=settings.unloaded
+    )
     fit = fit_least_squares(without, settings)
     imus = [log.summary.imu for log in logs]
     changes = () if fit is None else detect_body_changes(fit, settings.all_terms, imus)
+    if settings.unloaded:
+        changes = _body_changes_of_parts(without, settings)
     penalty = MISTAKE_PENALTY * sum(map(len, steps))
     clean = without
     if effects_without is not None:
@@ -323,6 +342,30 @@ def _without_offset_steps(
     if lead > CLEAR_LIKELIHOOD_LEAD + penalty and not otherwise:
         return without, steps, effects_without
     return plain, [()] * len(logs), small_faults
+
+
+def _body_changes_of_parts(
+    logs: Sequence[ScannedLog], settings: EstimatorSettings
+) -> tuple[BodyChange, ...]:
+    """Return significant changes of the body in logs of payload and carrier, and of the carrier.
+
+    Each part has small faults of its own: those of both could make up for a gain of only one.
+
+    Args:
+        logs: all logs of a fit, those of the carrier alone last.
+        settings: of the fit.
+    """
+    one_body, changes, first = settings_of_one_body(settings), list[BodyChange](), 0
+    for part in split_by_body(logs, settings.unloaded):
+        small_faults = fit_small_faults(part, one_body)
+        mapped = (
+            part if small_faults is None else without_small_faults(part, small_faults, drift=False)
+        )
+        if (fit := fit_least_squares(mapped, one_body)) is not None:
+            in_part = detect_body_changes(fit, (), [log.summary.imu for log in part])
+            changes += [replace(c, log=first + c.log) for c in in_part if c.significant]
+        first += len(part)
+    return tuple(sorted(changes, key=lambda change: change.p_value))
 
 
 def _unexplained_fraction(

@@ -112,9 +112,12 @@ def _correct_fault_of_code(
             others = [f'"{each.text}"' for each in leaders if each is not of_code]
             _require_unambiguous(code, others)
             patch = dict(correcting_patch(reading.faults[0], reading.fault_size))
-            record = {"meaning": f"corrected: {reading.text}", "gain": reading.log_likelihood_ratio}
+            scope = checks.ranking_scope
+            only = f" (only in {scope.where})" if scope.where else ""
+            meaning = f"corrected: {reading.text}{only}"
+            record = {"meaning": meaning, "gain": reading.log_likelihood_ratio}
             record |= {"patch": patch} if patch else {}
-            return rescan_under_explanation(logs, reading), record
+            return rescan_under_explanation(logs, reading, scope), record
         if code not in SMALL_FAULT_CODES:
             raise NotCorrected(code, f"the likeliest fault is {reading.code}; correct it first")
     if code in SMALL_FAULT_CODES:

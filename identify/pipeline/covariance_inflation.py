@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from identify.arrays import Array
+from identify.diagnosis import Explanation
 from identify.errors import IdentifyError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.inflated_covariance import cover_shift
@@ -22,6 +23,7 @@ from identify.estimation.least_squares import LeastSquaresFit
 from identify.findings import Finding
 from identify.pipeline.checks import Checks, fit_least_squares
 from identify.pipeline.correcting import EXCLUDABLE_SPAN_CODES, exclude_spans, interpolate_spikes
+from identify.pipeline.explanations import rescan_under_explanation
 from identify.pipeline.required_precision import INTERVAL_NAMES, QUANTITY_NAMES
 from identify.pipeline.scanned_log import ScannedLog
 from identify.pipeline.small_fault_fit import fit_small_faults
@@ -37,7 +39,7 @@ class CovarianceInflation(NamedTuple):
         covariance: addition to the covariance of the parameters of all bodies, so that intervals
             cover the estimates with and without the faulty spans, shape (10 n, 10 n).
         scale_covariance: part of `covariance` that is common to all logs of the sensor, same shape.
-        indispensable_span_codes: codes of faulty spans that the fit cannot do without.
+        indispensable_span_codes: codes of faults without which there is no fit.
         doubtful_quantities: quantities, such as "mass", whose intervals another explanation widens
             by more than √2, by the code of its finding.
     """
@@ -88,10 +90,7 @@ def covariance_inflation(
             (change.first_phi, change.first_phi_errors),
             (change.second_phi, change.second_phi_errors),
         ):
-            shift = np.zeros(len(x))
-            shift[:10] = phi - x[:10]
-            variance = np.diag(errors**2) if len(x) == 10 else np.zeros((len(x), len(x)))
-            others.append((change.code, shift, variance))
+            others.append((change.code, phi - x, np.diag(errors**2)))
     zero = np.zeros((len(x), len(x)))
     added, scale, largest = zero, zero, zero
     by_code = defaultdict[str, Array](lambda: zero)
@@ -103,13 +102,13 @@ def covariance_inflation(
     added = added + 2.0 * largest
     # Another reading, or a gain, is common to all logs of the sensor.
     readings = list[tuple[str, Array]]()
-    if checks.slightly_likelier is not None and len(x) == 10:
-        readings.append(
-            (
-                checks.slightly_likelier.code,
-                cover_shift(checks.slightly_likelier.phi - x, zero),
-            )
-        )
+    if checks.slightly_likelier is not None:
+        code = checks.slightly_likelier.code
+        shift = _shift_under_interpretation(logs, checks, checks.slightly_likelier, settings, x)
+        if shift is None:
+            unknown.append(code)
+        else:
+            readings.append((code, cover_shift(shift, zero)))
     if checks.small_faults_with_gain is not None:
         doubled = 2.0 * checks.small_faults_with_gain.covariance_of_unknowns
         readings.append(
@@ -120,6 +119,25 @@ def covariance_inflation(
         by_code[code] = by_code[code] + covariance
     doubted = {code: _widened_quantities(estimate, C[:10, :10]) for code, C in by_code.items()}
     return CovarianceInflation(added + scale, scale, tuple(unknown), doubted)
+
+
+def _shift_under_interpretation(
+    logs: Sequence[ScannedLog],
+    checks: Checks,
+    interpretation: Explanation,
+    settings: EstimatorSettings,
+    estimated_parameters: Array,
+) -> Array | None:
+    """Return the change of an estimate under another interpretation; None where it gives no fit."""
+    if not settings.unloaded:
+        return interpretation.phi - estimated_parameters
+    try:
+        reread = rescan_under_explanation(logs, interpretation, checks.ranking_scope)
+        small_faults = fit_small_faults(reread, settings)
+    except IdentifyError:
+        return None
+    fit = fit_least_squares(reread, settings) if small_faults is None else small_faults.fit
+    return None if fit is None else _difference_from_estimate(fit, estimated_parameters)[0]
 
 
 def _widened_quantities(estimate: Estimate, added_covariance: Array) -> frozenset[str]:
@@ -155,7 +173,7 @@ def with_uncertain_parameters(finding: Finding, inflation: CovarianceInflation) 
     """Return a finding with a sentence on the parameters that its fault makes uncertain."""
     if finding.code in inflation.indispensable_span_codes:
         text = (
-            f"{finding.text} Without this time the fit fails: its effect on the estimate is "
+            f"{finding.text} With this corrected the fit fails: its effect on the estimate is "
             "unknown."
         )
         return replace(finding, severity="error", text=text, remedy="Log again without it.")

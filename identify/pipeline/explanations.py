@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,17 +28,23 @@ from identify.diagnosis.screening import likeliest_poses
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.settings import CARRIER
 from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.logs import Recording
 from identify.logs.log_properties import LogProperties
 from identify.logs.patch import Patch
 from identify.pipeline.check_findings import MAX_NAMED_EXPLANATIONS, distinct_best_explanations
-from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_small_faults
+from identify.pipeline.scanned_log import (
+    ScannedLog,
+    finest_blocks,
+    split_by_body,
+    without_small_faults,
+)
 from identify.pipeline.small_fault_fit import comparison_bands, deviance, fit_small_faults
 from identify.pipeline.wrench_delays import delayed_explanations
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.signals import Interpretation, on_one_clock
-from identify.significance import CLEAR_LIKELIHOOD_LEAD, HALF_WIDTH_SIGMA
+from identify.significance import CLEAR_LIKELIHOOD_LEAD, HALF_WIDTH_SIGMA, MIN_LIKELIHOOD_LEAD
 from identify.spatial.columns import ATTITUDE, FEATURES, WRENCH
 from identify.validation import MAX_UNEXPLAINED, assess_residuals, unexplained_fraction
 
@@ -84,6 +91,77 @@ _AXIS_PERMUTATION_CODES = ("wrench_axes", "force_sign", "torque_sign")
 
 CandidateFaults = tuple[Fault, ...]
 """One hypothetical fault as it would be in each of the logs."""
+
+
+class RankingScope(NamedTuple):
+    """Logs of a fit that a ranking of interpretations is of.
+
+    Attributes:
+        logs: which logs of the fit have the fault of the best interpretation.
+        body: name of what moves in the ranked logs, of a payload on its carrier; else empty.
+        where: names of these logs if others do not have the fault; else empty.
+    """
+
+    logs: slice = slice(None)
+    body: str = ""
+    where: str = ""
+
+
+ALL_LOGS = RankingScope()
+"""Scope of a ranking of all logs of one body."""
+
+
+def rank_interpretations(
+    logs: Sequence[ScannedLog],
+    settings: EstimatorSettings,
+    small_faults: FittedEffects | None,
+    large_types: Collection[str] = (),
+) -> tuple[Ranking, RankingScope]:
+    """Rank interpretations of the logs of a fit, the best with small faults of the sensor.
+
+    Logs of a payload on its carrier, and of the carrier alone, move another body each: each of both
+    is ranked by itself, as if it had a sensor of its own.
+
+    Args:
+        logs: all logs of a fit, those of the carrier alone last.
+        settings: of the fit.
+        small_faults: fitted small faults of the sensors of all logs, if there is such a fit.
+        large_types: types of small faults whose fitted size is too large for one.
+
+    Returns:
+        The ranking, and the logs to which it applies. Of a payload on its carrier the ranking of
+        the logs that have a fault: of those with the payload, unless only the others have it.
+    """
+    if not settings.unloaded:
+        plain = rank_explanations(logs, large_types)
+        return rank_with_small_faults(plain, logs, settings, small_faults), ALL_LOGS
+    one_body = settings_of_one_body(settings)
+    rankings = [
+        rank_with_small_faults(rank_explanations(part, large_types), part, one_body, None)
+        for part in split_by_body(logs, settings.unloaded)
+    ]
+    part = min((0, 1), key=lambda k: _report_priority(rankings[k]))
+    ranking, other = rankings[part], rankings[1 - part]
+    body = ("payload and carrier", CARRIER)[part]
+    undecided = len(other.explanations) < 2 or ranking.best.code in {e.code for e in other.tied}
+    if undecided or not ranking.best.code:
+        return ranking, RankingScope(body=body)
+    loaded = len(logs) - settings.unloaded
+    ranked = (slice(loaded), slice(loaded, None))[part]
+    where = ", ".join(log.summary.name for log in logs[ranked])
+    return ranking, RankingScope(ranked, body, where)
+
+
+def settings_of_one_body(settings: EstimatorSettings) -> EstimatorSettings:
+    """Return the settings for one part of the logs of a payload on its carrier, without terms."""
+    return replace(settings, unloaded=0, terms=(), mass=None)
+
+
+def _report_priority(ranking: Ranking) -> int:
+    """Return how soon a ranking is reported: the lowest for a fault that explains its logs."""
+    if not ranking.confirms_schema:
+        return int(ranking.best.unexplained > MAX_UNEXPLAINED)
+    return 2 + (ranking.best.log_likelihood_ratio <= MIN_LIKELIHOOD_LEAD)
 
 
 def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] = ()) -> Ranking:
@@ -208,24 +286,21 @@ def rank_with_small_faults(
 
     Args:
         ranking: ranking without small faults.
-        logs: all logs of a fit, those of the carrier alone last.
-        settings: settings of the fit.
+        logs: logs of one body.
+        settings: settings of a fit of one body.
         small_faults: effects of the logs as read.
     """
     if len(ranking.explanations) < 2:
         return ranking
-    loaded = logs[: len(logs) - settings.unloaded]
-    bands = comparison_bands(loaded)
+    bands = comparison_bands(logs)
     leading = distinct_best_explanations(ranking)[:MAX_NAMED_EXPLANATIONS]
     known = set(map(id, leading))
     others = [e for e in ranking.explanations if e.code and id(e) not in known]
     leading += [e for e in others if e.code not in {each.code for each in leading}][
         :_MAX_OTHER_INTERPRETATIONS
     ]
-    if settings.unloaded:
-        settings = replace(settings, unloaded=0, terms=(), mass=None)
     read = next(e for e in ranking.explanations if not e.code)
-    cost, fitted = _deviance_with_small_faults(read, loaded, settings, bands, small_faults)
+    cost, fitted = _deviance_with_small_faults(read, logs, settings, bands, small_faults)
     compared, dense = (
         [replace(fitted, log_likelihood_ratio=0.0)],
         max(read.density, fitted.density) > MAX_DENSITY,
@@ -233,7 +308,7 @@ def rank_with_small_faults(
     for each in leading:
         if each.code:
             other, fitted = _deviance_with_small_faults(
-                each, loaded, settings, bands, None, too_dense=dense
+                each, logs, settings, bands, None, too_dense=dense
             )
             compared.append(replace(fitted, log_likelihood_ratio=cost - other))
     names = {e.faults[0].name for e in compared if e.faults}
@@ -323,19 +398,27 @@ def unexplained_contacts(log: ScannedLog) -> tuple[Span, ...]:
 
 
 def rescan_under_explanation(
-    logs: Sequence[ScannedLog], explanation: Explanation
+    logs: Sequence[ScannedLog], explanation: Explanation, scope: RankingScope = ALL_LOGS
 ) -> list[ScannedLog]:
-    """Scan logs again with an explanation's fault corrected, the same in logs without payload."""
-    reread = list[ScannedLog]()
-    faults = (*explanation.faults, *explanation.faults[:1] * (len(logs) - len(explanation.faults)))
-    for log, fault in zip(logs, faults, strict=True):
+    """Scan logs again with an explanation's fault corrected.
+
+    Args:
+        logs: of a fit.
+        explanation: of some or all of them.
+        scope: the logs that have the fault.
+    """
+    reread = list(logs)
+    numbers = range(len(logs))[scope.logs]
+    faults = (*explanation.faults, *explanation.faults[:1] * len(logs))
+    for number, fault in zip(numbers, faults, strict=False):
+        log = logs[number]
         # Another unit of time changes the rate, the cut-off and the noise.
         again = log.rescan_with_time_scale(fault.time_factor) if fault.time_factor != 1.0 else None
         reading = correct_fault(log.summary.reading, fault, explanation.fault_size)
         again = again or log.rescan(reading)
         if fault.parametric is not None:
             again = again._replace(corrected_faults=(*again.corrected_faults, fault.parametric[0]))
-        reread.append(again)
+        reread[number] = again
     return reread
 
 

@@ -357,9 +357,7 @@ def _estimate_or_explain(
             raise _negative_payload_mass_error(logs, blocks, settings, error) from error
         raise negative_mass_error(logs, error) from error
     except (TooLittleMotion, SolveError) as error:
-        other = (
-            None if settings.unloaded else alternative_interpretation_error(logs, error, settings)
-        )
+        other = alternative_interpretation_error(logs, error, settings)
         if other is not None:
             raise other from error
         if not isinstance(error, TooLittleMotion):
@@ -384,6 +382,9 @@ def _negative_payload_mass_error(
             return negative_mass_error(logs[part], NegativeMass(of_part.mass, body=moved))
         except (ProblemError, SolveError):
             continue
+    of_reading = negative_mass_error(logs, error, settings.unloaded)
+    if of_reading is not error:
+        return of_reading
     shared = settings.bias == "shared"
     summaries = [log.summary for log in logs]
     return swapped_logs_error(summaries[:loaded], summaries[loaded:], error, shared_offset=shared)

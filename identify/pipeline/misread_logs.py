@@ -19,7 +19,7 @@ from identify.pipeline.check_findings import (
     remedy_text,
     span_findings,
 )
-from identify.pipeline.explanations import rank_explanations, rank_with_small_faults
+from identify.pipeline.explanations import rank_interpretations
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import LogSummary
 from identify.validation import MAX_UNEXPLAINED
@@ -110,22 +110,32 @@ def alternative_interpretation_error(
     for log in logs:
         for finding in span_findings(log.summary, log.offset_steps):
             return MisreadLog(str(fit_error), finding)
-    ranking = rank_with_small_faults(rank_explanations(logs), logs, settings, None)
-    finding = likeliest_explanation_finding(ranking)
+    ranking, scope = rank_interpretations(logs, settings, None)
+    finding = likeliest_explanation_finding(ranking, scope.body, scope.where)
     if finding is None or ranking.best.unexplained > MAX_UNEXPLAINED:
         return None
     return MisreadLog(str(fit_error), finding)
 
 
-def negative_mass_error(logs: Sequence[ScannedLog], fit_error: NegativeMass) -> NegativeMass:
-    """Return the error for a negative mass, with the likeliest wrong sign as its cause."""
-    ranking = rank_with_small_faults(rank_explanations(logs), logs, EstimatorSettings(), None)
+def negative_mass_error(
+    logs: Sequence[ScannedLog], fit_error: NegativeMass, n_unloaded: int = 0
+) -> NegativeMass:
+    """Return the error for a negative mass, with the likeliest wrong sign as its cause.
+
+    Args:
+        logs: all logs of the fit, those of the carrier alone last; or those of the body whose mass
+            is negative.
+        fit_error: of the fit.
+        n_unloaded: how many of the logs, the last ones, are of the carrier alone.
+    """
+    ranking, scope = rank_interpretations(logs, EstimatorSettings(unloaded=n_unloaded), None)
     finding = likeliest_explanation_finding(ranking)
     if finding is None or ranking.best.mass <= 0.0 or ranking.best.unexplained > MAX_UNEXPLAINED:
         return fit_error
     others = distinct_best_explanations(ranking)[1:MAX_NAMED_EXPLANATIONS]
     remedy = ranking.best.remedy if others else remedy_text(ranking.best)
-    advice = f"most likely {ranking.best.text}. {remedy}"
+    where = f" in {scope.where}" if scope.where else ""
+    advice = f"most likely{where} {ranking.best.text}. {remedy}"
     advice += "".join(f" Or {each.text}: {each.remedy}" for each in others)
     return NegativeMass(
         fit_error.mass,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from identify.regressors.log_scan import Progress
 from identify.regressors.log_summary import no_drift
 from identify.signals import Interpretation
 from identify.signals.offset_steps import OffsetStep
+
+T = TypeVar("T")
 
 _ROUNDING_CHECK_ROWS = 2000
 """Number of first rows of a log in which repeated values are counted to detect rounding."""
@@ -145,6 +147,20 @@ def finest_blocks(log: LogSummary) -> Statistics:
     """Return a log's regression statistics by the shortest time blocks available."""
     several = len(np.unique(log.folds.block)) > len(np.unique(log.statistics.block))
     return log.folds if several else log.statistics
+
+
+def split_by_body(logs: Sequence[T], n_unloaded: int) -> list[Sequence[T]]:
+    """Split the logs of a fit, or values of each, into parts that are of one moving body each.
+
+    Args:
+        logs: those of the carrier alone last.
+        n_unloaded: how many those are.
+
+    Returns:
+        All logs; or those of payload and carrier, and those of the carrier alone.
+    """
+    loaded = len(logs) - n_unloaded
+    return [logs[:loaded], logs[loaded:]] if n_unloaded else [logs]
 
 
 def without_small_faults(

@@ -20,7 +20,12 @@ from identify.estimation.random_effects_model import BodyScale, EffectModel, Sen
 from identify.logs.effect_keys import EFFECT_KEYS, FaultSizeSetting
 from identify.logs.log_properties import LogProperties
 from identify.logs.sensors import effect_table
-from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_small_faults
+from identify.pipeline.scanned_log import (
+    ScannedLog,
+    finest_blocks,
+    split_by_body,
+    without_small_faults,
+)
 from identify.pipeline.small_fault_findings import MAX_POINT_DISPLACEMENT
 from identify.signals.transform import band_middle
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, DISPLACED_POINT_P
@@ -108,18 +113,21 @@ def deviance(
     faults: Sequence[Fault] = (),
     samples: float | None = None,
     *,
+    n_unloaded: int = 0,
     too_dense: bool = False,
 ) -> float:
     """Return the deviance of logs: −2 log-likelihood of the wrench plus penalties of all faults.
 
     Args:
-        logs: logs of one body, as they are read.
+        logs: logs of one body, or of a payload on its carrier and of the carrier alone, as they are
+            read.
         small_faults: fitted small faults of the logs' sensors, if any.
         bands: bands of each log that are compared.
         faults: fault of each log that the reading corrects.
         too_dense: whether the body as read is denser than any material.
         samples: effective samples of the logs as read; the deviance of other numbers of
             rows is scaled to them.
+        n_unloaded: how many of the logs, the last ones, are of the carrier alone.
     """
     clean = logs if small_faults is None else without_small_faults(logs, small_faults)
     statistics = [finest_blocks(log.summary) for log in clean]
@@ -127,7 +135,8 @@ def deviance(
     samples_here = float(sum(each.effective_samples.sum() for each in rows))
     samples = samples_here if samples is None else samples
     scale = faults[0].min_wrench_scale(too_dense=too_dense) if faults else 1.0
-    cost = fit_body(rows, scale=scale).cost * samples / samples_here
+    bodies = [fit_body(part, scale=scale) for part in split_by_body(rows, n_unloaded)]
+    cost = sum(body.cost for body in bodies) * samples / samples_here
     if small_faults is not None:
         cost += small_faults.laplace_penalty
         for M, each in zip(small_faults.model.maps(small_faults.eta), rows, strict=True):

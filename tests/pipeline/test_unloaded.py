@@ -12,11 +12,13 @@ from identify.estimation import (
 from identify.estimation.terms import MassBetween
 from identify.inertia import InertialParameters
 from identify.logs import Recording
+from identify.logs.effect_keys import EFFECT_KEYS
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.spatial import Pose
 from identify.validation import ESTIMATE, TRUTH
 from tests.close import assert_close, assert_same_body, body_scale
 from tests.recordings import synthetic_still_recording, with_signals, without_effects
+from tests.slow import mostly_slow
 
 GRIPPER = InertialParameters.from_com(1.5, [0.01, 0.0, 0.05], np.diag([5e-3, 6e-3, 4e-3]))
 PAYLOAD = InertialParameters.from_com(0.6, [0.0, 0.02, 0.15], np.diag([1e-3, 1.2e-3, 0.8e-3]))
@@ -32,6 +34,12 @@ def log(body: InertialParameters, seed: int, noise: Noise = NOISE, **options) ->
         body.phi, rng=rng, duration=10.0, rate_hz=100.0, noise=noise, **options
     )
     return replace(recording, name=f"log {seed}")
+
+
+def few_effects(recording: Recording) -> Recording:
+    """The recording with gains as the only small faults of its sensor: quick to compare."""
+    left_out = dict.fromkeys(EFFECT_KEYS.keys() - {"gain"}, False)
+    return replace(recording, schema={**recording.schema, "effects": left_out})
 
 
 def both(payload: InertialParameters, seed: int, **options) -> tuple[Recording, Recording]:
@@ -152,6 +160,38 @@ def test_swapped_loaded_and_unloaded_logs_are_reported():
     assert "zeroing" not in said.value.message
     with pytest.raises(NegativeMass, match="without zeroing the sensor between them"):
         identify.fit(empty, unloaded=[loaded], bias="shared")
+
+
+def with_other_sign(recording: Recording) -> Recording:
+    return with_signals(recording, torque=-recording.signals["torque"])
+
+
+def with_heavier_end(recording: Recording) -> Recording:
+    """The recording with a second payload from the middle on: its wrench scaled by 1.3."""
+    scale = np.where(np.arange(len(recording)) < len(recording) // 2, 1.0, 1.3)[:, None]
+    loads = {name: scale * recording.signals[name] for name in ("force", "torque")}
+    return with_signals(recording, **loads)
+
+
+LOADED, EMPTY, BOTH = slice(1), slice(1, 2), slice(2)
+FAULTY = {
+    "loaded": (with_other_sign, LOADED, "torque_sign", "log 1", "payload and carrier is 2.1 kg"),
+    "empty": (with_other_sign, EMPTY, "torque_sign", "log 2 (unloaded)", "carrier is 1.5 kg"),
+    "both": (with_other_sign, BOTH, "torque_sign", "", "payload and carrier is 2.1 kg"),
+    "change loaded": (with_heavier_end, LOADED, "body_changed", "log 1", "the body changes"),
+    "change": (with_heavier_end, EMPTY, "body_changed", "log 2 (unloaded)", "the body changes"),
+}
+"""A fault, the logs that have it, and the code, log and text of the finding."""
+
+
+@pytest.mark.parametrize("case", mostly_slow(FAULTY, {"empty", "change"}))
+def test_a_fault_is_found_in_the_logs_that_have_it(case):
+    fault, faulty, code, where, text = FAULTY[case]
+    logs = [few_effects(one) for one in both(PAYLOAD, 1, bias=np.zeros(6))]
+    logs[faulty] = map(fault, logs[faulty])
+    cause = identify.fit(logs[0], unloaded=logs[1]).findings[0]
+    assert (cause.code, cause.severity, cause.where) == (code, "error", where)
+    assert text in cause.text
 
 
 @pytest.mark.slow
