@@ -37,7 +37,7 @@ from identify.design.periodic import harmonics_within
 from identify.design.prediction import PREDICTED_QUANTITIES, information_rate
 from identify.estimation import Estimate
 from identify.inertia import InertialParameters
-from identify.logs import Noise, read_joint_log, synthetic_recording
+from identify.logs import Noise, read_log, synthetic_recording
 from identify.logs.effect_keys import EFFECT_KEYS
 from identify.logs.synthetic import Harmonics, SyntheticMotion
 from identify.reporting.content import make_table, markdown_table
@@ -188,7 +188,7 @@ def arm_trials(arm: generate.Arm, count: int) -> dict[str, list[Trial]]:
             load = generate.Body(float(body.mass), body.com + arm.flange, body.inertia_about_com)
             simulated = generate.simulate(arm, seed, values, load)
             schema = tomllib.loads(generate.schema(arm))
-            logs = [read_joint_log(log, schema) for log in (simulated.loaded, simulated.empty)]
+            logs = [read_log(log, schema) for log in (simulated.loaded, simulated.empty)]
             scale = TorqueScale.known(0.0, len(home))
             fit = fit_payload(*logs, robot=robot, frame="tool0", scale=scale).estimate
             noise = noise or residual_noise(fit, 2.0 * generate.DURATION)

@@ -13,7 +13,7 @@ from experiments.benchmarks.measure import Effort, ReportLine, Spread, race
 from identify.arms import ArmColumns, TorqueScale, scan_arm
 from identify.arms.fitting import solve_arm
 from identify.arms.model import arm_system
-from identify.logs import JointRecording, read_joint_log
+from identify.logs import Recording, read_log
 from identify.robots import RobotModel, read_robot
 
 SAMPLES, RATE_HZ = 300_000, 1000.0
@@ -76,14 +76,14 @@ def run(effort: Effort) -> list[ReportLine]:
     ]
 
 
-def _read_arm(arm: str) -> tuple[RobotModel, JointRecording]:
-    log = read_joint_log(_ARMS / arm / "empty.parquet", _ARMS / arm / "schema.toml")
-    return read_robot(_ARMS / arm / "arm.urdf", log.names, gravity=log.gravity), log
+def _read_arm(arm: str) -> tuple[RobotModel, Recording]:
+    log = read_log(_ARMS / arm / "empty.parquet", _ARMS / arm / "schema.toml")
+    return read_robot(_ARMS / arm / "arm.urdf", log.joints.names, gravity=log.gravity), log
 
 
-def _with_random_motion(log: JointRecording, count: int) -> JointRecording:
+def _with_random_motion(log: Recording, count: int) -> Recording:
     """Replace the rows of a log by a random Fourier series of `count` samples at 1 kHz."""
-    rng, n, time = np.random.default_rng(0), len(log.names), np.arange(count) / RATE_HZ
+    rng, n, time = np.random.default_rng(0), len(log.joints.names), np.arange(count) / RATE_HZ
     frequencies, sizes = rng.uniform(0.05, 0.6, (5, n)), 0.3 * rng.normal(size=(5, n))
     q = np.zeros((count, n))
     for frequency, size in zip(frequencies, sizes, strict=True):

@@ -22,7 +22,7 @@ from identify.arrays import Phi
 from identify.errors import LogError, ProblemError
 from identify.estimation.estimate import Estimate
 from identify.estimation.settings import IntervalRoute
-from identify.logs import JointRecording
+from identify.logs import Recording
 from identify.regressors import LinearSystem, Statistics, join_logs
 from identify.robots import RobotModel
 
@@ -112,14 +112,14 @@ class ArmFit:
 
 
 def fit_arm(
-    logs: JointRecording | Sequence[JointRecording],
+    logs: Recording | Sequence[Recording],
     robot: RobotModel,
     *,
     cutoff_hz: float | None = None,
     friction: Friction = "shared",
     interval: IntervalRoute | None = None,
     scale: TorqueScale | None = None,
-    held_out: Sequence[JointRecording] = (),
+    held_out: Sequence[Recording] = (),
 ) -> ArmFit:
     """Fit links, rotor inertias and friction of an arm to logs of its joints.
 
@@ -142,7 +142,7 @@ def fit_arm(
         LogError: a log is given twice, is too short, or no joint moves in it.
         SolveError: the solver failed, or its solution is not proved.
     """
-    used = [logs] if isinstance(logs, JointRecording) else list(logs)
+    used = [logs] if isinstance(logs, Recording) else list(logs)
     columns, scans = scan_logs([*used, *held_out], robot, cutoff_hz)
     statistics = join_logs([scan.statistics for scan in scans[: len(used)]])
     runs = runs_of(len(used), friction)
@@ -168,7 +168,7 @@ def fit_arm(
 
 
 def scan_logs(
-    logs: Sequence[JointRecording],
+    logs: Sequence[Recording],
     robot: RobotModel,
     cutoff_hz: float | None,
     arm: SavedArm | None = None,
@@ -183,14 +183,15 @@ def scan_logs(
     if not logs:
         raise ProblemError("a fit of an arm needs at least one log")
     for log in logs:
-        if log.names != robot.joints:
+        names = log.joint_axes.names
+        if names != robot.joints:
             raise ProblemError(
-                f"{log.name}: its joints are {', '.join(log.names)}; those of the robot "
+                f"{log.name}: its joints are {', '.join(names)}; those of the robot "
                 f"{', '.join(robot.joints)}. Read the model with the joints of the log: "
-                "read_robot(path, log.names)"
+                "read_robot(path, log.joints.names)"
             )
     require_distinct(logs)
-    columns = ArmColumns.of(robot, logs[0].motor_per_joint)
+    columns = ArmColumns.of(robot, logs[0].joint_axes.motor_per_joint)
     if arm is not None:
         columns = replace(columns, base=arm.base_of(robot))
         if arm.statistics.layout != columns.layout:
@@ -201,7 +202,7 @@ def scan_logs(
     return columns, [scan_arm(log, columns, cutoff_hz) for log in logs]
 
 
-def require_distinct(logs: Sequence[JointRecording | ArmLog], fitted: Sequence[str] = ()) -> None:
+def require_distinct(logs: Sequence[Recording | ArmLog], fitted: Sequence[str] = ()) -> None:
     """Raise unless all logs differ, and from those of a fitted arm, by their sha256.
 
     Raises:

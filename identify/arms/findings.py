@@ -11,7 +11,7 @@ from identify.arms.model_findings import model_findings
 from identify.arms.rows import joint_segments
 from identify.findings import Finding
 from identify.inertia import check_consistency
-from identify.logs import JointRecording
+from identify.logs import Recording
 from identify.robots import RobotModel
 
 _IMPOSSIBLE_MARGIN = -1e-3
@@ -32,7 +32,7 @@ _MIN_SHARED_ROWS = 0.5
 
 
 def arm_findings(
-    logs: Sequence[JointRecording],
+    logs: Sequence[Recording],
     robot: RobotModel,
     *,
     loaded: int = 0,
@@ -63,7 +63,7 @@ def arm_findings(
     return (*findings, *_impossible_links(robot))
 
 
-def _same_run(logs: Sequence[JointRecording], loaded: int) -> Iterator[Finding]:
+def _same_run(logs: Sequence[Recording], loaded: int) -> Iterator[Finding]:
     """Yield a finding for logs with and without the load that have rows in common."""
     rows = [_moving_rows(log) for log in logs]
     for i, j in product(range(loaded), range(loaded, len(logs))):
@@ -81,18 +81,19 @@ def _same_run(logs: Sequence[JointRecording], loaded: int) -> Iterator[Finding]:
             )
 
 
-def _moving_rows(log: JointRecording) -> set[bytes]:
+def _moving_rows(log: Recording) -> set[bytes]:
     """Return positions and efforts of the samples of a log that are not those before."""
-    if log.effort is None:
+    n, effort = len(log.joint_axes.names), log.signals.get("effort")
+    if effort is None:
         return set()
-    rows = np.concatenate((log.position, log.effort), axis=1).astype(np.float32)
-    moves = np.any(np.diff(rows[:, : len(log.names)], axis=0) != 0.0, axis=1)
+    rows = np.concatenate((log.signals["joint_position"], effort), axis=1).astype(np.float32)
+    moves = np.any(np.diff(rows[:, :n], axis=0) != 0.0, axis=1)
     return {row.tobytes() for row in rows[1:][moves]}
 
 
-def _constant_efforts(log: JointRecording) -> Iterator[Finding]:
+def _constant_efforts(log: Recording) -> Iterator[Finding]:
     """Yield a finding for each joint whose effort does not change while it moves."""
-    segment = max(joint_segments(log), key=len)
+    segment, names = max(joint_segments(log), key=len), log.joint_axes.names
     effort, position = segment.signals["effort"], segment.signals["joint_position"]
     constant = np.ptp(effort, axis=0) <= _MAX_CONSTANT_RANGE * np.abs(effort).max(axis=0)
     for j in np.flatnonzero(constant & (np.ptp(position, axis=0) > 0.0)).tolist():
@@ -100,7 +101,7 @@ def _constant_efforts(log: JointRecording) -> Iterator[Finding]:
         yield Finding(
             "effort_constant",
             "error",
-            f"the effort of {log.names[j]} is {value:.4g} in all rows while the joint moves.",
+            f"the effort of {names[j]} is {value:.4g} in all rows while the joint moves.",
             "Name the columns of measured torques or currents in [joints] effort, or log again "
             "with a driver that fills them in.",
             {"effort": value},
@@ -108,7 +109,7 @@ def _constant_efforts(log: JointRecording) -> Iterator[Finding]:
         )
 
 
-def _opposite_velocities(log: JointRecording) -> Iterator[Finding]:
+def _opposite_velocities(log: Recording) -> Iterator[Finding]:
     """Yield a finding for each joint whose logged velocity runs against its positions."""
     segment = max(joint_segments(log), key=len)
     step = max(1, round(_VELOCITY_WINDOW_S * segment.rate_hz))
@@ -119,7 +120,7 @@ def _opposite_velocities(log: JointRecording) -> Iterator[Finding]:
     sizes = np.linalg.norm(dq, axis=0) * np.linalg.norm(dv, axis=0)
     correlations = np.sum(dq * dv, axis=0) / np.where(sizes > 0.0, sizes, 1.0)
     for j in np.flatnonzero(correlations < _MAX_OPPOSITE_CORRELATION).tolist():
-        name = log.names[j]
+        name = log.joint_axes.names[j]
         yield Finding(
             "joint_sign",
             "error",

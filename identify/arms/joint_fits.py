@@ -19,7 +19,7 @@ from identify.arms.equations import ArmEquations
 from identify.arms.model import arm_space
 from identify.arms.rows import joint_segments, smooth_motion
 from identify.arrays import Array, Flags
-from identify.logs import JointRecording
+from identify.logs import Recording
 from identify.robots import RobotModel, torque_regressor
 from identify.signals.differentiator import Differentiator
 
@@ -76,20 +76,20 @@ class ArmPoints:
 
 
 def arm_points(
-    log: JointRecording, columns: ArmColumns, cutoff_hz: float, load: str | None = None
+    log: Recording, columns: ArmColumns, cutoff_hz: float, load: str | None = None
 ) -> ArmPoints:
     """Smooth the longest segment of a log, at most its first samples.
 
     Raises:
         LogError: the log has no effort, or is too short.
     """
-    segment = max(joint_segments(log), key=len)
+    segment, still_below = max(joint_segments(log), key=len), log.joint_axes.still_below
     smooth = Differentiator.design(segment.rate_hz, cutoff_hz)
     count, half = min(len(segment), _MAX_SMOOTHED_SAMPLES), smooth.half_window
     effort = smooth.apply(segment.signals["effort"][:count], 0)
     motion = smooth_motion(segment, slice(half, count - half), cutoff_hz)._replace(effort=effort)
-    judged = (np.abs(motion.v) > log.still_below).mean(axis=0) >= _MIN_MOVING_SHARE
-    return ArmPoints(log.name, columns, motion, log.still_below, judged, load)
+    judged = (np.abs(motion.v) > still_below).mean(axis=0) >= _MIN_MOVING_SHARE
+    return ArmPoints(log.name, columns, motion, still_below, judged, load)
 
 
 class JointFit(NamedTuple):

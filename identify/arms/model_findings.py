@@ -13,7 +13,7 @@ from identify.arms.joint_fits import ArmPoints, JointFit, arm_points, fit_fricti
 from identify.arms.rows import ARM_CUTOFF_HZ
 from identify.arms.torque_timing import torque_timing
 from identify.findings import Finding
-from identify.logs import JointRecording
+from identify.logs import Recording
 from identify.robots import RobotModel
 
 _LARGE_TORQUE_ERROR = 0.1
@@ -76,7 +76,7 @@ class _JudgedLog(NamedTuple):
 
 
 def model_findings(
-    logs: Sequence[JointRecording],
+    logs: Sequence[Recording],
     robot: RobotModel,
     frame: str | None,
     loaded: int,
@@ -91,7 +91,7 @@ def model_findings(
         loaded: number of logs with the load.
         cutoff_hz: highest frequency that is used [Hz]; 8 Hz if not given.
     """
-    columns, judged = ArmColumns.of(robot, logs[0].motor_per_joint), []
+    columns, judged = ArmColumns.of(robot, logs[0].joint_axes.motor_per_joint), []
     for number, log in enumerate(logs):
         load = frame if number < loaded else None
         points = arm_points(log, columns, cutoff_hz or ARM_CUTOFF_HZ, load)

@@ -25,7 +25,7 @@ from identify.estimation.priors.prior import BALL
 from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import Finding
-from identify.logs import JointRecording
+from identify.logs import Recording
 from identify.regressors import LinearSystem, Statistics, join_logs
 from identify.robots import RobotModel
 
@@ -77,8 +77,8 @@ class PayloadFit:
 
 
 def fit_payload(
-    loaded: JointRecording | Sequence[JointRecording],
-    unloaded: JointRecording | Sequence[JointRecording] = (),
+    loaded: Recording | Sequence[Recording],
+    unloaded: Recording | Sequence[Recording] = (),
     *,
     robot: RobotModel,
     frame: str,
@@ -117,8 +117,8 @@ def fit_payload(
         ModelError: the URDF has no such frame, or it is fixed to the base.
         SolveError: the solver failed, or its solution is not proved.
     """
-    with_load = [loaded] if isinstance(loaded, JointRecording) else list(loaded)
-    without = [unloaded] if isinstance(unloaded, JointRecording) else list(unloaded)
+    with_load = [loaded] if isinstance(loaded, Recording) else list(loaded)
+    without = [unloaded] if isinstance(unloaded, Recording) else list(unloaded)
     _require_runs(with_load, without, arm)
     robot.moving_frame(frame)
     columns, logs = scan_logs([*with_load, *without], robot, cutoff_hz, arm)
@@ -224,7 +224,7 @@ def _negative_mass(
 
 
 def _require_runs(
-    loaded: Sequence[JointRecording], unloaded: Sequence[JointRecording], arm: SavedArm | None
+    loaded: Sequence[Recording], unloaded: Sequence[Recording], arm: SavedArm | None
 ) -> None:
     """Raise unless the logs and the arm are enough to tell the load from the arm."""
     if not loaded:

@@ -13,7 +13,7 @@ from scipy.fft import prev_fast_len
 from identify.arms.columns import ArmColumns, JointMotion, joint_columns
 from identify.arrays import Array, Flags, Indices
 from identify.errors import LogError
-from identify.logs import JointRecording
+from identify.logs import Recording
 from identify.regressors import Statistics
 from identify.regressors.accumulation import statistics_of_blocks
 from identify.regressors.statistics import MAX_FACTOR_BYTES
@@ -80,7 +80,7 @@ class _Span(NamedTuple):
     step: int
 
 
-def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None = None) -> ArmLog:
+def scan_arm(log: Recording, columns: ArmColumns, cutoff_hz: float | None = None) -> ArmLog:
     """Summarise a log of joints in one pass.
 
     Samples at which a joint moves more slowly than `still_below` are removed from its equation
@@ -94,7 +94,7 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
     Raises:
         LogError: the log has no effort, is too short, or no joint moves.
     """
-    segments = joint_segments(log)
+    still_below, segments = log.joint_axes.still_below, joint_segments(log)
     longest, total = max(segments, key=len), sum(map(len, segments))
     rate = longest.rate_hz
     default = min(ARM_CUTOFF_HZ, rate / 10.0)
@@ -108,7 +108,7 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
     for segment in segments:
         for span in _spans(segment, cutoff, seconds):
             motion = smooth_motion(segment, span.samples, cutoff)
-            moves = np.abs(motion.v) > log.still_below
+            moves = np.abs(motion.v) > still_below
             fastest = max(fastest, float(np.abs(motion.v).max()))
             sums = _masked_sums(columns, motion, moves, span.step)
             blocks += _block_rows(columns, sums, span, segment.rate_hz, cutoff)
@@ -117,7 +117,7 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
             samples, moving = samples + len(moves), moving + moves.sum(axis=0)
     if not moving.any():
         raise LogError(
-            f"{log.name}: no joint is faster than {np.max(log.still_below):.3g} rad/s anywhere, "
+            f"{log.name}: no joint is faster than {np.max(still_below):.3g} rad/s anywhere, "
             f"the fastest moves at {fastest:.2g} rad/s: move the arm, check `unit` of [joints] and "
             "`time_unit` of [log], or lower `still_below` of [joints]"
         )
@@ -141,10 +141,10 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
     )
 
 
-def joint_segments(log: JointRecording) -> list[EvenSegment]:
+def joint_segments(log: Recording) -> list[EvenSegment]:
     """Cut a log into segments on an even clock, with position, velocity and torque."""
     joined = on_one_clock(log)
-    if joined.effort is None:
+    if "effort" not in joined.signals:
         raise LogError(f"{log.name}: has no effort; name its columns in [joints] effort")
     return even_segments_of(log.name, joined.time, joined.signals)
 

@@ -45,7 +45,7 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
         for log in dataset_logs("stars"):
             recording = read_log(log.path, log.schema)
         (arm,) = dataset_logs("tx40")
-        recording = read_joint_log(arm.path, arm.schema)
+        recording = read_log(arm.path, arm.schema)
 
     Raises:
         DatasetError: as `dataset_path`.

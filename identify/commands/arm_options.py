@@ -12,7 +12,7 @@ from identify.commands.command import Number, UsageError, option
 
 if TYPE_CHECKING:
     from identify.arms import TorqueScale
-    from identify.logs import JointRecording
+    from identify.logs import Recording
     from identify.robots import RobotModel
 
 _LOGGER = logging.getLogger(__name__)
@@ -110,20 +110,20 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def read_joint_logs(logs: Sequence[Path], schema: Path) -> list[JointRecording]:
+def read_joint_logs(logs: Sequence[Path], schema: Path) -> list[Recording]:
     """Read the joints of logs by the `[joints]` of a schema."""
-    from identify.logs import load_schema, read_joint_log
+    from identify.logs import load_schema, read_log
 
     loaded = load_schema(schema)
     recordings = []
     for log in logs:
         _LOGGER.info("reading %s", log)
-        recordings.append(read_joint_log(log, loaded))
+        recordings.append(read_log(log, loaded, "joints"))
     return recordings
 
 
 def read_robot_of(
-    path: Path, recording: JointRecording, gravity: tuple[float, float, float] | None = None
+    path: Path, recording: Recording, gravity: tuple[float, float, float] | None = None
 ) -> RobotModel:
     """Read the robot with the joints of a log, and its gravity unless another one is given.
 
@@ -132,7 +132,7 @@ def read_robot_of(
     """
     from identify.robots import read_robot
 
-    robot = read_robot(path, recording.names, gravity=gravity or recording.gravity)
+    robot = read_robot(path, recording.joint_axes.names, gravity=gravity or recording.gravity)
     robot.require_inertias()
     return robot
 

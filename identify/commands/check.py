@@ -66,9 +66,9 @@ class Check(Command):
         schema = load_schema(self.schema)
         with stages_on_terminal():
             check = check_logs(
-                [open_log(log, schema) for log in self.logs],
+                [open_log(log, schema, "wrench") for log in self.logs],
                 FitSettings(mass=self.mass, gravity=self.gravity),
-                unloaded=[open_log(log, schema) for log in self.unloaded],
+                unloaded=[open_log(log, schema, "wrench") for log in self.unloaded],
             )
         return Outcome(
             lines=check_lines(check),

@@ -97,7 +97,7 @@ class Compensate(Command):
         from identify.logs.log_writing import ColumnsOutsideSchema, write_chunks
         from identify.pipeline import compensate_log
 
-        source = open_log(self.log, self.schema)
+        source = open_log(self.log, self.schema, "wrench")
         recording = source if isinstance(source, Recording) else source.recording
         compensated = compensate_log(
             source,

@@ -204,7 +204,7 @@ class Fit(FitArguments):
         def read(logs: Sequence[Path]) -> Iterator[Recording | LogFile]:
             for log in logs:
                 _LOGGER.info("reading %s", log)
-                yield open_log(log, schema)
+                yield open_log(log, schema, "wrench")
 
         return fit(
             list(read(self.input.logs)),

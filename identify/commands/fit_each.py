@@ -189,7 +189,7 @@ def _result_row(job: LogJob, batch: BatchFitSettings) -> Row:
 
 def _fit_and_write(job: LogJob, batch: BatchFitSettings) -> Row:
     """Fit a log, write its files, and return the result columns of its row."""
-    recording = read_log(job.path, batch.schema)
+    recording = read_log(job.path, batch.schema, "wrench")
     read = {str(source.path.absolute()): source.sha256 for source in recording.sources}
     if job.files and read != dict(job.files):
         raise LogError(f"{job.path}: changed during the run; fit again", path=job.path)

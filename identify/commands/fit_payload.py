@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from identify.arms import ArmLog
     from identify.inertia import InertialParameters
-    from identify.logs import JointRecording
+    from identify.logs import Recording
     from identify.pipeline.payload import PayloadResult
     from identify.robots import RobotModel
 
@@ -176,7 +176,7 @@ def _lines(result: PayloadResult, truth: InertialParameters | None) -> Iterator[
 
 
 def log_lines(
-    recordings: Sequence[JointRecording],
+    recordings: Sequence[Recording],
     logs: Sequence[ArmLog],
     robot: RobotModel,
     loaded: int | None = None,
@@ -185,8 +185,8 @@ def log_lines(
     for number, (recording, log) in enumerate(zip(recordings, logs, strict=True)):
         kind = "" if loaded is None or number < loaded else " (unloaded)"
         yield (
-            f"Read: {log.name}{kind}, {recording.rows} rows, {recording.time[-1]:.3g} s at "
-            f"{log.rate_hz:.4g} Hz; {len(recording.names)} joints, cut-off {log.cutoff_hz:.3g} Hz."
+            f"Read: {log.name}{kind}, {recording.rows} rows, {recording.end_time:.3g} s at "
+            f"{log.rate_hz:.4g} Hz; {len(robot.joints)} joints, cut-off {log.cutoff_hz:.3g} Hz."
         )
     if robot.locked:
         positions = ", ".join(f"{name} at {value:g}" for name, value in robot.locked.items())

@@ -85,7 +85,7 @@ def _rows_from(log: Path, schema: Schema, read: int) -> tuple[Recording, int]:
     """Return a log's rows (of a long log only unread rows), and their total number."""
     from identify.logs import Recording, open_log
 
-    source = open_log(log, schema)
+    source = open_log(log, schema, "wrench")
     if not isinstance(source, Recording):
         rows = source.reader()(max(0, read - _MAX_REREAD_ROWS), len(source), 0).recording
         return rows, len(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from identify.commands.output import stages_on_terminal
 from identify.errors import IdentifyError
 
 if TYPE_CHECKING:
-    from identify.logs import JointRecording
+    from identify.logs import Recording
     from identify.robots import RobotModel
 
 _TCP_QUESTION = (
@@ -112,17 +113,16 @@ class Init(Command):
     def _check(self) -> Outcome:
         """Read the log with the drafted schema, and check it."""
         from identify.commands.check import check_lines
-        from identify.logs import load_schema, open_log, read_joint_log
+        from identify.logs import Recording, open_log
         from identify.pipeline import check_logs
 
         action = "read"
         try:
-            if load_schema(self.output).has_joints_only:
-                joints = read_joint_log(self.log, self.output)
-                known = {"joints": joints.names, "rows": len(joints)}
-                return Outcome(lines=_joint_lines(joints), document=lambda: known)
             with stages_on_terminal():
                 log = open_log(self.log, self.output)
+                if isinstance(log, Recording) and log.joints is not None:
+                    known = {"joints": log.joints.names, "rows": len(log)}
+                    return Outcome(lines=_joint_lines(log), document=lambda: known)
                 action = "checked"
                 check = check_logs([log])
         except IdentifyError as error:
@@ -139,20 +139,20 @@ def _read_robot(path: Path, folder: Path) -> RobotModel:
     return replace(read_robot(path), path=Path(relpath(path, folder)))
 
 
-def _joint_lines(log: JointRecording) -> Iterator[str]:
+def _joint_lines(log: Recording) -> Iterator[str]:
     """Format rows and rate of a log of joints, and the range of each joint."""
     from identify.reporting.content import make_table, terminal_lines
 
-    rate = (len(log) - 1) / log.time[-1]
+    names, rate = log.joint_axes.names, (len(log) - 1) / (log.end_time or math.inf)
     yield (
-        f"Read: {log.name}, {log.rows} rows, {log.time[-1]:.3g} s at {rate:.4g} Hz; "
-        f"{len(log.names)} joints, with {', '.join(log.signals).replace('joint_', '')}."
+        f"Read: {log.name}, {log.rows} rows, {log.end_time:.3g} s at {rate:.4g} Hz; "
+        f"{len(names)} joints, with {', '.join(log.signals).replace('joint_', '')}."
     )
-    ranges = [(log.position, "Position [rad, m]"), (log.effort, "Effort [N m, N]")]
-    shown = [(values, head) for values, head in ranges if values is not None]
+    heads = {"joint_position": "Position [rad, m]", "effort": "Effort [N m, N]"}
+    shown = [(log.signals[name], head) for name, head in heads.items() if name in log.signals]
     rows = [
         (name, *(f"{values[:, k].min():.3g} … {values[:, k].max():.3g}" for values, _ in shown))
-        for k, name in enumerate(log.names)
+        for k, name in enumerate(names)
     ]
     yield from terminal_lines(make_table(("Joint", *(head for _, head in shown)), rows))
     yield "Fit it with the model of the arm: `identify fit --robot`, or `identify fit-arm`."

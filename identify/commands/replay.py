@@ -70,7 +70,7 @@ class ReplayCommand(Command):
         truth = others[0].parameters if others else None
         with stages_on_terminal(shown=not self.quiet):
             _LOGGER.info("reading %s", self.log)
-            recording = read_log(self.log, load_schema(self.schema))
+            recording = read_log(self.log, load_schema(self.schema), "wrench")
             _LOGGER.info("replaying")
             replay = replay_log(
                 recording,

@@ -1,7 +1,3 @@
-from identify.logs.joint_recording import (
-    JointRecording as JointRecording,
-    read_joint_log as read_joint_log,
-)
 from identify.logs.log_file import (
     LogFile as LogFile,
     open_log as open_log,
@@ -11,6 +7,7 @@ from identify.logs.recording import Recording as Recording
 from identify.logs.recording_parts import (
     DroppedRows as DroppedRows,
     Imu as Imu,
+    JointAxes as JointAxes,
     SourceFile as SourceFile,
     Stream as Stream,
 )

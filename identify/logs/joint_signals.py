@@ -26,7 +26,7 @@ _LIMIT_EXCESS = 1.5
 
 
 def joint_signals(valid_rows: Mapping[SignalGroup, Table], joints: JointsTable) -> dict[str, Array]:
-    """Return the signals of joints by their names in a `JointRecording`, in SI."""
+    """Return the signals of joints by their names in a `Recording`, in SI."""
     signals: dict[str, Array] = {}
     if "joints" in valid_rows:
         logged = valid_rows["joints"]

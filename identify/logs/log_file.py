@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from identify.arrays import Array
+from identify.documents import lookup
 from identify.files import digest, require_file
 from identify.logs.convert import convert_signals, with_zero_wrench
 from identify.logs.log_sources import plan_sources, with_defects_marked
@@ -121,13 +124,13 @@ class LogFile:
         return replace(self.recording, rows=self.rows, dropped=counts.dropped)
 
 
-def read_log(log: LogLike, schema: SchemaLike) -> Recording:
-    """Read a log by its schema.
+def read_log(log: LogLike, schema: SchemaLike, sensor: str | None = None) -> Recording:
+    """Read a log by its schema: motion and wrench of a body, or positions and efforts of joints.
 
     Units, order and signs become those of the toolkit: SI, quaternions [x, y, z, w] of R_WB, the
-    wrench that acts on the body. Time starts at zero at the first row kept. Rows with NaN, infinite
-    or empty fields, masked entries, and a last row cut short, are left out and counted; nothing is
-    filled in.
+    wrench that acts on the body, positions and efforts of joints rather than motors. Time starts at
+    zero at the first row kept. Rows with NaN, infinite or empty fields, masked entries, and a last
+    row cut short, are left out and counted; nothing is filled in.
 
     Args:
         log: a file (CSV and other delimited text, also `.gz`; Parquet; NPZ), or the folder of the
@@ -135,29 +138,55 @@ def read_log(log: LogLike, schema: SchemaLike) -> Recording:
             or a mapping of names to arrays of shape (n,), or (n, k) with columns `"a[0]"` and so
             on. Its name is "table" and its sha256 that of the columns in use.
         schema: the schema, its file, or a mapping of its keys.
+        sensor: what is read, "wrench" or "joints"; by default the joints of a schema that has
+            nothing else, and the wrench with its motion of any other.
 
     Raises:
-        SchemaError: the schema is not one.
+        SchemaError: the schema is not one, or has no such sensor.
         MissingFile: the log, one of its files or the schema does not exist.
-        MissingColumn: the schema names a column that the log does not have.
-        LogError: the log is not what the schema says; the message has the file, row and column.
+        MissingColumn: the schema names a column, or a joint, that the log does not have.
+        LogError: the log is not what the schema says, or its effort is zero in all rows; the
+            message has the file, row and column.
     """
-    return Recording(**read_fields(log, schema))
+    schema = load_schema(schema)
+    return lookup(_READERS, sensor or schema.sensor, "sensor")(log, schema)
 
 
-def open_log(log: str | PathLike[str], schema: SchemaLike) -> Recording | LogFile:
-    """Open a log: a long log in one file as `LogFile`, any other one as `read_log` does.
+def open_log(
+    log: str | PathLike[str], schema: SchemaLike, sensor: str | None = None
+) -> Recording | LogFile:
+    """Open a log: a long wrench log in one file as `LogFile`, any other one as `read_log` does.
 
     Args:
         log: the file, or the folder of the files.
         schema: what its columns mean.
+        sensor: as of `read_log`.
 
     Raises:
         IdentifyError: as `read_log`; of a long log that is opened, later too.
     """
     schema, path = load_schema(schema), Path(log)
-    require_body_signals(schema)
-    return _open_long_log(path, schema) or read_log(path, schema)
+    read = lookup(_READERS, sensor or schema.sensor, "sensor")
+    if read is _read_wrench:
+        require_body_signals(schema)
+        return _open_long_log(path, schema) or read(path, schema)
+    return read(path, schema)
+
+
+def _read_wrench(log: LogLike, schema: Schema) -> Recording:
+    return Recording(**read_fields(log, schema))
+
+
+def _read_joints(log: LogLike, schema: Schema) -> Recording:
+    from identify.logs.joint_log import read_joints  # which few logs need
+
+    return read_joints(log, schema)
+
+
+_READERS: Mapping[str, Callable[[LogLike, Schema], Recording]] = MappingProxyType(
+    {"wrench": _read_wrench, "joints": _read_joints}
+)
+"""Readers of logs by sensor."""
 
 
 def _open_long_log(path: Path, schema: Schema) -> LogFile | None:

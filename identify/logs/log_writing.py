@@ -101,6 +101,7 @@ def write_chunks(
 
 
 def _with_logged_motion(recording: Recording, path: Path) -> Recording:
+    recording.require_wrench()
     if recording.streams:
         raise LogError(
             f"{path}: the recording has streams with clocks of their own, and a file has one: "

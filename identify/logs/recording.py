@@ -20,6 +20,7 @@ from identify.logs.recording_parts import (
     DroppedRows,
     Frame,
     Imu,
+    JointAxes,
     SourceFile,
     Stream,
     describe_rows,
@@ -49,11 +50,19 @@ class Recording:
       taken at Bo for "body" and "world", at the sensor's origin for "sensor"; with an `X_BS` a
       wrench in "world" axes is taken there.
 
+    A log of a robot's joints has in their place, each of shape (n, joints) in the order of
+    `joints.names`:
+
+    - `joint_position`: q [rad], of prismatic joints [m];
+    - `joint_velocity`: its derivative as logged [rad/s, m/s], if the log has it;
+    - `effort`: τ that drives the joints [N m, N], as in τ = M q̈ + …, with friction and the inertia
+      of rotors in it, if the log has it.
+
     Attributes:
         name: short name of the log, for tables and plots.
         time: time of each row [s], not decreasing, the first zero, shape (n,); None where every row
             is a static pose.
-        signals: the arrays above, of the rows of the wrench.
+        signals: the arrays above, of the rows of the wrench or of the joints.
         frames: axes each group of signals is expressed in: keys "twist", "acceleration", "wrench"
             where the group is present.
         acceleration_kind: what `linear_acceleration` is: "classical" (d²p/dt²), "spatial"
@@ -67,7 +76,7 @@ class Recording:
             turned into them, or after.
         compensated: mass [kg] and first moment about Bo in B [kg m] of the body whose weight the
             controller subtracted from the wrench, and which is added back; empty without one.
-        gravity: g in W [m/s²], shape (3,).
+        gravity: g in W [m/s²], of joints in the axes of the robot's base, shape (3,).
         sources: the files, with their sha256; empty for a log in memory.
         sha256: digest of the content: of the file, of the files' digests in order, or of the
             columns in use of a log in memory.
@@ -82,6 +91,7 @@ class Recording:
             has the pose; None for other attitudes.
         body_frame: name of B, and pose of the flange in it. With a tool point X_BT the log has the
             motion of that point, which was transferred to B, the flange.
+        joints: axes of a robot's joints, if the log is of them; None for one of a wrench.
     """
 
     name: str
@@ -105,6 +115,7 @@ class Recording:
     body_frame: BodyFrame = field(default_factory=BodyFrame)
     imu: Imu | None = None
     attitude_coordinates: Array | None = None
+    joints: JointAxes | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
@@ -235,12 +246,51 @@ class Recording:
         """Whether every row is a static pose (no time)."""
         return self.time is None
 
+    @property
+    def sensor(self) -> str:
+        """Sensor of the log: "joints" or "wrench"."""
+        return "wrench" if self.joints is None else "joints"
+
+    @property
+    def joint_axes(self) -> JointAxes:
+        """Axes of the joints of a log of joints.
+
+        Raises:
+            LogError: the log is of a wrench.
+        """
+        if self.joints is None:
+            raise LogError(
+                f"{self.name}: expected a log of a robot's joints, got one of a wrench; read its "
+                '[joints] with read_log(log, schema, sensor="joints")'
+            )
+        return self.joints
+
+    def require_wrench(self) -> None:
+        """Raise unless the log is of a body's motion and wrench.
+
+        Raises:
+            LogError: the log is of a robot's joints.
+        """
+        if self.joints is not None:
+            raise LogError(
+                f"{self.name}: expected a log of a wrench, got one of a robot's joints, which "
+                "identify.arms fits; read the wrench of a schema that has it with "
+                'read_log(log, schema, sensor="wrench")'
+            )
+
+    @property
+    def end_time(self) -> float:
+        """Time of the last row [s]; zero if every row is a static pose."""
+        return 0.0 if self.time is None else float(self.time[-1])
+
     def __len__(self) -> int:
-        return len(self.signals["force"])
+        return len(next(iter(self.signals.values()))) if self.time is None else len(self.time)
 
     def __repr__(self) -> str:
-        """Return name, rows, time span, rate and signals as a text."""
+        """Return name, joints, rows, time span, rate and signals as a text."""
         rows = f"{len(self)} static poses" if self.time is None else describe_rows(self.time)
+        if self.joints is not None:
+            rows = f"{len(self.joints.names)} joints, {rows}"
         dropped = f", {self.dropped.total} dropped" if self.dropped.total else ""
         streams = "".join(f"; {stream!r}" for stream in self.streams)
         return f"Recording({self.name!r}, {rows}{dropped}: {', '.join(self.signals)}{streams})"
@@ -267,11 +317,13 @@ def recording_of_frame(recording: Recording, X_BC: Pose) -> Recording:
 def _unpickle(*values: Any) -> Recording:
     """Restore a pickled recording with read-only arrays."""
     recording = Recording(*values)
+    joints = recording.joints
     for array in (
         *recording.signals.values(),
         recording.time,
         recording.gravity,
         recording.attitude_coordinates,
+        *(() if joints is None else (joints.still_below, joints.motor_per_joint)),
     ):
         if array is not None:
             array.flags.writeable = False

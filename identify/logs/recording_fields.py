@@ -42,7 +42,7 @@ LogLike: TypeAlias = "str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame 
 
 
 class LogContent(NamedTuple):
-    """Content of a log: fields common to all kinds of recordings, and its rows by clock."""
+    """Content of a log: fields common to the recordings of all sensors, and its rows by clock."""
 
     path: Path
     recording_fields: dict[str, Any]
@@ -117,11 +117,11 @@ def require_body_signals(schema: Schema) -> None:
     Raises:
         SchemaError: it has those of joints alone.
     """
-    if schema.has_joints_only:
+    if schema.sensor == "joints":
         raise SchemaError(
             "the schema has [joints] and neither [wrench] nor [pose]: `identify fit` with --robot "
             "arm.urdf, and `identify fit-arm`, fit joint torques; in Python "
-            "identify.logs.read_joint_log reads them"
+            "identify.read_log(log, schema) reads them"
         )
 
 

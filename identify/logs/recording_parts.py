@@ -1,4 +1,4 @@
-"""Parts of a `Recording`: source files, streams, IMU pose, and counts of dropped rows."""
+"""Parts of a `Recording`: sources, streams, IMU pose, axes of joints, counts of dropped rows."""
 
 from __future__ import annotations
 
@@ -61,6 +61,23 @@ class Imu:
     fitted: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class JointAxes:
+    """Axes of a robot's joints, in the order of which a `Recording` has their signals.
+
+    Attributes:
+        names: of the n joints.
+        still_below: speed of each joint below which its rows are ignored, because friction and
+            stiction cannot be distinguished [rad/s, m/s], shape (n,).
+        motor_per_joint: the matrix R from positions of joints to those of motors, shape (n, n);
+            None if the log is of the joints themselves.
+    """
+
+    names: tuple[str, ...]
+    still_below: Array
+    motor_per_joint: Array | None = None
+
+
 def _read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
@@ -69,7 +86,7 @@ def _read_only(array: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stream:
-    """Signals of a recording whose rows are not those of the wrench; arrays are read-only.
+    """Signals of a recording whose rows are not those of its own clock; arrays are read-only.
 
     Attributes:
         name: what it holds, for messages: a group of signals, or several.

@@ -67,7 +67,7 @@ class Schema(DocumentTable):
         _check_clocks(self, spell)
         _check_joints(self)
         _check_robot(self)
-        if self.has_joints_only:
+        if self.sensor == "joints":
             return self
         _check_motion(self, spell)
         _check_mount(self, spell)
@@ -110,9 +110,9 @@ class Schema(DocumentTable):
         return frame
 
     @property
-    def has_joints_only(self) -> bool:
-        """Whether the log has signals of the joints and none of a body."""
-        return self.joints is not None and "joints" in self.groups
+    def sensor(self) -> str:
+        """Sensor of a log: "joints" if it has no signals of a body, else "wrench"."""
+        return "joints" if "joints" in self.groups else "wrench"
 
     @property
     def joints_schema(self) -> Schema:
@@ -224,7 +224,7 @@ def _check_joints(schema: Schema) -> None:
     joints = schema.joints
     if joints is None:
         return
-    if schema.has_joints_only and schema.still:
+    if schema.sensor == "joints" and schema.still:
         raise ValueError("[joints] needs a motion: give time or rate_hz in [log], not still = true")
     one_file = schema.stream("joints") is None and schema.stream("effort") is None
     for part in [joints] if one_file else joints.parts.values():

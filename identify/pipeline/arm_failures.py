@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from identify.arms import arm_findings
 from identify.errors import ProblemError, SolveError
 from identify.estimation import NegativeMass
-from identify.logs import JointRecording
+from identify.logs import Recording
 from identify.pipeline.misread_logs import MisreadLog
 from identify.robots import RobotModel
 
 
 @contextmanager
 def raise_likeliest_fault(
-    recordings: Sequence[JointRecording],
+    recordings: Sequence[Recording],
     robot: RobotModel,
     *,
     loaded: int = 0,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from identify.arms import ArmFit, SavedArm
 from identify.files import digest
 from identify.findings import Finding, sort_findings
-from identify.logs import JointRecording
+from identify.logs import Recording
 from identify.pipeline.payload import arm_fit_findings, log_records
 from identify.pipeline.provenance import versions
 
@@ -25,7 +25,7 @@ class ArmResult:
     """
 
     fit: ArmFit
-    recordings: tuple[JointRecording, ...]
+    recordings: tuple[Recording, ...]
     saved_arm: SavedArm
     findings: tuple[Finding, ...]
 
@@ -39,7 +39,7 @@ class ArmResult:
 
 
 def arm_result(
-    fit: ArmFit, recordings: Sequence[JointRecording], *, command: str | None = None
+    fit: ArmFit, recordings: Sequence[Recording], *, command: str | None = None
 ) -> ArmResult:
     """Add findings and provenance to the fitted links and friction of a robot arm.
 

@@ -15,7 +15,7 @@ from identify.exchange import SavedBias
 from identify.files import digest
 from identify.findings import UNIDENTIFIED_SOURCES, Finding, Verdict, sort_findings
 from identify.inertia import PHI
-from identify.logs import JointRecording
+from identify.logs import Recording
 from identify.logs.schema import schema_as_written
 from identify.pipeline.provenance import versions
 from identify.pipeline.required_precision import (
@@ -45,7 +45,7 @@ class PayloadResult:
 
     estimate: Estimate
     fit: PayloadFit
-    recordings: tuple[JointRecording, ...]
+    recordings: tuple[Recording, ...]
 
     @property
     def logs(self) -> tuple[ArmLog, ...]:
@@ -84,7 +84,7 @@ class PayloadResult:
 
 def payload_result(
     fit: PayloadFit,
-    recordings: Sequence[JointRecording],
+    recordings: Sequence[Recording],
     *,
     needs: str = "",
     options: Mapping[str, object] | None = None,
@@ -155,7 +155,7 @@ def _findings_with_expected_inertia(estimate: Estimate) -> list[Finding]:
 
 
 def arm_fit_findings(
-    fit: PayloadFit | ArmFit, recordings: Sequence[JointRecording]
+    fit: PayloadFit | ArmFit, recordings: Sequence[Recording]
 ) -> Iterator[Finding]:
     """Yield the findings on a fit of a robot arm or its load, and on reading its logs."""
     payload = isinstance(fit, PayloadFit)
@@ -178,9 +178,7 @@ def arm_fit_findings(
             )
 
 
-def log_records(
-    recordings: Sequence[JointRecording], logs: Sequence[ArmLog]
-) -> list[dict[str, object]]:
+def log_records(recordings: Sequence[Recording], logs: Sequence[ArmLog]) -> list[dict[str, object]]:
     """Return the provenance of each joint log as plain values."""
     return [
         {
@@ -191,7 +189,7 @@ def log_records(
             ],
             "rows": recording.rows,
             "dropped_rows": asdict(recording.dropped),
-            "duration": float(recording.time[-1]),
+            "duration": recording.end_time,
             "rate_hz": log.rate_hz,
             "cutoff_hz": log.cutoff_hz,
             "gravity": recording.gravity.tolist(),
@@ -212,7 +210,7 @@ def _torque_offsets(fit: PayloadFit) -> Iterator[SavedBias]:
 
 def _provenance(
     fit: PayloadFit,
-    recordings: Sequence[JointRecording],
+    recordings: Sequence[Recording],
     options: Mapping[str, object],
     command: str | None,
 ) -> dict[str, object]:

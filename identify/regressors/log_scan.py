@@ -233,6 +233,7 @@ def _synchronise_source(
     """
     if not isinstance(source, Recording):
         return source, reading
+    source.require_wrench()
     if reading.without_spikes:
         source, reading = without_spikes(source)[0], replace(reading, without_spikes=False)
     return on_one_clock(reading.apply_to_pose(source)), reading

@@ -28,7 +28,7 @@ from identify.reporting.rounding import format_fixed, format_significant, with_h
 from identify.significance import HALF_WIDTH_SIGMA
 
 if TYPE_CHECKING:
-    from identify.logs import JointRecording
+    from identify.logs import Recording
 
 _TORQUE_CAPTION = (
     "Torques of the joints: measured, and predicted from the motion with load, links, rotors and "
@@ -140,7 +140,7 @@ def scale_section(scale: TorqueScale, joints: Sequence[str]) -> Section:
 
 
 def log_section(
-    recordings: Sequence[JointRecording], logs: Sequence[ArmLog], titles: Sequence[str]
+    recordings: Sequence[Recording], logs: Sequence[ArmLog], titles: Sequence[str]
 ) -> Section:
     """Return the section of the rows, rates, filters and digests of logs of joints."""
     heads = ("Rows", "Dropped", "Rate [Hz]", "Cut-off [Hz]", "Span [s]", "Used", "Moving [%]")
@@ -151,7 +151,7 @@ def log_section(
             f"{recording.dropped.total}",
             f"{log.rate_hz:.4g}",
             f"{log.cutoff_hz:.3g}",
-            f"{recording.time[-1]:.4g}",
+            f"{recording.end_time:.4g}",
             f"{log.samples}",
             ", ".join(f"{100.0 * share:.0f}" for share in log.moving),
             Cell(log.sha256[:12], tooltip=log.sha256),

@@ -199,6 +199,7 @@ def _synchronise(
     Raises:
         NoUsableSegment: no segment is long enough.
     """
+    recording.require_wrench()
     rotated = recording.frames["wrench"] == "world" and recording.delay_axes == "body"
     compensated = [
         compensate_wrench_delay(segment, recording.wrench_delay, rotated=rotated)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,9 +19,6 @@ from identify.signals.segments import MIN_SEGMENT_ROWS, EvenSegment, even_segmen
 from identify.signals.uniform_clock import sampling_period
 from identify.spatial.rotations import normalised_quaternion
 
-if TYPE_CHECKING:
-    from identify.logs import JointRecording
-
 _SIGNALS_BY_SENSOR: Mapping[str, tuple[str, ...]] = {
     "pose": ("position", "quaternion"),
     "twist": ("linear_velocity", "angular_velocity"),
@@ -35,10 +31,8 @@ _SIGNALS_BY_SENSOR: Mapping[str, tuple[str, ...]] = {
 }
 """Signals that one sensor may provide, in the order of a recording."""
 
-RecordingT = TypeVar("RecordingT", Recording, "JointRecording")
 
-
-def on_one_clock(recording: RecordingT) -> RecordingT:
+def on_one_clock(recording: Recording) -> Recording:
     """Resample all signals of a recording to the clock of its slowest stream.
 
     Rows that only hold the last sample of a slower sensor are dropped, and signals that were
@@ -74,7 +68,7 @@ def on_one_clock(recording: RecordingT) -> RecordingT:
         streams=(),
         findings=(*recording.findings, *findings),
     )
-    if not isinstance(joined, Recording) or joined.attitude_coordinates is None:
+    if joined.attitude_coordinates is None:
         return joined
     with_pose = next((stream for stream in given if "quaternion" in stream.signals), main)
     numbers, rows = joined.attitude_coordinates, np.searchsorted(with_pose.time, time)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from identify.logs import JointRecording, Recording
+from identify.logs import Recording
 from identify.logs.recording_parts import SourceFile
 from identify.robots import RobotModel
 from identify.studies.keys import join_digests
@@ -26,11 +26,11 @@ class ArmRuns:
     name: str
     robot: RobotModel
     frame: str
-    unloaded: JointRecording
-    loaded: JointRecording | None = None
+    unloaded: Recording
+    loaded: Recording | None = None
 
     @property
-    def recordings(self) -> tuple[JointRecording, ...]:
+    def recordings(self) -> tuple[Recording, ...]:
         """The logs, the one without the load first."""
         return (self.unloaded,) if self.loaded is None else (self.unloaded, self.loaded)
 

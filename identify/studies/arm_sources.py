@@ -17,7 +17,7 @@ from identify.catalog.dataset_files import find_dataset
 from identify.errors import LogError, MissingExtra
 from identify.exchange import read_parameters
 from identify.files import digest
-from identify.logs import load_schema, read_joint_log
+from identify.logs import load_schema, read_log
 from identify.logs.recording_fields import digest_of_files
 from identify.robots import read_robot
 from identify.studies.arm_runs import ArmRuns
@@ -74,9 +74,10 @@ class ArmLogs(LogSource):
     def load(self, folder: Path, name: str) -> tuple[ArmRuns, Truth | None]:
         """Read the logs, the robot and the true load."""
         schema = folder / self.schema_file
-        unloaded = read_joint_log(folder / self.unloaded, schema)
-        loaded = None if self.loaded is None else read_joint_log(folder / self.loaded, schema)
-        robot = read_robot(folder / self.robot, unloaded.names, gravity=unloaded.gravity)
+        read = partial(read_log, schema=schema, sensor="joints")
+        unloaded = read(folder / self.unloaded)
+        loaded = None if self.loaded is None else read(folder / self.loaded)
+        robot = read_robot(folder / self.robot, unloaded.joint_axes.names, gravity=unloaded.gravity)
         truth = None if self.truth is None else Truth(read_parameters(folder / self.truth).phi)
         return ArmRuns(name, robot, self.frame, unloaded, loaded), truth
 

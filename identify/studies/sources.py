@@ -115,7 +115,7 @@ class LogFiles(LogSource):
 
 def _load_log_files(path: Path, schema: Path, truth: Path | None) -> tuple[Recording, Truth | None]:
     """Load a log and its true body."""
-    recording = on_one_clock(read_log(path, schema))
+    recording = on_one_clock(read_log(path, schema, "wrench"))
     return recording, None if truth is None else Truth(read_parameters(truth).phi)
 
 
@@ -166,7 +166,7 @@ def _load_dataset(log: DatasetLog) -> tuple[Recording, Truth | None]:
         points, volumes = read_points(log.points_file)
         shape = PointMasses(points, np.ones(len(points)) if volumes is None else volumes)
     truth = None if log.truth is None else Truth(log.truth.phi, log.box_sides, shape)
-    return on_one_clock(read_log(log.path, log.schema)), truth
+    return on_one_clock(read_log(log.path, log.schema, "wrench")), truth
 
 
 class Range(BaseModel):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from identify.inertia import InertialParameters, in_frame
-from identify.logs import JointRecording
+from identify.logs import JointAxes, Recording
 from identify.robots import RobotModel, inverse_dynamics, read_robot
 from tests.robots.arms import LIMIT, link_text, robot_text
 
@@ -14,6 +14,7 @@ RATE_HZ, SECONDS = 100.0, 40.0
 GRAVITY = (0.0, 0.0, -9.81)
 STILL_BELOW = 0.02
 JOINTS = ("joint_0", "joint_1", "joint_2")
+AXES = JointAxes(JOINTS, np.full(3, STILL_BELOW))
 PLACES = (("0 0 0.3", "0 0 1"), ("0.05 0.1 0.1", "0 1 0"), ("0 -0.08 0.45", "0 1 0"))
 TOOL = """<joint name="flange" type="fixed"><parent link="link_2"/><child link="tool"/>
   <origin xyz="0.02 0.03 0.4" rpy="0.2 -0.3 0.5"/></joint><link name="tool"/>"""
@@ -121,22 +122,22 @@ def simulate(
     noise: float = 0.0,
     friction: np.ndarray = FRICTION,
     seconds: float = SECONDS,
-) -> JointRecording:
+) -> Recording:
     motion = Motion.random(seed, seconds)
     effort = torques(robot, motion, true_links(robot), load, friction)
     effort += noise * np.random.default_rng(seed + 1000).normal(size=effort.shape)
     return recording(motion.time, motion.q, effort, f"log {seed} {load is not None}")
 
 
-def recording(time: np.ndarray, q: np.ndarray, effort: np.ndarray, name: str) -> JointRecording:
-    return JointRecording(
+def recording(time: np.ndarray, q: np.ndarray, effort: np.ndarray, name: str) -> Recording:
+    return Recording(
         name=name,
         time=time,
-        names=JOINTS,
         signals={"joint_position": q, "effort": effort},
         gravity=np.array(GRAVITY),
-        still_below=np.full(3, STILL_BELOW),
+        frames={},
         sources=(),
         sha256=name,
         rows=len(time),
+        joints=AXES,
     )

@@ -10,7 +10,7 @@ from identify.arms.model import link_default
 from identify.errors import LogError, ModelError, ProblemError
 from identify.inertia import InertialParameters, is_consistent
 from identify.robots import read_robot
-from tests.arms.simulated import FRICTION, arm_text, simulate
+from tests.arms.simulated import AXES, FRICTION, arm_text, simulate
 from tests.arms.test_rows import true_unknowns
 from tests.close import assert_close
 
@@ -159,7 +159,7 @@ def test_log_is_fitted_or_held_out_once(robot):
 
 
 def test_logs_of_other_joints_are_refused(robot):
-    log = replace(simulate(robot, 1), names=("joint_1", "joint_0", "joint_2"))
+    log = replace(simulate(robot, 1), joints=replace(AXES, names=("joint_1", "joint_0", "joint_2")))
     with pytest.raises(ProblemError, match=r"its joints are joint_1, joint_0.*those of the robot"):
         fit_arm(log, robot)
     with pytest.raises(ProblemError, match=r"at least one log"):

@@ -66,9 +66,10 @@ def test_weights_by_joint_are_better_where_joints_differ(robot):
     errors: dict[bool, list[float]] = {False: [], True: []}
     for seed in range(4):
         log = simulate(robot, seed)
-        noisy = log.effort + noise * np.random.default_rng(seed).normal(size=log.effort.shape)
+        q, effort = log.signals["joint_position"], log.signals["effort"]
+        noisy = effort + noise * np.random.default_rng(seed).normal(size=effort.shape)
         for weighted in (False, True):
-            base = fitted(robot, recording(log.time, log.position, noisy, "n"), weighted=weighted)
+            base = fitted(robot, recording(log.time, q, noisy, "n"), weighted=weighted)
             error = base.values - base.columns.dependence @ true_unknowns(robot)
             errors[weighted] += [error[base.names.index(f"h{axis} of link_2")] for axis in "xz"]
             assert_close(base.noise[:2], noise[:2], 0.1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from identify.arms import arm_findings
-from identify.logs import JointRecording
+from identify.logs import Recording
 from identify.robots import RobotModel
 from tests.arms.simulated import LOAD, simulate
 
@@ -15,20 +15,20 @@ NOISE = 0.3
 
 
 @pytest.fixture(scope="module")
-def log(robot) -> JointRecording:
+def log(robot) -> Recording:
     return simulate(robot, 3, noise=NOISE)
 
 
 def changed(
-    log: JointRecording, *, position=1.0, effort=1.0, zero=0.0, order=(0, 1, 2), delay=0
-) -> JointRecording:
-    q = log.position[:, order] * position + zero
-    tau = np.roll(log.effort[:, order] * effort, delay, axis=0)
+    log: Recording, *, position=1.0, effort=1.0, zero=0.0, order=(0, 1, 2), delay=0
+) -> Recording:
+    q = log.signals["joint_position"][:, order] * position + zero
+    tau = np.roll(log.signals["effort"][:, order] * effort, delay, axis=0)
     signals = {"joint_position": q, "effort": tau}
     return replace(log, signals=signals)
 
 
-def codes(*logs: JointRecording, robot: RobotModel, **options) -> list[str]:
+def codes(*logs: Recording, robot: RobotModel, **options) -> list[str]:
     return [finding.code for finding in arm_findings(logs, robot, **options)]
 
 
@@ -106,10 +106,11 @@ def test_two_faults_are_named_one_after_the_other(robot, log):
 
 
 def test_low_passed_torques_are_not_only_late(robot, log):
-    filtered = log.effort.copy()
+    effort = log.signals["effort"]
+    filtered = effort.copy()
     for k in range(1, len(filtered)):  # first order, 80 ms
-        filtered[k] = filtered[k - 1] + (log.effort[k] - filtered[k - 1]) * 0.01 / 0.08
-    slow = replace(log, signals={"joint_position": log.position, "effort": filtered})
+        filtered[k] = filtered[k - 1] + (effort[k] - filtered[k - 1]) * 0.01 / 0.08
+    slow = replace(log, signals={**log.signals, "effort": filtered})
     (finding,) = arm_findings([slow], robot)
     assert finding.code == "effort_low_passed"
     assert 0.05 < finding.evidence["lag"] < 0.12
@@ -141,9 +142,9 @@ def test_links_of_another_arm_are_told_from_a_wrong_log(robot, log):
 
 
 def test_joint_that_neither_links_nor_friction_explain_is_named(robot, log):
-    effort = log.effort.copy()
+    effort = log.signals["effort"].copy()
     effort[:, 2] += 0.8 * effort[:, 2].std() * np.sin(2.0 * np.pi * 2.3 * log.time)
-    signals = {"joint_position": log.position, "effort": effort}
+    signals = {**log.signals, "effort": effort}
     (finding,) = arm_findings([replace(log, signals=signals)], robot)
     assert (finding.code, finding.severity) == ("torque_unexplained", "warning")
     assert re.search(r"some joints: \d\d % of that of joint_2\.$", finding.text)
@@ -151,8 +152,8 @@ def test_joint_that_neither_links_nor_friction_explain_is_named(robot, log):
 
 
 def test_velocity_that_runs_against_the_position_is_named(robot, log):
-    velocity = np.gradient(log.position, log.time, axis=0)
-    signals = {"joint_position": log.position, "joint_velocity": velocity, "effort": log.effort}
+    velocity = np.gradient(log.signals["joint_position"], log.time, axis=0)
+    signals = {**log.signals, "joint_velocity": velocity}
     assert codes(replace(log, signals=signals), robot=robot) == codes(log, robot=robot)
     wrong = {**signals, "joint_velocity": velocity * [1.0, 1.0, -1.0]}
     (finding,) = arm_findings([replace(log, signals=wrong)], robot)
@@ -162,8 +163,8 @@ def test_velocity_that_runs_against_the_position_is_named(robot, log):
 
 
 def test_a_joint_that_does_not_move_is_not_judged(robot, log):
-    position = log.position.copy()
+    position = log.signals["joint_position"].copy()
     position[:, 2] = 0.4
-    signals = {"joint_position": position, "effort": log.effort}
+    signals = {**log.signals, "joint_position": position}
     model = replace(log, signals=signals)
     assert "joint_2" not in "".join(f.text for f in arm_findings([model], robot))

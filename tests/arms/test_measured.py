@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from identify.arms import ArmColumns, fit_arm, fit_payload
-from identify.logs import JointRecording, read_joint_log
+from identify.logs import JointAxes, Recording, read_log
 from identify.robots import RobotModel, read_robot
 from tests.close import assert_close
 
@@ -19,7 +19,7 @@ LINK_PARAMETERS = {"mx": "hx", "my": "hy", "mz": "hz"}
 
 
 @pytest.fixture(scope="module")
-def tx40(shared_data, pinocchio) -> tuple[RobotModel, JointRecording]:
+def tx40(shared_data, pinocchio) -> tuple[RobotModel, Recording]:
     folder = shared_data / "tx40"
     robot = read_robot(folder / "tx40.urdf", gravity=(0.0, 0.0, -9.81))
     position, torque = (
@@ -29,17 +29,16 @@ def tx40(shared_data, pinocchio) -> tuple[RobotModel, JointRecording]:
     R = GEARS.copy()
     R[5, 4] = 32.0
     q = position @ np.linalg.inv(R).T + np.array([0.0, -0.5, 0.5, 0.0, 0.0, 0.0]) * np.pi
-    log = JointRecording(
+    log = Recording(
         name="tx40",
         time=np.arange(len(q)) / 5000.0,
-        names=robot.joints,
         signals={"joint_position": q, "effort": torque @ R},
         gravity=robot.gravity,
-        still_below=np.full(6, 0.05),
+        frames={},
         sources=(),
         sha256="tx40",
         rows=len(q),
-        motor_per_joint=R,
+        joints=JointAxes(robot.joints, np.full(6, 0.05), R),
     )
     return robot, log
 
@@ -106,7 +105,7 @@ def ur10e_pair(folder, still_below: float = 0.05, **changes):
             **changes,
         },
     }
-    return robot, *(read_joint_log(folder / f"{name}.csv", schema) for name in ("loaded", "empty"))
+    return robot, *(read_log(folder / f"{name}.csv", schema) for name in ("loaded", "empty"))
 
 
 @pytest.mark.slow

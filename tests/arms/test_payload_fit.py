@@ -10,6 +10,7 @@ from identify.estimation.terms import ComInBox, KnownMass
 from identify.inertia import BaseColumns, InertialParameters, base_columns
 from identify.robots import robot_base_columns
 from tests.arms.simulated import (
+    AXES,
     FRICTION,
     LOAD,
     RATE_HZ,
@@ -127,7 +128,8 @@ def test_known_load_that_is_no_error_of_scale_is_refused(robot, pair):
 
 
 def log_with_gain(log, gain):
-    return recording(log.time, log.position, gain * log.effort, log.name)
+    q, effort = log.signals["joint_position"], log.signals["effort"]
+    return recording(log.time, q, gain * effort, log.name)
 
 
 def test_fitted_arm_takes_the_place_of_the_log_without_the_load(robot, pair, payload, tmp_path):
@@ -196,10 +198,9 @@ def test_load_that_is_a_thin_sheet_is_found(robot):
 
 
 def test_joint_that_is_never_fast_does_not_count(robot):
+    slow = replace(AXES, still_below=np.array([99.0, 0.02, 0.02]))
     logs = [
-        replace(
-            simulate(robot, seed, load=load, noise=0.1), still_below=np.array([99.0, 0.02, 0.02])
-        )
+        replace(simulate(robot, seed, load=load, noise=0.1), joints=slow)
         for seed, load in ((1, LOAD), (2, None))
     ]
     fit = fit_payload(*logs, robot=robot, frame="tool")

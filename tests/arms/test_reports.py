@@ -18,7 +18,7 @@ from identify.reporting.arm_page import payload_report_html
 from identify.reporting.arm_torques import JointTorques, friction_columns, torque_columns
 from identify.robots import FramePlacement, read_robot
 from identify.spatial import Pose
-from tests.arms.simulated import LOAD, arm_text, simulate
+from tests.arms.simulated import AXES, LOAD, arm_text, simulate
 from tests.close import assert_close
 from tests.reporting.page import Page
 
@@ -69,7 +69,10 @@ def test_flange_is_that_of_the_robot_where_the_load_is_on_its_link(fit, robot, l
 
 
 def test_negative_mass_is_explained_by_the_fault_of_the_logs_alone(robot):
-    logs = [replace(log, signals={**log.signals, "effort": -log.effort}) for log in logs_of(robot)]
+    logs = [
+        replace(log, signals={**log.signals, "effort": -log.signals["effort"]})
+        for log in logs_of(robot)
+    ]
     with (
         pytest.raises(
             MisreadLog, match=r"other sign.*\(As read: the .* mass .* a sign is wrong\)$"
@@ -104,7 +107,7 @@ def test_samples_held_in_a_faster_log_are_named(fit, robot):
 
 
 def test_report_shows_a_joint_that_does_not_move(robot):
-    logs = logs_of(robot, still_below=np.array([99.0, 0.02, 0.02]))
+    logs = logs_of(robot, joints=replace(AXES, still_below=np.array([99.0, 0.02, 0.02])))
     fit = fit_payload(*logs, robot=robot, frame="tool")
     html = payload_report_html(payload_result(fit, logs), written=NOON)
     page = Page(html)
@@ -126,7 +129,7 @@ def test_long_name_of_a_joint_makes_its_panel_higher(robot, tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(arm_text().replace('"joint_1"', f'"{name}"'))
     names = ("joint_0", name, "joint_2")
-    logs = logs_of(robot, names=names)
+    logs = logs_of(robot, joints=replace(AXES, names=names))
     renamed = read_robot(path, joints=names, gravity=[0.0, 0.0, -9.81])
     fit = fit_payload(*logs, robot=renamed, frame="tool", interval="formula")
     torques = JointTorques.of(fit.logs, fit.solution, fit.loaded)

@@ -57,7 +57,8 @@ def test_time_at_rest_does_not_count(robot):
 
 def test_log_in_which_nothing_moves_is_refused(robot):
     log = simulate(robot, 4)
-    held = recording(log.time, np.full_like(log.position, 0.3), log.effort, "held")
+    q, effort = log.signals["joint_position"], log.signals["effort"]
+    held = recording(log.time, np.full_like(q, 0.3), effort, "held")
     with pytest.raises(LogError, match=r"than 0.02 rad/s anywhere, the fastest .* check `unit`"):
         scan_arm(held, ArmColumns.of(robot))
 
@@ -71,8 +72,9 @@ def test_log_without_effort_is_refused(robot):
 def test_effort_with_a_clock_of_its_own_gets_the_positions_at_its_times(robot):
     log, columns = simulate(robot, 5), ArmColumns.of(robot)
     at = slice(3, None, 2)
-    stream = Stream("torques", log.time[at], {"effort": log.effort[at]})
-    apart = replace(log, signals={"joint_position": log.position}, streams=(stream,))
+    q, effort = log.signals["joint_position"], log.signals["effort"]
+    stream = Stream("torques", log.time[at], {"effort": effort[at]})
+    apart = replace(log, signals={"joint_position": q}, streams=(stream,))
     scanned = scan_arm(apart, columns)
     assert_close(scanned.rate_hz, 50.0, 1e-6)
     system = arm_system(scanned.statistics, columns, runs=(0,))

@@ -3,7 +3,7 @@ import pytest
 
 from identify.catalog import dataset_logs, dataset_path, find_dataset
 from identify.errors import DatasetError
-from identify.logs import read_joint_log
+from identify.logs import read_log
 from tests.close import assert_close
 
 
@@ -24,21 +24,25 @@ def test_stars_logs_have_schema_truth_and_points(shared):
 def test_tx40_is_one_log_of_joints_at_rest_in_its_zero_position(shared):
     (log,) = dataset_logs("tx40")
     assert (log.name, log.path) == ("tx40", shared / "tx40")
-    joints = read_joint_log(log.path, log.schema)
-    assert joints.sha256 == log.sha256
-    assert joints.names == tuple(f"joint_{k}" for k in range(1, 7))
-    assert joints.time[-1] == 44_999 / 5000
-    assert joints.effort is not None
-    assert joints.position.shape == joints.effort.shape == (45_000, 6)
-    assert np.abs(joints.position[:100]).max() < 1e-3
-    assert np.ptp(joints.position, axis=0).min() > 1.5  # every joint moves
-    assert np.abs(joints.effort).max() < 131.84  # the largest effort of the model
+    recording = read_log(log.path, log.schema)
+    assert recording.sha256 == log.sha256
+    assert recording.joints.names == tuple(f"joint_{k}" for k in range(1, 7))
+    assert recording.time[-1] == 44_999 / 5000
+    assert "effort" in recording.signals
+    assert (
+        recording.signals["joint_position"].shape
+        == recording.signals["effort"].shape
+        == (45_000, 6)
+    )
+    assert np.abs(recording.signals["joint_position"][:100]).max() < 1e-3
+    assert np.ptp(recording.signals["joint_position"], axis=0).min() > 1.5  # every joint moves
+    assert np.abs(recording.signals["effort"]).max() < 131.84  # the largest effort of the model
 
 
 def test_tx40_follows_the_gears_of_its_authors(shared):
     folder = shared / "tx40"
     (log,) = dataset_logs("tx40")
-    joints = read_joint_log(folder, log.schema)
+    recording = read_log(folder, log.schema)
     q, tau = (
         np.loadtxt(folder / name, delimiter=",", skiprows=1)
         for name in ("pos_read_data.csv", "curr_data.csv")
@@ -49,8 +53,8 @@ def test_tx40_follows_the_gears_of_its_authors(shared):
     tau[:, 4] += tau[:, 5]
     q[:, 1] -= np.pi / 2
     q[:, 2] += np.pi / 2
-    assert_close(joints.position, q, rtol=1e-12)
-    assert_close(joints.effort, tau, rtol=1e-12)
+    assert_close(recording.signals["joint_position"], q, rtol=1e-12)
+    assert_close(recording.signals["effort"], tau, rtol=1e-12)
 
 
 def test_tx40_has_model_and_reference(shared):

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.commands.main import main
 from identify.design.starts import read_starts
-from identify.logs import read_joint_log
+from identify.logs import read_log
 from identify.robots import inverse_dynamics, read_robot
 from tests.close import assert_close
 from tests.robots.arms import arm_text
@@ -111,10 +111,10 @@ def test_a_log_of_a_designed_motion_has_a_schema_by_init(cli, tmp_path, pinocchi
     log[[f"tau[{joint}]" for joint in robot.joints]] = torque
     log.to_csv(tmp_path / "log.csv", index=False)
     cli("init", tmp_path / "log.csv", "-o", tmp_path / "schema.toml")
-    drafted = read_joint_log(tmp_path / "log.csv", tmp_path / "schema.toml")
-    assert drafted.names == robot.joints
-    assert_close(drafted.position, motion[0].to_numpy())
-    assert_close(drafted.effort, torque)
+    drafted = read_log(tmp_path / "log.csv", tmp_path / "schema.toml")
+    assert drafted.joints.names == robot.joints
+    assert_close(drafted.signals["joint_position"], motion[0].to_numpy())
+    assert_close(drafted.signals["effort"], torque)
 
 
 def test_an_unmet_need_has_the_time_it_takes_and_a_status(cli, tmp_path):

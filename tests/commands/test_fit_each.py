@@ -223,10 +223,10 @@ def test_write_error_in_worker_aborts_run(cli, runs, out):
 
 
 def test_a_log_that_cannot_be_read_is_its_row(cli, runs, out, monkeypatch):
-    def refuses(path: Path, schema: object) -> Recording:
+    def refuses(path: Path, schema: object, sensor: str) -> Recording:
         if path.name == "a.parquet":
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
-        return read_log(path, schema)  # type: ignore[arg-type]
+        return read_log(path, schema, sensor)  # type: ignore[arg-type]
 
     read_log = fit_each.read_log
     monkeypatch.setattr(fit_each, "read_log", refuses)

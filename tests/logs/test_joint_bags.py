@@ -10,7 +10,7 @@ import pytest
 
 from identify.commands.main import main
 from identify.errors import LogError, MissingColumn, MissingFile, SchemaError
-from identify.logs import load_schema, read_joint_log, read_log
+from identify.logs import load_schema, read_log
 from identify.logs.draft_schema import draft_schema
 from identify.robots import read_robot
 from tests.close import assert_close
@@ -56,11 +56,11 @@ def write_states(path, kind="mcap", *, shuffled=False, gripper=False, effort=Tru
 @pytest.mark.parametrize("others", [{}, {"shuffled": True}, {"gripper": True, "shuffled": True}])
 def test_joint_states_are_read_by_name_in_any_order(tmp_path, kind, others):
     path = write_states(tmp_path / ("a.bag" if kind == "ros1" else "a"), kind, **others)
-    log = read_joint_log(path, SCHEMA)
+    log = read_log(path, SCHEMA)
     assert_close(log.time, TIME, rtol=1e-8)
-    np.testing.assert_array_equal(log.position, Q)
-    np.testing.assert_array_equal(log.velocity, V)
-    np.testing.assert_array_equal(log.effort, TAU)
+    np.testing.assert_array_equal(log.signals["joint_position"], Q)
+    np.testing.assert_array_equal(log.signals["joint_velocity"], V)
+    np.testing.assert_array_equal(log.signals["effort"], TAU)
     assert log.rows == 60
     assert log.dropped.total == 0
 
@@ -70,13 +70,13 @@ def test_an_unknown_joint_names_the_nearest(tmp_path):
     joints = {**SCHEMA["joints"], "names": ["shoulder", "elbow", "wirst"]}
     expected = r"/joint_states.*'position\[wirst\]'.*did you mean 'position\[wrist\]'"
     with pytest.raises(MissingColumn, match=expected):
-        read_joint_log(path, SCHEMA | {"joints": joints})
+        read_log(path, SCHEMA | {"joints": joints})
 
 
 def test_joint_states_without_efforts_lack_the_column(tmp_path):
     path = write_states(tmp_path / "a", effort=False)
     with pytest.raises(MissingColumn, match=r"no column 'effort\[shoulder\]'"):
-        read_joint_log(path, SCHEMA)
+        read_log(path, SCHEMA)
 
 
 def test_a_message_without_the_efforts_of_the_first_is_named(tmp_path):
@@ -84,7 +84,7 @@ def test_a_message_without_the_efforts_of_the_first_is_named(tmp_path):
         bag.joints("/joint_states", START, NAMES, Q[0], V[0], TAU[0])
         bag.joints("/joint_states", START + 10_000_000, NAMES, Q[1], V[1], [])
     with pytest.raises(LogError, match=r"message 1: has not all of .*effort\[shoulder\]"):
-        read_joint_log(tmp_path / "a", SCHEMA)
+        read_log(tmp_path / "a", SCHEMA)
 
 
 def test_joint_states_are_drafted_with_their_names(tmp_path):
@@ -93,9 +93,9 @@ def test_joint_states_are_drafted_with_their_names(tmp_path):
     assert draft.missing_signals == ()
     made = tmp_path / "s.toml"
     made.write_text(draft.text)
-    log = read_joint_log(path, made)
-    assert log.names == tuple(NAMES)
-    np.testing.assert_array_equal(log.effort, TAU)
+    log = read_log(path, made)
+    assert log.joints.names == tuple(NAMES)
+    np.testing.assert_array_equal(log.signals["effort"], TAU)
     assert 'topic = "/joint_states"' in draft.text
 
 
@@ -109,7 +109,7 @@ def test_joint_states_beside_a_wrench_are_streams_of_their_own(tmp_path):
     draft = draft_schema(tmp_path / "a")
     schema = load_schema(tomllib.loads(draft.text))
     assert set(schema.groups) == {"pose", "wrench"}
-    np.testing.assert_array_equal(read_joint_log(tmp_path / "a", schema).effort, TAU)
+    np.testing.assert_array_equal(read_log(tmp_path / "a", schema, "joints").signals["effort"], TAU)
 
 
 def test_joint_states_give_the_pose_of_a_wrench(tmp_path):
@@ -151,8 +151,8 @@ def test_a_record_of_libfranka_is_drafted(tmp_path):
     columns = columns_of(("q", 7), ("dq", 7), ("tau_J", 7), ("tau_J_d", 7), ("O_T_EE", 16))
     path, draft = draft_of(tmp_path, columns)
     assert draft.missing_signals == ()
-    log = read_joint_log(path, tomllib.loads(draft.text))
-    assert log.names == tuple(f"panda_joint{k}" for k in range(1, 8))
+    log = read_log(path, tomllib.loads(draft.text))
+    assert log.joints.names == tuple(f"panda_joint{k}" for k in range(1, 8))
     for signal, array in (
         ("joint_position", "q"),
         ("joint_velocity", "dq"),
@@ -185,10 +185,11 @@ def test_joints_of_kuka_and_abb_are_drafted(tmp_path, position):
     columns |= {f"RIst.{axis}": rng.normal(size=60) for axis in "XYZABC"}
     path, draft = draft_of(tmp_path, columns)
     assert draft.missing_signals == ()
-    log = read_joint_log(path, tomllib.loads(draft.text))
+    log = read_log(path, tomllib.loads(draft.text))
     expected = np.column_stack([columns[f"{position}{k}"] for k in numbers])
-    assert_close(np.cos(log.position), np.cos(np.radians(expected) if degrees else expected))
-    np.testing.assert_array_equal(log.effort[:, 1], columns[f"{effort}2{end}"])
+    q = log.signals["joint_position"]
+    assert_close(np.cos(q), np.cos(np.radians(expected) if degrees else expected))
+    np.testing.assert_array_equal(log.signals["effort"][:, 1], columns[f"{effort}2{end}"])
 
 
 def test_names_of_joints_are_those_of_the_model(tmp_path, capsys):
@@ -228,9 +229,9 @@ def test_fingers_that_the_model_has_not_are_left_out(tmp_path):
             values = [0.01, *Q[k], *V[k]]
             bag.joints("/joint_states", START + round(1e9 * seconds), names, values, values, values)
     draft = draft_schema(tmp_path / "a", robot=robot)
-    log = read_joint_log(tmp_path / "a", tomllib.loads(draft.text))
-    assert log.names == tuple(names[1:])
-    np.testing.assert_array_equal(log.position[:, :3], Q)
+    log = read_log(tmp_path / "a", tomllib.loads(draft.text))
+    assert log.joints.names == tuple(names[1:])
+    np.testing.assert_array_equal(log.signals["joint_position"][:, :3], Q)
 
 
 def test_currents_of_universal_robots_lack_their_gains(tmp_path):
@@ -240,8 +241,8 @@ def test_currents_of_universal_robots_lack_their_gains(tmp_path):
     with pytest.raises(SchemaError, match=r'effort_unit: "A" needs gains'):
         load_schema(tomllib.loads(draft.text))
     with_gains = draft.text.replace("# gains = []", "gains = [12, 12, 10, 10, 10, 10]")
-    log = read_joint_log(path, tomllib.loads(with_gains))
-    assert log.names[3:] == ("wrist_1_joint", "wrist_2_joint", "wrist_3_joint")
+    log = read_log(path, tomllib.loads(with_gains))
+    assert log.joints.names[3:] == ("wrist_1_joint", "wrist_2_joint", "wrist_3_joint")
 
 
 def test_targets_of_universal_robots_take_the_place_of_gains(tmp_path):

@@ -1,13 +1,15 @@
-"""Logs of a robot's joints: the table `[joints]` and `read_joint_log`."""
+"""Logs of a robot's joints, by the table `[joints]` of a schema."""
 
 import pickle
 
 import numpy as np
 import pytest
 
+import identify
 from identify.errors import LogError, MissingColumn, SchemaError
-from identify.logs import load_schema, read_joint_log, read_log
-from identify.signals import on_one_clock
+from identify.logs import Recording, load_schema, open_log, read_log
+from identify.logs.log_writing import write_log
+from identify.signals import on_one_clock, prepare
 from tests.close import assert_close
 
 NAMES = ["base", "elbow", "wrist"]
@@ -70,7 +72,7 @@ CURRENTS = {
 @pytest.mark.parametrize("changes", [{}, {"velocity": None}, {"effort_acts_on": "motor"}])
 def test_gains_of_currents_are_those_of_the_targets(tmp_path, changes):
     table, gains = currents()
-    log = read_joint_log(write_csv(tmp_path / "a.csv", table), joints(**CURRENTS, **changes))
+    log = read_log(write_csv(tmp_path / "a.csv", table), joints(**CURRENTS, **changes))
     (finding,) = log.findings
     found = np.array([finding.evidence[name] for name in NAMES])
     assert_close(found, gains, 0.01)
@@ -78,7 +80,7 @@ def test_gains_of_currents_are_those_of_the_targets(tmp_path, changes):
     assert set(log.signals) <= {"joint_position", "joint_velocity", "effort"}
     sign = -1.0 if changes.get("effort_acts_on") else 1.0
     logged = np.stack([table[f"i{k}"] for k in range(3)], axis=1)
-    assert_close(log.effort, sign * found * logged)
+    assert_close(log.signals["effort"], sign * found * logged)
 
 
 def test_gains_are_found_in_streams_with_clocks_of_their_own(tmp_path):
@@ -88,7 +90,7 @@ def test_gains_are_found_in_streams_with_clocks_of_their_own(tmp_path):
     efforts = {k: x for k, x in table.items() if k[0] in "iu"}
     write_csv(tmp_path / "effort.csv", {"t": table["t"], **efforts})
     streams = {"joints": {"file": "motion.csv"}, "effort": {"file": "effort.csv"}}
-    log = read_joint_log(tmp_path, joints(**CURRENTS) | {"streams": streams})
+    log = read_log(tmp_path, joints(**CURRENTS) | {"streams": streams})
     found = next(f for f in log.findings if f.code == "current_gains")
     assert_close([found.evidence[name] for name in NAMES], gains, 0.01)
     assert {name for part in (log, *log.streams) for name in part.signals} <= {
@@ -102,7 +104,7 @@ def test_joint_that_does_not_move_has_no_gain(tmp_path, joint):
     table |= {f"v{joint}": 0.0 * table["t"], f"q{joint}": 0.0 * table["t"]}
     path = write_csv(tmp_path / "a.csv", table)
     with pytest.raises(LogError, match=rf"gain of '{NAMES[joint]}'.*move the joint more"):
-        read_joint_log(path, joints(**CURRENTS))
+        read_log(path, joints(**CURRENTS))
 
 
 @pytest.mark.parametrize(
@@ -127,48 +129,49 @@ def test_columns_become_signals_in_the_order_of_names(tmp_path):
         key: [f"{letter}{k}" for k in order]
         for key, letter in (("position", "q"), ("velocity", "v"), ("effort", "u"))
     }
-    log = read_joint_log(path, joints(names=names, **listed))
-    assert log.names == ("wrist", "base", "elbow")
+    log = read_log(path, joints(names=names, **listed))
+    assert log.joints.names == ("wrist", "base", "elbow")
     assert (log.name, log.rows, len(log)) == ("arm", 40, 40)
     np.testing.assert_array_equal(log.time, TIME)
-    np.testing.assert_array_equal(log.position, Q[:, order])
-    np.testing.assert_array_equal(log.velocity, V[:, order])
-    np.testing.assert_array_equal(log.effort, TAU[:, order])
-    assert log.still_below.tolist() == [0.05] * 3
-    assert log.motor_per_joint is None
+    np.testing.assert_array_equal(log.signals["joint_position"], Q[:, order])
+    np.testing.assert_array_equal(log.signals["joint_velocity"], V[:, order])
+    np.testing.assert_array_equal(log.signals["effort"], TAU[:, order])
+    assert log.joints.still_below.tolist() == [0.05] * 3
+    assert log.joints.motor_per_joint is None
     assert log.sources[0].path == path
-    assert not log.position.flags.writeable
+    assert not log.signals["joint_position"].flags.writeable
 
 
 def test_velocity_and_effort_are_optional():
-    log = read_joint_log(TABLE, joints(velocity=None, effort=None))
-    assert log.velocity is None
-    assert log.effort is None
+    log = read_log(TABLE, joints(velocity=None, effort=None))
+    assert "joint_velocity" not in log.signals
+    assert "effort" not in log.signals
     assert set(log.signals) == {"joint_position"}
 
 
 @pytest.mark.parametrize("spelled", ["q[0:3]", "q", ["q[0]", "q[1]", "q[2]"]])
 def test_an_array_is_as_wide_as_there_are_names(spelled):
-    np.testing.assert_array_equal(read_joint_log(TABLE, joints(position=spelled)).position, Q)
+    log = read_log(TABLE, joints(position=spelled))
+    np.testing.assert_array_equal(log.signals["joint_position"], Q)
 
 
 def test_degrees_offsets_and_units_by_joint_become_si():
     table = {**TABLE, "q0": np.rad2deg(Q[:, 0]), "q1": 1e3 * Q[:, 1], "v1": 1e3 * V[:, 1]}
     table["v0"] = np.rad2deg(V[:, 0])
     changes = {"unit": ["deg", "mm", "rad"], "offset": [90.0, 20.0, -0.5]}
-    log = read_joint_log(table, joints(**changes))
-    assert_close(log.position, Q + np.array([np.pi / 2, 0.02, -0.5]), rtol=1e-14)
-    assert_close(log.velocity, V, rtol=1e-14)
+    log = read_log(table, joints(**changes))
+    assert_close(log.signals["joint_position"], Q + np.array([np.pi / 2, 0.02, -0.5]), rtol=1e-14)
+    assert_close(log.signals["joint_velocity"], V, rtol=1e-14)
 
 
 def test_currents_become_torques_by_the_gains():
-    log = read_joint_log(TABLE, joints(effort_unit="mA", gains=[8.0, 9.0, 10.0]))
-    assert_close(log.effort, 1e-3 * TAU * [8.0, 9.0, 10.0], rtol=1e-14)
+    log = read_log(TABLE, joints(effort_unit="mA", gains=[8.0, 9.0, 10.0]))
+    assert_close(log.signals["effort"], 1e-3 * TAU * [8.0, 9.0, 10.0], rtol=1e-14)
 
 
 def test_the_torque_on_the_motor_is_negated():
-    log = read_joint_log(TABLE, joints(effort_acts_on="motor"))
-    np.testing.assert_array_equal(log.effort, -TAU)
+    log = read_log(TABLE, joints(effort_acts_on="motor"))
+    np.testing.assert_array_equal(log.signals["effort"], -TAU)
 
 
 R = np.array([[30.0, 0.0, 0.0], [0.0, -48.0, 0.0], [0.0, 32.0, 32.0]])
@@ -183,19 +186,20 @@ def test_motors_with_a_coupled_wrist_become_joints():
         **{f"v{k}": v[:, k] for k in range(3)},
     }
     changes = {"motor": {"position": R.tolist()}, "offset": offset.tolist()}
-    log = read_joint_log(table, joints(**changes))
-    assert_close(log.position, Q, rtol=1e-13)
-    assert_close(log.velocity, V, rtol=1e-13)
-    np.testing.assert_array_equal(log.motor_per_joint, R)
+    log = read_log(table, joints(**changes))
+    assert_close(log.signals["joint_position"], Q, rtol=1e-13)
+    assert_close(log.signals["joint_velocity"], V, rtol=1e-13)
+    np.testing.assert_array_equal(log.joints.motor_per_joint, R)
     power_of_motors = np.sum(TAU * v, axis=1)
-    assert_close(np.sum(log.effort * log.velocity, axis=1), power_of_motors, rtol=1e-13)
+    power_of_joints = np.sum(log.signals["effort"] * log.signals["joint_velocity"], axis=1)
+    assert_close(power_of_joints, power_of_motors, rtol=1e-13)
 
 
 def test_gears_may_be_a_diagonal_and_torques_have_a_matrix_of_their_own():
     torque = [[1.0, 0.0, 0.0], [0.0, 2.0, 0.5], [0.0, 0.0, 3.0]]
-    log = read_joint_log(TABLE, joints(motor={"position": [10, 20, -40], "torque": torque}))
-    assert_close(log.position, Q / [10.0, 20.0, -40.0], rtol=1e-14)
-    assert_close(log.effort, TAU @ np.transpose(torque), rtol=1e-14)
+    log = read_log(TABLE, joints(motor={"position": [10, 20, -40], "torque": torque}))
+    assert_close(log.signals["joint_position"], Q / [10.0, 20.0, -40.0], rtol=1e-14)
+    assert_close(log.signals["effort"], TAU @ np.transpose(torque), rtol=1e-14)
 
 
 def test_two_files_at_a_rate_are_read_side_by_side(tmp_path):
@@ -209,14 +213,14 @@ def test_two_files_at_a_rate_are_read_side_by_side(tmp_path):
         "log": {"rate_hz": 100.0},
         "streams": {"joints": {"file": "q.csv"}, "effort": {"file": "tau.csv"}},
     }
-    log = read_joint_log(tmp_path, schema)
+    log = read_log(tmp_path, schema)
     kept = np.arange(40) != 7
     assert log.dropped.not_finite == 1
     assert len(log.sources) == 2
     assert not log.streams
     assert_close(log.time, TIME[kept], rtol=1e-14)
-    np.testing.assert_array_equal(log.position, q[kept])
-    np.testing.assert_array_equal(log.effort, tau[kept])
+    np.testing.assert_array_equal(log.signals["joint_position"], q[kept])
+    np.testing.assert_array_equal(log.signals["effort"], tau[kept])
 
 
 def test_an_effort_with_a_clock_of_its_own_is_a_stream(tmp_path):
@@ -224,7 +228,7 @@ def test_an_effort_with_a_clock_of_its_own_is_a_stream(tmp_path):
     write_csv(tmp_path / "u.csv", {"t": TIME[::2], **{f"u{k}": TAU[::2, k] for k in range(3)}})
     schema = joints(velocity=None)
     schema["streams"] = {"joints": {"file": "q.csv"}, "effort": {"file": "u.csv"}}
-    log = read_joint_log(tmp_path, schema)
+    log = read_log(tmp_path, schema)
     (stream,) = log.streams
     assert set(log.signals) == {"joint_position"}
     np.testing.assert_array_equal(stream.signals["effort"], TAU[::2])
@@ -232,9 +236,13 @@ def test_an_effort_with_a_clock_of_its_own_is_a_stream(tmp_path):
 
 
 def test_a_recording_of_joints_is_pickled():
-    log = read_joint_log(TABLE, joints())
+    log = read_log(TABLE, joints(motor={"position": R.tolist()}))
     copy = pickle.loads(pickle.dumps(log))  # noqa: S301
-    np.testing.assert_array_equal(copy.position, log.position)
+    np.testing.assert_array_equal(copy.signals["joint_position"], log.signals["joint_position"])
+    np.testing.assert_array_equal(copy.joints.motor_per_joint, R)
+    assert copy.joints.names == tuple(NAMES)
+    for array in (copy.signals["effort"], copy.joints.still_below, copy.joints.motor_per_joint):
+        assert not array.flags.writeable
     assert repr(copy) == repr(log)
     assert "3 joints, 40 rows, 0.39 s at 100 Hz: joint_position, joint_velocity, effort" in repr(
         log
@@ -275,21 +283,62 @@ def test_static_poses_tell_no_torques_of_joints():
         load_schema(joints() | {"log": {"still": True}})
 
 
-def test_a_schema_of_joints_alone_reads_no_wrench_log():
-    for read in (read_log, lambda log, schema: read_joint_log(log, {"log": {"time": "t"}})):
-        with pytest.raises(SchemaError):
-            read(TABLE, joints())
-    with pytest.raises(SchemaError, match=r"--robot arm\.urdf.*read_joint_log"):
-        read_log(TABLE, joints())
+def test_a_schema_of_joints_alone_reads_no_wrench(tmp_path):
+    path = write_csv(tmp_path / "arm.csv", TABLE)
+    assert load_schema(joints()).sensor == read_log(TABLE, joints()).sensor == "joints"
+    for read in (read_log, open_log):
+        with pytest.raises(SchemaError, match=r"--robot arm\.urdf.*identify\.read_log"):
+            read(path, joints(), "wrench")
 
 
 def test_joints_beside_a_wrench_are_read_on_their_own(schema):
     document = schema(joints=joints()["joints"])
+    assert load_schema(document).sensor == "wrench"
     with pytest.raises(MissingColumn, match="px"):
         read_log(TABLE, document)
-    np.testing.assert_array_equal(read_joint_log(TABLE, document).effort, TAU)
+    log = read_log(TABLE, document, "joints")
+    np.testing.assert_array_equal(log.signals["effort"], TAU)
+    assert log.schema["wrench"]
     with pytest.raises(SchemaError, match=r"the schema has no \[joints\]"):
-        read_joint_log(TABLE, schema())
+        read_log(TABLE, schema(), "joints")
+
+
+@pytest.mark.parametrize("read", [read_log, open_log])
+def test_an_unknown_sensor_names_the_nearest(tmp_path, read):
+    path = write_csv(tmp_path / "arm.csv", TABLE)
+    expected = "no sensor 'joint' among wrench, joints; did you mean 'joints'"
+    with pytest.raises(SchemaError, match=expected):
+        read(path, joints(), "joint")
+
+
+def test_a_long_log_of_joints_is_read_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr("identify.logs.log_file.MIN_ROWS_IN_CHUNKS", 10)
+    log = open_log(write_csv(tmp_path / "arm.csv", TABLE), joints())
+    assert isinstance(log, Recording)
+    assert (len(log), log.end_time) == (40, TIME[-1])
+
+
+def test_a_log_of_joints_is_no_wrench_and_the_reverse(tmp_path):
+    log = read_log(TABLE, joints())
+    assert log.joint_axes.names == tuple(NAMES)
+    for use in (
+        identify.fit,
+        prepare,
+        lambda log: write_log(log, tmp_path / "log.csv"),
+    ):
+        with pytest.raises(LogError, match="table: expected a log of a wrench, got one of a robot"):
+            use(log)
+    wrench = Recording.from_arrays(
+        force=Q,
+        torque=Q,
+        wrench_frame="body",
+        acts_on="body",
+        still=True,
+        quaternion=[[0, 0, 0, 1]] * 40,
+    )
+    assert (wrench.sensor, len(wrench), wrench.end_time) == ("wrench", 40, 0.0)
+    with pytest.raises(LogError, match=r"one of a wrench; read its \[joints\] with read_log"):
+        _ = wrench.joint_axes
 
 
 def test_efforts_that_are_all_zero_are_refused(tmp_path):
@@ -298,22 +347,22 @@ def test_efforts_that_are_all_zero_are_refused(tmp_path):
     with pytest.raises(
         LogError, match=r"arm\.csv: the effort of all joints is zero in all 40 rows"
     ):
-        read_joint_log(path, joints())
+        read_log(path, joints())
 
 
 def test_a_missing_column_names_the_nearest(tmp_path):
     path = write_csv(tmp_path / "arm.csv", TABLE)
     with pytest.raises(MissingColumn, match=r"no 'qq2' among .* did you mean 'q2'"):
-        read_joint_log(path, joints(position=["q0", "q1", "qq2"]))
+        read_log(path, joints(position=["q0", "q1", "qq2"]))
 
 
 def test_a_public_log_of_a_ur10e_is_read(shared_data):
     folder = shared_data / "ur10e_payload"
-    log = read_joint_log(folder / "loaded.csv", shared_data / "schemas" / "ur10e_payload.toml")
+    log = read_log(folder / "loaded.csv", shared_data / "schemas" / "ur10e_payload.toml")
     raw = np.genfromtxt(folder / "loaded.csv", delimiter=",", names=True)
-    assert log.names[0] == "shoulder_pan_joint"
-    np.testing.assert_array_equal(log.position[:, 2], raw["q3"])
-    np.testing.assert_array_equal(log.effort[:, 5], raw["tau6"])
+    assert log.joints.names[0] == "shoulder_pan_joint"
+    np.testing.assert_array_equal(log.signals["joint_position"][:, 2], raw["q3"])
+    np.testing.assert_array_equal(log.signals["effort"][:, 5], raw["tau6"])
     assert log.gravity.tolist() == [0.0, 0.0, -9.81]
 
 
@@ -323,9 +372,9 @@ def test_angles_that_wrap_at_a_turn_are_continued():
     lengths = np.linspace(0.0, 8.0, 40)
     lengths[20:] -= 7.0
     table = {**TABLE, "q0": degrees[:, 0] % 360.0, "q1": degrees[:, 1], "q2": lengths}
-    log = read_joint_log(table, joints(unit=["deg", "deg", "m"]))
-    assert_close(log.position[:, :2], np.deg2rad(degrees[:, :2]), rtol=1e-13)
-    np.testing.assert_array_equal(log.position[:, 2], lengths)
+    log = read_log(table, joints(unit=["deg", "deg", "m"]))
+    assert_close(log.signals["joint_position"][:, :2], np.deg2rad(degrees[:, :2]), rtol=1e-13)
+    np.testing.assert_array_equal(log.signals["joint_position"][:, 2], lengths)
 
 
 def test_an_effort_with_a_clock_of_its_own_is_put_on_the_slower_one(tmp_path):
@@ -339,14 +388,14 @@ def test_an_effort_with_a_clock_of_its_own_is_put_on_the_slower_one(tmp_path):
     write_csv(tmp_path / "u.csv", {"t": slow, **dict(zip("def", angles(slow).T, strict=True))})
     schema = joints(velocity=None, position=["a", "b", "c"], effort=["d", "e", "f"])
     schema["streams"] = {"joints": {"file": "q.csv"}, "effort": {"file": "u.csv"}}
-    log = read_joint_log(tmp_path, schema)
+    log = read_log(tmp_path, schema)
     joined = on_one_clock(log)
     assert not joined.streams
-    assert joined.effort is not None
+    assert "effort" in joined.signals
     assert "clocks_joined" in [finding.code for finding in joined.findings]
     assert len(joined) > 350
-    assert_close(joined.effort, angles(joined.time), rtol=1e-12)
-    assert_close(joined.position, joined.effort, rtol=1e-4)
+    assert_close(joined.signals["effort"], angles(joined.time), rtol=1e-12)
+    assert_close(joined.signals["joint_position"], joined.signals["effort"], rtol=1e-4)
 
 
 def test_held_samples_of_joints_are_dropped(tmp_path):
@@ -355,11 +404,11 @@ def test_held_samples_of_joints_are_dropped(tmp_path):
     values = np.sin(held[:, None] * [3.0, 5.0, 7.0])
     table = {"t": time, **{f"q{k}": values[:, k] for k in range(3)}}
     table |= {f"u{k}": np.cos(values[:, k]) for k in range(3)}
-    log = on_one_clock(read_joint_log(table, joints(velocity=None)))
+    log = on_one_clock(read_log(table, joints(velocity=None)))
     assert [finding.code for finding in log.findings] == ["held_samples"]
-    np.testing.assert_array_equal(log.position, values[::4])
+    np.testing.assert_array_equal(log.signals["joint_position"], values[::4])
 
 
 def test_a_log_of_joints_on_one_clock_stays_as_it_is():
-    log = read_joint_log(TABLE, joints())
+    log = read_log(TABLE, joints())
     assert on_one_clock(log) is log

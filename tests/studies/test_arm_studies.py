@@ -106,7 +106,7 @@ def test_simulator_gets_arm_and_seed(pinocchio, mujoco, tmp_path):
     for log, still_below in ((first, 0.01), (second, 0.02)):
         simulated, truth = log.load()
         assert isinstance(simulated, ArmRuns)
-        assert simulated.unloaded.still_below[0] == still_below
+        assert simulated.unloaded.joints.still_below[0] == still_below
         assert truth is not None
     (tmp_path / "simulator.py").write_text("changed = True")
     with pytest.raises(LogError, match="changed after the study was read"):

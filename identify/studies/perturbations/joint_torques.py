@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, seal
 from identify.errors import LogError
-from identify.logs import JointRecording, Recording
+from identify.logs import Recording
 from identify.studies.arm_runs import ArmRuns
 from identify.studies.options import NotNegative
 from identify.studies.perturbations.perturbation import Perturbation
@@ -47,8 +47,8 @@ class TorqueGains(Perturbation):
         return replace(runs, unloaded=unloaded, loaded=loaded[0] if loaded else None)
 
 
-def _with_gains(log: JointRecording, gains: Array) -> JointRecording:
-    if log.effort is None:
+def _with_gains(log: Recording, gains: Array) -> Recording:
+    if "effort" not in log.signals:
         raise LogError(f"{log.name}: torque_gains needs torques on the clock of the positions")
-    effort = seal(log.effort * gains, "effort", (None, None))
+    effort = seal(log.signals["effort"] * gains, "effort", (None, None))
     return replace(log, signals={**log.signals, "effort": effort})

@@ -1,0 +1,93 @@
+"""Reading of a log of a robot's joints: positions, velocities and efforts, by a schema."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from identify.arrays import seal
+from identify.errors import LogError, SchemaError
+from identify.findings import Finding
+from identify.logs.current_gains import gains_from_targets
+from identify.logs.joint_signals import joint_signals
+from identify.logs.recording import Recording
+from identify.logs.recording_fields import LogLike, read_content
+from identify.logs.recording_parts import JointAxes
+from identify.logs.schema import Schema
+from identify.significance import HALF_WIDTH_SIGMA
+
+
+def read_joints(log: LogLike, schema: Schema) -> Recording:
+    """Read the joints of a log by the table `[joints]` of its schema.
+
+    Positions and efforts of motors become those of joints, q = R⁻¹ q_motor + offset.
+
+    Raises:
+        SchemaError: the schema has no `[joints]`, or no motion.
+        IdentifyError: as `read_log`; the effort is zero in all rows.
+    """
+    joints = schema.joints
+    if joints is None:
+        raise SchemaError(
+            "the schema has no [joints]: give names, position and effort, as `identify init` writes"
+        )
+    given = schema.joints_schema
+    if given.still:
+        raise SchemaError(
+            "[joints] needs a motion: give time or rate_hz in [log], not still = true"
+        )
+    content = read_content(log, given, lambda valid_rows: joint_signals(valid_rows, joints))
+    axes = JointAxes(
+        names=joints.names,
+        still_below=seal(joints.per_joint(joints.still_below), "still_below", (None,)),
+        motor_per_joint=joints.motor and seal(joints.motor.per_joint, "R", (None, None)),
+    )
+    recording = Recording(**content.recording_fields, frames={}, joints=axes)
+    _require_effort(content.path, recording)
+    if joints.target_current is not None:
+        recording = _with_gains_from_targets(recording)
+    return replace(recording, schema=schema.model_dump(mode="json", exclude_unset=True))
+
+
+def _with_gains_from_targets(log: Recording) -> Recording:
+    """Convert currents to torques by the target currents and torques, and leave these out."""
+    joints, time = log.joint_axes, log.time
+    assert time is not None
+    clocks = [(time, log.signals), *((stream.time, stream.signals) for stream in log.streams)]
+    parts = [(clock, dict(signals)) for clock, signals in clocks]
+    effort_time, effort = next(part for part in parts if "effort" in part[1])
+    motion_time, motion = next(part for part in parts if "joint_position" in part[1])
+    v = motion.get("joint_velocity")
+    v = np.gradient(motion["joint_position"], motion_time, axis=0) if v is None else v
+    v = np.stack([np.interp(effort_time, motion_time, each) for each in v.T], axis=1)
+    targets = effort.pop("target_current"), effort.pop("target_effort")
+    gains, errors = gains_from_targets(effort_time, v, *targets, joints.still_below, joints.names)
+    effort["effort"] = seal(effort["effort"] * gains, "effort", (None, None))
+    half = HALF_WIDTH_SIGMA * errors
+    listed = ", ".join(
+        f"{name} {gain:.4g} ± {error:.2g}"
+        for name, gain, error in zip(joints.names, gains.tolist(), half.tolist(), strict=True)
+    )
+    text = f"gains from currents to torques, by the targets of the controller [N m/A]: {listed}."
+    remedy = "Give `gains` in [joints] in their place if you know them better."
+    evidence = {name: float(gain) for name, gain in zip(joints.names, gains, strict=True)}
+    finding = Finding("current_gains", "info", text, remedy, evidence)
+    streams = zip(log.streams, parts[1:], strict=True)
+    return replace(
+        log,
+        signals=parts[0][1],
+        streams=tuple(replace(stream, signals=signals) for stream, (_, signals) in streams),
+        findings=(*log.findings, finding),
+    )
+
+
+def _require_effort(path: Path, recording: Recording) -> None:
+    for signals in (recording.signals, *(stream.signals for stream in recording.streams)):
+        if "effort" in signals and not signals["effort"].any():
+            raise LogError(
+                f"{path}: the effort of all joints is zero in all {len(signals['effort'])} rows: "
+                "the driver does not fill it in; name the columns of measured torques or currents",
+                path=path,
+            )
