@@ -249,6 +249,16 @@ def test_negative_mass_names_causes_of_joint_torques(robot, pair, cause):
     assert error.value.finding.code == "effort_sign"
 
 
+def test_negated_gravity_does_not_count_as_swapped_logs(robot):
+    """Swapped, consistent links leave a fifth more than least squares at a noise that is large."""
+    loaded = simulate(robot, 1, load=LOAD, noise=1.0, friction=DRIFTED)
+    empty = simulate(robot, 2, noise=1.0)
+    robot = replace(robot, gravity=-robot.gravity)
+    with pytest.raises(NegativeMass) as error:
+        fit_payload(loaded, empty, robot=robot, frame="tool")
+    assert error.value.finding.code == "effort_sign"
+
+
 def test_half_at_rest_is_not_scored(robot):
     time = np.arange(5000) / RATE_HZ
     speed = np.clip((time - 26.0) / 3.0, 0.0, 1.0) ** 2
