@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from identify.catalog import dataset_names
 from tests.browser import Visit, find_browser, open_page
+from tests.catalog.made_sets import with_checksums, write_tx40
 from tests.commands.calling import Cli
+from tests.tool_logs import write_tool_logs
 
 settings.register_profile(
     "fixed",
@@ -36,11 +39,27 @@ def shared_data() -> Path:
     return Path(folder)
 
 
+@pytest.fixture(
+    scope="session",
+    params=["made", *(["of others"] if os.environ.get("IDENTIFY_SHARED_DATA") else [])],
+)
+def tool_logs(request, tmp_path_factory) -> Path:
+    """Folder of the data sets "stars" and "tx40", of made logs, and the real where at hand."""
+    if request.param != "made":
+        return request.getfixturevalue("shared_data")
+    folder = write_tool_logs(tmp_path_factory.mktemp("made", numbered=False))
+    write_tx40(folder / "tx40")
+    return folder
+
+
 @pytest.fixture
-def shared(shared_data, monkeypatch) -> Path:
-    """That folder as the one of public data sets."""
-    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
-    return shared_data
+def mirror_of_sets(tool_logs, monkeypatch) -> Path:
+    """That folder as the one of public data sets, whose checksums are those of made files."""
+    monkeypatch.setenv("IDENTIFY_DATA", str(tool_logs))
+    if tool_logs.name == "made":
+        made = {name: with_checksums(name, tool_logs) for name in dataset_names()}
+        monkeypatch.setattr("identify.catalog.dataset_files._datasets_by_name", lambda: made)
+    return tool_logs
 
 
 @pytest.fixture

@@ -37,10 +37,10 @@ def test_axia80_static(shared_data):
     assert len(recording.sources) == 2
 
 
-def test_stars_tools(shared_data):
-    paths = sorted((shared_data / "stars_tools").glob("[A-Z]*.csv"))
+def test_stars_tools(tool_logs):
+    paths = sorted((tool_logs / "stars_tools").glob("[A-Z]*.csv"))
     assert len(paths) == 20
-    schema = shared_data / "schemas" / "stars_tools.toml"
+    schema = tool_logs / "schemas" / "stars_tools.toml"
     for path in paths:
         recording = read_log(path, schema)
         raw = np.genfromtxt(path, delimiter=",", names=True)
