@@ -14,6 +14,7 @@ from identify.catalog import dataset_names
 from tests.browser import Visit, find_browser, open_page
 from tests.catalog.made_sets import with_checksums, write_tx40
 from tests.commands.calling import Cli
+from tests.still_poses import write_still_poses
 from tests.tool_logs import write_tool_logs
 
 settings.register_profile(
@@ -39,10 +40,18 @@ def shared_data() -> Path:
     return Path(folder)
 
 
-@pytest.fixture(
-    scope="session",
-    params=["made", *(["of others"] if os.environ.get("IDENTIFY_SHARED_DATA") else [])],
-)
+LOG_SOURCES = ["made", *(["of others"] if os.environ.get("IDENTIFY_SHARED_DATA") else [])]
+
+
+@pytest.fixture(scope="session", params=LOG_SOURCES)
+def still_poses(request, tmp_path_factory) -> Path:
+    """Folder of `axia80_static`: a made log, and the measured one where it is at hand."""
+    if request.param != "made":
+        return request.getfixturevalue("shared_data")
+    return write_still_poses(tmp_path_factory.mktemp("still_poses"))
+
+
+@pytest.fixture(scope="session", params=LOG_SOURCES)
 def tool_logs(request, tmp_path_factory) -> Path:
     """Folder of the data sets "stars" and "tx40", of made logs, and the real where at hand."""
     if request.param != "made":

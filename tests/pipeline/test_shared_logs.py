@@ -77,9 +77,9 @@ def test_the_same_tool_with_its_pose_alone_is_found_by_differentiation(tool_logs
     assert errors.inertia < 0.05
 
 
-def test_seven_static_poses_of_a_real_sensor(shared_data):
+def test_seven_static_poses(still_poses):
     recording = read_log(
-        shared_data / "axia80_static", shared_data / "schemas" / "axia80_static.toml"
+        still_poses / "axia80_static", still_poses / "schemas" / "axia80_static.toml"
     )
     result = fit(recording)
     estimate = result.estimate
