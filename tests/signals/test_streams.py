@@ -317,7 +317,7 @@ def test_parts_of_a_log_keep_its_time():
 def test_streams_without_time_in_common():
     recording = streams_of(PHI, RATES[0], seconds=5.0)
     (pose,) = recording.streams
-    apart = replace(recording, streams=(Stream("pose", pose.time + 30.0, pose.signals),))
+    apart = replace(recording, streams=(Stream("pose", pose.time + 30.5, pose.signals),))
     message = r"three clocks: its streams have no time in common: .*pose 30.* to 3.* s in 500 rows"
     with pytest.raises(LogError, match=message):
         prepare(apart)

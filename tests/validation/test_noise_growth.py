@@ -84,7 +84,7 @@ def test_single_shot_ends_when_noise_exceeds_tenth_of_motion():
 
 
 def test_noise_above_motion_is_reported_as_reason():
-    log, noise = noisy(100.0)
+    log, noise = noisy(300.0)
     with pytest.raises(SimulationError, match="noise of the wrench alone is more than a tenth"):
         replay([(log, BIAS)], {"true": PHI}, noise=noise)
     done = Replays(((log, BIAS),), {"estimate": PHI}, noise=noise)
