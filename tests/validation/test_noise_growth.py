@@ -96,7 +96,7 @@ def test_noise_above_motion_is_reported_as_reason():
 def test_terminal_and_report_show_noise_yardstick():
     rng = np.random.default_rng(1)
     noise = Noise(force=0.2, torque=5e-3, position=1e-4, orientation=1e-4)
-    result = fit(synthetic_recording(PHI, rng=rng, noise=noise, bias=BIAS))
+    result = fit(synthetic_recording(PHI, rng=rng, noise=noise, bias=BIAS, duration=60.0))
     of_log = wrench_noise(result.logs)
     assert_close(np.sqrt(np.diag(of_log) * 200.0), np.repeat([0.2, 5e-3], 3), 0.05)
     windows = result.validation.replay
