@@ -25,6 +25,8 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+# HYPOTHESIS_PROFILE=seeded pytest --hypothesis-seed=N: other examples, as many.
+settings.register_profile("seeded", settings.get_profile("fixed"), derandomize=False)
 settings.register_profile("search", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
