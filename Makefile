@@ -34,7 +34,7 @@ define check_python
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers tests matrix browser fuzz bench peers docs format lock study reports package clean
+.PHONY: help demo test lint types layers tests matrix kernels browser fuzz bench peers docs format lock study reports package clean
 
 help:  ## list the verbs
 	@awk -F':.*  ## ' '/^[a-z]+:.*  ## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,12 @@ matrix:  ## the tests on each of Python 3.11, 3.12 and 3.13 that is on this mach
 		else \
 			echo "Python $$version: skipped, there is no python$$version on this machine"; \
 		fi; \
+	done
+
+kernels: $(READY)  ## the tests with kernels of OpenBLAS for other processors (ARGS='-k wrench')
+	@for kernel in Haswell Prescott Nehalem; do \
+		echo "OPENBLAS_CORETYPE=$$kernel"; \
+		OPENBLAS_CORETYPE=$$kernel $(MAKE) --no-print-directory tests || exit 1; \
 	done
 
 browser:  ## Debian's chromium for the test of the report, where root can install it

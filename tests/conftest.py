@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from identify.catalog import dataset_names
 from tests.browser import Visit, find_browser, open_page
+from tests.catalog.made_sets import with_checksums, write_tx40
 from tests.commands.calling import Cli
+from tests.still_poses import write_still_poses
+from tests.tool_logs import write_tool_logs
 
 settings.register_profile(
     "fixed",
@@ -21,6 +25,8 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+# HYPOTHESIS_PROFILE=seeded pytest --hypothesis-seed=N: other examples, as many.
+settings.register_profile("seeded", settings.get_profile("fixed"), derandomize=False)
 settings.register_profile("search", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
@@ -36,11 +42,35 @@ def shared_data() -> Path:
     return Path(folder)
 
 
+LOG_SOURCES = ["made", *(["of others"] if os.environ.get("IDENTIFY_SHARED_DATA") else [])]
+
+
+@pytest.fixture(scope="session", params=LOG_SOURCES)
+def still_poses(request, tmp_path_factory) -> Path:
+    """Folder of `axia80_static`: a made log, and the measured one where it is at hand."""
+    if request.param != "made":
+        return request.getfixturevalue("shared_data")
+    return write_still_poses(tmp_path_factory.mktemp("still_poses"))
+
+
+@pytest.fixture(scope="session", params=LOG_SOURCES)
+def tool_logs(request, tmp_path_factory) -> Path:
+    """Folder of the data sets "stars" and "tx40", of made logs, and the real where at hand."""
+    if request.param != "made":
+        return request.getfixturevalue("shared_data")
+    folder = write_tool_logs(tmp_path_factory.mktemp("made", numbered=False))
+    write_tx40(folder / "tx40")
+    return folder
+
+
 @pytest.fixture
-def shared(shared_data, monkeypatch) -> Path:
-    """That folder as the one of public data sets."""
-    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
-    return shared_data
+def mirror_of_sets(tool_logs, monkeypatch) -> Path:
+    """That folder as the one of public data sets, whose checksums are those of made files."""
+    monkeypatch.setenv("IDENTIFY_DATA", str(tool_logs))
+    if tool_logs.name == "made":
+        made = {name: with_checksums(name, tool_logs) for name in dataset_names()}
+        monkeypatch.setattr("identify.catalog.dataset_files._datasets_by_name", lambda: made)
+    return tool_logs
 
 
 @pytest.fixture

@@ -29,9 +29,9 @@ from identify.logs import Recording
 from identify.regressors import LinearSystem, Statistics, join_logs
 from identify.robots import RobotModel
 
-_MAX_SWAPPED_RATIO = 1.5
+_MAX_SWAPPED_RATIO = 1.1
 """Largest ratio of the torque that consistent links leave, the logs swapped, to that of least
-squares at which the logs are swapped: 1.05 if they are, above 2 on a ceiling."""
+squares at which the logs are swapped: up to 1.02 if they are, from 1.17 if gravity is negated."""
 
 _MAX_SWAPPED_ERROR = 0.15
 """Largest relative torque error of swapped logs; on a wall no links explain the torques."""

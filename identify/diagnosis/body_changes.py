@@ -292,7 +292,8 @@ def _log_p_value(
     towards = vectors[:, used] @ (along / values[used]) / scale
     parts = [float(towards @ covariance @ towards) / distance for covariance in covariances]
     free = 1.0 / sum(part**2 / count for part, count in zip(parts, degrees, strict=True))
-    below, ratio = max(free - rank + 1.0, 1.0), distance * (free - rank + 1.0) / (free * rank)
+    below = max(free - rank + 1.0, 1.0)
+    ratio = distance * below / (free * rank)
     p_value = float(fdtrc(rank, below, ratio))
     if p_value > np.finfo(float).tiny:
         return float(np.log(p_value))

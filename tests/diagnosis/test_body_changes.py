@@ -86,6 +86,17 @@ def test_equal_spreads_are_compared_as_by_hotelling():
     assert body_changes._log_p_value(0.0 * away, [covariance] * 2, [20.0] * 2) == 0.0
 
 
+@pytest.mark.parametrize("degrees", [3.0, 4.9])
+def test_probability_of_fewer_degrees_than_unknowns_is_of_one_degree(degrees):
+    """Ten unknowns of 2ν < 10 degrees leave one degree to F, and T² is scaled by that one."""
+    from scipy.stats import f
+
+    for away in (0.1, 2.0, 50.0):
+        log_p = body_changes._log_p_value(np.full(10, away), [np.eye(10)] * 2, [degrees] * 2)
+        expected = f.sf(5.0 * away**2 / (2.0 * degrees * 10), 10, 1)
+        assert_close(np.exp(log_p), expected, 1e-9)
+
+
 def test_a_probability_below_all_numbers_still_orders():
     """Its logarithm goes on as by the logarithm of the survival function of F."""
     from scipy.stats import f

@@ -1,8 +1,8 @@
 """Estimates of known logs as they were: stored once, so that a change of the code shows.
 
-    python tests/endtoend/store_estimates.py fit OUT.json          # estimates of every log at hand
-    python tests/endtoend/store_estimates.py store IN.json […]     # of several kernels
-    python tests/endtoend/store_estimates.py compare OLD NEW       # the largest differences
+    python -m tests.endtoend.store_estimates fit OUT.json          # estimates of every log at hand
+    python -m tests.endtoend.store_estimates store IN.json […]     # of several kernels
+    python -m tests.endtoend.store_estimates compare OLD NEW       # the largest differences
 
 Run from the source tree, with `IDENTIFY_SHARED_DATA` naming the folder of the logs of others. The
 files given to `store` are of the same code under other kernels of linear algebra (for OpenBLAS,
@@ -25,11 +25,15 @@ import pandas as pd
 import identify
 from identify.estimation import estimate_body
 from identify.regressors import summarise_log
+from tests.tool_logs import SCHEMA, TOOLS, write_tool_logs
 
 ROOT = Path(__file__).parents[2]
 STORED = Path(__file__).with_name("stored_estimates.json")
 
 Stored: TypeAlias = dict[str, object]
+
+MADE = TOOLS[::5]
+"""Tools of which logs are made."""
 
 NOISE = {"low": 1.0, "moderate": 2.0, "high": 4.0}
 """Levels published with the tools, as factors of the lowest."""
@@ -63,6 +67,10 @@ def logs(shared: Path | None, folder: Path) -> Iterator[tuple[str, Path, Path]]:
     """Name, file and schema of every log; those with noise are written into `folder`."""
     shipped = ROOT / "datasets" / "payload_arm"
     yield "payload_arm", shipped / "payload_arm.parquet", shipped / "schema.toml"
+    made = write_tool_logs(folder / "made") / "stars_tools"
+    for number, tool in enumerate(MADE):
+        for stem, log in _with_noise_levels(made / f"{tool}.csv", made, number):
+            yield f"made_{stem}", log, SCHEMA
     if shared is None:
         return
     schemas = shared / "schemas"
@@ -77,12 +85,18 @@ def logs(shared: Path | None, folder: Path) -> Iterator[tuple[str, Path, Path]]:
     for number, path in enumerate(sorted((shared / "stars_tools").glob("*.csv"))):
         if path.stem == "published_scores":
             continue
-        yield path.stem, path, schemas / "stars_tools.toml"
-        for level, factor in NOISE.items():
-            table = with_noise(pd.read_csv(path), factor, np.random.default_rng([7, number]))
-            noisy = folder / f"{path.stem}_{level}.parquet"
-            table.to_parquet(noisy)
-            yield noisy.stem, noisy, schemas / "stars_tools.toml"
+        for stem, log in _with_noise_levels(path, folder, number):
+            yield stem, log, schemas / "stars_tools.toml"
+
+
+def _with_noise_levels(path: Path, folder: Path, number: int) -> Iterator[tuple[str, Path]]:
+    """Name and file of a log without noise and with each level of it."""
+    yield path.stem, path
+    for level, factor in NOISE.items():
+        table = with_noise(pd.read_csv(path), factor, np.random.default_rng([7, number]))
+        noisy = folder / f"{path.stem}_{level}.parquet"
+        table.to_parquet(noisy)
+        yield noisy.stem, noisy
 
 
 def with_noise(table: pd.DataFrame, factor: float, rng: np.random.Generator) -> pd.DataFrame:

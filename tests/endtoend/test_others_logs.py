@@ -7,25 +7,19 @@ from identify.inertia import InertialParameters
 from tests.close import group_errors
 from tests.endtoend.estimates import load
 from tests.slow import mostly_slow
+from tests.tool_logs import TOOLS
 
 pytestmark = pytest.mark.usefixtures("no_report")
 
-TOOLS = (
-    *("Adjustable_Wrench", "Allen_Key", "Bent_Jaw_Pliers", "Box_Wrench", "C_Clamp", "Clamp"),
-    *("Electronic_Caliper", "File", "Hacksaw", "Hammer", "Machinist_Hammer", "Measuring_Tape"),
-    *("Nut_Screwdriver", "Pliers", "Rubber_Mallet", "Ruler", "Screwdriver", "Socket_Wrench"),
-    *("Vise_Clamp", "Vise_Grip"),
-)
-
 
 @pytest.mark.parametrize("tool", mostly_slow(TOOLS, TOOLS[:3]))
-def test_noise_free_tool_log_is_fitted(cli, shared_data, tmp_path, tool):
+def test_noise_free_tool_log_is_fitted(cli, tool_logs, tmp_path, tool):
     """Of twenty workshop tools, files of nine digits: every group of errors within 5e-6."""
-    log = shared_data / "stars_tools" / f"{tool}.csv"
-    schema = shared_data / "schemas" / "stars_tools.toml"
+    log = tool_logs / "stars_tools" / f"{tool}.csv"
+    schema = tool_logs / "schemas" / "stars_tools.toml"
     out = cli.done("fit", log, "--schema", schema, "-o", tmp_path)
     assert "Optimal for the data: " in out
-    truth = json.loads((shared_data / "stars_tools" / "truth.json").read_text())[tool]
+    truth = json.loads((tool_logs / "stars_tools" / "truth.json").read_text())[tool]
     body = InertialParameters.from_com(
         truth["mass"],
         np.array(truth["com_in_sensor"]),

@@ -58,7 +58,7 @@ class OtherWords:
 
     def greatest(self, value) -> float:
         problem = cp.Problem(cp.Maximize(value), self.left)
-        exact = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+        exact = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
         problem.solve(solver="CLARABEL", **exact)
         return float(problem.value)
 

@@ -32,7 +32,7 @@ def fit_and_prior(seed: int, share: float = 0.1, count: int = 60):
     return phi, fit, prior
 
 
-@pytest.mark.parametrize("weight", [0.3, 20.0, 1e3])
+@pytest.mark.parametrize("weight", [0.3, 20.0, 200.0])
 def test_entropic_optimum_matches_cvxpy(weight):
     _, fit, prior = fit_and_prior(1)
     said = score_equations(fit)
@@ -46,7 +46,7 @@ def test_entropic_optimum_matches_cvxpy(weight):
     x = cp.hstack([whole[3, 3], *(h[k] for k in range(3)), *(inertia[ij] for ij in pairs)])
     misfit = 0.5 * cp.sum_squares(said.R @ fit.scaling.to_theta @ x - said.r)
     cost = misfit + weight * (cp.trace(Pi) - cp.log_det(Pi) - 4.0)
-    exact = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
+    exact = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
     least = cp.Problem(cp.Minimize(cost)).solve(solver="CLARABEL", **exact)
     apart = said.R @ fit.scaling.to_theta @ (found.phi - x.value)
     assert np.linalg.norm(apart) < 1e-4  # standard errors

@@ -24,10 +24,10 @@ def test_panda_optoforce(shared_data):
     np.testing.assert_array_equal(recording.signals["force"], raw[:, 13:16])
 
 
-def test_axia80_static(shared_data):
+def test_axia80_static(still_poses):
     """Two files without header; the wrench acts on the sensor."""
-    folder = shared_data / "axia80_static"
-    recording = read_log(folder, shared_data / "schemas" / "axia80_static.toml")
+    folder = still_poses / "axia80_static"
+    recording = read_log(folder, still_poses / "schemas" / "axia80_static.toml")
     raw = np.loadtxt(folder / "recorded_messages_wrench.txt", delimiter=",")
     assert recording.still
     assert recording.name == "axia80_static"
@@ -37,10 +37,10 @@ def test_axia80_static(shared_data):
     assert len(recording.sources) == 2
 
 
-def test_stars_tools(shared_data):
-    paths = sorted((shared_data / "stars_tools").glob("[A-Z]*.csv"))
+def test_stars_tools(tool_logs):
+    paths = sorted((tool_logs / "stars_tools").glob("[A-Z]*.csv"))
     assert len(paths) == 20
-    schema = shared_data / "schemas" / "stars_tools.toml"
+    schema = tool_logs / "schemas" / "stars_tools.toml"
     for path in paths:
         recording = read_log(path, schema)
         raw = np.genfromtxt(path, delimiter=",", names=True)

@@ -75,7 +75,7 @@ def assert_same_moments(found, expected, rtol: float) -> None:
 @pytest.mark.parametrize("delay", [0.002, -0.004, 0.01])
 def test_a_delay_of_the_wrench_is_its_first_and_second_derivative(delay):
     late = with_wrench(PATH.wrench(PHI, TIME - delay))
-    third_order = 300.0 * abs(delay) ** 3
+    third_order = 100.0 * abs(delay) ** 3
     assert_maps(delay_map(delay), late, LOG, third_order)
     without = delay_map(delay)
     without[34:] = 0.0

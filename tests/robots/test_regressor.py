@@ -12,6 +12,7 @@ from tests.close import assert_close
 from tests.robots.arms import LIMIT, FullModel, arm_text, tree_of, trees
 
 ARMS = Path(__file__).parents[2] / "datasets" / "arms"
+SHIPPED = ["six_axes", "seven_axes"]
 MEASURED = ["ur10e_payload/ur10e.urdf", "tx40/tx40.urdf"]
 
 
@@ -42,8 +43,17 @@ def test_torques_of_a_random_tree_are_those_of_pinocchio(tree, seed, folder, pin
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_regressor_of_a_measured_arm_is_that_of_pinocchio(name, shared_data, pinocchio):
-    robot = read_robot(shared_data / name, gravity=(1.0, -2.0, 3.0))
-    model = pinocchio.buildModelFromXML((shared_data / name).read_text())
+    assert_regressor_is_that_of_pinocchio(shared_data / name, pinocchio)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_regressor_of_a_shipped_arm_is_that_of_pinocchio(name, pinocchio):
+    assert_regressor_is_that_of_pinocchio(ARMS / name / "arm.urdf", pinocchio)
+
+
+def assert_regressor_is_that_of_pinocchio(path, pinocchio):
+    robot = read_robot(path, gravity=(1.0, -2.0, 3.0))
+    model = pinocchio.buildModelFromXML(path.read_text())
     model.gravity = pinocchio.Motion(robot.gravity, np.zeros(3))
     data = model.createData()
     q, v, a = motions(np.random.default_rng(0), robot, 20)
@@ -59,7 +69,6 @@ def test_regressor_of_a_measured_arm_is_that_of_pinocchio(name, shared_data, pin
     assert_close(torque_regressor(robot, q, v, a), expected[..., columns], 1e-12)
 
 
-SHIPPED = ["six_axes", "seven_axes"]
 EXAMPLES = [
     "ur_description/urdf/ur5_robot.urdf",
     "panda_description/urdf/panda.urdf",

@@ -198,7 +198,7 @@ def read(recording, rate: float, cutoff: float = 5.0) -> SignalNoise:
 
 @pytest.mark.parametrize("rate", [50.0, 100.0, 500.0])
 def test_sigmas_of_white_noise_are_read_within_a_few_percent(rate):
-    recording = record(PATH, PHI, np.arange(60.0 * rate) / rate, (*POSE, "angular_velocity"))
+    recording = record(PATH, PHI, np.arange(30_000) / rate, (*POSE, "angular_velocity"))
     sigmas = {
         "position": 2e-4,
         "quaternion": 2e-3,

@@ -21,8 +21,7 @@ OF_DATASETS = (*PUBLISHED, "stars_shape.toml", "coverage.toml", "arms_measured.t
 
 
 @pytest.fixture
-def stars(shared_data, monkeypatch) -> Study:
-    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+def stars(mirror_of_sets) -> Study:
     return load_study(EXPERIMENTS / "stars.toml")
 
 

@@ -84,7 +84,7 @@ def test_single_shot_ends_when_noise_exceeds_tenth_of_motion():
 
 
 def test_noise_above_motion_is_reported_as_reason():
-    log, noise = noisy(100.0)
+    log, noise = noisy(300.0)
     with pytest.raises(SimulationError, match="noise of the wrench alone is more than a tenth"):
         replay([(log, BIAS)], {"true": PHI}, noise=noise)
     done = Replays(((log, BIAS),), {"estimate": PHI}, noise=noise)
@@ -96,7 +96,7 @@ def test_noise_above_motion_is_reported_as_reason():
 def test_terminal_and_report_show_noise_yardstick():
     rng = np.random.default_rng(1)
     noise = Noise(force=0.2, torque=5e-3, position=1e-4, orientation=1e-4)
-    result = fit(synthetic_recording(PHI, rng=rng, noise=noise, bias=BIAS))
+    result = fit(synthetic_recording(PHI, rng=rng, noise=noise, bias=BIAS, duration=60.0))
     of_log = wrench_noise(result.logs)
     assert_close(np.sqrt(np.diag(of_log) * 200.0), np.repeat([0.2, 5e-3], 3), 0.05)
     windows = result.validation.replay

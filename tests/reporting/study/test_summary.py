@@ -156,8 +156,7 @@ def test_targets_are_judged_by_the_mean_of_the_estimate():
     ]
 
 
-def test_published_scores_are_shown_for_comparison(shared_data, monkeypatch):
-    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+def test_published_scores_are_shown_for_comparison(mirror_of_sets):
     assert "ublished" not in said_by(scores_section, rows(plain))
     text = said_by(scores_section, with_scores(stars(0.1)))
     heads = cells(text, "perturbation", "estimator")[0]
