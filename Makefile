@@ -33,7 +33,7 @@ define check_python
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers tests matrix browser fuzz bench peers docs format lock study reports package clean
+.PHONY: help demo test lint types layers tests matrix browser fuzz bench peers frozen docs format lock study reports package clean
 
 help:  ## list the verbs
 	@awk -F':.*  ## ' '/^[a-z]+:.*  ## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,10 @@ bench: $(READY)  ## benchmarks, one thread: reports/benchmarks.md
 
 peers: $(READY)  ## other methods beside this one, on the same rows: reports/peers.md
 	$(ONE_THREAD) $(PY) experiments/peers/run.py $(ARGS)
+
+frozen: $(READY)  ## bit for bit the results of BASE=REV, after a refactoring (ARGS='--cases stars --working-tree')
+	@test -n "$(BASE)" || { echo "Name the revision to compare with: make frozen BASE=main" >&2; exit 2; }
+	$(ONE_THREAD) PYTHONPATH=. $(PY) -m experiments.frozen.run $(BASE) $(ARGS)
 
 docs: $(READY)  ## run the examples of README and docs/, draw its figures, build docs/_build/html
 	$(ONE_THREAD) $(PY) docs/motions.py
