@@ -1,6 +1,6 @@
 """Write the logs of the cases that no data set has: `python inputs.py FOLDER`.
 
-It runs once, under the base revision, and both revisions read the bytes it wrote. Seeds are fixed.
+It runs once, with the code of the base revision, and both revisions read what it wrote.
 """
 
 from __future__ import annotations
@@ -14,17 +14,21 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-import pandas as pd
+from scipy.spatial.transform import Rotation
 
+import identify
 from experiments.silent_study.clean import clean_recording
 from experiments.silent_study.faults import faults
-from experiments.silent_study.subjects import Subject, random_body, subject
+from experiments.silent_study.subjects import random_body, subject
 from identify.logs import Noise, synthetic_recording
 from identify.logs.log_writing import write_log
-from identify.logs.synthetic import random_motion
+from identify.regressors import newton_euler_regressor
+from identify.spatial import BodyMotion
 
 SEED = 11
-ROOT = Path(sys.modules["identify"].__path__[0]).parent
+ROOT = Path(identify.__file__).parents[1]
+GRAVITY = np.array([0.0, 0.0, -9.80665])
+NOISE = Noise(position=5e-5, orientation=1e-4, force=0.1, torque=0.01, angular_velocity=2e-3)
 
 FAULTS = {
     "late": ("slow-2", "wrench late 20 ms"),
@@ -52,154 +56,89 @@ CLOCKS: dict[str, dict[str, int]] = {
 }
 """Rates of the streams [Hz]; each divides that of the motion, 1 kHz."""
 
-COLUMNS = {
-    "pose": {"position": ("px", "py", "pz"), "quaternion": ("qx", "qy", "qz", "qw")},
-    "wrench": {"force": ("fx", "fy", "fz"), "torque": ("tx", "ty", "tz")},
-    "gyro": {"angular_velocity": ("gx", "gy", "gz")},
-    "accelerometer": {"proper_acceleration": ("ax", "ay", "az")},
+SIGNALS = {
+    "pose": ("position", "quaternion"),
+    "wrench": ("force", "torque"),
+    "gyro": ("gyro",),
+    "accelerometer": ("accelerometer",),
 }
 
 
 def main(folder: Path) -> None:
-    """Write all inputs into a folder."""
-    shutil.copytree(ROOT / "datasets", folder / "datasets")
-    shutil.copy(ROOT / "identify/catalog/schemas/tx40.toml", folder)
+    """Write all inputs into a new folder."""
+    shutil.copytree(ROOT / "datasets", folder)
+    shutil.copy(ROOT / "identify" / "catalog" / "schemas" / "tx40.toml", folder)
     for name, (log, fault) in FAULTS.items():
-        write_faulty_log(folder / "faulty", name, log, fault)
+        rng = np.random.default_rng([SEED, crc32(name.encode())])
+        make = next(each.make for each in faults() if each.name == fault)
+        for number, perturbed in enumerate(make(subject(log, SEED), rng)):
+            write(folder / name / f"log{number}.npz", perturbed.columns, perturbed.schema)
     for number in range(6):
-        log = clean_recording(number, SEED)[0]
-        (folder / "clean").mkdir(exist_ok=True)
-        write_log(log, folder / "clean" / f"{number}.csv")
-    for name, rates in CLOCKS.items():
-        write_clocks(folder / "clocks" / name, rates, SEED + crc32(name.encode()))
-    write_long_logs(folder / "long")
-    write_equations(folder / "equations")
-
-
-def write_faulty_log(folder: Path, name: str, log: str, fault: str) -> None:
-    """Write a perturbed log of the silent study: its logs, if there are two, and their schema."""
-    rng = np.random.default_rng([SEED, crc32(f"{log} {fault}".encode())])
-    make = next(each.make for each in faults() if each.name == fault)
-    made: list[Subject] = list(make(subject(log, SEED), rng))
-    (folder / name).mkdir(parents=True)
-    for number, each in enumerate(made):
-        np.savez(folder / name / f"log{number}.npz", **each.columns)
-    (folder / name / "schema.toml").write_text(toml(made[0].schema), "utf-8")
-
-
-def write_clocks(folder: Path, rates: Mapping[str, int], seed: int) -> None:
-    """Write a log whose sensors have clocks of their own."""
-    rng = np.random.default_rng(seed)
-    noise = Noise(position=1e-4, orientation=3e-4, force=0.05, torque=0.005, angular_velocity=2e-3)
-    motion = random_motion(rng)
-    log = synthetic_recording(
-        random_body(rng), rng=rng, motion=motion, duration=20.0, rate_hz=1000.0, noise=noise,
-        include="all",
-    )  # fmt: skip
-    signals = dict(log.signals)
-    q = signals["quaternion"]
-    proper = signals["linear_acceleration"] - rotate_back(q, np.array([0.0, 0.0, -9.80665]))
-    signals["proper_acceleration"] = proper + 0.02 * rng.normal(size=proper.shape)
-    tables = {}
-    for stream, rate in rates.items():
-        rows = np.arange(rng.integers(1000 // rate), len(q), 1000 // rate)
-        columns = {"t": rows * 1e-3}
-        for signal, names in COLUMNS[stream].items():
-            columns |= dict(zip(names, signals[signal][rows].T, strict=True))
-        tables[stream] = pd.DataFrame(columns)
-    folder.mkdir(parents=True)
-    schema = schema_of_streams(rates)
-    if folder.name in ("one_file", "held"):
-        joined = pd.concat(list(tables.values())).sort_values("t", kind="stable")
-        if folder.name == "held":  # rows of the wrench, with the last sample of the pose
-            joined = joined.ffill()[joined["fx"].notna()].dropna()
-        joined.to_csv(folder / "log.csv", index=False)
-        del schema["streams"]
-    else:
-        for stream, table in tables.items():
-            table.to_csv(folder / f"{stream}.csv", index=False)
-    (folder / "schema.toml").write_text(toml(schema), "utf-8")
-
-
-def schema_of_streams(streams: Mapping[str, int]) -> dict[str, Any]:
-    """Return the schema of a log of streams."""
-    pose, wrench = COLUMNS["pose"], COLUMNS["wrench"]
-    schema: dict[str, Any] = {
-        "log": {"time": "t"},
-        "streams": {name: {"file": f"{name}.csv"} for name in streams},
-        "world": {"gravity": [0.0, 0.0, -9.80665]},
-        "pose": {**pose, "order": "xyzw", "maps": "body_to_world"},
-        "wrench": {**wrench, "frame": "body", "acts_on": "body"},
-    }
-    if "gyro" in streams:
-        schema["imu"] = {"gyro": COLUMNS["gyro"]["angular_velocity"]}
-    if "accelerometer" in streams:
-        schema["imu"]["accelerometer"] = COLUMNS["accelerometer"]["proper_acceleration"]
-        schema["imu"]["mount"] = {"translation": [0.0, 0.0, 0.0]}
-    return schema
-
-
-def write_long_logs(folder: Path) -> None:
-    """Write logs that are long enough to be read in chunks, as Parquet and as text."""
-    folder.mkdir()
-    noise = Noise(position=5e-5, orientation=1e-4, force=0.1, torque=0.01)
-    for name, rows in (("rows200000.parquet", 200_000), ("rows140000.csv", 140_000)):
-        rng = np.random.default_rng([SEED, rows])
-        log = synthetic_recording(
-            random_body(rng), rng=rng, duration=rows / 1000.0, rate_hz=1000.0, noise=noise
-        )
-        write_log(log, folder / name)
-    rng = np.random.default_rng([SEED, 4])
-    log = synthetic_recording(random_body(rng), rng=rng, duration=40.0, rate_hz=100.0, noise=noise)
-    np.savez(folder / "online.npz", t=log.time, **log.signals)
-
-
-def write_equations(folder: Path) -> None:
-    """Write rows A and b of the Newton-Euler equations: well excited, noisy, at rest."""
-    folder.mkdir()
+        write_log(clean_recording(number, SEED)[0], folder / f"clean{number}.csv")
+    for name in CLOCKS:
+        write_clocks(folder / name, CLOCKS[name])
+    write_log(recording("long", 200.0, 1000.0), folder / "long.parquet")
+    write_log(recording("text", 140.0, 1000.0), folder / "text.csv")
+    online = recording("online", 40.0, 100.0)
+    np.savez(folder / "online.npz", t=online.time, **online.signals)
     for name, moving, noise in (("moving", 1.0, 0.01), ("noisy", 1.0, 2.0), ("still", 0.0, 0.01)):
         rng = np.random.default_rng([SEED, crc32(name.encode())])
-        phi, rows = random_body(rng), []
-        for a, w, alpha in rng.normal(size=(300, 3, 3)):
-            if not moving:
-                a *= 9.81 / np.linalg.norm(a)
-            rows.append(newton_euler_rows(a * (1.0 + 2.0 * moving), moving * w, moving * 3 * alpha))
-        A = np.vstack(rows)
-        np.savez(folder / f"{name}.npz", A=A, b=A @ phi + noise * rng.normal(size=len(A)))
+        a, w, alpha = rng.normal(size=(3, 300, 3)) * np.array([9.81, moving, moving])[:, None, None]
+        A = newton_euler_regressor(BodyMotion(a, w, alpha)).reshape(-1, 10)
+        b = A @ random_body(rng) + noise * rng.normal(size=len(A))
+        np.savez(folder / f"{name}.npz", A=A, b=b)
 
 
-def newton_euler_rows(a: np.ndarray, w: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Regressor of the wrench at Bo in the order m, h, Ixx Ixy Ixz Iyy Iyz Izz, shape (6, 10)."""
-    S = np.cross(np.eye(3), np.eye(3)[:, None])  # S[i, j] = e_i × e_j, so v · S = [v]×
-
-    def cross(v: np.ndarray) -> np.ndarray:
-        return np.einsum("i,ijk->kj", v, S.transpose(1, 0, 2))
-
-    def times_inertia(v: np.ndarray) -> np.ndarray:
-        x, y, z = v
-        return np.array([[x, y, z, 0, 0, 0], [0, x, 0, y, z, 0], [0, 0, x, 0, y, z]])
-
-    force = np.hstack([a[:, None], cross(alpha) + cross(w) @ cross(w), np.zeros((3, 6))])
-    inertia = times_inertia(alpha) + cross(w) @ times_inertia(w)
-    return np.vstack([force, np.hstack([np.zeros((3, 1)), -cross(a), inertia])])
+def recording(name: str, duration: float, rate_hz: float, **options: Any) -> identify.Recording:
+    """Make a log of a random body, which the name seeds."""
+    rng = np.random.default_rng([SEED, crc32(name.encode())])
+    settings = {"duration": duration, "rate_hz": rate_hz, "noise": NOISE, **options}
+    return synthetic_recording(random_body(rng), rng=rng, **settings)
 
 
-def rotate_back(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Rotate a vector of W into B by quaternions x y z w of R_WB, shape (n, 3)."""
-    from scipy.spatial.transform import Rotation
+def write_clocks(folder: Path, rates: Mapping[str, int]) -> None:
+    """Write a log whose sensors have clocks of their own, in files of their own or in one."""
+    log = recording(folder.name, 20.0, 1000.0, include="all").signals
+    R = Rotation.from_quat(log["quaternion"])
+    proper = log["linear_acceleration"] - R.inv().apply(GRAVITY)
+    signals = {**log, "gyro": log["angular_velocity"], "accelerometer": proper}
+    rows = {name: np.arange(rate % 7, len(proper), 1000 // rate) for name, rate in rates.items()}
+    files = {n: {"t": 1e-3 * k, **{s: signals[s][k] for s in SIGNALS[n]}} for n, k in rows.items()}
+    if folder.name == "held":  # each row of the wrench with the last sample of the pose
+        last = np.maximum(np.searchsorted(rows["pose"], rows["wrench"], "right") - 1, 0)
+        files["wrench"] |= {name: files["pose"][name][last] for name in SIGNALS["pose"]}
+    elif folder.name == "one_file":  # rows of either, without values of the other
+        every = np.union1d(rows["pose"], rows["wrench"])
+        files["wrench"] = {"t": 1e-3 * every} | {
+            name: np.where(np.isin(every, rows[stream])[:, None], signals[name][every], np.nan)
+            for stream in rates
+            for name in SIGNALS[stream]
+        }
+    tables = {"pose": {"order": "xyzw"}, "wrench": {"frame": "body", "acts_on": "body"}, "imu": {}}
+    for stream in rates:
+        table = tables[stream if stream in tables else "imu"]
+        table |= {name: name for name in SIGNALS[stream]}
+    if "accelerometer" in rates:
+        tables["imu"]["mount"] = {"translation": [0, 0, 0]}
+    schema = {"log": {"time": "t"}, "world": {"gravity": GRAVITY.tolist()}} | tables
+    if folder.name not in ("held", "one_file"):
+        schema["streams"] = {stream: {"file": f"{stream}.npz"} for stream in rates}
+    for stream in rates if "streams" in schema else ("wrench",):
+        write(folder / f"{stream}.npz", files[stream], schema)
 
-    return Rotation.from_quat(q).inv().apply(v)
 
-
-def toml(table: Mapping[str, Any]) -> str:
-    """Format a table of tables as TOML, each inner table inline."""
+def write(path: Path, columns: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Write columns, and the schema beside them, each of its tables on a line."""
 
     def inline(value: Any) -> str:
         if isinstance(value, Mapping):
             return "{" + ", ".join(f"{key} = {inline(each)}" for key, each in value.items()) + "}"
         return json.dumps(value, default=list)
 
-    return "".join(f"{key} = {inline(value)}\n" for key, value in table.items())
+    path.parent.mkdir(exist_ok=True)
+    np.savez(path, **columns)
+    lines = [f"{key} = {inline(table)}\n" for key, table in schema.items() if table]
+    path.with_name("schema.toml").write_text("".join(lines), "utf-8")
 
 
 if __name__ == "__main__":

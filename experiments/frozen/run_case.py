@@ -1,8 +1,8 @@
 """Run the steps of one case: `python run_case.py TREE MADE SHARED`, with PYTHONPATH=TREE.
 
-The steps come as JSON on standard input, one command line each, in which `$made` and `$shared` are
-the folders of the inputs; the result is written as JSON on standard output. The working folder is
-empty, and whatever the steps write there is in the result. A step without `--json` runs a second
+The steps come as JSON on standard input, command lines in which `$made` and `$shared` are the
+folders of the inputs; the result is written as JSON on standard output. The working folder is
+empty, and what the steps write there is in the result. A command without `--json` runs a second
 time with it. Removed is what may differ between two runs of the same code: command lines, versions,
 times, folders, and digests of what contains them.
 """
@@ -15,7 +15,6 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from string import Template
@@ -26,6 +25,8 @@ import numpy as np
 import identify
 from identify.commands.main import main as run_command
 
+TREE, MADE, SHARED = sys.argv[1:]
+FOLDERS = {MADE: "$made", SHARED: "$shared", str(Path.cwd()): "$work", TREE: "$tree"}
 VARIABLE_KEYS = ("digest", "versions", "build_time", "solve_time")
 """Keys of documents that are left out; inside a provenance `command` is, too."""
 
@@ -34,102 +35,94 @@ VARIABLE_TEXT = (
     (r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "TIME"),
     (r'(-sha256" content=")[0-9a-f]{64}', r"\1DIGEST"),
 )
-"""Patterns in reports and in printed text, and what stands for them."""
 
 
 def main() -> None:
     """Run all steps, then collect the files they wrote."""
-    tree, made, shared = sys.argv[1:]
-    folders = {made: "$made", shared: "$shared", str(Path.cwd()): "$work", tree: "$tree"}
-    folders.pop("", None)
-    inputs = {"made": made, "shared": shared}
     steps: dict[str, Any] = {}
     for step in json.load(sys.stdin):
-        words = shlex.split(Template(step).substitute(inputs))
-        steps[step] = run_step(words, folders)
+        words = shlex.split(Template(step).substitute(made=MADE, shared=SHARED))
+        steps[step] = run_step(words)
         if "--json" not in words and words[0] not in FUNCTIONS:
-            steps[f"{step} --json"] = run_step([*words, "--json"], folders)
+            steps[f"{step} --json"] = run_step([*words, "--json"])
     files = [path for path in sorted(Path().rglob("*")) if path.is_file()]
-    contents = {str(path): content(path, folders) for path in files if path.suffix != ".npz"}
+    contents = {str(path): content(path) for path in files if path.suffix != ".npz"}
     json.dump({"steps": steps, "files": contents}, sys.stdout)
 
 
-def run_step(words: list[str], folders: dict[str, str]) -> dict[str, Any]:
+def run_step(words: list[str]) -> dict[str, Any]:
     """Run a command, or a function of the Python interface; an exception is part of the result."""
     result: dict[str, Any] = {}
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         try:
-            function = FUNCTIONS.get(words[0])
-            result["status"] = function(Path(words[1])) if function else run_command(words)
+            if words[0] in FUNCTIONS:
+                print(json.dumps(FUNCTIONS[words[0]](words[1])))
+            else:
+                result["status"] = run_command(words)
         except SystemExit as error:
             result["status"] = error.code
         except Exception as error:  # noqa: BLE001 - whatever is raised is compared
             result["raised"] = f"{type(error).__name__}: {error}"
-    return result | {
-        "stdout": readable(out.getvalue(), folders),
-        "stderr": readable(err.getvalue(), folders),
-    }
+    return result | {"stdout": readable(out.getvalue()), "stderr": readable(err.getvalue())}
 
 
-def content(path: Path, folders: dict[str, str]) -> Any:
+def content(path: Path) -> Any:
     """Return a file as a document, columns or text; of any other its digest."""
     if path.suffix == ".parquet":
         import pandas as pd
 
         return {name: np.asarray(c).tolist() for name, c in pd.read_parquet(path).items()}
     try:
-        return readable(path.read_text("utf-8"), folders)
+        return readable(path.read_text("utf-8"))
     except UnicodeDecodeError:
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def readable(text: str, folders: dict[str, str]) -> Any:
+def readable(text: str) -> Any:
     """Return the document of a JSON text, or the text, without what may differ between runs."""
-    for folder, name in folders.items():
-        text = text.replace(folder, name)
+    for folder, name in FOLDERS.items():
+        text = text.replace(folder, name) if folder else text
     for pattern, name in VARIABLE_TEXT:
         text = re.sub(pattern, name, text, flags=re.DOTALL)
     try:
-        return without_provenance(json.loads(text), "")
+        return without_provenance(json.loads(text))
     except ValueError:
         return text
 
 
-def without_provenance(value: Any, key: str) -> Any:
-    """Return a document without command lines, versions and digests."""
+def without_provenance(value: Any, key: str = "") -> Any:
+    """Return a document without command lines, versions, times and digests."""
     if isinstance(value, dict):
         left_out = (*VARIABLE_KEYS, "command") if key == "provenance" else VARIABLE_KEYS
         return {k: without_provenance(v, k) for k, v in value.items() if k not in left_out}
     if isinstance(value, list):
-        return [without_provenance(each, key) for each in value]
+        return [without_provenance(each) for each in value]
     return value
 
 
-def solve(path: Path) -> int:
-    """Fit rows A x = b, with one noise and with groups of it, and print both estimates."""
+def solve(path: str) -> dict[str, Any]:
+    """Fit rows A x = b, with one noise and with one for each group of rows."""
     with np.load(path) as rows:
         groups = np.tile(["force"] * 3 + ["torque"] * 3, len(rows["b"]) // 6)
         plain = identify.solve(rows["A"], rows["b"])
         grouped = identify.solve(rows["A"], rows["b"], groups=groups)
-    print(json.dumps({"plain": plain.to_dict(), "grouped": grouped.to_dict()}))
-    return 0
+    return {"plain": plain.to_dict(), "grouped": grouped.to_dict()}
 
 
-def online(path: Path) -> int:
-    """Fit the samples of a log as they arrive, and print the estimates before and after its end."""
+def online(path: str) -> dict[str, Any]:
+    """Fit the samples of a log as they arrive, before its end and after it."""
     fit = identify.OnlineFit(wrench_frame="body", acts_on="body")
     with np.load(path) as log:
         signals = {name: log[name] for name in log.files if name != "t"}
         for row, time in enumerate(log["t"].tolist()):
             fit.update(time, **{name: values[row] for name, values in signals.items()})
-    arriving = fit.estimate()
+    before = fit.estimate().to_dict()
     fit.finish()
-    print(json.dumps({"arriving": arriving.to_dict(), "finished": fit.estimate().to_dict()}))
-    return 0
+    return {"before the end": before, "after it": fit.estimate().to_dict()}
 
 
-FUNCTIONS: dict[str, Callable[[Path], int]] = {"solve": solve, "online": online}
+FUNCTIONS = {"solve": solve, "online": online}
 """Steps without a command."""
 
 if __name__ == "__main__":
