@@ -40,10 +40,10 @@ def payload_arm() -> dict[str, Steps]:
         ),
         "payload_arm_options": (
             f"fit {words} -o 1 --no-report --bounds --simultaneous --cutoff 3",
-            f"fit {words} -o 2 --no-report --interval bootstrap --need 'mass 1%, com .1mm'",
+            f"fit {words} -o 2 --no-report --need 'mass 1%, com .1mm' --known-mass-check 1.3",
             f"fit {words} -o 3 --no-report --shape box .1 .1 .2 --com-box 0 .01 0 .01 0 .1",
             f"fit {words} -o 4 --no-report --prior 3/estimate.json --prior-error .1",
-            f"fit {words} -o 5 --no-report --mass 1.31 --no-bias --known-mass-check 1.3",
+            f"fit {words} -o 5 --no-report --mass 1.31 --no-bias",
         ),
     }
 
@@ -97,7 +97,7 @@ def field() -> dict[str, Steps]:
         *("auto_inertial.sdf", "quat_not_unit.xml"),
     )
     return {
-        "field_init": tuple(f"init {folder}/{name} --yes" for name in tables),
+        "field_init": tuple(f"init {folder}/{name} --yes -o {name}.toml" for name in tables),
         "field_still_g": wrench(
             f"{folder}/still_accelerometer_g.csv", f"{folder}/still_accelerometer.toml"
         ),
@@ -146,11 +146,18 @@ CASES: dict[str, Steps] = {
         for name in FAULTS
     },
     **{f"clean_{k}": wrench(f"$made/clean{k}.csv", f"$made/clean{k}.toml") for k in range(6)},
-    **{f"clocks_{name}": wrench(f"$made/{name}", f"$made/{name}/schema.toml") for name in CLOCKS},
     **{
-        f"long_{kind}": wrench(f"$made/long.{kind}", "$made/long.toml")
-        for kind in ("parquet", "csv")
+        f"clocks_{name}": wrench(
+            f"$made/{name}" + "/wrench.npz" * (name in ("one_file", "held")),
+            f"$made/{name}/schema.toml",
+        )
+        for name in CLOCKS
     },
+    "long_parquet": (
+        *wrench("$made/long.parquet", "$made/long.toml"),
+        "fit $made/long.parquet --schema $made/long.toml -o 2 --no-report --interval bootstrap",
+    ),
+    "long_text": wrench("$made/text.csv", "$made/text.toml"),
     "online": ("online $made/online.npz",),
     **{f"solve_{name}": (f"solve $made/{name}.npz",) for name in ("moving", "noisy", "still")},
 }

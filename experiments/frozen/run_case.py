@@ -1,10 +1,10 @@
 """Run the steps of one case: `python run_case.py TREE MADE SHARED`, with PYTHONPATH=TREE.
 
 The steps come as JSON on standard input, command lines in which `$made` and `$shared` are the
-folders of the inputs; the result is written as JSON on standard output. The working folder is
-empty, and what the steps write there is in the result. A command without `--json` runs a second
-time with it. Removed is what may differ between two runs of the same code: command lines, versions,
-times, folders, and digests of what contains them.
+folders of the inputs; the result is written as JSON on standard output. All steps run in a new
+folder `text`, then with `--json` in a folder `json`; those with `--json` of their own run there
+alone. Files that they write are in the result. Removed is what may differ between two runs of the
+same code: command lines, versions, times, folders, and digests of what contains them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
 import shlex
 import sys
@@ -38,15 +39,22 @@ VARIABLE_TEXT = (
 
 
 def main() -> None:
-    """Run all steps, then collect the files they wrote."""
-    steps: dict[str, Any] = {}
-    for step in json.load(sys.stdin):
-        words = shlex.split(Template(step).substitute(made=MADE, shared=SHARED))
-        steps[step] = run_step(words)
-        if "--json" not in words and words[0] not in FUNCTIONS:
-            steps[f"{step} --json"] = run_step([*words, "--json"])
-    files = [path for path in sorted(Path().rglob("*")) if path.is_file()]
-    contents = {str(path): content(path) for path in files if path.suffix != ".npz"}
+    """Run all steps in both ways, then collect the files they wrote."""
+    lines: list[str] = json.load(sys.stdin)
+    scratch, steps = Path.cwd(), dict[str, Any]()
+    for way in ("text", "json"):
+        Path(scratch, way).mkdir()
+        os.chdir(scratch / way)
+        for line in lines:
+            words = shlex.split(Template(line).substitute(made=MADE, shared=SHARED))
+            is_function, asks_json = words[0] in FUNCTIONS, "--json" in words
+            if way == "json" and not is_function:
+                steps[f"{way}: {line}"] = run_step(words if asks_json else [*words, "--json"])
+            elif way == "text" and not asks_json:
+                steps[f"{way}: {line}"] = run_step(words)
+    files = [path for path in sorted(scratch.rglob("*")) if path.is_file()]
+    names = {str(path.relative_to(scratch)): path for path in files if path.suffix != ".npz"}
+    contents = {name: content(path) for name, path in names.items()}
     json.dump({"steps": steps, "files": contents}, sys.stdout)
 
 
