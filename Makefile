@@ -33,7 +33,7 @@ define check_python
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers tests matrix browser fuzz bench peers frozen docs format lock study reports package clean
+.PHONY: help demo test lint types layers tests matrix browser fuzz bench peers frozen docs format lock size study reports package clean
 
 help:  ## list the verbs
 	@awk -F':.*  ## ' '/^[a-z]+:.*  ## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -115,6 +115,10 @@ lock:  ## pin what pyproject.toml asks for (LOCKFLAGS=--upgrade takes the newest
 		--custom-compile-command "make lock" $(LOCKFLAGS) --output-file $(ORACLES)
 	@! grep -nE '^identify==|://' $(LOCK) $(ORACLES) || { \
 		echo "$(LOCK) names a host, or a package that would overwrite this one: see above" >&2; exit 1; }
+
+size: $(READY)  ## lines, files and import cycles by package; functions that a fit calls, and those of one sensor alone
+	$(PY) scripts/size.py
+	PYTHONPATH=. $(PY) scripts/traced_lines.py
 
 study: $(READY)  ## a study of experiments/ (NAME=stars, coverage, noise, …): reports/NAME/summary.md
 	@test -f experiments/$(NAME).toml -o -f experiments/$(NAME).py || { \
