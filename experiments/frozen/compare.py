@@ -44,7 +44,7 @@ def differences(before: Any, after: Any, path: tuple[str, ...] = ()) -> Iterator
     elif isinstance(before, list) and isinstance(after, list):
         for number, values in enumerate(zip_longest(before, after, fillvalue=MISSING)):
             yield from differences(*values, (*path, str(number)))
-    elif isinstance(before, str) and isinstance(after, str) and before != after:
+    elif isinstance(before, str) and isinstance(after, str) and "\n" in before + after:
         a, b = before.split("\n"), after.split("\n")
         for tag, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
             if tag != "equal":
