@@ -34,7 +34,7 @@ define check_python
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers tests matrix kernels browser fuzz bench peers docs format lock study reports package clean
+.PHONY: help demo test lint types layers tests matrix kernels browser fuzz bench peers frozen docs format lock size study reports package clean
 
 help:  ## list the verbs
 	@awk -F':.*  ## ' '/^[a-z]+:.*  ## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,10 @@ bench: $(READY)  ## benchmarks, one thread: reports/benchmarks.md
 peers: $(READY)  ## other methods beside this one, on the same rows: reports/peers.md
 	$(ONE_THREAD) $(PY) experiments/peers/run.py $(ARGS)
 
+frozen: $(READY)  ## bit for bit the results of BASE=REV, after a refactoring (ARGS='--cases stars --working-tree')
+	@test -n "$(BASE)" || { echo "Name the revision to compare with: make frozen BASE=main" >&2; exit 2; }
+	$(ONE_THREAD) PYTHONPATH=. $(PY) -m experiments.frozen.run $(BASE) $(ARGS)
+
 docs: $(READY)  ## run the examples of README and docs/, draw its figures, build docs/_build/html
 	$(ONE_THREAD) $(PY) docs/motions.py
 	$(ONE_THREAD) $(PY) docs/frames.py
@@ -122,6 +126,10 @@ lock:  ## pin what pyproject.toml asks for (LOCKFLAGS=--upgrade takes the newest
 		--custom-compile-command "make lock" $(LOCKFLAGS) --output-file $(ORACLES)
 	@! grep -nE '^identify==|://' $(LOCK) $(ORACLES) || { \
 		echo "$(LOCK) names a host, or a package that would overwrite this one: see above" >&2; exit 1; }
+
+size: $(READY)  ## lines, files and import cycles by package; functions that a fit calls, and those of one sensor alone
+	$(PY) scripts/size.py
+	PYTHONPATH=. $(PY) scripts/traced_lines.py
 
 study: $(READY)  ## a study of experiments/ (NAME=stars, coverage, noise, …): reports/NAME/summary.md
 	@test -f experiments/$(NAME).toml -o -f experiments/$(NAME).py || { \
