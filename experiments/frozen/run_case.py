@@ -34,7 +34,7 @@ VARIABLE_KEYS = ("digest", "versions", "build_time", "solve_time")
 VARIABLE_TEXT = (
     (r'<section id="provenance".*?</section>', "PROVENANCE"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "TIME"),
-    (r'(-sha256" content=")[0-9a-f]{64}', r"\1DIGEST"),
+    (r'(-sha256" content="|json with the sha256 )[0-9a-f]+', r"\1DIGEST"),
 )
 
 
