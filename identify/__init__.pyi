@@ -22,9 +22,9 @@ from identify.inertia import InertialParameters as InertialParameters, shapes as
 from identify.logs import Recording as Recording, read_log as read_log
 from identify.pipeline import (
     Compensator as Compensator,
-    FitResult as FitResult,
     FitSettings as FitSettings,
     OnlineFit as OnlineFit,
+    Result as Result,
     fit as fit,
 )
 from identify.regressors import ParameterSpace as ParameterSpace, ScalarUnknown as ScalarUnknown

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from identify import FitResult, Recording, fit
+from identify import Recording, Result, fit
 from identify.estimation import FittedEffects
 from identify.pipeline import correcting, fitting
 from identify.pipeline.checks import Checks
@@ -23,21 +23,19 @@ def _summarise_checks(checks: Checks) -> CheckSummary:
 fitting.summarise_checks = _summarise_checks
 
 
-def checks_of(result: FitResult) -> Checks:
+def checks_of(result: Result) -> Checks:
     """The checks that a result of this process was made with, one of the last 64."""
     return next(checks for summary, checks in _LAST if summary is result.checks)
 
 
-def effects_of(result: FitResult) -> FittedEffects:
+def effects_of(result: Result) -> FittedEffects:
     """The small faults of the sensors that were fitted."""
     effects = checks_of(result).small_faults
     assert effects is not None
     return effects
 
 
-def fit_corrected(
-    recording: Recording | Sequence[Recording], found: FitResult, *codes: str
-) -> FitResult:
+def fit_corrected(recording: Recording | Sequence[Recording], found: Result, *codes: str) -> Result:
     """Fit a log with codes corrected, by what a check of this process has already found of it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(correcting, "run_checks", lambda *_, **__: checks_of(found))

@@ -18,7 +18,7 @@ from experiments.effects_study.faults import (
     apply_changes,
 )
 from experiments.effects_study.subjects import BODIES, MOTIONS, STILL, clean_log
-from identify import Estimate, FitResult, Recording
+from identify import Estimate, Recording, Result
 from identify.arrays import Array, Phi
 from identify.errors import IdentifyError
 from identify.inertia import PHI
@@ -123,7 +123,7 @@ def all_cases(count: int | None, only: str, seed: int) -> Iterator[Case]:
             yield Case(kind, number, body, motions[index], seed)
 
 
-def fit_without_effects(recording: Recording) -> FitResult:
+def fit_without_effects(recording: Recording) -> Result:
     """Fit a recording with every sensor effect disabled in its schema.
 
     Raises:
@@ -134,7 +134,7 @@ def fit_without_effects(recording: Recording) -> FitResult:
     return identify.fit(replace(recording, schema=schema))
 
 
-def _score(result: FitResult, phi: Phi, change: str) -> Score:
+def _score(result: Result, phi: Phi, change: str) -> Score:
     estimate = result.estimate
     low, high = _intervals(estimate)
     counted = ~np.isnan(low)

@@ -22,7 +22,7 @@ from identify.estimation import Estimate
 from identify.findings import Finding
 from identify.inertia import PHI, InertialParameters
 from identify.logs import Recording
-from identify.pipeline import FitResult, FitSettings, check_logs, fit
+from identify.pipeline import FitSettings, Result, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
 from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.regressors import FEATURE_TENSOR, summarise_log
@@ -154,7 +154,7 @@ def fault_of(name: str, seed: int) -> Fault:
     return next(fault for fault in faults() if fault.name == name)
 
 
-def _fit_and_check(logs: Sequence[Subject]) -> tuple[FitResult | None, tuple[Finding, ...]]:
+def _fit_and_check(logs: Sequence[Subject]) -> tuple[Result | None, tuple[Finding, ...]]:
     """Return a plain fit, None if it failed, and the findings of a check."""
     try:
         recordings = [log.read() for log in logs]
@@ -175,7 +175,7 @@ def _by_importance(findings: Sequence[Finding]) -> list[Finding]:
     return [f for f in serious if f.code not in SYMPTOMS] or serious
 
 
-def _verdict_and_error(result: FitResult | None, phi: Phi) -> tuple[str, float]:
+def _verdict_and_error(result: Result | None, phi: Phi) -> tuple[str, float]:
     """Return the verdict of a fit and its largest error in half-widths.
 
     If a finding reports separate points of pose and wrench, either may be the origin.
@@ -198,7 +198,7 @@ def _error_about_point_of_pose(estimate: Estimate, finding: Finding, phi: Phi) -
     return max(off, float(np.max(np.abs(com - phi[1:4] / phi[0]) / half)))
 
 
-def coverage(results: Sequence[FitResult | None], phi: Phi) -> tuple[int, int]:
+def coverage(results: Sequence[Result | None], phi: Phi) -> tuple[int, int]:
     """Count the parameters within their intervals, and those with an interval, at exit status 0."""
     inside = [
         bool(interval[0] <= truth <= interval[1])
@@ -260,7 +260,7 @@ def _clean(log: str, seed: int) -> tuple[float, float]:
 # --- application of remedies --------------------------------------------------------------------
 
 
-def _fit_with_remedy(logs: Sequence[Subject], first: Finding) -> tuple[str, FitResult | None]:
+def _fit_with_remedy(logs: Sequence[Subject], first: Finding) -> tuple[str, Result | None]:
     """Fit again with the remedy of a finding: lines of the schema, or a correction."""
     changed = [apply_remedy(log.schema, first.remedy) for log in logs]
     try:

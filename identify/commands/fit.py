@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from identify.inertia import InertialParameters
     from identify.logs import LogFile, Recording
-    from identify.pipeline import FitResult, FitSettings
+    from identify.pipeline import FitSettings, Result
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ class Fit(FitArguments):
         return self._outcome(result, truth, [folder / name for name in names])
 
     def _outcome(
-        self, result: FitResult, truth: InertialParameters | None, files: Sequence[Path]
+        self, result: Result, truth: InertialParameters | None, files: Sequence[Path]
     ) -> Outcome:
         """Return the outcome of a fit, with the force gain if a known mass was given."""
         status, known = exit_status(result.verdict), self.signals.known_mass_check
@@ -195,7 +195,7 @@ class Fit(FitArguments):
 
     def _fit(
         self, settings: FitSettings, invocation: str, truth: InertialParameters | None
-    ) -> FitResult:
+    ) -> Result:
         from identify.logs import load_schema, open_log
         from identify.pipeline import fit
 
@@ -230,7 +230,7 @@ def _read_truth(path: Path) -> InertialParameters:
 
 
 def _summary_lines(
-    result: FitResult, truth: InertialParameters | None, known_mass: float | None
+    result: Result, truth: InertialParameters | None, known_mass: float | None
 ) -> Iterator[str | Table]:
     from identify.commands.summary import force_gain_lines, summary
 
@@ -239,7 +239,7 @@ def _summary_lines(
         yield from force_gain_lines(result, known_mass)
 
 
-def _uncorrectable_code_messages(result: FitResult) -> Iterator[str]:
+def _uncorrectable_code_messages(result: Result) -> Iterator[str]:
     """Return a message for each code of `--apply` that was not applied."""
     for code in result.not_applied:
         detected = any(finding.code == code for finding in result.findings)

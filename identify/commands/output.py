@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from identify.inertia import InertialParameters
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
 
 
 ESTIMATE, CARRIER, REPORT = "estimate.json", "carrier.json", "report.html"
@@ -119,7 +119,7 @@ def print_text(*lines: object, file: TextIO | None = None) -> None:
 
 
 def write_results(
-    folder: Path, result: FitResult, truth: InertialParameters | None, *, report: bool = True
+    folder: Path, result: Result, truth: InertialParameters | None, *, report: bool = True
 ) -> None:
     """Write all results of a fit to a folder, or none; keep other files in the folder.
 

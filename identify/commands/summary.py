@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
     from identify.findings import Finding
     from identify.inertia import InertialParameters
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
     from identify.pipeline.result import BodyResult
     from identify.regressors import LogSummary
     from identify.validation import Replay, ReplayErrors
@@ -33,7 +33,7 @@ _VECTOR_TO_AXIS = float(np.sqrt(3.0))
 """Ratio of the RMS of a vector to the mean RMS of its axes."""
 
 
-def summary(result: FitResult, truth: InertialParameters | None) -> Iterator[str | Table]:
+def summary(result: Result, truth: InertialParameters | None) -> Iterator[str | Table]:
     """Format the parameter table of each body, the verdict and the findings, for a terminal."""
     for body in result.estimate.bodies:
         title = body.body.capitalize() if result.carrier else None
@@ -48,7 +48,7 @@ def parameter_table(
     return parameter_rich_table(estimate, truth, TABLE_GROUPS, title)
 
 
-def detail_lines(result: FitResult) -> Iterator[str]:
+def detail_lines(result: Result) -> Iterator[str]:
     """Format logs, prior, verdict, findings, certificate and replay, one line each."""
     estimate, validation = result.estimate, result.validation
     yield from map(log_line, result.logs)
@@ -155,7 +155,7 @@ def format_noise_suffix(noise: ReplayErrors | None) -> str:
     return f"; noise of the wrench alone causes {format_pose_error(noise)}."
 
 
-def force_gain_lines(result: FitResult, mass: float) -> Iterator[str]:
+def force_gain_lines(result: Result, mass: float) -> Iterator[str]:
     """Format the force gain that reproduces a known mass, as lines for other schemas.
 
     Raises:

@@ -14,7 +14,7 @@ from identify.pipeline.payload import (
     PayloadResult as PayloadResult,
     payload_result as payload_result,
 )
-from identify.pipeline.result import FitResult as FitResult
+from identify.pipeline.result import Result as Result
 from identify.pipeline.saved_result import (
     ResultFileError as ResultFileError,
     load_result as load_result,

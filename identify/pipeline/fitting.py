@@ -1,4 +1,4 @@
-"""`fit`: from recordings to a `FitResult`."""
+"""`fit`: from recordings to a `Result`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from identify.pipeline.preconditions import (
 )
 from identify.pipeline.provenance import fit_provenance
 from identify.pipeline.required_precision import precision_findings, required_precision_met
-from identify.pipeline.result import FitResult, summarise_checks
+from identify.pipeline.result import Result, summarise_checks
 from identify.pipeline.scanned_log import ScannedLog, scan_log, without_small_faults
 from identify.pipeline.settings import (
     FitOptions,
@@ -68,7 +68,7 @@ def fit(
     command: str | None = None,
     truth: InertialParameters | None = None,
     **options: Unpack[FitOptions],
-) -> FitResult:
+) -> Result:
     """Fit one body to one or more of its logs, or a payload and its carrier to logs of both.
 
     Args:
@@ -156,7 +156,7 @@ def fit(
         log_stage("bounding")
         estimate = estimate.with_bounds()
     as_read = tuple(log.summary.statistics for log in scanned)
-    return FitResult(estimate, logs, validation, settings, summarise_checks(checks), as_read)
+    return Result(estimate, logs, validation, settings, summarise_checks(checks), as_read)
 
 
 def _has_error(findings: Sequence[Finding]) -> bool:

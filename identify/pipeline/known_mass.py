@@ -9,7 +9,7 @@ import numpy as np
 from identify.arrays import require_positive
 from identify.errors import ProblemError, SchemaError
 from identify.estimation import Estimate, estimate_body
-from identify.pipeline.result import FitResult
+from identify.pipeline.result import Result
 from identify.regressors import SCAN_LAYOUT
 from identify.regressors.log_corrections import sensor_gain_map
 
@@ -32,7 +32,7 @@ class ForceGain(NamedTuple):
     sigma: float
 
 
-def force_gain(result: FitResult, mass: float) -> ForceGain:
+def force_gain(result: Result, mass: float) -> ForceGain:
     """Return the force gain with which a fit reproduces the mass of a weighed body.
 
     It includes errors of gravity, which later logs at the same place share.
@@ -68,7 +68,7 @@ def force_gain(result: FitResult, mass: float) -> ForceGain:
     )
 
 
-def _estimate_with_gain(result: FitResult, gain: float) -> Estimate:
+def _estimate_with_gain(result: Result, gain: float) -> Estimate:
     """Estimate the body from the same logs with the force multiplied by a gain."""
     logs = []
     # As read: fitted small faults absorb a part of the gain.

@@ -9,7 +9,7 @@ from identify.errors import ProblemError, SolveError
 from identify.findings import Finding, Verdict, derive_verdict, sort_findings
 from identify.logs import LogFile, Recording
 from identify.pipeline.fitting import fit
-from identify.pipeline.result import FitResult
+from identify.pipeline.result import Result
 from identify.pipeline.settings import FitSettings
 
 
@@ -26,7 +26,7 @@ class LogCheck:
 
     findings: tuple[Finding, ...]
     verdict: Verdict
-    result: FitResult | None = None
+    result: Result | None = None
     fit_error: str = ""
 
     @property

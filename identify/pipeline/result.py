@@ -1,4 +1,4 @@
-"""`FitResult`: the result of a fit, with a summary of the checks of its logs."""
+"""`Result`: the result of a fit, with a summary of the checks of its logs."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class BodyResult(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FitResult:
+class Result:
     """Result of a fit, the input of reports and plots.
 
     Attributes:
@@ -162,14 +162,14 @@ class FitResult:
     def __repr__(self) -> str:
         logs = ", ".join(map(_describe_log, self.logs))
         bodies = ", ".join(map(repr, self.estimate.bodies))
-        return f"FitResult({bodies}, logs=[{logs}], usable={self.verdict.usable!r})"
+        return f"Result({bodies}, logs=[{logs}], usable={self.verdict.usable!r})"
 
     def __str__(self) -> str:
         """Return the line of `repr`, and the parameters of each body with their intervals."""
         return "\n".join((repr(self), *map(str, self.estimate.bodies)))
 
     @property
-    def carrier(self) -> FitResult | None:
+    def carrier(self) -> Result | None:
         """Result for the carrier of a payload, without needs; None if the fit has no carrier."""
         if not self.estimate.others:
             return None

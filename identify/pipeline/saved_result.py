@@ -15,7 +15,7 @@ from identify.estimation.priors.prior import BALL
 from identify.exchange.estimate_json import estimate_digest
 from identify.files import digest, require_file
 from identify.inertia import InertialParameters
-from identify.pipeline.result import FitResult
+from identify.pipeline.result import Result
 from identify.regressors import LogSummary, RowLayout, Statistics
 from identify.serialisation import from_json_and_arrays, to_json_and_arrays
 from identify.spatial.columns import FIT_COLUMN_COUNT
@@ -36,7 +36,7 @@ class ResultFileError(ModelError):
     """A result.npz is damaged, or does not match the estimate.json in its folder."""
 
 
-def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> bytes:
+def result_bytes(result: Result, truth: InertialParameters | None = None) -> bytes:
     """Serialise a result: arrays by their paths, such as `logs.0.time`, and JSON for all else.
 
     In addition it contains `logs.0.residual`, measured minus predicted wrench [N, N m], for other
@@ -67,7 +67,7 @@ def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> 
     return buffer.getvalue()
 
 
-def reportable_part(result: FitResult) -> FitResult:
+def reportable_part(result: Result) -> Result:
     """Return a fit's result without the data that only further fits need, for a report."""
     share = MAX_SAVED_POINTS // len(result.logs)
     validation = result.validation
@@ -109,7 +109,7 @@ def _sample_counts_only(statistics: Statistics) -> Statistics:
     return Statistics.from_factor(layout, np.zeros((1, 1)), samples, effective)
 
 
-def load_result(folder: Path | str) -> tuple[FitResult, InertialParameters | None]:
+def load_result(folder: Path | str) -> tuple[Result, InertialParameters | None]:
     """Load the result of a fit from its folder, and the true body where one was given.
 
     It suffices for reports and figures: it has no full-rate states and no sufficient statistics,
@@ -147,7 +147,7 @@ def load_result(folder: Path | str) -> tuple[FitResult, InertialParameters | Non
         )
     try:
         packed = document["result"].items()
-        result = FitResult(**{name: from_json_and_arrays(value, arrays) for name, value in packed})
+        result = Result(**{name: from_json_and_arrays(value, arrays) for name, value in packed})
         truth = from_json_and_arrays(document["truth"], arrays)
         intact = estimate_digest(result.estimate) == sha256
     except (IdentifyError, ValueError, KeyError, TypeError, AttributeError) as error:

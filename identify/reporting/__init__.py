@@ -1,4 +1,4 @@
-"""Figures, tables and the HTML report of a `FitResult`.
+"""Figures, tables and the HTML report of a `Result`.
 
 Names are loaded when first used: who prints a table needs no figure.
 """

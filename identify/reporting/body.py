@@ -49,7 +49,7 @@ from identify.reporting.rounding import (
 if TYPE_CHECKING:
     from identify.estimation import Certificate, Estimate
     from identify.inertia import InertialParameters
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
     from identify.pipeline.result import BodyResult
 
 _GROUP_NAMES: dict[ParameterGroup, str] = {
@@ -78,7 +78,7 @@ _MIN_WIDTH_RATIO = 1.2
 shown."""
 
 
-def body_section(result: FitResult, truth: InertialParameters | None) -> Section:
+def body_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the report section of mass, centre of mass and inertia: intervals and a picture.
 
     First moments and the inertia about the origin are folded.

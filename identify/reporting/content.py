@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from identify.inertia import InertialParameters
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
 
 Tone: TypeAlias = Literal["", "good", "warn", "bad", "muted"]
 
@@ -172,7 +172,7 @@ class Section:
     tone: Tone = ""
 
 
-SectionBuilder: TypeAlias = "Callable[[FitResult, InertialParameters | None], Section | None]"
+SectionBuilder: TypeAlias = "Callable[[Result, InertialParameters | None], Section | None]"
 """Function that makes a report section from a fit and the reference body, or returns None."""
 
 

@@ -31,19 +31,19 @@ from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 
 if TYPE_CHECKING:
     from identify.diagnosis import Span
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
     from identify.pipeline.result import CheckSummary, RankedInterpretation, SmallFault
 
 _MAX_INTERPRETATIONS = 6
 """Maximum number of interpretations and faults of the logs in the report's table."""
 
 
-def checks_section(result: FitResult, truth: InertialParameters | None) -> Section:
+def checks_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the report section of the checks of the logs: findings, and folded details."""
     return Section("checks", "What was checked", tuple(_check_blocks(result)))
 
 
-def _check_blocks(result: FitResult) -> Iterator[Block]:
+def _check_blocks(result: Result) -> Iterator[Block]:
     checks = result.checks
     if result.corrected:
         yield Text("Corrections made before the fit, as requested:")
@@ -67,7 +67,7 @@ def _check_blocks(result: FitResult) -> Iterator[Block]:
     yield Folded("Physical consistency and optimality", certificate_blocks(result.estimate))
 
 
-def _check_sentences(result: FitResult, checks: CheckSummary) -> Iterator[str]:
+def _check_sentences(result: Result, checks: CheckSummary) -> Iterator[str]:
     estimate, scores = result.estimate, result.validation.scores
     smallest = format_significant(estimate.certificate.eigenvalues[0], 2)
     is_not = "" if result.verdict.possible else "not "
@@ -152,7 +152,7 @@ _FORCE_AND_TORQUE = (("force", "N", FORCE_AXES), ("torque", "N m", TORQUE_AXES))
 """Name, unit and columns of force and torque."""
 
 
-def span_columns(result: FitResult) -> tuple[Column, ...]:
+def span_columns(result: Result) -> tuple[Column, ...]:
     """Return plots of the residual wrench over time with faulty time spans shaded, if any."""
     spans = result.checks.spans
     if not any(spans):

@@ -29,7 +29,7 @@ from identify.texts import json_text
 if TYPE_CHECKING:
     from identify.estimation import Estimate
     from identify.inertia import InertialParameters
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
     from identify.regressors import LogSummary
 
 _OFFSET_HEADS = (
@@ -40,7 +40,7 @@ _OFFSET_FACTORS = np.array([1.0, 1.0, 1.0, 1e3, 1e3, 1e3])
 """Factors from SI to the units in the table's heads; torques in N m would need too much width."""
 
 
-def offset_section(result: FitResult, truth: InertialParameters | None) -> Section:
+def offset_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the section of the estimated offsets of the sensors."""
     key, title = "sensor-offset", "Sensor offset"
     if result.settings.bias == "none":
@@ -74,7 +74,7 @@ _EXCLUDED_ROWS = {
 """Column of the log table and its explanation, for each reason why rows are excluded."""
 
 
-def data_section(result: FitResult, truth: InertialParameters | None) -> Section:
+def data_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the section of rows, rates, filters, noise and digests of the logs."""
     counts = [
         (log.recording.dropped.total, log.repeated_rows, log.unused_rows) for log in result.logs
@@ -183,7 +183,7 @@ def _log_row(name: str, log: LogSummary, excluded: Sequence[int]) -> Row:
     )
 
 
-def provenance_section(result: FitResult, truth: InertialParameters | None) -> Section:
+def provenance_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the section of everything that is needed to repeat the fit."""
     carrier = None if result.carrier is None else result.carrier.estimate
     estimate = result.estimate

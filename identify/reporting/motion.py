@@ -39,7 +39,7 @@ from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
 
 _SOURCE_ADVICE = {
     "wrench": "A longer log or faster motion reduces it.",
@@ -53,7 +53,7 @@ _SOURCE_ADVICE = {
 """Advice on how to reduce each source of an estimate's variance."""
 
 
-def motion_section(result: FitResult, truth: InertialParameters | None) -> Section:
+def motion_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the report section of the excitation by the motion, with recommended motions."""
     advice = result.checks.motion_advice
     advice_block: Block = BulletList(advice) if advice else Text(_advice_on_widest_interval(result))
@@ -75,7 +75,7 @@ def motion_section(result: FitResult, truth: InertialParameters | None) -> Secti
     return Section("motion", "Which motion to record next", blocks)
 
 
-def _advice_on_widest_interval(result: FitResult) -> str:
+def _advice_on_widest_interval(result: Result) -> str:
     """Explain how to narrow the widest interval, if all parameters are identifiable."""
     if result.verdict.usable == "no":
         return "Remove the errors listed in the verdict before you record another motion."
@@ -101,7 +101,7 @@ def _advice_on_widest_interval(result: FitResult) -> str:
     return f"{text} Its largest source is {SOURCE_NAMES[source]}. {_SOURCE_ADVICE.get(source, '')}"
 
 
-def _feature_table(result: FitResult) -> ReportTable:
+def _feature_table(result: Result) -> ReportTable:
     motion, noise = feature_rms(result)
     names = [(name, label) for label, names, _ in FEATURE_GROUPS for name in names]
     rows = (
@@ -133,7 +133,7 @@ _MIN_DRAWN_RATIO = 1e-6
 """Minimum drawn value of a motion feature, relative to the largest of its group."""
 
 
-def excitation(result: FitResult, *, ax: AxesT | None = None) -> Figure | AxesT:
+def excitation(result: Result, *, ax: AxesT | None = None) -> Figure | AxesT:
     """Plot the root mean square of the twelve features of the motion, and of their noise.
 
     With a sensor offset only changes within a log are informative, so the mean is subtracted.
@@ -145,7 +145,7 @@ def excitation(result: FitResult, *, ax: AxesT | None = None) -> Figure | AxesT:
     return make_figure(excitation_columns(require_logs(result, "excitation")), ax=ax)
 
 
-def excitation_columns(result: FitResult) -> tuple[Column, ...]:
+def excitation_columns(result: Result) -> tuple[Column, ...]:
     """Return the column of the figure `excitation`, without features that are all zero."""
     motion, noise = feature_rms(result)
     panels = tuple(
@@ -160,7 +160,7 @@ def excitation_columns(result: FitResult) -> tuple[Column, ...]:
     return (Column("Motion", "", panels, shared_x=False),) if panels else ()
 
 
-def feature_rms(result: FitResult) -> tuple[Array, Array]:
+def feature_rms(result: Result) -> tuple[Array, Array]:
     """Return the RMS of the motion's twelve features over all logs, and of their noise.
 
     Returns:

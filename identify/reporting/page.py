@@ -22,13 +22,13 @@ from identify.reporting.wrenches import wrench_section
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
 
 
 def _section_for_carrier(build: SectionBuilder) -> SectionBuilder:
     """Return a function that makes the same report section for the carrier of a payload."""
 
-    def build_for_carrier(result: FitResult, truth: InertialParameters | None) -> Section | None:
+    def build_for_carrier(result: Result, truth: InertialParameters | None) -> Section | None:
         carrier = result.carrier
         section = None if carrier is None else build(carrier, None)
         return None if section is None else replace(section, key=f"carrier-{section.key}")
@@ -56,7 +56,7 @@ SECTIONS: tuple[SectionBuilder, ...] = (
 
 
 def report(
-    result: FitResult,
+    result: Result,
     path: Path | str,
     truth: InertialParameters | None = None,
     *,
@@ -79,7 +79,7 @@ def report(
 
 
 def report_html(
-    result: FitResult, truth: InertialParameters | None = None, *, written: datetime | None = None
+    result: Result, truth: InertialParameters | None = None, *, written: datetime | None = None
 ) -> str:
     """Return the report of a fit as HTML; equal results and times give equal text.
 

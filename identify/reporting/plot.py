@@ -1,4 +1,4 @@
-"""Figures of a `FitResult` and of simulated motions.
+"""Figures of a `Result` and of simulated motions.
 
 `parameters` and `sources` take an estimate in its place, also one that was loaded; the others show
 the logs, which an estimate does not hold. `motion` takes one for its body.

@@ -47,7 +47,7 @@ from identify.reporting.rounding import format_fixed, format_significant, typese
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
     from identify.pipeline.result import BodyResult
 
 _VARIANCE_CAPTION = (
@@ -190,7 +190,7 @@ _MARKERS = {
 
 
 def parameters(
-    result: FitResult | SavedEstimate,
+    result: Result | SavedEstimate,
     truth: InertialParameters | None = None,
     *,
     ax: AxesT | None = None,
@@ -324,7 +324,7 @@ _SOURCE_COLORS = dict(
 )
 
 
-def sources(result: FitResult | SavedEstimate, *, ax: AxesT | None = None) -> Figure | AxesT:
+def sources(result: Result | SavedEstimate, *, ax: AxesT | None = None) -> Figure | AxesT:
     """Plot the fraction of each parameter's variance from each source (noise, drift, prior …).
 
     Args:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from identify.inertia import InertialParameters
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
 
 
-def replay_section(result: FitResult, truth: InertialParameters | None) -> Section:
+def replay_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the section of replay errors and paths, or of the reasons for missing replays."""
     validation = result.validation
     columns = replay_columns(result)
@@ -49,7 +49,7 @@ def replay_section(result: FitResult, truth: InertialParameters | None) -> Secti
     return Section("replay", "Replay", blocks)
 
 
-def _caption(result: FitResult) -> str:
+def _caption(result: Result) -> str:
     """Explain the figures of the replay in a caption."""
     validation = result.validation
     replay, shot = validation.replay, validation.single_shot
@@ -127,7 +127,7 @@ NOISE_LABEL = "noise of the wrench alone"
 _NOISE_LINE_STYLE = {"color": colors.TEXT, "lw": 1.0, "ls": (0, (1.0, 1.0))}
 
 
-def replay(result: FitResult, *, ax: AxesT | None = None) -> Figure | AxesT:
+def replay(result: Result, *, ax: AxesT | None = None) -> Figure | AxesT:
     """Plot pose errors of the replay over its horizon, its path, and the single-shot simulation.
 
     Args:
@@ -145,7 +145,7 @@ def replay(result: FitResult, *, ax: AxesT | None = None) -> Figure | AxesT:
     return make_figure(columns, ax=ax)
 
 
-def replay_columns(result: FitResult) -> tuple[Column, ...]:
+def replay_columns(result: Result) -> tuple[Column, ...]:
     """Return the columns of the figure `replay`; none without replays."""
     validation = result.validation
     columns = columns_of_replay(validation.replay, validation.single_shot)

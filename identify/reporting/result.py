@@ -33,7 +33,7 @@ from identify.texts import json_text
 if TYPE_CHECKING:
     from identify.estimation import Estimate
     from identify.inertia import InertialParameters
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
     from identify.pipeline.result import BodyResult
 
 
@@ -100,7 +100,7 @@ def _identifiability_text(result: BodyResult) -> str:
     return text + (f"; not {', '.join(default)}" if default else "")
 
 
-def wrench_explained(result: FitResult) -> str:
+def wrench_explained(result: Result) -> str:
     """Describe whether the fit explains the wrench except for noise, with the held-out R²."""
     scores = result.validation.scores
     if scores is None:
@@ -143,7 +143,7 @@ _USABLE_IN_PART_ANSWER = (
 """Answer for a usable estimate whose unidentifiable parameters are not needed."""
 
 
-def verdict_section(result: FitResult, truth: InertialParameters | None) -> Section:
+def verdict_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the report section on whether the estimate is usable, with findings."""
     return verdict_section_of(result, verdict_in_words(result, wrench_explained(result)))
 

@@ -17,7 +17,7 @@ from identify.reporting import colors
 from identify.reporting.canvas import PanelAxes
 
 if TYPE_CHECKING:
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
 
 THINNING_BUCKETS = 5000
 """Number of equal parts of a signal, each of which keeps its minimum and maximum if thinned."""
@@ -26,7 +26,7 @@ _MAX_LOG_LABELS = 24
 """Maximum number of logs that are numbered above a panel of a figure."""
 
 
-def require_logs(result: FitResult, figure: str) -> FitResult:
+def require_logs(result: Result, figure: str) -> Result:
     """Return the result of a fit if it has the logs that a figure needs; raise otherwise.
 
     Raises:
@@ -35,7 +35,7 @@ def require_logs(result: FitResult, figure: str) -> FitResult:
     if isinstance(result, SavedEstimate):
         raise ProblemError(
             f"plot.{figure} shows the logs of a fit, which an estimate does not contain: give the "
-            "FitResult of identify.fit, or use plot.parameters or plot.sources for an estimate"
+            "Result of identify.fit, or use plot.parameters or plot.sources for an estimate"
         )
     return result
 

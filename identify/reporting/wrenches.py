@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from identify.inertia import InertialParameters
-    from identify.pipeline import FitResult
+    from identify.pipeline import Result
     from identify.validation import HeldOutScores
 
 
-def wrench_section(result: FitResult, truth: InertialParameters | None) -> Section:
+def wrench_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the report section of the wrench: held-out errors, wrench and residual over time."""
     still = all(log.recording.still for log in result.logs)
     blocks: list[Block] = []
@@ -70,7 +70,7 @@ def wrench_section(result: FitResult, truth: InertialParameters | None) -> Secti
     return Section("fit", "How well it explains the logs", tuple(blocks))
 
 
-def _score_blocks(result: FitResult, scores: HeldOutScores, *, still: bool) -> list[Block]:
+def _score_blocks(result: Result, scores: HeldOutScores, *, still: bool) -> list[Block]:
     """Return report blocks of the wrench errors: held-out and expected of noise, R², fitted."""
     moved = [result.estimate.moving_assembly(number).phi for number in range(len(result.logs))]
     expected_rms = noise_rms(result.logs, np.array(moved), result.estimate.biases)
@@ -105,7 +105,7 @@ def _held_out_table(scores: HeldOutScores, expected_rms: Vec6, *, still: bool) -
     )
 
 
-def _fitted_table(result: FitResult, scores: HeldOutScores) -> ReportTable:
+def _fitted_table(result: Result, scores: HeldOutScores) -> ReportTable:
     heads = ["RMS, fitted data"]
     if result.carrier is not None:
         heads = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
@@ -127,7 +127,7 @@ def _with_unit(unit: str, value: float) -> str:
     return f"{format_significant(scale.of(value), 3)} {scale.name}"
 
 
-def _residual_table(result: FitResult) -> ReportTable:
+def _residual_table(result: Result) -> ReportTable:
     residual = np.concatenate([prediction.residual for prediction in predict_wrenches(result)])
     rms, largest = np.sqrt(np.mean(residual**2, axis=0)), np.abs(residual).max(axis=0)
     rows = zip(_WRENCH_COMPONENTS, rms.tolist(), largest.tolist(), strict=True)
@@ -155,7 +155,7 @@ _HISTOGRAM_EDGES = np.linspace(-5.2, 5.2, 27)
 """Bin edges of a histogram of the residual, in units of its RMS."""
 
 
-def wrench(result: FitResult, log: int | None = None, *, ax: AxesT | None = None) -> Figure | AxesT:
+def wrench(result: Result, log: int | None = None, *, ax: AxesT | None = None) -> Figure | AxesT:
     """Plot the measured wrench, without the sensor offset, and the predicted wrench.
 
     Args:
@@ -166,7 +166,7 @@ def wrench(result: FitResult, log: int | None = None, *, ax: AxesT | None = None
     return make_figure(wrench_columns(require_logs(result, "wrench"), log), ax=ax)
 
 
-def wrench_columns(result: FitResult, log: int | None = None) -> tuple[Column, ...]:
+def wrench_columns(result: Result, log: int | None = None) -> tuple[Column, ...]:
     """Return the columns of the figure `wrench`: force and torque."""
     predictions = predict_wrenches(result)
     return tuple(
@@ -176,9 +176,7 @@ def wrench_columns(result: FitResult, log: int | None = None) -> tuple[Column, .
     )
 
 
-def residuals(
-    result: FitResult, log: int | None = None, *, ax: AxesT | None = None
-) -> Figure | AxesT:
+def residuals(result: Result, log: int | None = None, *, ax: AxesT | None = None) -> Figure | AxesT:
     """Plot the residual wrench over time with its RMS, and its distribution.
 
     Args:
@@ -189,7 +187,7 @@ def residuals(
     return make_figure(residual_columns(require_logs(result, "residuals"), log), ax=ax)
 
 
-def residual_columns(result: FitResult, log: int | None = None) -> tuple[Column, ...]:
+def residual_columns(result: Result, log: int | None = None) -> tuple[Column, ...]:
     """Return the columns of the figure `residuals`: force, torque, and histograms."""
     values = [prediction.residual for prediction in predict_wrenches(result)]
     all_timelines = timelines(result.logs, log)
@@ -309,7 +307,7 @@ class Prediction:
         return self.measured - self.predicted
 
 
-def predict_wrenches(result: FitResult) -> tuple[Prediction, ...]:
+def predict_wrenches(result: Result) -> tuple[Prediction, ...]:
     """Predict the wrench in each log from the body, or bodies, in it."""
     estimate = result.estimate
     return tuple(

@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import identify
-from identify import Estimate, FitResult, Recording
+from identify import Estimate, Recording, Result
 from identify.estimation import EstimatorSettings, FittedEffects, estimate_body, fit_effects
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors.prior import BALL
@@ -141,7 +141,7 @@ def test_small_fault_is_estimated_and_body_is_unbiased(name, seed):
 AMPLITUDES = WEIGHT * np.array([0.7, -1.0, 0.3, 0.3 * LEVER, 0.7 * LEVER, -0.7 * LEVER])
 
 
-def assert_drift_is_found(result: FitResult, amplitudes: np.ndarray) -> None:
+def assert_drift_is_found(result: Result, amplitudes: np.ndarray) -> None:
     effects = effects_of(result)
     (drift,), (errors,) = effects.drifts, drift_errors(effects)
     true = np.zeros_like(drift.amplitudes)

@@ -20,7 +20,7 @@ from identify.exchange import read_estimate
 from identify.inertia import PHI as NAMES, phi_from_inertia
 from identify.logs import DroppedRows, Recording, synthetic_recording
 from identify.logs.synthetic import random_motion
-from identify.pipeline import FitOptions, FitResult, FitSettings, fit
+from identify.pipeline import FitOptions, FitSettings, Result, fit
 from identify.pipeline.fit_findings import findings_of_fit
 from identify.pipeline.settings import merge_settings
 from identify.regressors import block_statistics
@@ -51,7 +51,7 @@ def log(seed: int = 1, give=POSE, noise=NOISE, bias=BIAS, **options):
 
 
 @pytest.fixture(scope="module")
-def result() -> FitResult:
+def result() -> Result:
     recordings = [
         replace(
             log(1),
@@ -65,14 +65,14 @@ def result() -> FitResult:
 
 
 @pytest.fixture(scope="module")
-def clean() -> tuple[FitResult, list[str]]:
+def clean() -> tuple[Result, list[str]]:
     """A fit with nothing wrong, and the stages of it, as the logger has them."""
     with stages_logged() as lines:
         return fit(log(12), needs="mass 1%"), lines
 
 
 @pytest.fixture(scope="module")
-def still() -> FitResult:
+def still() -> Result:
     poses = still_poses(BODY, Rotation.random(9, random_state=0), bias=BIAS, noise=0.003)
     return fit(poses, needs="inertia 1000%, mass 50%")
 

@@ -12,7 +12,7 @@ from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.log_properties import LogProperties
 from identify.logs.synthetic import random_motion
-from identify.pipeline import FitResult, FitSettings, check_logs, correcting, fit
+from identify.pipeline import FitSettings, Result, check_logs, correcting, fit
 from identify.pipeline.checks import Checks
 from identify.pipeline.correcting import NotCorrected, apply_corrections
 from identify.pipeline.explanations import rescan_under_explanation
@@ -61,7 +61,7 @@ def late_check(late):
     return check_logs(late)
 
 
-def assert_refused(why: str, recording: Recording, found: FitResult, *codes: str) -> NotCorrected:
+def assert_refused(why: str, recording: Recording, found: Result, *codes: str) -> NotCorrected:
     """Codes are not corrected in a log by what a check has found of it, for a reason."""
     with pytest.raises(NotCorrected, match=why) as caught:
         fit_corrected(recording, found, *codes)
@@ -196,7 +196,7 @@ def errors(found):
     return group_errors(found.estimate.parameters.phi, BODY)
 
 
-def outside(found: FitResult) -> list[str]:
+def outside(found: Result) -> list[str]:
     """Names of parameters whose intervals do not hold the truth."""
     bounds = list(found.estimate.intervals.items())[:10]
     return [name for (name, of), x in zip(bounds, BODY, strict=True) if not of[0] <= x <= of[1]]

@@ -39,7 +39,7 @@ def logged(seed: int, step: np.ndarray | None = STEP, **changes) -> Recording:
     return replace(log, signals={**log.signals, "force": wrench[:, :3], "torque": wrench[:, 3:]})
 
 
-def errors(result: identify.FitResult) -> np.ndarray:
+def errors(result: identify.Result) -> np.ndarray:
     """Of each parameter, in half-widths of its interval."""
     estimate = result.estimate
     low, high = np.array([estimate.intervals[name] for name in PHI]).T

@@ -8,7 +8,7 @@ import pytest
 from identify.logs import LogFile, Recording, log_file, open_log, read_log
 from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.pipeline import FitResult, fit
+from identify.pipeline import Result, fit
 from identify.pipeline.scanned_log import scan_log
 from identify.regressors import log_scan
 from identify.signals import Interpretation
@@ -86,7 +86,7 @@ def test_a_later_part_that_is_faster_is_scanned_again_with_a_higher_cutoff():
     assert scan_log(log, Interpretation(cutoff_hz=5.0)).summary.cutoff_hz == 5.0
 
 
-def digest_of(result: FitResult) -> str:
+def digest_of(result: Result) -> str:
     document = json.loads(json.dumps(result.estimate.to_dict()))
     return document["provenance"]["logs"][0]["reading"]
 

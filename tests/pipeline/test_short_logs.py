@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.logs import Recording
-from identify.pipeline import FitResult, fit
+from identify.pipeline import Result, fit
 from identify.pipeline.correcting import NotCorrected
 from tests.checks import checks_of, fit_corrected
 from tests.close import assert_close
@@ -13,7 +13,7 @@ from tests.diagnosis.logs import PHI, moving, time_of, with_signals, with_wrench
 from tests.slow import mostly_slow
 
 
-def graver(result: FitResult) -> list[str]:
+def graver(result: Result) -> list[str]:
     return [finding.code for finding in result.findings if finding.severity != "info"]
 
 

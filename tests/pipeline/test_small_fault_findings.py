@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import identify
-from identify import FitResult, Recording
+from identify import Recording, Result
 from identify.logs.patch import patched
 from identify.logs.synthetic import random_motion, synthetic_recording
 from identify.pipeline.small_fault_findings import (
@@ -59,7 +59,7 @@ def read(log: Recording, seed: int = 3) -> Recording:
     return replace(logged(log, seed), schema=SCHEMA)
 
 
-def ratios(result: FitResult, name: str) -> np.ndarray:
+def ratios(result: Result, name: str) -> np.ndarray:
     """Effects of a group over their errors."""
     effects = effects_of(result)
     (own,) = [block.columns for block in effects.model.blocks if block.fault.name == name]
@@ -83,7 +83,7 @@ OBEYED = {
 
 
 @pytest.fixture(scope="module", params=OBEYED)
-def noted(request) -> tuple[str, Recording, FitResult]:
+def noted(request) -> tuple[str, Recording, Result]:
     log = read(OBEYED[request.param][0])
     return request.param, log, identify.fit(log)
 
@@ -212,7 +212,7 @@ def test_a_drift_is_noted_with_its_range():
 
 
 @pytest.fixture(scope="module")
-def clean() -> FitResult:
+def clean() -> Result:
     return identify.fit(read(exact(3)))
 
 

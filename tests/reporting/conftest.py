@@ -9,7 +9,7 @@ import pytest
 from identify.inertia import InertialParameters
 from identify.logs import Recording
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.pipeline import FitResult, FitSettings, fit
+from identify.pipeline import FitSettings, Result, fit
 from tests.recordings import synthetic_still_recording
 
 BODY = InertialParameters.from_com(
@@ -52,7 +52,7 @@ def _rods() -> list[Recording]:
     return [moving(seed, ROD, noise, include="all") for seed in (10, 11, 12)]
 
 
-_CASES: dict[str, tuple[InertialParameters, Callable[[], FitResult]]] = {
+_CASES: dict[str, tuple[InertialParameters, Callable[[], Result]]] = {
     "one log": (BODY, lambda: fit(moving(11), command="identify fit LOG")),
     "static poses": (BODY, lambda: fit(_still(1))),
     "several logs, constrained": (ROD, lambda: fit(_rods(), FitSettings(bias="shared"))),
@@ -90,26 +90,26 @@ def case_of() -> Callable[[str], Case]:
 
 
 @pytest.fixture(scope="session")
-def result() -> FitResult:
+def result() -> Result:
     """The usual one: a log with time and pose."""
     return _case("one log").result
 
 
 @pytest.fixture(scope="session")
-def still() -> FitResult:
+def still() -> Result:
     """Static poses, which leave the inertia to the default body."""
     return _case("static poses").result
 
 
 @pytest.fixture(scope="session")
-def constrained() -> FitResult:
+def constrained() -> Result:
     result = _case("several logs, constrained").result
     assert result.estimate.certificate.solver == "Clarabel"
     return result
 
 
 @pytest.fixture(scope="session")
-def long(result) -> FitResult:
+def long(result) -> Result:
     """A hundred thousand rows that no thinning can spare: each with its own noise."""
     log = result.logs[0]
     rng = np.random.default_rng(0)

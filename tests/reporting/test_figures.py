@@ -208,7 +208,7 @@ def test_an_estimate_is_drawn_as_the_result_that_it_is_of_also_where_it_was_load
 
 @pytest.mark.parametrize("name", ["wrench", "residuals", "excitation", "replay"])
 def test_plots_of_logs_reject_an_estimate(result, name):
-    with pytest.raises(ProblemError, match=rf"plot.{name} shows the logs.*give the FitResult"):
+    with pytest.raises(ProblemError, match=rf"plot.{name} shows the logs.*give the Result"):
         getattr(plot, name)(result.estimate)
 
 

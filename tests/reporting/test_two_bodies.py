@@ -6,7 +6,7 @@ import pytest
 from identify import plot
 from identify.inertia import InertialParameters
 from identify.logs.synthetic import synthetic_recording
-from identify.pipeline import FitResult, fit
+from identify.pipeline import Result, fit
 from identify.reporting.body import certificate_blocks
 from identify.reporting.content import Folded
 from identify.reporting.precision import parameter_columns
@@ -18,7 +18,7 @@ TOOL = InertialParameters.from_com(0.5, [0.0, 0.02, 0.15], np.diag([1e-3, 1.2e-3
 
 
 @pytest.fixture(scope="module")
-def both() -> FitResult:
+def both() -> Result:
     loaded, empty = (
         replace(
             synthetic_recording(
