@@ -69,6 +69,11 @@ def digest(path: Path) -> str:
         raise read_error(path, error) from error
 
 
+def digest_of_text(text: str) -> str:
+    """Return the sha256 of a text in UTF-8, hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def read_error(path: Path, error: Exception, file_format: str = "file") -> LogError:
     """Create the error for a file that is damaged, truncated or not of the expected format."""
     reason = str(error).splitlines()[0] if str(error).strip() else type(error).__name__

@@ -63,7 +63,7 @@ FINDING_CODES = (
     *("not_still", "rows_dropped", "rows_missing", "rows_unused"),
     *("counter_wrapped", "held_samples", "interpolated_samples", "clocks_joined"),
     "wrench_rounded",
-    *("transposed", "robot_pose", "current_gains"),
+    *("transposed", "robot_pose", "current_gains", "joints_unused"),
     *("same_run", "effort_constant", "effort_sign", "joint_unit", "effort_scale", "joint_order"),
     *("joint_sign", "joint_zero", "joint_type", "effort_low_passed", "effort_delay"),
     "impossible_links",

@@ -7,7 +7,7 @@ import pytest
 
 from identify import Recording, Result, fit
 from identify.estimation import FittedEffects
-from identify.pipeline import correcting, fitting
+from identify.pipeline import correcting, wrench_fit
 from identify.pipeline.checks import Checks
 from identify.pipeline.result import CheckSummary, summarise_checks
 
@@ -20,7 +20,7 @@ def _summarise_checks(checks: Checks) -> CheckSummary:
     return summary
 
 
-fitting.summarise_checks = _summarise_checks
+wrench_fit.summarise_checks = _summarise_checks
 
 
 def checks_of(result: Result) -> Checks:

@@ -19,7 +19,7 @@ from identify.studies import document, metrics, open_results
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ +(?P<title>.+)$", re.MULTILINE)
-LONGEST = 40
+LONGEST = 90
 """Lines that an example may have."""
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from identify.arms.base_parameters import BaseParameters, arm_base_columns, fit_base_parameters
+from identify.arms.base_parameters import arm_base_columns, fit_base_parameters
 from identify.arms.columns import ArmColumns
 from identify.arms.equations import equations_of
+from identify.arms.fitted_arm import FittedArm, HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.model import Friction, arm_system, runs_of
-from identify.arms.prediction import TorqueErrors, torque_errors, with_fitted_friction
+from identify.arms.prediction import torque_errors, torque_series, with_fitted_friction
 from identify.arms.rows import ArmLog, scan_arm
 from identify.arms.saved_arm import SavedArm, link_kinematics, with_saved_blocks
 from identify.arms.torque_scale import TorqueScale
@@ -22,6 +23,7 @@ from identify.arrays import Phi
 from identify.errors import LogError, ProblemError
 from identify.estimation.estimate import Estimate
 from identify.estimation.settings import IntervalRoute
+from identify.findings import Finding
 from identify.logs import Recording
 from identify.regressors import LinearSystem, Statistics, join_logs
 from identify.robots import RobotModel
@@ -30,63 +32,64 @@ _MIN_HALVED_BLOCKS = 4
 """Smallest number of time blocks of logs that are split in halves for a held-out error."""
 
 
-class HeldOut(NamedTuple):
-    """Torque errors on data that a fit has not used.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ArmFit(FittedArm):
+    """Fit of joint logs: a `FittedArm` with its logs, equations and solution.
 
     Attributes:
-        name: description of the data.
-        consistent: error of the consistent links fitted to the other data.
-        base: error of the base parameters fitted to them.
-        model: error of the links of the URDF, with friction fitted to them.
+        logs: summaries of the logs, those with the load first.
+        solution: the load about its frame, if there is one; consistent links, rotor inertias and
+            friction.
+        contradicted: finding if the torques contradict what was given of the load, else None.
     """
 
-    name: str
-    consistent: TorqueErrors
-    base: TorqueErrors
-    model: TorqueErrors
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ArmFit:
-    """Parameters of an arm from logs of its joints.
-
-    Attributes:
-        robot: model of the arm, as read.
-        logs: summaries of the logs.
-        solution: consistent standard parameters of all links, friction and rotor inertias.
-        ordinary, weighted: base parameters by ordinary and by weighted least squares.
-        errors: torque errors of the consistent estimate on the logs of the fit.
-        model_errors: those of the URDF's links, with friction fitted.
-        held_out: torque errors on data that a fit has not used.
-        scale: gains of the torques.
-    """
-
-    robot: RobotModel
     logs: tuple[ArmLog, ...]
     solution: ArmSolution
-    ordinary: BaseParameters
-    weighted: BaseParameters
-    errors: TorqueErrors
-    model_errors: TorqueErrors
-    held_out: tuple[HeldOut, ...]
-    scale: TorqueScale
+    contradicted: Finding | None = None
+
+    @classmethod
+    def of(
+        cls, solution: ArmSolution, logs: Sequence[ArmLog], scale: TorqueScale, **rest: Any
+    ) -> ArmFit:
+        """Return the fit of a solution, with errors and series of the torques of its logs."""
+        equations = equations_of(solution.system)
+        return cls(
+            robot=equations.columns.robot,
+            frame=equations.frame,
+            loaded=sum(equations.loaded),
+            runs=equations.runs[: len(logs)],
+            scale=scale,
+            scalars=solution.estimate.scalars,
+            errors=torque_errors(solution.system, solution.x),
+            series=tuple(
+                torque_series(log, equations, solution.x, k) for k, log in enumerate(logs)
+            ),
+            logs=tuple(logs),
+            solution=solution,
+            **rest,
+        )
 
     @property
     def estimate(self) -> Estimate:
-        """Estimate of the first link, with the other links and the scalars."""
+        """Estimate of the load, or of the first link, with the other bodies and the scalars."""
         return self.solution.estimate
 
     @property
     def links(self) -> Phi:
         """Ten parameters of each link about its origin in its axes, shape (L, 10)."""
-        return np.array([body.parameters.phi for body in self.estimate.bodies])
+        bodies = self.estimate.bodies[1:] if self.loaded else self.estimate.bodies
+        return np.array([body.parameters.phi for body in bodies])
 
     @property
     def saved(self) -> SavedArm:
-        """The fit as it is written to arm.json."""
-        estimate, weighted = self.estimate, self.weighted
+        """The fit without a load as it is written to arm.json.
+
+        Raises:
+            ProblemError: it is of a load.
+        """
+        estimate, (ordinary, weighted) = self.estimate, self.base_parameters
         joint = estimate.joint_covariance
-        base = np.stack((self.ordinary.values, weighted.values, weighted.errors), axis=1)
+        base = np.stack((ordinary.values, weighted.values, weighted.errors), axis=1)
         return SavedArm(
             joints=self.robot.joints,
             links=dict(zip(self.robot.links, self.links, strict=True)),
@@ -100,7 +103,7 @@ class ArmFit:
                 "logs": {log.name: log.sha256 for log in self.logs},
                 "interval_kind": estimate.interval_kind,
                 "torque_error": self.errors.total,
-                "torque_error_of_model": self.model_errors.total,
+                "torque_error_of_model": self.all_errors["URDF"].total,
                 "residual_rms": list(estimate.residual_rms),
                 "effective_samples": estimate.effective_samples,
                 "held_out": {held.name: held.consistent.total for held in self.held_out},
@@ -151,19 +154,17 @@ def fit_arm(
     solution = solve_arm(lambda scatter: form(statistics, scatter=scatter), scale, interval)
     system = form(statistics, scatter=solution.scatter, bounded=False)
     base = arm_base_columns(equations_of(system))
-    return ArmFit(
-        robot=robot,
-        logs=tuple(scans[: len(used)]),
-        solution=solution,
+    return ArmFit.of(
+        solution,
+        scans[: len(used)],
+        scale,
         ordinary=fit_base_parameters(system, base, weighted=False),
         weighted=fit_base_parameters(system, base),
-        errors=torque_errors(system, solution.x),
         model_errors=torque_errors(system, with_fitted_friction(system, robot.phi)),
         held_out=tuple(
             _score(name, form(train, scatter=solution.scatter), form(test))
             for name, train, test in split_logs(statistics, scans[len(used) :])
         ),
-        scale=scale,
     )
 
 

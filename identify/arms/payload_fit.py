@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from identify.arms.arm_fit import require_distinct, scan_logs, split_logs
+from identify.arms.arm_fit import ArmFit, require_distinct, scan_logs, split_logs
 from identify.arms.contradicted_terms import contradicted_terms
+from identify.arms.fitted_arm import HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors
-from identify.arms.rows import ArmLog
 from identify.arms.saved_arm import SavedArm
 from identify.arms.torque_scale import TorqueScale, scale_sensitivity
 from identify.errors import ProblemError, SolveError
 from identify.estimation.errors import NegativeMass, TooLittleMotion
-from identify.estimation.estimate import Estimate
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors.prior import BALL
 from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import KnownMass, Term
-from identify.findings import Finding
 from identify.logs import Recording
 from identify.regressors import LinearSystem, Statistics, join_logs
 from identify.robots import RobotModel
@@ -44,38 +41,6 @@ _NEGATIVE_MASS_CAUSES = (
 """Causes of a negative mass of a load, other than swapped logs."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PayloadFit:
-    """Load on an arm from logs of its joints.
-
-    Attributes:
-        robot: model of the arm, as read.
-        frame: frame of the URDF that the load is fixed to.
-        logs: summaries of the logs, those with the load first.
-        loaded: number of logs with the load.
-        solution: the load about the frame, links, rotor inertias and friction.
-        scale: gains of the torques; with a known load, as it corrected them.
-        errors: torque errors on the logs of the fit.
-        held_out: torque errors on each half of the logs, of a fit to the other, with its name.
-        contradicted: finding if the torques contradict what was given of the load, else None.
-    """
-
-    robot: RobotModel
-    frame: str
-    logs: tuple[ArmLog, ...]
-    loaded: int
-    solution: ArmSolution
-    scale: TorqueScale
-    errors: TorqueErrors
-    held_out: tuple[tuple[str, TorqueErrors], ...] = ()
-    contradicted: Finding | None = None
-
-    @property
-    def estimate(self) -> Estimate:
-        """Estimate of the load about the frame, in its axes."""
-        return self.solution.estimate
-
-
 def fit_payload(
     loaded: Recording | Sequence[Recording],
     unloaded: Recording | Sequence[Recording] = (),
@@ -89,7 +54,7 @@ def fit_payload(
     scale: TorqueScale | None = None,
     known_load: float | None = None,
     terms: Sequence[Term] = (),
-) -> PayloadFit:
+) -> ArmFit:
     """Fit a load to logs of an arm with it, and without it or with a known arm.
 
     All logs are fitted jointly: links and rotor inertias are shared, friction is that of each log
@@ -159,14 +124,10 @@ def fit_payload(
         terms = (*terms, KnownMass(known_load))
     solution = free if free is not None and not terms else solve(scale, terms)
     form = partial(form, gains=scale.gains)
-    return PayloadFit(
-        robot=robot,
-        frame=frame,
-        logs=tuple(logs),
-        loaded=len(with_load),
-        solution=solution,
-        scale=scale,
-        errors=torque_errors(solution.system, solution.x),
+    return ArmFit.of(
+        solution,
+        logs,
+        scale,
         held_out=_score_halves(form, statistics, solution, terms),
         contradicted=None
         if free is None or not terms
@@ -179,7 +140,7 @@ def _score_halves(
     statistics: Statistics,
     solution: ArmSolution,
     terms: Sequence[Term],
-) -> tuple[tuple[str, TorqueErrors], ...]:
+) -> tuple[HeldOut, ...]:
     """Score each half of the logs by a fit to the other; no score if the load needs both."""
 
     def score(train: Statistics, test: Statistics) -> TorqueErrors:
@@ -187,7 +148,9 @@ def _score_halves(
         return torque_errors(form(test), consistent_unknowns(system, terms))
 
     try:
-        return tuple((name, score(train, test)) for name, train, test in split_logs(statistics))
+        return tuple(
+            HeldOut(name, score(train, test)) for name, train, test in split_logs(statistics)
+        )
     except TooLittleMotion:
         return ()
 

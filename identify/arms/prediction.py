@@ -28,11 +28,17 @@ class TorqueSeries(NamedTuple):
     """Measured and predicted torque at the times of a log's series, for figures.
 
     Attributes:
+        name: of the log.
+        moving: share of its samples in which each joint moves, shape (n,).
+        time: [s], shape (t,).
         velocity: of each joint [rad/s or m/s], shape (t, n).
         measured, predicted: [N m or N], shape (t, n).
         friction: predicted friction and rotor inertia alone, shape (t, n).
     """
 
+    name: str
+    moving: Array
+    time: Array
     velocity: Array
     measured: Array
     predicted: Array
@@ -98,6 +104,9 @@ def torque_series(log: ArmLog, equations: ArmEquations, x: Array, number: int = 
     coefficients = C[..., 1:] @ np.stack([links, friction], axis=1)  # (n, K, 2)
     of_links, of_friction = (log.z.swapaxes(0, 1) @ coefficients).T  # (2, t, n)
     return TorqueSeries(
+        name=log.name,
+        moving=log.moving,
+        time=log.time,
         velocity=log.z[:, :, log.columns.friction.start + 1],
         measured=np.einsum("tnk,nk->tn", log.z, C[..., 0]),
         predicted=of_links + of_friction,

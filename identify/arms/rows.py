@@ -14,7 +14,8 @@ from identify.arms.columns import ArmColumns, JointMotion, joint_columns
 from identify.arrays import Array, Flags, Indices
 from identify.errors import LogError
 from identify.logs import Recording
-from identify.regressors import Statistics
+from identify.logs.recording import recording_rows
+from identify.regressors import SensorLog
 from identify.regressors.accumulation import statistics_of_blocks
 from identify.regressors.statistics import MAX_FACTOR_BYTES
 from identify.robots import torque_regressor
@@ -45,31 +46,33 @@ _SERIES_POINTS = 2000
 """Approximate number of points of the series of a log."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ArmLog:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ArmLog(SensorLog):
     """Summary of a log of joints: the input of every fit of an arm, and a series for figures.
 
     Attributes:
-        name, sha256: of the log.
-        columns: meaning of the K columns.
-        statistics: factors by block of time and joint.
-        cutoff_hz, rate_hz: cut-off and sampling rate [Hz].
+        columns: meaning of the K columns of the statistics, which are by block of time and joint.
         samples: number of samples used.
         moving: share of them in which each joint moves, shape (n,).
         time: of the series [s], shape (t,).
         z: columns of each joint at these times, shape (t, n, K).
     """
 
-    name: str
-    sha256: str
     columns: ArmColumns
-    statistics: Statistics
-    cutoff_hz: float
-    rate_hz: float
     samples: int
     moving: Array
     time: Array
     z: Array
+
+    def details(self) -> dict[str, object]:
+        """Return what only a log of joints has in its provenance, as plain values."""
+        return {"duration": self.duration}
+
+    def for_report(self, max_points: int) -> ArmLog:
+        """Return the summary without data for further fits; its series is in the `FittedArm`."""
+        nothing = np.zeros((0, *self.z.shape[1:]))
+        counts = self.statistics.sample_counts()
+        return replace(self, statistics=counts, time=np.zeros(0), z=nothing)
 
 
 class _Span(NamedTuple):
@@ -94,7 +97,8 @@ def scan_arm(log: Recording, columns: ArmColumns, cutoff_hz: float | None = None
     Raises:
         LogError: the log has no effort, is too short, or no joint moves.
     """
-    still_below, segments = log.joint_axes.still_below, joint_segments(log)
+    still_below, joined = log.joint_axes.still_below, on_one_clock(log)
+    segments = _even_segments(joined)
     longest, total = max(segments, key=len), sum(map(len, segments))
     rate = longest.rate_hz
     default = min(ARM_CUTOFF_HZ, rate / 10.0)
@@ -124,8 +128,8 @@ def scan_arm(log: Recording, columns: ArmColumns, cutoff_hz: float | None = None
     statistics = statistics_of_blocks(blocks, columns.layout, log.sha256, max_blocks=len(blocks))
     share = np.array(shares)[statistics.block, statistics.group]
     return ArmLog(
-        name=log.name,
-        sha256=log.sha256,
+        recording=recording_rows(joined, 0, 0),
+        duration=float(0.0 if log.time is None else log.time[-1]),
         columns=columns,
         statistics=replace(
             statistics,
@@ -143,10 +147,13 @@ def scan_arm(log: Recording, columns: ArmColumns, cutoff_hz: float | None = None
 
 def joint_segments(log: Recording) -> list[EvenSegment]:
     """Cut a log into segments on an even clock, with position, velocity and torque."""
-    joined = on_one_clock(log)
+    return _even_segments(on_one_clock(log))
+
+
+def _even_segments(joined: Recording) -> list[EvenSegment]:
     if "effort" not in joined.signals:
-        raise LogError(f"{log.name}: has no effort; name its columns in [joints] effort")
-    return even_segments_of(log.name, joined.time, joined.signals)
+        raise LogError(f"{joined.name}: has no effort; name its columns in [joints] effort")
+    return even_segments_of(joined.name, joined.time, joined.signals)
 
 
 def _spans(segment: EvenSegment, cutoff: float, seconds: float) -> Iterator[_Span]:

@@ -1,8 +1,7 @@
-"""Options of fits from joint torques, and the robots, logs and scales read from them."""
+"""Options of fits from joint torques."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,11 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from identify.commands.command import Number, UsageError, option
 
 if TYPE_CHECKING:
-    from identify.arms import TorqueScale
-    from identify.logs import Recording
-    from identify.robots import RobotModel
-
-_LOGGER = logging.getLogger(__name__)
+    from identify.logs import Schema
+    from identify.pipeline import JointSettings
 
 _ROBOT_HELP = (
     "Fit the load of this arm (URDF) from the [joints] of the logs, without a force sensor; needs "
@@ -47,6 +43,19 @@ class Arm:
     known_load: Annotated[Number, option("KG")] = None
     """Known mass of this load: takes the torque scale from it."""
 
+    def settings(self) -> JointSettings:
+        """Return the options of joint logs of a fit."""
+        from identify.pipeline import JointSettings
+
+        return JointSettings(
+            robot=self.robot,
+            frame=self.frame,
+            arm=self.arm,
+            friction=self.friction,
+            torque_scale=parse_scale(self.torque_scale, "fit"),
+            known_load=self.known_load,
+        )
+
     def require_robot(self) -> None:
         """Raise `UsageError` if options of this group are given without `--robot`."""
         given = [_flag(name) for name in changed(self)]
@@ -74,8 +83,25 @@ class Arm:
             )
 
 
-def parse_scale(text: str, command: str) -> tuple[float, ...]:
-    """Return the relative errors that `--torque-scale` gives; none if the option is empty.
+def sensor_of_logs(schema: Schema, robot: Path | None, command: str) -> str:
+    """Return the sensor of the logs of a command: that of the schema, or joints with `--robot`.
+
+    Raises:
+        UsageError: the logs are of joints, and there is no `--robot`.
+    """
+    if robot is not None:
+        return "joints"
+    if schema.sensor == "joints":
+        raise UsageError(
+            f"{command}: the schema has [joints] and no [wrench]: give --robot ARM.urdf, and "
+            "--frame NAME of the load with --unloaded LOG or --arm ARM.json; identify fit-arm "
+            "fits the arm itself"
+        )
+    return schema.sensor
+
+
+def parse_scale(text: str, command: str) -> tuple[float, ...] | None:
+    """Return the relative errors that `--torque-scale` gives; None if the option is empty.
 
     Raises:
         UsageError: not shares from 0 to 1.
@@ -89,7 +115,7 @@ def parse_scale(text: str, command: str) -> tuple[float, ...]:
             f"{command}: --torque-scale {text}: expected shares from 0 to 1 separated by commas, "
             "such as 0.02 for 2 % of each joint"
         )
-    return errors
+    return errors or None
 
 
 def changed(group: object) -> Iterator[str]:
@@ -108,48 +134,3 @@ def require_unused(groups: Sequence[object], allowed: frozenset[str], reason: st
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def read_joint_logs(logs: Sequence[Path], schema: Path) -> list[Recording]:
-    """Read the joints of logs by the `[joints]` of a schema."""
-    from identify.logs import load_schema, read_log
-
-    loaded = load_schema(schema)
-    recordings = []
-    for log in logs:
-        _LOGGER.info("reading %s", log)
-        recordings.append(read_log(log, loaded, "joints"))
-    return recordings
-
-
-def read_robot_of(
-    path: Path, recording: Recording, gravity: tuple[float, float, float] | None = None
-) -> RobotModel:
-    """Read the robot with the joints of a log, and its gravity unless another one is given.
-
-    Raises:
-        ModelError: not a URDF with these joints, or one without inertias.
-    """
-    from identify.robots import read_robot
-
-    robot = read_robot(path, recording.joint_axes.names, gravity=gravity or recording.gravity)
-    robot.require_inertias()
-    return robot
-
-
-def make_scale(errors: Sequence[float], joints: int) -> TorqueScale | None:
-    """Return the torque scale with given errors; None for the default.
-
-    Raises:
-        UsageError: not one error, or one for each joint.
-    """
-    from identify.arms import TorqueScale
-
-    if not errors:
-        return None
-    if len(errors) not in (1, joints):
-        raise UsageError(
-            f"--torque-scale: expected one number, or one for each of {joints} joints, got "
-            f"{len(errors)}"
-        )
-    return TorqueScale.known(errors[0] if len(errors) == 1 else errors, joints)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, UseAppendAction
 
+from identify.commands.arm_options import sensor_of_logs
 from identify.commands.bodies import UNUSABLE_STATUS
 from identify.commands.command import (
     Command,
@@ -53,6 +54,15 @@ class Check(Command):
     gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""
 
+    robot: Annotated[Path | None, option("ARM.urdf")] = None
+    """URDF of the arm, for logs of its joints; without --frame they are of the arm itself."""
+
+    frame: Annotated[str | None, option("NAME")] = None
+    """Link or joint of the URDF that a load is fixed to, with --robot."""
+
+    arm: Annotated[Path | None, option("ARM.json")] = None
+    """Fit of the arm without load by identify fit-arm, in place of --unloaded or with it."""
+
     def with_extra_positionals(self, words: Sequence[str]) -> Check:
         """Add logs that follow an option on the command line."""
         return replace(self, logs=(*self.logs, *map(Path, words)))
@@ -61,14 +71,16 @@ class Check(Command):
         """Check the logs and return the findings."""
         defer_unused_numpy_modules()
         from identify.logs import load_schema, open_log
-        from identify.pipeline import FitSettings, check_logs
+        from identify.pipeline import FitSettings, JointSettings, check_logs
 
         schema = load_schema(self.schema)
+        sensor = sensor_of_logs(schema, self.robot, "check")
+        joints = JointSettings(robot=self.robot, frame=self.frame, arm=self.arm)
         with stages_on_terminal():
             check = check_logs(
-                [open_log(log, schema, "wrench") for log in self.logs],
-                FitSettings(mass=self.mass, gravity=self.gravity),
-                unloaded=[open_log(log, schema, "wrench") for log in self.unloaded],
+                [open_log(log, schema, sensor) for log in self.logs],
+                FitSettings(mass=self.mass, gravity=self.gravity, joints=joints),
+                unloaded=[open_log(log, schema, sensor) for log in self.unloaded],
             )
         return Outcome(
             lines=check_lines(check),
@@ -90,8 +102,9 @@ def check_lines(check: LogCheck) -> Iterator[str]:
             yield f"  equally likely: {equivalent}"
     if check.result is not None:
         yield from map(log_line, check.result.logs)
-        parameters = check.result.estimate.parameters
-        yield f"Estimate: {parameters!r}, usable: {check.verdict.usable}."
+        if check.result.body_fitted:
+            parameters = check.result.estimate.parameters
+            yield f"Estimate: {parameters!r}, usable: {check.verdict.usable}."
         yield from check.result.checks.motion_advice
     if check.passed:
         yield "No faults were found."

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from identify.commands.arm_options import require_unused, sensor_of_logs
 from identify.commands.bodies import exit_status, read_bodies
 from identify.commands.command import (
     Outcome,
@@ -33,10 +34,18 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from identify.inertia import InertialParameters
-    from identify.logs import LogFile, Recording
+    from identify.logs import LogFile, Recording, Schema
     from identify.pipeline import FitSettings, Result
 
 _LOGGER = logging.getLogger(__name__)
+
+_OPTIONS_OF_LOADS = frozenset(
+    (
+        *("mass", "mass_between", "com", "com_box", "bounding_box"),
+        *("cutoff", "gravity", "need", "interval", "each", "workers", "timeout", "retry_failed"),
+    )
+)
+"""Options besides those of logs, arm and output that apply to a load on an arm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +76,16 @@ class Fit(FitArguments):
     def run(self, invocation: str) -> Outcome:
         """Fit, and write all files."""
         defer_unused_numpy_modules()
-        if self.arm.robot is not None:
-            from identify.commands.fit_payload import fit_payload_to_folder
+        from identify.logs import load_schema
 
-            return fit_payload_to_folder(self, self._read_reference_body(), invocation)
         self._require_compatible()
+        sensor = sensor_of_logs(load_schema(self.input.schema), self.arm.robot, "fit")
         settings = self._settings()
         if self.many_logs.each:
-            return self._fit_each(settings, invocation)
+            return self._fit_each(settings, sensor, invocation)
         folder, report = self.output.output, not self.output.no_report
-        names = (ESTIMATE, *(CARRIER,) * bool(self.input.unloaded), *(RESULT, REPORT) * report)
-        require_writable(folder, names)
+        with_carrier = bool(self.input.unloaded) and sensor == "wrench"
+        require_writable(folder, (ESTIMATE, *(CARRIER,) * with_carrier, *(RESULT, REPORT) * report))
         truth = self._read_reference_body()
         if self.many_logs.follow:
             from identify.commands.follow import follow
@@ -86,10 +94,10 @@ class Fit(FitArguments):
             shown = (lambda line: None) if self.output.quiet or self.json else print_text
             follow(self.input.logs[0], load_schema(self.input.schema), settings, shown)
         with stages_on_terminal(shown=not self.output.quiet):
-            result = self._fit(settings, invocation, truth)
+            result = self._fit(settings, sensor, invocation, truth)
             _LOGGER.info("writing the report")
-            write_results(folder, result, truth, report=report)
-        return self._outcome(result, truth, [folder / name for name in names])
+            files = write_results(folder, result, truth, report=report)
+        return self._outcome(result, truth, files)
 
     def _outcome(
         self, result: Result, truth: InertialParameters | None, files: Sequence[Path]
@@ -119,12 +127,13 @@ class Fit(FitArguments):
             quiet=self.output.quiet,
         )
 
-    def _fit_each(self, settings: FitSettings, invocation: str) -> Outcome:
+    def _fit_each(self, settings: FitSettings, sensor: str, invocation: str) -> Outcome:
         from identify.commands.fit_each import BatchFitSettings, fit_each
         from identify.logs import load_schema
 
         batch = BatchFitSettings(
             schema=load_schema(self.input.schema),
+            sensor=sensor,
             settings=settings,
             truth=self._read_reference_body(),
             output=self.output.output,
@@ -147,6 +156,13 @@ class Fit(FitArguments):
         if not data.logs:
             raise UsageError(MISSING_LOG)
         self.arm.require_robot()
+        if self.arm.robot is not None:
+            groups = (self.known_body, signals, self.intervals, many)
+            require_unused(groups, _OPTIONS_OF_LOADS, "--robot")
+            if self.arm.known_load is not None:
+                weighed = frozenset(("com", "com_box", "bounding_box"))
+                require_unused((self.known_body,), weighed, "--known-load")
+            self.arm.require_complete(data.unloaded)
         many.require_compatible()
         if (weighed := signals.known_mass_check) is not None:
             if many.each or self.known_body.mass is not None:
@@ -183,36 +199,44 @@ class Fit(FitArguments):
             terms=known.terms(),
             prior=known.make_prior(),
             needs=intervals.need,
-            interval=intervals.interval or "formula",
+            interval=intervals.interval,
             simultaneous=intervals.simultaneous,
             apply=tuple(code.strip() for code in signals.apply.split(",") if code.strip()),
             check=signals.check,
             bounds=intervals.bounds,
+            joints=self.arm.settings(),
         )
 
     def _read_reference_body(self) -> InertialParameters | None:
         return None if self.output.truth is None else _read_truth(self.output.truth)
 
     def _fit(
-        self, settings: FitSettings, invocation: str, truth: InertialParameters | None
+        self, settings: FitSettings, sensor: str, invocation: str, truth: InertialParameters | None
     ) -> Result:
-        from identify.logs import load_schema, open_log
+        from identify.logs import load_schema
         from identify.pipeline import fit
 
         schema = load_schema(self.input.schema)
-
-        def read(logs: Sequence[Path]) -> Iterator[Recording | LogFile]:
-            for log in logs:
-                _LOGGER.info("reading %s", log)
-                yield open_log(log, schema, "wrench")
-
         return fit(
-            list(read(self.input.logs)),
+            read_logs(self.input.logs, schema, sensor),
             settings,
-            unloaded=list(read(self.input.unloaded)),
+            unloaded=read_logs(self.input.unloaded, schema, sensor),
             command=invocation,
             truth=truth,
         )
+
+
+def read_logs(
+    logs: Sequence[Path], schema: Schema, sensor: str | None = None
+) -> list[Recording | LogFile]:
+    """Open logs by a schema, each a stage on the terminal."""
+    from identify.logs import open_log
+
+    opened = []
+    for log in logs:
+        _LOGGER.info("reading %s", log)
+        opened.append(open_log(log, schema, sensor))
+    return opened
 
 
 def _read_truth(path: Path) -> InertialParameters:

@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.arm_options import (
-    SCALE_HELP,
-    make_scale,
-    parse_scale,
-    read_joint_logs,
-    read_robot_of,
-)
-from identify.commands.bodies import UNUSABLE_STATUS
+from identify.commands.arm_options import SCALE_HELP, parse_scale
+from identify.commands.bodies import exit_status
 from identify.commands.command import Command, Flag, Number, Outcome, UsageError, Vector, option
+from identify.commands.fit import read_logs
 from identify.commands.output import (
     ARM,
     REPORT,
+    RESULT,
     require_writable,
     require_writable_file,
     stages_on_terminal,
-    write_folder,
+    write_results,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from identify.pipeline.arm_results import ArmResult
+    from identify.pipeline import Result
 
 _LOGGER = logging.getLogger(__name__)
-
-_PRECISE_SHARE = 0.1
-"""Half-width of the interval of a base parameter, as a share of it, that counts as precise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,34 +88,24 @@ class FitArm(Command):
 
     def run(self, invocation: str) -> Outcome:
         """Fit the arm, and write all files."""
-        names = (ARM, *(REPORT,) * (not self.no_report))
-        self._require_usable(names)
-        from identify.arms import arm_text, fitted_model
+        from identify.commands.summary import summary
 
+        self._require_usable((ARM, *(RESULT, REPORT) * (not self.no_report)))
         with stages_on_terminal(shown=not self.quiet):
             result = self._fit(invocation)
-            files, stale = {}, [self.output / REPORT] * self.no_report
-            if not self.no_report:
-                from identify.reporting.arm_page import arm_report_html
-
-                _LOGGER.info("writing the report")
-                html = arm_report_html(result)
-                files[self.output / REPORT] = html.encode("utf-8", errors="backslashreplace")
-            files[self.output / ARM] = arm_text(result.saved_arm).encode()
-            if self.export is not None:
-                model = fitted_model(result.fit.robot, result.fit.links)
-                files[self.export] = model.content
-            write_folder(self.output, files, stale)
+            _LOGGER.info("writing the report")
+            exported = {} if self.export is None else {self.export: _fitted_urdf(result)}
+            files = write_results(
+                self.output, result, None, report=not self.no_report, others=exported
+            )
         codes = [finding.code for finding in result.findings if finding.severity == "error"]
-        status = UNUSABLE_STATUS if codes else 0
         messages = [f"error: this fit must not be used ({', '.join(codes)})"] if codes else []
-        exported = () if self.export is None else (self.export,)
         return Outcome(
-            lines=_lines(result),
+            lines=summary(result, None),
             messages=messages,
             document=result.to_dict,
-            files=[*(self.output / name for name in names), *exported],
-            status=status,
+            files=files,
+            status=exit_status(result.verdict),
             quiet=self.quiet,
         )
 
@@ -137,44 +119,29 @@ class FitArm(Command):
         if export is not None and export.exists() and export.samefile(self.robot):
             raise UsageError(f"fit-arm: --export {export} is the model itself; give another file")
 
-    def _fit(self, invocation: str) -> ArmResult:
-        from identify.arms import fit_arm
-        from identify.pipeline.arm_failures import raise_likeliest_fault
-        from identify.pipeline.arm_results import arm_result
+    def _fit(self, invocation: str) -> Result:
+        from identify.logs import load_schema, read_log
+        from identify.pipeline import fit
 
-        recordings = read_joint_logs(self.logs, self.schema)
-        others = read_joint_logs(self.held_out, self.schema)
-        robot = read_robot_of(self.robot, recordings[0], self.gravity)
-        _LOGGER.info("estimating")
-        with raise_likeliest_fault(recordings, robot, cutoff_hz=self.cutoff):
-            fit = fit_arm(
-                recordings,
-                robot,
-                cutoff_hz=self.cutoff,
-                friction=self.friction,
-                interval=self.interval,
-                scale=make_scale(parse_scale(self.torque_scale, "fit-arm"), len(robot.joints)),
-                held_out=others,
-            )
-        return arm_result(fit, recordings, command=invocation)
+        schema = load_schema(self.schema)
+        return fit(
+            read_logs(self.logs, schema, "joints"),
+            command=invocation,
+            cutoff_hz=self.cutoff,
+            gravity=self.gravity,
+            interval=self.interval,
+            robot=self.robot,
+            friction=self.friction,
+            torque_scale=parse_scale(self.torque_scale, "fit-arm"),
+            held_out=[read_log(log, schema, "joints") for log in self.held_out],
+        )
 
 
-def _lines(result: ArmResult) -> Iterator[str]:
-    from identify.commands.fit_payload import log_lines
-    from identify.commands.summary import finding_lines
-    from identify.reporting.arm_sections import error_table, friction_table
-    from identify.reporting.arm_torques import JointTorques, arm_errors
-    from identify.reporting.content import terminal_lines
+def _fitted_urdf(result: Result) -> bytes:
+    import numpy as np
 
-    fit = result.fit
-    yield from terminal_lines(error_table(fit.robot.joints, arm_errors(fit)))
-    yield ""
-    yield from terminal_lines(friction_table(JointTorques.of(fit.logs, fit.solution)))
-    yield "± 95 %; rotor inertia [kg m²], viscous [N m s/rad] and Coulomb friction, offset [N m]"
-    yield ""
-    yield from log_lines(result.recordings, fit.logs, fit.robot)
-    yield f"Torque scale: {fit.scale.interval_kind}."
-    values, half_widths = fit.weighted.values, fit.weighted.half_widths
-    count, precise = len(values), int((half_widths < _PRECISE_SHARE * abs(values)).sum())
-    yield f"Base parameters: {count}, {precise} of them with a 95 % interval below 10 %."
-    yield from finding_lines(result.findings)
+    from identify.arms import fitted_model
+    from identify.reporting.arm_torques import fitted_arm
+
+    links = np.array([link.parameters.phi for link in result.estimate.bodies])
+    return fitted_model(fitted_arm(result).robot, links).content

@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -67,6 +67,7 @@ class BatchFitSettings:
 
     Attributes:
         schema: schema of the logs.
+        sensor: sensor of the logs.
         settings: settings of each fit.
         truth: reference body for the reports, if it is known.
         output: output folder.
@@ -75,6 +76,7 @@ class BatchFitSettings:
     """
 
     schema: Schema
+    sensor: str
     settings: FitSettings
     truth: InertialParameters | None
     output: Path
@@ -82,12 +84,13 @@ class BatchFitSettings:
     invocation: str
 
     def key(self) -> str:
-        """Cache key of the settings, the robot's model and the code that affect an estimate."""
-        robot = self.schema.robot_file
-        model = None if robot is None else digest(robot)
-        return result_key(
-            fields_except(self, *_FIELDS_WITHOUT_EFFECT), model, code_fingerprint().short
-        )
+        """Cache key of the settings, the robot's files and the code that affect an estimate."""
+        joints = self.settings.joints
+        files = (self.schema.robot_file, joints.robot, joints.arm)
+        digests = [None if file is None else digest(Path(str(file))) for file in files]
+        settings = replace(self.settings, joints=replace(joints, robot=None, arm=None))
+        parts = {**fields_except(self, *_FIELDS_WITHOUT_EFFECT), "settings": settings}
+        return result_key(parts, digests, code_fingerprint().short)
 
 
 def fit_each(
@@ -110,7 +113,8 @@ def fit_each(
     """
     output = batch.output
     _require_batch_folder(output)
-    jobs, duplicates = find_logs(words, batch.schema, schema_path, output, batch.key())
+    schema = batch.schema.joints_schema if batch.sensor == "joints" else batch.schema
+    jobs, duplicates = find_logs(words, schema, schema_path, output, batch.key())
     require_writable(output, RESERVED_NAMES)
     unique = [job for job in jobs if job.name not in duplicates]
     try:
@@ -189,7 +193,7 @@ def _result_row(job: LogJob, batch: BatchFitSettings) -> Row:
 
 def _fit_and_write(job: LogJob, batch: BatchFitSettings) -> Row:
     """Fit a log, write its files, and return the result columns of its row."""
-    recording = read_log(job.path, batch.schema, "wrench")
+    recording = read_log(job.path, batch.schema, batch.sensor)
     read = {str(source.path.absolute()): source.sha256 for source in recording.sources}
     if job.files and read != dict(job.files):
         raise LogError(f"{job.path}: changed during the run; fit again", path=job.path)

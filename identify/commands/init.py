@@ -114,17 +114,19 @@ class Init(Command):
         """Read the log with the drafted schema, and check it."""
         from identify.commands.check import check_lines
         from identify.logs import Recording, open_log
-        from identify.pipeline import check_logs
+        from identify.pipeline import FitSettings, JointSettings, check_logs
 
         action = "read"
         try:
             with stages_on_terminal():
                 log = open_log(self.log, self.output)
-                if isinstance(log, Recording) and log.joints is not None:
+                if isinstance(log, Recording) and log.joints and self.robot is None:
                     known = {"joints": log.joints.names, "rows": len(log)}
                     return Outcome(lines=_joint_lines(log), document=lambda: known)
                 action = "checked"
-                check = check_logs([log])
+                of_joints = isinstance(log, Recording) and log.joints is not None
+                joints = JointSettings(robot=self.robot if of_joints else None)
+                check = check_logs([log], FitSettings(joints=joints))
         except IdentifyError as error:
             failure = {"error": error_record(error)}
             line = f"The log cannot be {action} with it yet: {error}"

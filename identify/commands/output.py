@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TextIO
 
 from identify.errors import IdentifyError
@@ -119,22 +120,36 @@ def print_text(*lines: object, file: TextIO | None = None) -> None:
 
 
 def write_results(
-    folder: Path, result: Result, truth: InertialParameters | None, *, report: bool = True
-) -> None:
+    folder: Path,
+    result: Result,
+    truth: InertialParameters | None,
+    *,
+    report: bool = True,
+    others: Mapping[Path, bytes] = MappingProxyType({}),
+) -> list[Path]:
     """Write all results of a fit to a folder, or none; keep other files in the folder.
 
     The report is renamed first: if the process dies after it, no command mistakes it for a body.
     Without a carrier in this fit, the carrier.json of the previous fit is removed. Without
     `report`, the report of the previous fit and its result.npz are removed.
 
+    Args:
+        folder: of the results.
+        result: of the fit.
+        truth: the true body, if known.
+        report: whether to write report.html and result.npz.
+        others: further files that belong to the fit.
+
+    Returns:
+        The files written, the estimate first.
+
     Raises:
         OutputError: the operating system refuses to write them.
     """
-    from identify.exchange.estimate_json import estimate_text
+    from identify.pipeline.saved_result import result_bytes, result_texts
 
     files, stale = {}, []
     if report:
-        from identify.pipeline.saved_result import result_bytes
         from identify.reporting.page import report_html
 
         text = report_html(result, truth)
@@ -142,12 +157,12 @@ def write_results(
         files[folder / RESULT] = result_bytes(result, truth)
     else:
         stale += [folder / REPORT, folder / RESULT]
-    if result.carrier is not None:
-        files[folder / CARRIER] = estimate_text(result.carrier.estimate).encode()
-    elif report_matches(folder / CARRIER):
+    texts = {folder / name: text.encode() for name, text in result_texts(result).items()}
+    if folder / CARRIER not in texts and report_matches(folder / CARRIER):
         stale.append(folder / CARRIER)
-    files[folder / ESTIMATE] = estimate_text(result.estimate).encode()
-    write_folder(folder, files, stale)
+    # The estimate comes last: an interrupted fit leaves none without its report.
+    write_folder(folder, {**files, **dict(reversed(texts.items())), **others}, stale)
+    return [*texts, *reversed(files), *others]
 
 
 def write_folder(folder: Path, files: Mapping[Path, bytes], stale: Iterable[Path] = ()) -> None:

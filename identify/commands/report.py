@@ -45,8 +45,8 @@ class Report(Command):
         fitted = any((self.folder / name).is_file() for name in (ESTIMATE, ARM))
         if fitted and not (self.folder / RESULT).is_file():
             raise UsageError(
-                f"report: {self.folder} has no {RESULT}: fits with --no-report or --robot, and "
-                "fits of an arm, write none; fit the logs again"
+                f"report: {self.folder} has no {RESULT}: fits with --no-report write none; fit the "
+                "logs again"
             )
         from identify.pipeline.saved_result import load_result
         from identify.reporting.page import report_html

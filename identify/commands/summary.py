@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from identify.regressors import LogSummary
 from identify.reporting import parameter_rich_table
 from identify.reporting.body import repeatability_in_words
 from identify.reporting.parameter_table import TABLE_GROUPS
-from identify.reporting.result import verdict_in_words, wrench_explained
+from identify.reporting.result import verdict_in_words
 from identify.signals.prepared_log import acceleration_sources
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial.columns import RATE_SQUARES
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
     from identify.findings import Finding
     from identify.inertia import InertialParameters
     from identify.pipeline import Result
-    from identify.pipeline.result import BodyResult
-    from identify.regressors import LogSummary
+    from identify.pipeline.result import LogRecord
     from identify.validation import Replay, ReplayErrors
 
 _SEVERITY_LABELS = {"error": "Error", "warning": "Warning", "info": "Note"}
+
+_PRECISE_SHARE = 0.1
+"""Half-width of the interval of a base parameter, as a share of it, that counts as precise."""
 
 _VECTOR_TO_AXIS = float(np.sqrt(3.0))
 """Ratio of the RMS of a vector to the mean RMS of its axes."""
@@ -35,8 +38,11 @@ _VECTOR_TO_AXIS = float(np.sqrt(3.0))
 
 def summary(result: Result, truth: InertialParameters | None) -> Iterator[str | Table]:
     """Format the parameter table of each body, the verdict and the findings, for a terminal."""
+    if not result.body_fitted:
+        yield from arm_lines(result)
+        return
     for body in result.estimate.bodies:
-        title = body.body.capitalize() if result.carrier else None
+        title = body.body.capitalize() if body.body_suffix else None
         yield parameter_table(body, truth if body is result.estimate else None, title)
     yield from detail_lines(result)
 
@@ -51,16 +57,17 @@ def parameter_table(
 def detail_lines(result: Result) -> Iterator[str]:
     """Format logs, prior, verdict, findings, certificate and replay, one line each."""
     estimate, validation = result.estimate, result.validation
-    yield from map(log_line, result.logs)
+    yield from log_lines(result)
     if prior := estimate.prior:
         means = ", ".join(f"{name} {value:.2g}" for name, value in prior["means"].items())
         yield f"Prior: {prior['is']}{'; maximum-likelihood values: ' if means else ''}{means}."
-    yield from verdict_lines(result, wrench_explained(result))
+    yield from verdict_lines(result)
     if result.carrier is not None:
-        yield from verdict_lines(result.carrier, wrench_explained(result.carrier))
+        yield from verdict_lines(result.carrier)
     yield from (f"Before the fit: {correction}" for correction in result.corrected)
     for body in result.estimate.bodies:
-        yield from (_sentence(body.body_suffix, text) for text in repeatability_in_words(body))
+        words = repeatability_in_words(body, result.sensor.scale)
+        yield from (_sentence(body.body_suffix, text) for text in words)
     yield from finding_lines(result.all_findings)
     proof = estimate.certificate
     method = f"solver {proof.solver}; active constraints: {' and '.join(proof.active) or 'none'}"
@@ -73,7 +80,7 @@ def detail_lines(result: Result) -> Iterator[str]:
     for body in estimate.bodies:
         yield from bound_lines(body)
     origin = "default" if result.settings.cutoff_hz is None else "given"
-    for log in result.logs:
+    for log in result.wrench_logs:
         name = f" of {log.name}" if len(result.logs) > 1 else ""
         if log.cutoff_hz is None:
             yield f"Low-pass{name}: none, static poses are not filtered."
@@ -188,9 +195,9 @@ def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"{_SEVERITY_LABELS[finding.severity]} [{finding.code}]: {finding}"
 
 
-def verdict_lines(result: BodyResult, explains_data: str) -> Iterator[str]:
+def verdict_lines(result: Result) -> Iterator[str]:
     """Format the verdict on an estimate, one line for each question, and for needs."""
-    verdict, estimate = verdict_in_words(result, explains_data), result.estimate
+    verdict, estimate = verdict_in_words(result), result.estimate
     prefix = f"{estimate.body.capitalize()}: " if estimate.body_suffix else ""
     yield f"{prefix}Usable: {verdict.usable}."
     minimum = estimate.certificate.eigenvalues[0]
@@ -201,8 +208,51 @@ def verdict_lines(result: BodyResult, explains_data: str) -> Iterator[str]:
     yield from (f"{prefix}Need {need}: {answer}." for need, answer in verdict.needs.items())
 
 
-def log_line(log: LogSummary) -> str:
+def log_lines(result: Result) -> Iterator[str]:
+    """Format rows and rate of each log, and locked joints and torque scale of an arm."""
+    for log in result.logs:
+        yield log_line(log)
+    arm = result.arm
+    if arm is None:
+        return
+    if arm.robot.locked:
+        positions = ", ".join(f"{name} at {value:g}" for name, value in arm.robot.locked.items())
+        yield f"Locked, as the log lacks these joints: {positions}."
+    gains = dict(zip(arm.joints, arm.scale.gains.tolist(), strict=True))
+    listed = ", ".join(f"{name} {gain:.3g}" for name, gain in gains.items())
+    shown = "" if set(gains.values()) == {1.0} else f": {listed}"
+    yield f"Torque scale: {arm.scale.interval_kind}{shown}."
+
+
+def arm_lines(result: Result) -> Iterator[str]:
+    """Format torque errors, friction, logs and findings of a fit of an arm without a load."""
+    from identify.reporting.arm_sections import error_table, friction_table
+    from identify.reporting.arm_torques import fitted_arm
+    from identify.reporting.content import terminal_lines
+
+    arm = fitted_arm(result)
+    yield from terminal_lines(error_table(arm.joints, arm.all_errors))
+    yield ""
+    yield from terminal_lines(friction_table(arm))
+    yield "± 95 %; rotor inertia [kg m²], viscous [N m s/rad] and Coulomb friction, offset [N m]"
+    yield ""
+    yield from log_lines(result)
+    if arm.weighted is not None:
+        values, half_widths = arm.weighted.values, arm.weighted.half_widths
+        precise = int((half_widths < _PRECISE_SHARE * abs(values)).sum())
+        count = len(values)
+        yield f"Base parameters: {count}, {precise} of them with a 95 % interval below 10 %."
+    yield from finding_lines(result.findings)
+
+
+def log_line(log: LogRecord) -> str:
     """Format rows, rate and magnitudes of a log, which reveals wrong units."""
+    if not isinstance(log, LogSummary):
+        cutoff = "" if log.cutoff_hz is None else f", cut-off {log.cutoff_hz:.3g} Hz"
+        return (
+            f"Read: {log.name}, {log.recording.rows} rows, {log.duration:.3g} s at "
+            f"{log.rate_hz:.4g} Hz{cutoff}."
+        )
     rows = f"Read: {log.name}, {log.recording.rows} rows"
     rows += f" ({log.unused_rows} of them not used)" if log.unused_rows else ""
     if log.recording.still:

@@ -90,7 +90,7 @@ def estimate_body(
         body_system(given, settings),
         settings.all_terms,
         prior=settings.prior,
-        interval=settings.interval,
+        interval=settings.interval or "formula",
         simultaneous=settings.simultaneous,
         effects=effects,
         accelerometer_errors=accelerometer_errors,

@@ -47,7 +47,8 @@ class EstimatorSettings:
             of a payload on it, and both bodies are fitted. Terms are of the payload, unless they
             name the "carrier".
         interval: method of the intervals: "formula" from the estimated noise, or
-            "bootstrap" from the spread of refits to blocks of time.
+            "bootstrap" from the spread of refits to blocks of time; if not given, formula for a
+            wrench, and bootstrap for joints where there are ten blocks.
         simultaneous: whether the 95 % intervals of a body hold jointly.
 
     Raises:
@@ -60,13 +61,14 @@ class EstimatorSettings:
     terms: tuple[Term, ...] = ()
     prior: Prior = field(default=BALL, kw_only=True)
     unloaded: int = 0
-    interval: IntervalRoute = "formula"
+    interval: IntervalRoute | None = None
     simultaneous: bool = False
 
     def __post_init__(self) -> None:
-        for name, choices in (("bias", get_args(Offsets)), ("interval", get_args(IntervalRoute))):
+        routes = (*get_args(IntervalRoute), None)
+        for name, choices in (("bias", get_args(Offsets)), ("interval", routes)):
             if getattr(self, name) not in choices:
-                *first, last = (f'"{choice}"' for choice in choices)
+                *first, last = (f'"{choice}"' for choice in choices if choice)
                 expected = f"{', '.join(first)} or {last}"
                 raise SchemaError(f"{name}: expected {expected}, got {getattr(self, name)!r}")
         if self.mass is not None:

@@ -19,7 +19,7 @@ import numpy as np
 from identify.arrays import Array, Mat33, Vec3, Vec6
 from identify.errors import ModelError
 from identify.exchange.estimate_views import EstimateViews
-from identify.files import write_text
+from identify.files import digest_of_text, write_text
 from identify.findings import Finding, Verdict
 from identify.inertia import PHI, InertialParameters
 from identify.spatial import BodyFrame, Pose
@@ -262,7 +262,7 @@ def _double_or_integer(digits: str) -> float | int:
 
 def estimate_digest(estimate: SavedEstimate) -> str:
     """Return the sha256 of the text of an estimate.json (hexadecimal)."""
-    return hashlib.sha256(estimate_text(estimate).encode()).hexdigest()
+    return digest_of_text(estimate_text(estimate))
 
 
 def _to_plain(value: object) -> object:

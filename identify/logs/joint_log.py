@@ -44,11 +44,11 @@ def read_joints(log: LogLike, schema: Schema) -> Recording:
         still_below=seal(joints.per_joint(joints.still_below), "still_below", (None,)),
         motor_per_joint=joints.motor and seal(joints.motor.per_joint, "R", (None, None)),
     )
-    recording = Recording(**content.recording_fields, frames={}, joints=axes)
+    recording = Recording(**content.recording_fields, frames={}, sensor="joints", joints=axes)
     _require_effort(content.path, recording)
     if joints.target_current is not None:
         recording = _with_gains_from_targets(recording)
-    return replace(recording, schema=schema.model_dump(mode="json", exclude_unset=True))
+    return replace(recording, schema=schema.as_written())
 
 
 def _with_gains_from_targets(log: Recording) -> Recording:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -22,6 +20,7 @@ from identify.logs.recording_fields import (
     LogLike,
     attitude_coordinates_of,
     fields_without_rows,
+    read_content,
     read_fields,
     require_body_signals,
     sealed,
@@ -31,9 +30,11 @@ from identify.logs.row_selection import RowCounts, require_plausible_magnitudes
 from identify.logs.row_times import COUNTER_PERIODS, require_ordered_stamps, seconds_since
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.table import ColumnSource, RowsReader, Stamps, Table
+from identify.sensors import SENSORS
 
 if TYPE_CHECKING:
     from identify.logs.readers.line_index import LineIndex
+    from identify.logs.schema import SignalGroup
 
 MIN_ROWS_IN_CHUNKS = 131_072
 """Minimum number of rows of a log that is read in chunks."""
@@ -149,7 +150,7 @@ def read_log(log: LogLike, schema: SchemaLike, sensor: str | None = None) -> Rec
             message has the file, row and column.
     """
     schema = load_schema(schema)
-    return lookup(_READERS, sensor or schema.sensor, "sensor")(log, schema)
+    return lookup(SENSORS, sensor or schema.sensor, "sensor").load("read")(log, schema)
 
 
 def open_log(
@@ -166,27 +167,26 @@ def open_log(
         IdentifyError: as `read_log`; of a long log that is opened, later too.
     """
     schema, path = load_schema(schema), Path(log)
-    read = lookup(_READERS, sensor or schema.sensor, "sensor")
-    if read is _read_wrench:
+    read = lookup(SENSORS, sensor or schema.sensor, "sensor").load("read")
+    if read is read_wrench:
         require_body_signals(schema)
         return _open_long_log(path, schema) or read(path, schema)
     return read(path, schema)
 
 
-def _read_wrench(log: LogLike, schema: Schema) -> Recording:
+def read_wrench(log: LogLike, schema: Schema) -> Recording:
+    """Read motion and wrench of a body; errors are those of `read_log`."""
     return Recording(**read_fields(log, schema))
 
 
-def _read_joints(log: LogLike, schema: Schema) -> Recording:
-    from identify.logs.joint_log import read_joints  # which few logs need
-
-    return read_joints(log, schema)
-
-
-_READERS: Mapping[str, Callable[[LogLike, Schema], Recording]] = MappingProxyType(
-    {"wrench": _read_wrench, "joints": _read_joints}
-)
-"""Readers of logs by sensor."""
+def read_own_sensor(log: LogLike, schema: Schema) -> Recording:
+    """Read the table of a registered sensor; errors are those of `read_log`."""
+    sensor = SENSORS[schema.sensor]
+    table, convert = schema.own_tables[sensor.name], sensor.load("signals")
+    content = read_content(
+        log, schema, lambda rows: convert(rows[cast("SignalGroup", sensor.name)], table)
+    )
+    return Recording(**content.recording_fields, frames={}, sensor=sensor.name)
 
 
 def _open_long_log(path: Path, schema: Schema) -> LogFile | None:

@@ -27,6 +27,7 @@ from identify.logs.recording_parts import (
 )
 from identify.logs.row_selection import RowCounts
 from identify.logs.tool_point import motion_of_frame
+from identify.sensors import SENSORS
 from identify.spatial import BodyFrame, Pose
 
 _MAX_GRAVITY = 1e6
@@ -92,6 +93,8 @@ class Recording:
         body_frame: name of B, and pose of the flange in it. With a tool point X_BT the log has the
             motion of that point, which was transferred to B, the flange.
         joints: axes of a robot's joints, if the log is of them; None for one of a wrench.
+        sensor: name of what measured the log, of `identify.sensors.SENSORS`; "joints" or "wrench"
+            if not given.
     """
 
     name: str
@@ -116,12 +119,15 @@ class Recording:
     imu: Imu | None = None
     attitude_coordinates: Array | None = None
     joints: JointAxes | None = None
+    sensor: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
         object.__setattr__(self, "noise", MappingProxyType(dict(self.noise)))
         object.__setattr__(self, "schema", MappingProxyType(dict(self.schema)))
+        sensor = self.sensor or ("wrench" if self.joints is None else "joints")
+        object.__setattr__(self, "sensor", sensor)
         if not np.abs(self.gravity).max() <= _MAX_GRAVITY:
             raise LogError(
                 f"{self.name}: gravity = {np.asarray(self.gravity).tolist()} m/s²; expected three "
@@ -247,11 +253,6 @@ class Recording:
         return self.time is None
 
     @property
-    def sensor(self) -> str:
-        """Sensor of the log: "joints" or "wrench"."""
-        return "wrench" if self.joints is None else "joints"
-
-    @property
     def joint_axes(self) -> JointAxes:
         """Axes of the joints of a log of joints.
 
@@ -269,13 +270,13 @@ class Recording:
         """Raise unless the log is of a body's motion and wrench.
 
         Raises:
-            LogError: the log is of a robot's joints.
+            LogError: the log is of another sensor.
         """
-        if self.joints is not None:
+        if self.sensor != "wrench":
             raise LogError(
-                f"{self.name}: expected a log of a wrench, got one of a robot's joints, which "
-                "identify.arms fits; read the wrench of a schema that has it with "
-                'read_log(log, schema, sensor="wrench")'
+                f"{self.name}: expected a log of a wrench, got one of "
+                f"{SENSORS[self.sensor].title}; read the wrench of a schema that has it with "
+                'read_log(log, schema, sensor="wrench"), or fit the log with identify.fit'
             )
 
     @property

@@ -80,7 +80,7 @@ def read_content(log: LogLike, schema: Schema, convert: SignalConverter) -> LogC
         "sha256": digest_of_files(files) if isinstance(log, Path) else _digest_of_tables(tables),
         "rows": sum(stream.rows_in_file for stream in streams),
         "dropped": sum((stream.dropped for stream in streams), DroppedRows()),
-        "schema": schema.model_dump(mode="json", exclude_unset=True),
+        "schema": schema.as_written(),
         "streams": tuple(
             Stream(stream.name, sealed(path, "time", time), of_stream)
             for stream, time, of_stream in zip(streams[1:], times[1:], signals[1:], strict=True)
@@ -147,7 +147,7 @@ def fields_without_rows(log: Path, schema: Schema, files: Sequence[SourceFile]) 
         "body_frame": frame,
         "imu": None if schema.imu is None else schema_imu(schema),
         "findings": (*_free_flight_findings(schema), *_robot_findings(schema)),
-        "schema": schema.model_dump(mode="json", exclude_unset=True),
+        "schema": schema.as_written(),
     }
 
 
@@ -219,6 +219,14 @@ def _robot_findings(schema: Schema) -> Iterator[Finding]:
         from identify.logs.joint_signals import robot_finding  # which few logs need
 
         yield robot_finding(schema)
+    elif schema.joints is not None and schema.joints.effort is not None:
+        yield Finding(
+            "joints_unused",
+            "info",
+            "the schema has [wrench] and [joints]: the wrench was read, and not the joints.",
+            "To fit the joints' torques, give --robot arm.urdf (in Python "
+            'read_log(log, schema, sensor="joints")); else leave [joints] out.',
+        )
 
 
 def _digest_of_tables(tables: Sequence[Table]) -> str:

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
-from pydantic import ValidationInfo, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
 from identify.documents import DocumentTable, KeyFormatter, key_label, read_toml, validate
 from identify.errors import SchemaError
@@ -32,6 +32,7 @@ from identify.logs.schema_tables import (
     World,
     WrenchTable,
 )
+from identify.sensors import SENSORS
 from identify.spatial import BodyFrame
 
 SignalGroup: TypeAlias = Literal[
@@ -59,6 +60,20 @@ class Schema(DocumentTable):
     wrench: WrenchTable = NO_WRENCH
     joints: JointsTable | None = None
     effects: EffectsTable = EffectsTable()
+    own_tables: dict[str, Any] = Field(default_factory=dict)
+    """Tables of sensors that were registered (`identify.sensors.register_sensor`), by name."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _collect_own_tables(cls, given: Any) -> Any:
+        names = [name for name in given if name not in cls.model_fields and name in SENSORS]
+        if not names:
+            return given
+        rest = {name: value for name, value in given.items() if name not in names}
+        tables = {
+            name: validate(SENSORS[name].load("table"), given[name], f"[{name}]") for name in names
+        }
+        return {**rest, "own_tables": tables}
 
     @model_validator(mode="after")
     def _check_consistency(self, info: ValidationInfo) -> Schema:
@@ -67,7 +82,7 @@ class Schema(DocumentTable):
         _check_clocks(self, spell)
         _check_joints(self)
         _check_robot(self)
-        if self.sensor == "joints":
+        if self.sensor != "wrench":
             return self
         _check_motion(self, spell)
         _check_mount(self, spell)
@@ -78,6 +93,8 @@ class Schema(DocumentTable):
     @property
     def groups(self) -> dict[SignalGroup, Any]:
         """Schema tables of logged signals by group: those of the body, or of joints alone."""
+        if self.own_tables:
+            return cast("dict[SignalGroup, Any]", {**self.own_tables})
         sensors = {} if self.imu is None else self.imu.sensor_columns
         names = (name for name in get_args(SignalGroup) if name not in ("joints", "effort"))
         tables = {name: sensors.get(name) or getattr(self, name, None) for name in names}
@@ -111,7 +128,9 @@ class Schema(DocumentTable):
 
     @property
     def sensor(self) -> str:
-        """Sensor of a log: "joints" if it has no signals of a body, else "wrench"."""
+        """Sensor of a log: "joints" if it has no signals of a body, else "wrench"; or one's own."""
+        if self.own_tables:
+            return next(iter(self.own_tables))
         return "joints" if "joints" in self.groups else "wrench"
 
     @property
@@ -141,11 +160,16 @@ class Schema(DocumentTable):
             return False
         return _determines_angular_velocity(self) and not _determines_linear_acceleration(self)
 
+    def as_written(self) -> dict[str, Any]:
+        """Return the keys that are given as plain values, for the provenance."""
+        tables = self.model_dump(mode="json", exclude_unset=True)
+        return {**tables, **tables.pop("own_tables", {})}
+
     def stream(self, group: SignalGroup) -> StreamTable | None:
         """Return the separate stream of a group of signals; None if in the log's own rows."""
         if group == "pose" and self.has_pose_from_joints:
             return self.streams.pose or self.streams.joints
-        return getattr(self.streams, group)
+        return getattr(self.streams, group, None)
 
     def layout(self, group: SignalGroup) -> LogTable:
         """Return clock and layout of the file with a group of signals."""

@@ -1,4 +1,3 @@
-from identify.pipeline.arm_results import ArmResult as ArmResult, arm_result as arm_result
 from identify.pipeline.compensating import (
     CompensatedLog as CompensatedLog,
     Compensator as Compensator,
@@ -6,17 +5,18 @@ from identify.pipeline.compensating import (
 )
 from identify.pipeline.excitation_design import Oscillation as Oscillation
 from identify.pipeline.fitting import fit as fit
+from identify.pipeline.joint_fit import saved_arm as saved_arm
 from identify.pipeline.known_mass import ForceGain as ForceGain, force_gain as force_gain
 from identify.pipeline.log_check import LogCheck as LogCheck, check_logs as check_logs
 from identify.pipeline.log_replay import LogReplay as LogReplay, replay_log as replay_log
 from identify.pipeline.online import OnlineFit as OnlineFit
-from identify.pipeline.payload import (
-    PayloadResult as PayloadResult,
-    payload_result as payload_result,
-)
 from identify.pipeline.result import Result as Result
 from identify.pipeline.saved_result import (
     ResultFileError as ResultFileError,
     load_result as load_result,
 )
-from identify.pipeline.settings import FitOptions as FitOptions, FitSettings as FitSettings
+from identify.pipeline.settings import (
+    FitOptions as FitOptions,
+    FitSettings as FitSettings,
+    JointSettings as JointSettings,
+)

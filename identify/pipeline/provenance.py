@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from identify.estimation import Estimate
-from identify.estimation.priors.prior import BALL
-from identify.logs import Recording
 from identify.logs.schema import schema_as_written
-from identify.pipeline.settings import FitSettings
-from identify.regressors import LogSummary
-from identify.signals.prepared_log import acceleration_sources
+
+if TYPE_CHECKING:
+    from identify.pipeline.result import LogRecord, Result
 
 _RECORDED_PACKAGES = (
     "inertia-identify",
@@ -28,40 +23,27 @@ _RECORDED_PACKAGES = (
 )
 
 
-def fit_provenance(
-    logs: Sequence[LogSummary],
-    settings: FitSettings,
-    command: str | None,
-    estimate: Estimate,
-    corrections: Sequence[Mapping[str, object]] = (),
-) -> dict[str, object]:
+def fit_provenance(result: Result, command: str | None) -> dict[str, object]:
     """Return the provenance of a fit as plain dictionaries, lists and numbers.
 
-    For a payload and its carrier it contains the bodies that moved in each log.
+    What only the sensor of the logs knows is in the provenance of the result's estimate already.
 
     Args:
-        logs: of the fit.
-        settings: of the fit.
+        result: of the fit.
         command: the command line, if known.
-        estimate: of all bodies.
-        corrections: records of what was corrected before the fit.
     """
-    moved = [list(estimate.moving_assembly(number).bodies) for number in range(len(logs))]
-    options = asdict(replace(settings, terms=(), prior=BALL))
-    del options["unloaded"]  # the logs have it
+    options = result.settings.record(result.sensor)
+    if prior := result.estimate.prior:
+        options["prior"] = dict(prior)
     return {
         "command": command,
-        "options": options
-        | {
-            "terms": [term.record() for term in settings.terms],
-            "prior": dict(estimate.prior) or settings.prior.record(),
-        },
+        "options": options,
         "logs": [
-            _log_record(log) | ({"bodies": bodies} if estimate.others else {})
-            for log, bodies in zip(logs, moved, strict=True)
+            {**log_record(log), **result.moved_in_log(number)}
+            for number, log in enumerate(result.logs)
         ],
         "versions": versions(),
-        **({"applied": list(corrections)} if corrections else {}),
+        **result.estimate.provenance,
     }
 
 
@@ -76,8 +58,9 @@ def versions() -> dict[str, str]:
     return by_package
 
 
-def _log_record(log: LogSummary) -> dict[str, object]:
-    recording: Recording = log.recording
+def log_record(log: LogRecord) -> dict[str, object]:
+    """Return the provenance of a log: its files, rows, rate, schema and what its sensor adds."""
+    recording = log.recording
     return {
         "name": recording.name,
         "sha256": recording.sha256,
@@ -86,27 +69,9 @@ def _log_record(log: LogSummary) -> dict[str, object]:
         ],
         "rows": recording.rows,
         "dropped_rows": asdict(recording.dropped),
-        "repeated_rows": log.repeated_rows,
-        "unused_rows": log.unused_rows,
         "rate_hz": log.rate_hz,
         "cutoff_hz": log.cutoff_hz,
         "gravity": recording.gravity.tolist(),
-        "noise": _noise_record(log),
-        "accelerations": {
-            name: route._asdict() for name, route in acceleration_sources(log).items()
-        },
-        "reading": log.reading.digest,
+        **log.details(),
         "schema": schema_as_written(recording.schema),
-    }
-
-
-def _noise_record(log: LogSummary) -> dict[str, object]:
-    """Return the noise (one sigma) of each signal's axes in SI, and whether the schema gave it."""
-    noise = log.signal_noise
-    if noise is None:
-        return {}
-    sigma = np.sqrt(np.diag(noise.covariance)).reshape(-1, 3)
-    return {
-        name: {"sigma": of_axes.tolist(), "given": name in log.recording.noise}
-        for name, of_axes in zip(noise.names, sigma, strict=True)
     }

@@ -248,6 +248,8 @@ def precision_findings(
         return
     for body in estimate.bodies:
         mass, com = repeatability(body)
+        if not np.isfinite(mass + com):  # a default body stands in, which another finding says
+            continue
         shares = mass / body.mass, com
         worst = max(
             share / good for share, good in zip(shares, limits.usable_half_widths, strict=True)

@@ -1,24 +1,28 @@
-"""`Result`: the result of a fit, with a summary of the checks of its logs."""
+"""`Result`: the result of a fit of logs of any sensor, with a summary of the checks of its logs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Protocol
 
 from identify.diagnosis import Span
+from identify.errors import ProblemError
 from identify.estimation import Estimate, FittedEffects
 from identify.findings import Finding, Verdict, sort_findings
 from identify.pipeline.settings import FitSettings
 from identify.pipeline.small_fault_findings import SMALL_FAULT_UNITS
 from identify.regressors import LogSummary, Statistics
+from identify.sensors import SENSORS, Sensor
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 from identify.validation import Validation
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from identify.arms import FittedArm
+    from identify.logs import Recording
     from identify.pipeline.checks import Checks
 
 
@@ -107,57 +111,93 @@ def _describe_small_faults(small_faults: FittedEffects) -> Iterator[SmallFault]:
             yield SmallFault(name, unit, size / per, HALF_WIDTH_SIGMA * error / per, noted)
 
 
-class BodyResult(Protocol):
-    """Result with the estimate of a body, of a wrench sensor or of an arm's joints.
-
-    Sections of reports that are about the body alone take any such result.
-    """
+class LogRecord(Protocol):
+    """Summary of a log in a result, without its rows: what all sensors have in common."""
 
     @property
-    def estimate(self) -> Estimate:
-        """Estimate of the body."""
+    def recording(self) -> Recording:
+        """The log, without rows."""
         ...
 
     @property
-    def logs(self) -> Sequence[object]:
-        """Summaries of the fitted logs."""
+    def name(self) -> str:
+        """Name of the log."""
         ...
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Findings of the estimate."""
+    def statistics(self) -> Statistics:
+        """Sufficient statistics of the log."""
         ...
 
     @property
-    def all_findings(self) -> tuple[Finding, ...]:
-        """Findings of every body of the fit, each once."""
+    def duration(self) -> float:
+        """Duration of the log [s]."""
         ...
 
     @property
-    def verdict(self) -> Verdict:
-        """Verdict of the findings."""
+    def rate_hz(self) -> float | None:
+        """Sampling rate [Hz]; None for static poses."""
+        ...
+
+    @property
+    def cutoff_hz(self) -> float | None:
+        """Highest frequency of the rows [Hz]; None for static poses."""
+        ...
+
+    def details(self) -> dict[str, object]:
+        """Return what only a log of its sensor has in its provenance, as plain values."""
+        ...
+
+    def for_report(self, max_points: int) -> LogRecord:
+        """Return the summary with so many points, without data for further fits."""
         ...
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """Result of a fit, the input of reports and plots.
+    """Result of a fit of logs of any sensor, the input of reports and plots.
 
     Attributes:
-        estimate: the body; of a payload and its carrier the payload.
-        logs: summaries of the fitted logs, those of the carrier alone last.
-        validation: held-out scores and replays.
+        estimate: the body; of a payload and its carrier, or the arm that holds it, the payload; of
+            an arm by itself its first link, with the others.
+        logs: summaries of the fitted logs, those with the payload first.
         settings: of the fit.
+        validation: held-out scores and replays of a wrench.
         checks: summary of the checks of the logs.
         uncorrected_statistics: statistics of the logs with the small faults of their sensors.
+        arm: torques, friction and links of an arm, from logs of its joints; None for others.
     """
 
     estimate: Estimate
-    logs: tuple[LogSummary, ...]
-    validation: Validation
+    logs: tuple[LogRecord, ...]
     settings: FitSettings
+    validation: Validation = field(default_factory=lambda: Validation(None))
     checks: CheckSummary = field(default_factory=CheckSummary)
     uncorrected_statistics: tuple[Statistics, ...] = ()
+    arm: FittedArm | None = None
+
+    @property
+    def sensor(self) -> Sensor:
+        """Sensor of the logs."""
+        return SENSORS[self.logs[0].recording.sensor]
+
+    @property
+    def wrench_logs(self) -> tuple[LogSummary, ...]:
+        """Summaries of logs of a wrench; none for other sensors."""
+        return tuple(log for log in self.logs if isinstance(log, LogSummary))
+
+    @property
+    def body_fitted(self) -> bool:
+        """Whether the estimate is that of a body by itself, and not of an arm's links."""
+        return self.arm is None or self.arm.frame is not None
+
+    def moved_in_log(self, number: int) -> dict[str, object]:
+        """Return what moved in a log, for its provenance: bodies, or whether the load did."""
+        if self.arm is not None:
+            return {"loaded": number < self.arm.loaded} if self.arm.frame else {}
+        if not self.estimate.others:
+            return {}
+        return {"bodies": list(self.estimate.moving_assembly(number).bodies)}
 
     def __repr__(self) -> str:
         logs = ", ".join(map(_describe_log, self.logs))
@@ -171,7 +211,7 @@ class Result:
     @property
     def carrier(self) -> Result | None:
         """Result for the carrier of a payload, without needs; None if the fit has no carrier."""
-        if not self.estimate.others:
+        if not self.estimate.unloaded:
             return None
         (estimate,) = self.estimate.others.values()
         return replace(self, estimate=estimate, settings=replace(self.settings, needs=""))
@@ -213,9 +253,20 @@ class Result:
         return f"{tables}<p>{logs}</p>"
 
     def to_dict(self) -> dict[str, object]:
-        """Return plain data in SI: the content of estimate.json, the logs and held-out scores."""
+        """Return plain data in SI: the content of estimate.json, the logs and held-out scores.
+
+        Of an arm the errors of its torques and its friction in place of scores; of an arm without a
+        load the content of arm.json, without its statistics.
+        """
         scores = self.validation.scores
-        carrier = self.carrier
+        carrier, arm = self.carrier, self.arm
+        if arm is not None and arm.frame is None:
+            links = zip(arm.robot.links, self.estimate.bodies, strict=True)
+            return {
+                "links": {name: body.parameters.phi.tolist() for name, body in links},
+                "joints": dict(arm.scalars),
+                **self.arm_report(),
+            }
         return {
             "estimate": self.estimate.to_dict(),
             **({} if carrier is None else {"carrier": carrier.estimate.to_dict()}),
@@ -229,6 +280,7 @@ class Result:
                 }
                 for log in self.logs
             ],
+            **({} if arm is None else arm.record()),
             "held_out": None
             if scores is None
             else {
@@ -238,11 +290,31 @@ class Result:
             },
         }
 
+    def arm_report(self) -> dict[str, object]:
+        """Return what the arm.json of a fit without a load says besides numbers, as plain values.
+
+        Raises:
+            ProblemError: the fit is of another kind.
+        """
+        provenance = dict(self.estimate.provenance)
+        robot = provenance.pop("robot", None)
+        if self.arm is None or self.body_fitted or not isinstance(robot, dict):
+            raise ProblemError("only a fit of an arm without a load has an arm.json")
+        provenance.pop("body", None)
+        return {
+            **self.arm.report,
+            "model_sha256": robot["sha256"],
+            "locked": robot["locked"],
+            "torque_scale": robot["torque_scale"],
+            "findings": [finding.record() for finding in self.findings],
+            "provenance": provenance,
+        }
+
     def to_dataframe(self) -> pd.DataFrame:
         """Return the parameters by name with intervals and units, see `Estimate.to_dataframe`."""
         return self.estimate.to_dataframe()
 
 
-def _describe_log(log: LogSummary) -> str:
+def _describe_log(log: LogRecord) -> str:
     rate = "" if log.rate_hz is None else f", {log.duration:.4g} s at {log.rate_hz:.4g} Hz"
     return f"{log.name} ({log.recording.rows} rows{rate})"

@@ -1,4 +1,7 @@
-"""`result.npz`: a fit without the rows of its logs, from which its report can be rebuilt."""
+"""Files of a fit: its estimate.json or arm.json, and `result.npz` for its report.
+
+A `result.npz` has the fit without the rows of its logs.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,17 @@ import numpy as np
 
 from identify.errors import IdentifyError, ModelError
 from identify.estimation.priors.prior import BALL
-from identify.exchange.estimate_json import estimate_digest
-from identify.files import digest, require_file
+from identify.exchange.estimate_json import estimate_text
+from identify.files import digest, digest_of_text, require_file
 from identify.inertia import InertialParameters
 from identify.pipeline.result import Result
-from identify.regressors import LogSummary, RowLayout, Statistics
+from identify.pipeline.settings import JointSettings
 from identify.serialisation import from_json_and_arrays, to_json_and_arrays
-from identify.spatial.columns import FIT_COLUMN_COUNT
 from identify.validation import Validation, residual_and_noise
 from identify.validation.replaying import CompletedReplays
 
-RESULT, ESTIMATE = "result.npz", "estimate.json"
-"""File names of a saved result and of its estimate."""
+RESULT, ESTIMATE, CARRIER, ARM = "result.npz", "estimate.json", "carrier.json", "arm.json"
+"""File names of a saved result, and of its estimates or its arm."""
 
 MAX_SAVED_POINTS = 60_000
 """Maximum number of saved samples of all logs together: 9 MB."""
@@ -34,6 +36,27 @@ _FILE_VERSION = 1
 
 class ResultFileError(ModelError):
     """A result.npz is damaged, or does not match the estimate.json in its folder."""
+
+
+def result_texts(result: Result) -> dict[str, str]:
+    """Return the texts of the estimates of a result, or of its arm, by the names of their files.
+
+    The first is that of the result itself.
+    """
+    if not result.body_fitted:
+        from identify.pipeline.joint_fit import saved_arm_text  # which few fits need
+
+        return {ARM: saved_arm_text(result)}
+    texts = {ESTIMATE: estimate_text(result.estimate)}
+    carrier = result.carrier
+    return texts if carrier is None else {**texts, CARRIER: estimate_text(carrier.estimate)}
+
+
+def result_digest(result: Result) -> str:
+    """Return the sha256 of the file that a result is saved as: its estimate.json or arm.json."""
+    if result.arm is not None and result.arm.digest:
+        return result.arm.digest
+    return digest_of_text(next(iter(result_texts(result).values())))
 
 
 def result_bytes(result: Result, truth: InertialParameters | None = None) -> bytes:
@@ -48,19 +71,20 @@ def result_bytes(result: Result, truth: InertialParameters | None = None) -> byt
         truth: the true body, if known.
     """
     arrays: dict[str, np.ndarray] = {}
-    kept = reportable_part(result)
+    kept, (name, text) = reportable_part(result), next(iter(result_texts(result).items()))
     document = {
         "version": _FILE_VERSION,
-        "estimate_sha256": estimate_digest(result.estimate),
+        "file": name,
+        "estimate_sha256": digest_of_text(text),
         "truth": to_json_and_arrays(truth, arrays, "truth"),
         "result": {
             name: to_json_and_arrays(getattr(kept, name), arrays, name)
-            for name in ("estimate", "logs", "validation", "settings", "checks")
+            for name in ("estimate", "logs", "validation", "settings", "checks", "arm")
         },
     }
     buffer = BytesIO()
-    for number, (log, offset) in enumerate(zip(kept.logs, kept.estimate.biases, strict=True)):
-        moved = kept.estimate.moving_assembly(number).phi
+    for number, log in enumerate(kept.wrench_logs):
+        moved, offset = kept.estimate.moving_assembly(number).phi, kept.estimate.biases[number]
         arrays[f"logs.{number}.residual"] = residual_and_noise(log, moved, offset)[0]
     text = np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
     np.savez(buffer, said=text, **arrays)  # pyright: ignore[reportArgumentType]
@@ -77,36 +101,17 @@ def reportable_part(result: Result) -> Result:
     return replace(
         result,
         estimate=replace(estimate, region=None, others=others),
-        logs=tuple(_reportable_log(log, share) for log in result.logs),
+        logs=tuple(log.for_report(share) for log in result.logs),
         validation=Validation(
             validation.scores,
             CompletedReplays.of(validation.replays),
             None if alone is None else CompletedReplays.of(alone),
         ),
-        # Terms and priors may be of a user's class.
-        settings=replace(result.settings, terms=(), prior=BALL),
+        # Terms, priors and models may be of a user's class.
+        settings=replace(result.settings, terms=(), prior=BALL, joints=JointSettings()),
         uncorrected_statistics=(),
+        arm=None if result.arm is None else result.arm.without_logs(result_digest(result)),
     )
-
-
-def _reportable_log(log: LogSummary, max_samples: int) -> LogSummary:
-    """Return a log thinned to at most `max_samples` samples, without data for further fits."""
-    log = log.thinned(max_samples)
-    return replace(
-        log,
-        rows=log.rows[:, :FIT_COLUMN_COUNT],
-        segments=(),
-        corrections=(),
-        statistics=_sample_counts_only(log.statistics),
-        folds=_sample_counts_only(log.statistics),
-    )
-
-
-def _sample_counts_only(statistics: Statistics) -> Statistics:
-    """Return regression statistics that contain only the numbers of samples."""
-    layout = RowLayout(("1",), statistics.layout.groups[:1], 1)
-    samples, effective = statistics.samples.sum(), statistics.effective_samples.sum()
-    return Statistics.from_factor(layout, np.zeros((1, 1)), samples, effective)
 
 
 def load_result(folder: Path | str) -> tuple[Result, InertialParameters | None]:
@@ -116,7 +121,7 @@ def load_result(folder: Path | str) -> tuple[Result, InertialParameters | None]:
     so it cannot be fitted again.
 
     Args:
-        folder: with result.npz and the estimate.json of the same fit.
+        folder: with result.npz and the estimate.json, or the arm.json, of the same fit.
 
     Raises:
         MissingFile: one of them is missing.
@@ -124,7 +129,6 @@ def load_result(folder: Path | str) -> tuple[Result, InertialParameters | None]:
     """
     path = Path(folder) / RESULT
     require_file(path)
-    require_file(path.with_name(ESTIMATE))
     if path.stat().st_size > _MAX_FILE_BYTES:
         raise ResultFileError(f"{path}: exceeds the limit of {_MAX_FILE_BYTES // 1_000_000} MB")
     try:
@@ -132,6 +136,9 @@ def load_result(folder: Path | str) -> tuple[Result, InertialParameters | None]:
             arrays = {name: file[name] for name in file.files}
         document = json.loads(arrays.pop("said").tobytes())
         version, sha256 = document["version"], document["estimate_sha256"]
+        name = document.get("file", ESTIMATE)
+        if name not in (ESTIMATE, ARM):
+            raise ValueError(f"it is of a file {name!r}")
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise _damaged_file_error(path, error) from error
     if version != _FILE_VERSION:
@@ -139,9 +146,10 @@ def load_result(folder: Path | str) -> tuple[Result, InertialParameters | None]:
             f"{path}: has version {version!r}, expected {_FILE_VERSION}; fit the logs again with "
             "this version of the toolkit"
         )
-    if digest(path.with_name(ESTIMATE)) != sha256:
+    require_file(path.with_name(name))
+    if digest(path.with_name(name)) != sha256:
         raise ResultFileError(
-            f"{path}: belongs to an estimate.json with the sha256 {str(sha256)[:12]}…, not to the "
+            f"{path}: belongs to an {name} with the sha256 {str(sha256)[:12]}…, not to the "
             "one in its folder: a fit was interrupted, or one of the files was changed. Fit the "
             "logs again"
         )
@@ -149,11 +157,11 @@ def load_result(folder: Path | str) -> tuple[Result, InertialParameters | None]:
         packed = document["result"].items()
         result = Result(**{name: from_json_and_arrays(value, arrays) for name, value in packed})
         truth = from_json_and_arrays(document["truth"], arrays)
-        intact = estimate_digest(result.estimate) == sha256
+        intact = result_digest(result) == sha256
     except (IdentifyError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _damaged_file_error(path, error) from error
     if not intact:
-        raise _damaged_file_error(path, "its estimate differs from estimate.json")
+        raise _damaged_file_error(path, f"it differs from {name}")
     return result, truth
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypedDict
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from identify.arrays import as_array, require_positive
 from identify.diagnosis.faults import codes_of_faults
@@ -17,7 +18,49 @@ from identify.findings import CORRECTABLE_CODES, UNCORRECTABLE_CODES
 from identify.pipeline.required_precision import parse_required_precision
 from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.regressors import Offsets
+from identify.sensors import Sensor
 from identify.signals import Interpretation
+
+if TYPE_CHECKING:
+    from identify.arms import SavedArm, TorqueScale
+    from identify.arms.model import Friction
+    from identify.logs import Recording
+    from identify.robots import RobotModel
+
+
+@dataclass(frozen=True, slots=True)
+class JointSettings:
+    """Options of a fit of joint logs.
+
+    Attributes:
+        robot: model of the arm, or its URDF.
+        frame: frame of the URDF that the load is fixed to; without one, the arm itself is fitted.
+        arm: earlier fit of the arm, or its arm.json, in place of logs without the load or with
+            them.
+        friction: whether each log has friction of its own, or all logs share it; if not given,
+            "own" with a load and "shared" without.
+        torque_scale: gains of the torques, or their relative standard errors, of all joints or of
+            each; 2 % each if not given.
+        known_load: mass of this load [kg], from which the scale of the torques is taken.
+        held_out: other logs of the arm that score a fit of the arm.
+    """
+
+    robot: RobotModel | Path | str | None = None
+    frame: str | None = None
+    arm: SavedArm | Path | str | None = None
+    friction: Friction | None = None
+    torque_scale: TorqueScale | Sequence[float] | float | None = None
+    known_load: float | None = None
+    held_out: Sequence[Recording] = ()
+
+    def record(self) -> dict[str, object]:
+        """Return the options as plain values, for the provenance."""
+        arm = self.arm if isinstance(self.arm, str | Path | None) else self.arm.report.get("model")
+        return {
+            "arm": None if arm is None else Path(arm).name,
+            "friction": self.friction or ("own" if self.frame else "shared"),
+            "known_load": self.known_load,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +77,7 @@ class FitSettings(EstimatorSettings):
         apply: codes of findings to correct before the fit, in this order.
         check: whether to compare all other readings of the logs even without a reason to.
         bounds: whether the estimate keeps its certified bounds (`Estimate.bounds`).
+        joints: options of logs of joints.
 
     Raises:
         SchemaError: a choice is invalid.
@@ -45,6 +89,7 @@ class FitSettings(EstimatorSettings):
     apply: tuple[str, ...] = field(default=(), kw_only=True)
     check: bool = field(default=False, kw_only=True)
     bounds: bool = field(default=False, kw_only=True)
+    joints: JointSettings = field(default=JointSettings(), kw_only=True)
 
     def __post_init__(self) -> None:
         EstimatorSettings.__post_init__(self)
@@ -62,6 +107,51 @@ class FitSettings(EstimatorSettings):
     def mass_known(self) -> bool:
         """Whether the mass of the body, or of the payload, is given."""
         return any(isinstance(term, KnownMass) for term in self.all_terms)
+
+    def require_applicable(self, sensor: Sensor) -> None:
+        """Raise unless all options that are given apply to logs of a sensor.
+
+        Raises:
+            SchemaError: an option is of other sensors.
+        """
+        others = [
+            each.name
+            for each in fields(self)
+            if each.name not in sensor.options and getattr(self, each.name) != each.default
+        ]
+        if others:
+            names = [
+                each
+                for name in others
+                for each in (_given_options(self.joints) if name == "joints" else (name,))
+            ]
+            raise SchemaError(
+                f"fit: {', '.join(names)} {'do' if len(names) > 1 else 'does'} not apply to logs "
+                f"of {sensor.title}; options that do: {', '.join(_option_names(sensor))}"
+            )
+
+    def record(self, sensor: Sensor) -> dict[str, object]:
+        """Return the options that apply to logs of a sensor as plain values, for the provenance."""
+        values = asdict(replace(self, terms=(), prior=BALL, joints=JointSettings()))
+        del values["unloaded"]  # the logs have it
+        record = {name: value for name, value in values.items() if name in sensor.options}
+        record |= {"terms": [term.record() for term in self.terms]}
+        if "prior" in record:
+            record["prior"] = self.prior.record()
+        if "joints" in record:
+            del record["joints"]
+            record |= self.joints.record()
+        return record
+
+
+def _given_options(options: JointSettings) -> list[str]:
+    return [each.name for each in fields(options) if getattr(options, each.name) != each.default]
+
+
+def _option_names(sensor: Sensor) -> list[str]:
+    """Return the options of `fit` that apply to logs of a sensor."""
+    joints = [each.name for each in fields(JointSettings)]
+    return [each for name in sensor.options for each in (joints if name == "joints" else (name,))]
 
 
 _NAMED_PRIORS: Mapping[str, Prior] = {"ball": BALL, "none": NoPrior()}
@@ -82,6 +172,13 @@ class FitOptions(TypedDict, total=False):
     apply: Sequence[str] | None
     check: bool | None
     bounds: bool | None
+    robot: RobotModel | Path | str | None
+    frame: str | None
+    arm: SavedArm | Path | str | None
+    friction: Friction | None
+    torque_scale: TorqueScale | Sequence[float] | float | None
+    known_load: float | None
+    held_out: Sequence[Recording] | None
 
 
 def interpretation_from_settings(settings: FitSettings) -> Interpretation:
@@ -113,9 +210,13 @@ def merge_settings(settings: object, options: FitOptions) -> FitSettings:
     given: dict[str, object] = {name: value for name, value in options.items() if value is not None}
     if isinstance(apply := given.get("apply"), str):
         given["apply"] = [code.strip() for code in apply.split(",")]
-    for name in ("terms", "apply"):
+    for name in ("terms", "apply", "held_out"):
         if isinstance(values := given.get(name), list):
             given[name] = tuple(values)
     if isinstance(prior := given.get("prior"), str):
         given["prior"] = lookup(_NAMED_PRIORS, prior, "prior by name")
-    return replace(settings or FitSettings(), **given)
+    settings = settings or FitSettings()
+    joints = {
+        each.name: given.pop(each.name) for each in fields(JointSettings) if each.name in given
+    }
+    return replace(settings, joints=replace(settings.joints, **joints), **given)

@@ -3,7 +3,7 @@
 from identify.regressors.accumulation import statistics_of_blocks
 from identify.regressors.equations import Equations, Offsets, StackedEquations, stacked_statistics
 from identify.regressors.log_scan import summarise_log
-from identify.regressors.log_summary import LogSummary
+from identify.regressors.log_summary import LogSummary, SensorLog
 from identify.regressors.newton_euler import (
     FEATURE_NAMES,
     FEATURE_TENSOR,
@@ -50,6 +50,7 @@ __all__ = [
     "ParameterSpace",
     "RowLayout",
     "ScalarUnknown",
+    "SensorLog",
     "StackedEquations",
     "Statistics",
     "Weights",

@@ -6,22 +6,22 @@ Each chunk of a log has a summary; the sum of consecutive summaries is that of t
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from identify.arrays import Array, Indices, Phi
-from identify.logs.recording import recording_rows
+from identify.logs.recording import Recording, recording_rows
 from identify.regressors.corrected_states import corrected_states
 from identify.regressors.statistics import Statistics
 from identify.regressors.wrench import Drift, block_statistics, fold_statistics, subtract_drift
 from identify.signals import Interpretation, PreparedLog, Segment
 from identify.signals.preparation import CROSS_VALIDATION_FOLDS
-from identify.signals.prepared_log import LogSeries
+from identify.signals.prepared_log import LogSeries, acceleration_sources
 from identify.signals.segments import MIN_SEGMENT_ROWS
 from identify.signals.uniform_clock import gap_starts
 from identify.signals.white_noise import SignalNoise
-from identify.spatial.columns import WRENCH
+from identify.spatial.columns import FIT_COLUMN_COUNT, WRENCH
 from identify.spatial.rotations import vector_norms
 
 MAX_SERIES_POINTS = 100_000
@@ -212,6 +212,31 @@ class LogSummary(LogSeries):
             segments.append(corrected_states(segment, corrections, phi))
         return tuple(segments)
 
+    def details(self) -> dict[str, object]:
+        """Return what only a log of a wrench has in its provenance, as plain values."""
+        return {
+            "repeated_rows": self.repeated_rows,
+            "unused_rows": self.unused_rows,
+            "noise": _noise_record(self),
+            "accelerations": {
+                name: route._asdict() for name, route in acceleration_sources(self).items()
+            },
+            "reading": self.reading.digest,
+        }
+
+    def for_report(self, max_points: int) -> LogSummary:
+        """Return the summary thinned to so many points, without data for further fits."""
+        log = self.thinned(max_points)
+        counts = log.statistics.sample_counts()
+        return replace(
+            log,
+            rows=log.rows[:, :FIT_COLUMN_COUNT],
+            segments=(),
+            corrections=(),
+            statistics=counts,
+            folds=counts,
+        )
+
     def thinned(self, max_points: int | None = None) -> LogSummary:
         """Reduce the time series to evenly spread stretches of consecutive points.
 
@@ -231,6 +256,55 @@ class LogSummary(LogSeries):
             for name in ("time", "rows", "segment_ids", "point_indices")
         }
         return replace(self, **series)
+
+
+def _noise_record(log: LogSummary) -> dict[str, object]:
+    """Return the noise (one sigma) of each signal's axes in SI, and whether the schema gave it."""
+    noise = log.signal_noise
+    if noise is None:
+        return {}
+    sigma = np.sqrt(np.diag(noise.covariance)).reshape(-1, 3)
+    return {
+        name: {"sigma": of_axes.tolist(), "given": name in log.recording.noise}
+        for name, of_axes in zip(noise.names, sigma, strict=True)
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SensorLog:
+    """Summary of a log, without its rows.
+
+    Attributes:
+        recording: the log without rows (`identify.logs.recording.recording_rows`).
+        statistics: sufficient statistics of the log.
+        duration: time of its last row [s].
+        rate_hz: sampling rate [Hz]; None for static poses.
+        cutoff_hz: highest frequency of the rows [Hz]; None for static poses.
+    """
+
+    recording: Recording
+    statistics: Statistics
+    duration: float = 0.0
+    rate_hz: float | None = None
+    cutoff_hz: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the log."""
+        return self.recording.name
+
+    @property
+    def sha256(self) -> str:
+        """Digest of its content."""
+        return self.recording.sha256
+
+    def details(self) -> dict[str, object]:
+        """Return what only a log of its sensor has in its provenance, as plain values."""
+        return {}
+
+    def for_report(self, max_points: int) -> Self:
+        """Return the summary with so many points, without data for further fits."""
+        return replace(self, statistics=self.statistics.sample_counts())
 
 
 def no_drift(start: Array, stop: Array) -> Array:

@@ -218,6 +218,12 @@ class Statistics:
         start = int(self.block.max()) + 1
         return self + later._replace(block=start + later.block, logs=self.logs)
 
+    def sample_counts(self) -> Statistics:
+        """Return statistics that contain only the numbers of samples."""
+        layout = RowLayout(("1",), self.layout.groups[:1], 1)
+        samples, effective = self.samples.sum(), self.effective_samples.sum()
+        return Statistics.from_factor(layout, np.zeros((1, 1)), samples, effective)
+
     def subset(self, cells: Indices | Flags | Sequence[int]) -> Statistics:
         """Select cells by index; names of logs without cells are kept."""
         chosen = slice(None) if isinstance(cells, slice) else np.asarray(cells)

@@ -1,9 +1,5 @@
 from identify.reporting import plot as plot
-from identify.reporting.arm_page import (
-    arm_report_html as arm_report_html,
-    payload_report_html as payload_report_html,
-)
-from identify.reporting.page import report as report
+from identify.reporting.page import report as report, report_html as report_html
 from identify.reporting.parameter_table import (
     GROUPS_ABOUT_COM as GROUPS_ABOUT_COM,
     GROUPS_ABOUT_ORIGIN as GROUPS_ABOUT_ORIGIN,

@@ -1,51 +1,41 @@
-"""Reports of an arm's links, rotors and friction, and of its load, as one HTML file each."""
+"""Sections of the reports of an arm's load, and of its links, rotors and friction."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.arms import ArmFit, arm_text
 from identify.arms.columns import ROTOR_INERTIA
 from identify.arrays import Phi
 from identify.estimation import Estimate
-from identify.exchange.estimate_json import estimate_digest
 from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import PHI, UNITS
-from identify.pipeline.arm_results import ArmResult
-from identify.pipeline.payload import PayloadResult
+from identify.pipeline.saved_result import result_digest
 from identify.reporting.arm_sections import (
+    arm_verdict_section,
     friction_section,
     log_section,
     scale_section,
     torque_section,
 )
-from identify.reporting.arm_torques import JointTorques, arm_errors, payload_errors
-from identify.reporting.body import body_section_of, repeatability_in_words
+from identify.reporting.arm_torques import fitted_arm
+from identify.reporting.body import body_section
 from identify.reporting.content import (
     Cell,
     Head,
     ReportTable,
     Row,
     Section,
+    SectionBuilder,
     make_row,
     make_table,
     number_heads,
-    render_page,
 )
-from identify.reporting.logs import estimate_rows, provenance_section_of
-from identify.reporting.page import toolkit_version
+from identify.reporting.logs import provenance_section, provenance_section_of
 from identify.reporting.precision import precision_section
-from identify.reporting.result import (
-    export_section,
-    finding_table,
-    verdict_in_words,
-    verdict_section_of,
-)
+from identify.reporting.result import export_section, verdict_section
 from identify.reporting.rounding import (
     decimals_for,
     format_fixed,
@@ -54,112 +44,23 @@ from identify.reporting.rounding import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from identify.inertia import InertialParameters
+    from identify.pipeline import Result
 
 _SHOWN_SHARE = 1e-6
 """Smallest displayed parameter of a link, relative to the largest of the same unit."""
 
 
-def arm_report_html(result: ArmResult, *, written: datetime | None = None) -> str:
-    """Return the report of a fit of an arm as HTML.
-
-    Args:
-        result: of the fit.
-        written: date of the report; by default the present time.
-    """
-    fit, report = result.fit, result.saved_arm.report
-    torques = JointTorques.of(fit.logs, fit.solution)
-    sections = [
-        torque_section(
-            "How well the arm explains its torques",
-            torques,
-            arm_errors(fit),
-            finding_table(result.findings),
-        ),
-        friction_section(torques),
-        _base_section(fit),
-        _link_section(fit),
-        scale_section(fit.scale, torques.joints),
-        log_section(result.recordings, fit.logs, torques.titles),
-        provenance_section_of(report["provenance"], _provenance_rows(result)),
-    ]
-    return _render("arm.html", sections, torques.titles, report["provenance"], written)
+def arm_sections(result: Result) -> Sequence[SectionBuilder]:
+    """Return the functions that make the sections of a report, in their order."""
+    return LOAD_SECTIONS if result.body_fitted else ARM_SECTIONS
 
 
-def payload_report_html(
-    result: PayloadResult,
-    truth: InertialParameters | None = None,
-    *,
-    written: datetime | None = None,
-) -> str:
-    """Return the report of a load on an arm as HTML.
-
-    Args:
-        result: of the fit.
-        truth: the reference body about the frame to compare with, if there is one.
-        written: date of the report; by default the present time.
-    """
-    fit, estimate = result.fit, result.estimate
-    torques = JointTorques.of(fit.logs, fit.solution, fit.loaded)
-    points = repeatability_in_words(estimate, "the torque scale")
-    sections = [
-        verdict_section_of(result, verdict_in_words(result, torque_answer(result))),
-        body_section_of(result, truth, points),
-        export_section(result, truth),
-        torque_section("How well it explains the torques", torques, payload_errors(fit)),
-        friction_section(torques),
-        scale_section(fit.scale, torques.joints),
-        precision_section(result, truth),
-        log_section(result.recordings, fit.logs, torques.titles),
-        provenance_section_of(estimate.provenance, estimate_rows(estimate)),
-    ]
-    return _render(
-        "report.html",
-        [section for section in sections if section is not None],
-        torques.titles,
-        estimate.provenance,
-        written,
-        heading="Inertia of the load of an arm",
-        digest=estimate_digest(estimate),
-        carrier=None,
-        frame=estimate.frame_description,
-    )
-
-
-def torque_answer(result: PayloadResult) -> str:
-    """Return whether the model explains the torques, with its errors."""
-    answer = "yes" if result.verdict.explains_data else "no, the residual is not noise"
-    words = {"fitted": "of the torques remain", "held out": "held out"}
-    errors = payload_errors(result.fit).items()
-    parts = [
-        f"{format_significant(100.0 * each.total, 2)} % {words[name]}" for name, each in errors
-    ]
-    return f"{answer} ({', '.join(parts)})"
-
-
-def _render(
-    template: str,
-    sections: Iterable[Section],
-    names: Sequence[str],
-    provenance: Mapping[str, object],
-    written: datetime | None,
-    **variables: object,
-) -> str:
-    return render_page(
-        template,
-        sections,
-        title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
-        names=list(names),
-        written=written or datetime.now().astimezone(),
-        version=toolkit_version(provenance),
-        **variables,
-    )
-
-
-def _base_section(fit: ArmFit) -> Section:
-    weighted, ordinary = fit.weighted, fit.ordinary.values.tolist()
+def _base_section(result: Result, truth: InertialParameters | None) -> Section | None:
+    weighted, by_ordinary = fitted_arm(result).weighted, fitted_arm(result).ordinary
+    if weighted is None or by_ordinary is None:
+        return None
+    ordinary = by_ordinary.values.tolist()
     halves = weighted.half_widths.tolist()
     rows = [
         make_row(
@@ -182,10 +83,12 @@ def _base_section(fit: ArmFit) -> Section:
     return Section("base", "Base parameters", (table,))
 
 
-def _link_section(fit: ArmFit) -> Section:
-    bodies = list(zip(fit.robot.links, fit.estimate.bodies, fit.robot.phi, strict=True))
+def _link_section(result: Result, truth: InertialParameters | None) -> Section:
+    robot, links = fitted_arm(result).robot, result.estimate.bodies
+    bodies = list(zip(robot.links, links, robot.phi, strict=True))
     units = (f"{name} [{unit}]" for name, unit in zip(PHI, UNITS, strict=True))
-    largest = [np.abs(fit.links[:, part]).max() for part in (slice(1), slice(1, 4), slice(4, 10))]
+    phi = np.array([link.parameters.phi for link in links])
+    largest = [np.abs(phi[:, part]).max() for part in (slice(1), slice(1, 4), slice(4, 10))]
     smallest = _SHOWN_SHARE * np.repeat(largest, (1, 3, 6))
     values = make_table(
         ("Link", *units),
@@ -228,15 +131,41 @@ def _change_row(name: str, link: Estimate, model: Phi) -> Row:
     return make_row(name, mass, before, moved, ", ".join(shown) or "only combinations")
 
 
-def _provenance_rows(result: ArmResult) -> list[Row]:
-    fit = result.fit
-    locked = ", ".join(f"{name} at {value:g}" for name, value in fit.robot.locked.items())
-    digest = hashlib.sha256(arm_text(result.saved_arm).encode()).hexdigest()
-    return [
-        make_row(
-            "Model", f"{fit.robot.path.name}, sha256 {result.saved_arm.report['model_sha256']}"
-        ),
-        make_row("Joints", ", ".join(fit.robot.joints) + (f"; locked: {locked}" if locked else "")),
-        make_row("Intervals", fit.estimate.interval_kind),
-        make_row("arm.json", f"sha256 {digest}"),
+def _provenance_section(result: Result, truth: InertialParameters | None) -> Section:
+    """Return the section of everything that is needed to repeat the fit of an arm."""
+    arm, provenance = fitted_arm(result), result.estimate.provenance
+    locked = ", ".join(f"{name} at {value:g}" for name, value in arm.robot.locked.items())
+    robot = provenance["robot"]
+    assert isinstance(robot, dict)
+    rows = [
+        make_row("Model", f"{robot['model']}, sha256 {robot['sha256']}"),
+        make_row("Joints", ", ".join(arm.joints) + (f"; locked: {locked}" if locked else "")),
+        make_row("Intervals", str(result.estimate.interval_kind)),
+        make_row("arm.json", f"sha256 {result_digest(result)}"),
     ]
+    return provenance_section_of(provenance, rows)
+
+
+ARM_SECTIONS: tuple[SectionBuilder, ...] = (
+    arm_verdict_section,
+    friction_section,
+    _base_section,
+    _link_section,
+    scale_section,
+    log_section,
+    _provenance_section,
+)
+"""Sections of the report of a fit of an arm itself."""
+
+LOAD_SECTIONS: tuple[SectionBuilder, ...] = (
+    verdict_section,
+    body_section,
+    export_section,
+    torque_section,
+    friction_section,
+    scale_section,
+    precision_section,
+    log_section,
+    provenance_section,
+)
+"""Sections of the report of a fit of the load of an arm."""

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.arms import ArmLog, TorqueErrors, TorqueScale
+from identify.arms import ArmLog, FittedArm, TorqueErrors
 from identify.arms.columns import ROTOR_INERTIA
 from identify.arms.equations import of_run
-from identify.reporting.arm_torques import JointTorques, friction_columns, torque_columns
+from identify.reporting.arm_torques import fitted_arm, friction_columns, torque_columns
 from identify.reporting.content import (
+    Block,
     Cell,
     Head,
     Pictures,
@@ -24,11 +25,13 @@ from identify.reporting.content import (
     make_table,
     number_heads,
 )
+from identify.reporting.result import finding_table
 from identify.reporting.rounding import format_fixed, format_significant, with_half_width
 from identify.significance import HALF_WIDTH_SIGMA
 
 if TYPE_CHECKING:
-    from identify.logs import Recording
+    from identify.inertia import InertialParameters
+    from identify.pipeline import Result
 
 _TORQUE_CAPTION = (
     "Torques of the joints: measured, and predicted from the motion with load, links, rotors and "
@@ -49,28 +52,27 @@ _SCALARS = {
 """Heads of the table of friction, by the scalars of a joint."""
 
 
-def torque_section(
-    title: str,
-    torques: JointTorques,
-    errors: Mapping[str, TorqueErrors],
-    findings: Sequence[ReportTable] = (),
-) -> Section:
-    """Return the section of the torques: findings, relative errors, and figures of each log.
+def torque_section(result: Result, truth: InertialParameters | None) -> Section:
+    """Return the section of the torques: relative errors, and figures of each log."""
+    title = "How well it explains the torques"
+    return Section("fit", title, _torque_blocks(fitted_arm(result)))
 
-    Args:
-        title: of the section.
-        torques: of the logs.
-        errors: relative torque errors by the data and the model that they are of.
-        findings: table of findings, if there are any.
-    """
+
+def arm_verdict_section(result: Result, truth: InertialParameters | None) -> Section:
+    """Return the section of the torques of an arm without a load, with the findings."""
+    blocks = (*finding_table(result.findings), *_torque_blocks(fitted_arm(result)))
+    return Section("fit", "How well the arm explains its torques", blocks)
+
+
+def _torque_blocks(arm: FittedArm) -> tuple[Block, ...]:
+    errors = arm.all_errors
     tiles = [
         Tile(f"Torque error, {name}", f"{_per_cent(each.total)} %")
         for name, each in errors.items()
         if not name.endswith("parameters")
     ]
-    figures = Pictures(torque_columns(torques), _TORQUE_CAPTION)
-    blocks = (*findings, Tiles(tuple(tiles)), error_table(torques.joints, errors), figures)
-    return Section("fit", title, blocks)
+    figures = Pictures(torque_columns(arm), _TORQUE_CAPTION)
+    return Tiles(tuple(tiles)), error_table(arm.joints, errors), figures
 
 
 def error_table(joints: Sequence[str], errors: Mapping[str, TorqueErrors]) -> ReportTable:
@@ -92,23 +94,23 @@ def _per_cent(share: float) -> str:
     return "–" if np.isnan(share) else format_significant(100.0 * float(share), 2)
 
 
-def friction_section(torques: JointTorques) -> Section:
+def friction_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the section of friction by joint: curves and table."""
-    blocks = (Pictures(friction_columns(torques), _FRICTION_CAPTION), friction_table(torques))
+    arm = fitted_arm(result)
+    blocks = (Pictures(friction_columns(arm), _FRICTION_CAPTION), friction_table(arm))
     return Section("friction", "Friction and rotors of the joints", blocks)
 
 
-def friction_table(torques: JointTorques) -> ReportTable:
+def friction_table(arm: FittedArm) -> ReportTable:
     """Return the table of rotor inertia and friction of each joint, with 95 % intervals."""
-    runs = torques.equations.runs[: len(torques.logs)]
-    titles = {run: f", {torques.titles[runs.index(run)]}" for run in dict.fromkeys(runs)}
+    titles = {run: f", {arm.series[arm.runs.index(run)].name}" for run in dict.fromkeys(arm.runs)}
     ending = f" {ROTOR_INERTIA}"
-    owners = [n.removesuffix(ending) for n in torques.scalars if n.endswith(ending)]
+    owners = [n.removesuffix(ending) for n in arm.scalars if n.endswith(ending)]
     rows = []
     for owner in owners:
         for run, title in titles.items():
             names = (f"{owner}{ending}", *(of_run(owner, each, run) for each in [*_SCALARS][1:]))
-            pairs = (torques.scalars.get(name) for name in names)
+            pairs = (arm.scalars.get(name) for name in names)
             cells = (
                 "–" if p is None else with_half_width(p[0], HALF_WIDTH_SIGMA * p[1]) for p in pairs
             )
@@ -122,14 +124,16 @@ def friction_table(torques: JointTorques) -> ReportTable:
     )
 
 
-def scale_section(scale: TorqueScale, joints: Sequence[str]) -> Section:
+def scale_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the section of the torque scale that the intervals count with."""
+    arm = fitted_arm(result)
+    scale = arm.scale
     errors = HALF_WIDTH_SIGMA * np.sqrt(scale.covariance.diagonal())
     table = make_table(
         ("Joint", "Gain", "95 %"),
         [
             (name, format_fixed(float(gain), 4), f"± {format_significant(float(error), 2)}")
-            for name, gain, error in zip(joints, scale.gains, errors, strict=True)
+            for name, gain, error in zip(arm.joints, scale.gains, errors, strict=True)
         ],
         "Torque scale: logged torque = gain × true torque. Logs of the arm alone do not show it: "
         "torques that are all 2 % too large are those of an arm that is 2 % heavier.",
@@ -139,26 +143,23 @@ def scale_section(scale: TorqueScale, joints: Sequence[str]) -> Section:
     )
 
 
-def log_section(
-    recordings: Sequence[Recording], logs: Sequence[ArmLog], titles: Sequence[str]
-) -> Section:
+def log_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the section of the rows, rates, filters and digests of logs of joints."""
     heads = ("Rows", "Dropped", "Rate [Hz]", "Cut-off [Hz]", "Span [s]", "Used", "Moving [%]")
     rows = [
         make_row(
-            f"{number}: {title}",
-            f"{recording.rows}",
-            f"{recording.dropped.total}",
+            f"{number}: {log.name}",
+            f"{log.recording.rows}",
+            f"{log.recording.dropped.total}",
             f"{log.rate_hz:.4g}",
             f"{log.cutoff_hz:.3g}",
-            f"{recording.end_time:.4g}",
+            f"{log.duration:.4g}",
             f"{log.samples}",
             ", ".join(f"{100.0 * share:.0f}" for share in log.moving),
             Cell(log.sha256[:12], tooltip=log.sha256),
         )
-        for number, (recording, log, title) in enumerate(
-            zip(recordings, logs, titles, strict=True), start=1
-        )
+        for number, log in enumerate(result.logs, start=1)
+        if isinstance(log, ArmLog)
     ]
     table = ReportTable(
         (Head("Log"), *number_heads(*heads), Head("sha256")),

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.arms import (
-    ArmFit,
-    ArmLog,
-    ArmSolution,
-    PayloadFit,
-    TorqueErrors,
-    TorqueSeries,
-    torque_series,
-)
-from identify.arms.columns import FRICTION
-from identify.arms.equations import ArmEquations, equations_of, of_run
+from identify.arms import FittedArm, TorqueSeries
 from identify.arrays import Array, Flags
+from identify.errors import ProblemError
 from identify.reporting import colors
 from identify.reporting.canvas import Column, Panel, PanelAxes
+from identify.reporting.result import residual_answer
 from identify.reporting.rounding import format_significant
+
+if TYPE_CHECKING:
+    from identify.pipeline import Result
 
 _FRICTION_POINTS = 400
 """Largest number of points of a joint and log in a figure of friction."""
@@ -37,93 +31,45 @@ _RUN_LOOKS = ((colors.ESTIMATE, "-"), (colors.OTHER_BODY, (0, colors.PREDICTED_D
 """Colour and dashes of the friction curve of the first run, and of every other run."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JointTorques:
-    """Torques of the joints in the logs of a fit of an arm.
+def torques_explained(result: Result) -> str:
+    """Return whether the model explains the torques, with its errors."""
+    words = {"fitted": "of the torques remain", "held out": "held out"}
+    errors = fitted_arm(result).all_errors
+    parts = [
+        f"{format_significant(100.0 * errors[name].total, 2)} % {text}"
+        for name, text in words.items()
+        if name in errors
+    ]
+    return f"{residual_answer(result)} ({', '.join(parts)})"
 
-    Attributes:
-        logs: summaries of the logs.
-        titles: name of each log in figures.
-        equations: equations of the fit.
-        scalars: friction and rotor inertias by name, each with its standard error.
-        series: torques of each log.
+
+def fitted_arm(result: Result) -> FittedArm:
+    """Return the arm of a result.
+
+    Raises:
+        ProblemError: its logs are not of the joints of an arm.
     """
-
-    logs: tuple[ArmLog, ...]
-    titles: tuple[str, ...]
-    equations: ArmEquations
-    scalars: Mapping[str, tuple[float, float]]
-    series: tuple[TorqueSeries, ...]
-
-    @classmethod
-    def of(
-        cls, logs: Sequence[ArmLog], solution: ArmSolution, loaded: int | None = None
-    ) -> JointTorques:
-        """Predict the torques of the logs of a fit; in a fit of a load, `loaded` logs have it."""
-        equations, x = equations_of(solution.system), solution.x
-        series = (torque_series(log, equations, x, k) for k, log in enumerate(logs))
-        kinds = ("" if loaded is None or k < loaded else " (unloaded)" for k in range(len(logs)))
-        titles = (f"{log.name}{kind}" for log, kind in zip(logs, kinds, strict=True))
-        scalars = solution.estimate.scalars
-        return cls(tuple(logs), tuple(titles), equations, scalars, tuple(series))
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """Names of the joints."""
-        return self.equations.columns.joints
-
-    @property
-    def prismatic(self) -> Flags:
-        """Whether each joint translates, shape (n,)."""
-        return self.equations.columns.robot.prismatic
-
-    def unit(self, joint: int) -> str:
-        """Return the unit of a joint's torque or force."""
-        return "N" if self.prismatic[joint] else "N m"
-
-    def friction(self, joint: int, run: int) -> tuple[float, float, float]:
-        """Return viscous and Coulomb friction and offset of a joint in a run."""
-        names = (of_run(self.joints[joint], kind, run) for kind in FRICTION)
-        viscous, coulomb, offset = (self.scalars[name][0] for name in names)
-        return viscous, coulomb, offset
+    if result.arm is None:
+        raise ProblemError(
+            f"the result is of logs of {result.sensor.title}, not of an arm's joints"
+        )
+    return result.arm
 
 
-def arm_errors(fit: ArmFit) -> dict[str, TorqueErrors]:
-    """Return relative torque errors of a fit of an arm: fitted, with the URDF's links, held out."""
-    errors = {"fitted": fit.errors, "URDF": fit.model_errors}
-    if fit.held_out:
-        errors["held out"] = _pooled([each.consistent for each in fit.held_out])
-        errors["held out, base parameters"] = _pooled([each.base for each in fit.held_out])
-        errors["held out, URDF"] = _pooled([each.model for each in fit.held_out])
-    return errors
-
-
-def payload_errors(fit: PayloadFit) -> dict[str, TorqueErrors]:
-    """Return relative torque errors of a fit of a load: fitted, and held out if known."""
-    held_out = [each for _, each in fit.held_out]
-    return {"fitted": fit.errors} | ({"held out": _pooled(held_out)} if held_out else {})
-
-
-def _pooled(errors: Sequence[TorqueErrors]) -> TorqueErrors:
-    """Return the root mean square of torque errors on several data."""
-    joints = np.sqrt(np.mean([each.joints**2 for each in errors], axis=0))
-    return TorqueErrors(joints, float(np.sqrt(np.mean([each.total**2 for each in errors]))))
-
-
-def torque_columns(torques: JointTorques) -> tuple[Column, ...]:
+def torque_columns(arm: FittedArm) -> tuple[Column, ...]:
     """Return the columns of measured and predicted torque over time.
 
     Several logs have a column each; the joints of a single log are in two columns.
     """
-    every = range(len(torques.joints))
-    columns = [(number, every) for number in range(len(torques.logs))]
+    every = range(len(arm.joints))
+    columns = [(number, every) for number in range(len(arm.series))]
     if len(columns) == 1:
         columns = [(0, joints) for joints in _halves(every)]
     return tuple(
         Column(
-            f"Torques, {torques.titles[number]}",
+            f"Torques, {arm.series[number].name}",
             "time [s]",
-            tuple(_torque_panel(torques, number, joint) for joint in joints),
+            tuple(_torque_panel(arm, number, joint) for joint in joints),
             zoom_group="time",
         )
         for number, joints in columns
@@ -136,42 +82,42 @@ def _halves(joints: range) -> list[range]:
     return [half for half in (joints[:middle], joints[middle:]) if half]
 
 
-def _torque_panel(torques: JointTorques, number: int, joint: int) -> Panel:
-    log, series = torques.logs[number], torques.series[number]
-    moving = _moving(log, series, joint)
+def _torque_panel(arm: FittedArm, number: int, joint: int) -> Panel:
+    series = arm.series[number]
+    moving = _moving(series, joint)
     measured = series.measured[:, joint]
     predicted = np.where(moving, series.predicted[:, joint], np.nan)
     residual = (measured - predicted)[moving]
 
     def draw(axes: PanelAxes) -> None:
-        axes.plot(log.time, measured, color=colors.MEASURED, ls="-", lw=2.0, label="measured")
+        axes.plot(series.time, measured, color=colors.MEASURED, ls="-", lw=2.0, label="measured")
         thin = {"ls": (0, colors.PREDICTED_DASHES), "lw": 0.9}
-        axes.plot(log.time, predicted, color=colors.ESTIMATE, label="predicted", **thin)
+        axes.plot(series.time, predicted, color=colors.ESTIMATE, label="predicted", **thin)
 
-    unit, note = torques.unit(joint), "at rest"
+    unit, note = arm.unit(joint), "at rest"
     if moving.any():
         note = f"residual {format_significant(float(np.sqrt(np.mean(residual**2))), 2)} {unit} RMS"
-    label = f"{torques.joints[joint]} [{unit}]"
+    label = f"{arm.joints[joint]} [{unit}]"
     return Panel(draw, label, note, height=max(0.8, _LABEL_HEIGHT * len(label)))
 
 
-def friction_columns(torques: JointTorques) -> tuple[Column, ...]:
+def friction_columns(arm: FittedArm) -> tuple[Column, ...]:
     """Return the columns of friction over velocity: a panel for each joint, in two columns."""
     return tuple(
         Column(
             "Friction" if number == 0 else "Friction, further joints",
             "",
-            tuple(_friction_panel(torques, joint) for joint in joints),
+            tuple(_friction_panel(arm, joint) for joint in joints),
             shared_x=False,
         )
-        for number, joints in enumerate(_halves(range(len(torques.joints))))
+        for number, joints in enumerate(_halves(range(len(arm.joints))))
     )
 
 
-def _friction_panel(torques: JointTorques, joint: int) -> Panel:
-    runs = torques.equations.runs[: len(torques.logs)]
-    curves = [torques.friction(joint, run) for run in dict.fromkeys(runs)]
-    points = [_friction_points(torques, number, joint) for number in range(len(runs))]
+def _friction_panel(arm: FittedArm, joint: int) -> Panel:
+    runs = arm.runs
+    curves = [arm.friction(joint, run) for run in dict.fromkeys(runs)]
+    points = [_friction_points(arm, number, joint) for number in range(len(runs))]
     fastest = max(
         float(np.abs(velocity).max(initial=_MIN_VELOCITY_RANGE)) for velocity, _ in points
     )
@@ -187,29 +133,29 @@ def _friction_panel(torques: JointTorques, joint: int) -> Panel:
         sign = np.array([-1.0, -1.0, np.nan, 1.0, 1.0])
         for run, (viscous, coulomb, offset) in enumerate(curves):
             color, dashes = _RUN_LOOKS[min(run, 1)]
-            label = "fitted" if len(curves) == 1 else f"fitted, {torques.titles[run]}"
+            label = "fitted" if len(curves) == 1 else f"fitted, {arm.series[run].name}"
             axes.plot(v, viscous * v + coulomb * sign + offset, color=color, ls=dashes, label=label)
 
-    speed = "m/s" if torques.prismatic[joint] else "rad/s"
-    name = torques.joints[joint]
-    label = f"{name} [{torques.unit(joint)}]"
+    speed = "m/s" if arm.robot.prismatic[joint] else "rad/s"
+    name = arm.joints[joint]
+    label = f"{name} [{arm.unit(joint)}]"
     height = max(1.3, _LABEL_HEIGHT * len(label))
     return Panel(draw, label, height=height, xlabel=f"velocity of {name} [{speed}]")
 
 
-def _friction_points(torques: JointTorques, number: int, joint: int) -> tuple[Array, Array]:
+def _friction_points(arm: FittedArm, number: int, joint: int) -> tuple[Array, Array]:
     """Return velocities, and the torque that links and rotors leave, of some samples in motion."""
-    log, series = torques.logs[number], torques.series[number]
-    viscous, coulomb, offset = torques.friction(joint, torques.equations.runs[number])
+    series = arm.series[number]
+    viscous, coulomb, offset = arm.friction(joint, arm.runs[number])
     v = series.velocity[:, joint]
     residual = series.measured[:, joint] - series.predicted[:, joint]
     torque = residual + viscous * v + coulomb * np.sign(v) + offset
-    moving = np.flatnonzero(_moving(log, series, joint))
+    moving = np.flatnonzero(_moving(series, joint))
     chosen = moving[:: max(1, len(moving) // _FRICTION_POINTS)]
     return v[chosen], torque[chosen]
 
 
-def _moving(log: ArmLog, series: TorqueSeries, joint: int) -> Flags:
+def _moving(series: TorqueSeries, joint: int) -> Flags:
     """Return the points of the series at which a joint moves, which count in its equation."""
     speed = np.abs(series.velocity[:, joint])
-    return speed > np.quantile(speed, 1.0 - min(float(log.moving[joint]), 1.0))
+    return speed > np.quantile(speed, 1.0 - min(float(series.moving[joint]), 1.0))

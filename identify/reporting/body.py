@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from identify.estimation import Certificate, Estimate
     from identify.inertia import InertialParameters
     from identify.pipeline import Result
-    from identify.pipeline.result import BodyResult
 
 _GROUP_NAMES: dict[ParameterGroup, str] = {
     "mass": "Mass",
@@ -83,15 +82,6 @@ def body_section(result: Result, truth: InertialParameters | None) -> Section:
 
     First moments and the inertia about the origin are folded.
     """
-    estimate = result.estimate
-    points = [*repeatability_in_words(estimate), *scale_error_in_words(estimate)]
-    return body_section_of(result, truth, points)
-
-
-def body_section_of(
-    result: BodyResult, truth: InertialParameters | None, scale_points: Sequence[str]
-) -> Section:
-    """Return the section of a body, with sentences on the sensor's scale."""
     estimate, usable = result.estimate, result.verdict.usable != "no"
     rows = parameter_rows(estimate, truth)
     blocks: list[Block] = []
@@ -113,7 +103,8 @@ def body_section_of(
             "not identifiable: the logs do not determine the number shown, which is that of the "
             f"default body ({estimate.default_body}). Do not rely on it."
         )
-    points += scale_points
+    points += repeatability_in_words(estimate, result.sensor.scale)
+    points += scale_error_in_words(estimate) if result.wrench_logs else []
     if points:
         blocks.append(BulletList(tuple(points)))
     about_origin = [line for line in rows if line.group not in GROUPS_ABOUT_COM]
@@ -136,7 +127,7 @@ def _parameter_table(
     )
 
 
-def _headline_tiles(result: BodyResult) -> tuple[Tile, ...]:
+def _headline_tiles(result: Result) -> tuple[Tile, ...]:
     estimate = result.estimate
     mass, *com = (line.formatted for line in parameter_rows(estimate, None, GROUPS_ABOUT_COM)[:4])
     position = ", ".join(coordinate.value for coordinate in com)
@@ -159,7 +150,7 @@ def _join_intervals(cells: Sequence[FormattedRow]) -> str:
     return "; ".join(intervals)
 
 
-def _inertia_tile(result: BodyResult) -> Tile:
+def _inertia_tile(result: Result) -> Tile:
     decided = result.estimate.decided_by
     missing = [name for name in PHI if decided[name] in UNIDENTIFIED_SOURCES]
     if missing:

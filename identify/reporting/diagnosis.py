@@ -86,9 +86,9 @@ def _check_sentences(result: Result, checks: CheckSummary) -> Iterator[str]:
             f"Cross-validation with {scores.folds} parts of the logs: the held-out residual of the "
             f"wrench is {residual}."
         )
-    dropped = sum(log.recording.dropped.total for log in result.logs)
+    dropped = sum(log.recording.dropped.total for log in result.wrench_logs)
     yield f"{dropped or 'No'} row{'' if dropped == 1 else 's'} of the logs had to be dropped."
-    if any(not log.recording.still for log in result.logs):
+    if any(not log.recording.still for log in result.wrench_logs):
         spans = sum(map(len, checks.spans))
         times = f"{spans} span{'s' * (spans != 1)} of time" if spans else "none found"
         yield f"Contacts, spikes, readings at the end of their range and frozen signals: {times}."
@@ -173,7 +173,7 @@ def span_columns(result: Result) -> tuple[Column, ...]:
             ),
             zoom_group=timeline.zoom_group,
         )
-        for timeline in timelines(result.logs)
+        for timeline in timelines(result.wrench_logs)
         if not timeline.static_poses
     )
 

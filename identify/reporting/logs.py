@@ -52,7 +52,7 @@ def offset_section(result: Result, truth: InertialParameters | None) -> Section:
     estimate = result.estimate
     offsets = estimate.biases * _OFFSET_FACTORS
     half_widths = estimate.bias_half_widths * _OFFSET_FACTORS
-    names = [f"{number}: {log.name}" for number, log in enumerate(result.logs, start=1)]
+    names = [f"{number}: {log.name}" for number, log in enumerate(result.wrench_logs, start=1)]
     if result.settings.bias == "shared":
         names = ["all logs"]
     columns = zip(names, offsets.tolist(), half_widths.tolist(), strict=False)
@@ -77,7 +77,8 @@ _EXCLUDED_ROWS = {
 def data_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the section of rows, rates, filters, noise and digests of the logs."""
     counts = [
-        (log.recording.dropped.total, log.repeated_rows, log.unused_rows) for log in result.logs
+        (log.recording.dropped.total, log.repeated_rows, log.unused_rows)
+        for log in result.wrench_logs
     ]
     shown = [k for k, count_by_log in enumerate(zip(*counts, strict=True)) if any(count_by_log)]
     names = [list(_EXCLUDED_ROWS)[k] for k in shown]
@@ -86,19 +87,24 @@ def data_section(result: Result, truth: InertialParameters | None) -> Section:
         (Head("Log"), *number_heads(*heads), Head("sha256")),
         tuple(
             _log_row(f"{number}: {log.name}", log, [log_counts[k] for k in shown])
-            for number, (log, log_counts) in enumerate(zip(result.logs, counts, strict=True), 1)
+            for number, (log, log_counts) in enumerate(
+                zip(result.wrench_logs, counts, strict=True), 1
+            )
         ),
         f"Rows, filters and digests of the logs. {''.join(map(_EXCLUDED_ROWS.__getitem__, names))}"
         "Used: rows used in the fit; if streams have separate clocks, the rows of the slowest. "
         "Effective: equivalent number of independent samples, as filtered neighbours are "
         "correlated.",
     )
-    count, estimate = len(result.logs), result.estimate
+    count, estimate = len(result.wrench_logs), result.estimate
     summary = Text(
         f"{count} log{'' if count == 1 else 's'}, {estimate.samples} samples, equivalent to "
         f"{estimate.effective_samples:.0f} independent ones."
     )
-    noise, accelerations = _noise_tables(result.logs), _acceleration_tables(result.logs)
+    noise, accelerations = (
+        _noise_tables(result.wrench_logs),
+        _acceleration_tables(result.wrench_logs),
+    )
     return Section("data", "Data", (summary, table, *noise, *accelerations))
 
 

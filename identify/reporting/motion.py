@@ -63,7 +63,7 @@ def motion_section(result: Result, truth: InertialParameters | None) -> Section:
         "count. Mass and centre of mass need rotations relative to gravity (a′), the inertia needs "
         "angular acceleration (α) and speed (ω ω)."
     )
-    if all(log.recording.still for log in result.logs):
+    if all(log.recording.still for log in result.wrench_logs):
         caption = (
             "Static poses change only the direction of gravity (a′): mass and centre of mass are "
             "identifiable, the inertia is not."
@@ -166,14 +166,14 @@ def feature_rms(result: Result) -> tuple[Array, Array]:
     Returns:
         Two arrays of shape (12,): the motion, and the standard deviation of its noise.
     """
-    features = [log.features for log in result.logs]
+    features = [log.features for log in result.wrench_logs]
     row_counts = np.array([len(rows) for rows in features], dtype=np.float64)
     if result.settings.bias == "per_log":
         features = [rows - rows.mean(axis=0) for rows in features]
     all_rows = np.concatenate(features)
     if result.settings.bias == "shared":
         all_rows = all_rows - all_rows.mean(axis=0)
-    noise = row_counts @ np.array([log.noise[:12] for log in result.logs]) / row_counts.sum()
+    noise = row_counts @ np.array([log.noise[:12] for log in result.wrench_logs]) / row_counts.sum()
     return np.sqrt(np.mean(all_rows**2, axis=0)), np.sqrt(noise)
 
 

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from identify.pipeline import Result
-    from identify.pipeline.result import BodyResult
 
 _VARIANCE_CAPTION = (
     "Variance by source: share of each source in the variance of an estimate; the width of its "
@@ -84,7 +83,7 @@ _DECIDED_BY_MEANINGS = {
 """Explanation of each source that determines a parameter (`decided_by`)."""
 
 
-def precision_section(result: BodyResult, truth: InertialParameters | None) -> Section:
+def precision_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the report section on what determines each parameter: variances, correlations."""
     bodies = result.estimate.bodies
     present = {by for body in bodies for by in body.decided_by.values()}
@@ -209,7 +208,7 @@ def parameters(
 
 
 def parameter_columns(
-    result: BodyResult | SavedEstimate, truth: InertialParameters | None = None
+    result: Result | SavedEstimate, truth: InertialParameters | None = None
 ) -> tuple[Column, ...]:
     """Return the columns of the figure `parameters`, with one for a carrier."""
     return tuple(
@@ -218,7 +217,7 @@ def parameter_columns(
     )
 
 
-def _bodies(result: BodyResult | SavedEstimate) -> list[tuple[SavedEstimate, str]]:
+def _bodies(result: Result | SavedEstimate) -> list[tuple[SavedEstimate, str]]:
     """Return the estimates of all bodies, each with a suffix for titles that names the body."""
     estimate = result if isinstance(result, SavedEstimate) else result.estimate
     if not isinstance(estimate, Estimate):
@@ -334,7 +333,7 @@ def sources(result: Result | SavedEstimate, *, ax: AxesT | None = None) -> Figur
     return make_figure(source_columns(result), ax=ax)
 
 
-def source_columns(result: BodyResult | SavedEstimate) -> tuple[Column, ...]:
+def source_columns(result: Result | SavedEstimate) -> tuple[Column, ...]:
     """Return the columns of the figure `sources`, one for each body with variance shares."""
     return tuple(
         _variance_shares_column(estimate, f"Variance by source{of_body}")

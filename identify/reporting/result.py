@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from identify.estimation import Estimate
     from identify.inertia import InertialParameters
     from identify.pipeline import Result
-    from identify.pipeline.result import BodyResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +55,15 @@ class VerdictInWords:
     needs: Mapping[str, str]
 
 
-def verdict_in_words(result: BodyResult, explains_data: str) -> VerdictInWords:
-    """Return the verdict on a fit as sentences.
-
-    Args:
-        result: of a fit.
-        explains_data: whether the residual is noise, of `wrench_explained` for a wrench.
-    """
+def verdict_in_words(result: Result) -> VerdictInWords:
+    """Return the verdict on a fit as sentences."""
     verdict, reasons = result.verdict, verdict_reasons(result)
     possible = "yes, some" if verdict.possible else "no, no"
     return VerdictInWords(
         usable=f"{verdict.usable} ({reasons})" if reasons else verdict.usable,
         physically_consistent=f"{possible} distribution of mass has these parameters",
         identifiable=_identifiability_text(result),
-        explains_data=explains_data,
+        explains_data=data_explained(result),
         needs={
             need.text: _precision_answer(need, result)
             for need in parse_required_precision(", ".join(result.verdict.needs))
@@ -77,7 +71,7 @@ def verdict_in_words(result: BodyResult, explains_data: str) -> VerdictInWords:
     )
 
 
-def verdict_reasons(result: BodyResult) -> str:
+def verdict_reasons(result: Result) -> str:
     """Return the finding codes and unmet requirements that limit the use of an estimate."""
     unusable = result.verdict.usable == "no"
     codes = dict.fromkeys(
@@ -90,7 +84,7 @@ def verdict_reasons(result: BodyResult) -> str:
     return "; ".join(reasons)
 
 
-def _identifiability_text(result: BodyResult) -> str:
+def _identifiability_text(result: Result) -> str:
     decided = result.estimate.decided_by
     given = [name for name in PHI if decided[name] == "given"]
     default = [name for name in PHI if decided[name] in (*UNIDENTIFIED_SOURCES, "prior")]
@@ -98,6 +92,16 @@ def _identifiability_text(result: BodyResult) -> str:
     text = "all 10 parameters" if count == len(PHI) else f"{count} of 10 parameters"
     text += f"; {', '.join(given)} given" if given else ""
     return text + (f"; not {', '.join(default)}" if default else "")
+
+
+def data_explained(result: Result) -> str:
+    """Describe whether the residual of a fit is noise, with the held-out errors of its sensor."""
+    return (result.sensor.load("explained") or residual_answer)(result)
+
+
+def residual_answer(result: Result) -> str:
+    """Return whether the residual of a fit is noise."""
+    return "yes" if result.verdict.explains_data else "no, the residual is not noise"
 
 
 def wrench_explained(result: Result) -> str:
@@ -113,11 +117,10 @@ def wrench_explained(result: Result) -> str:
             if np.isnan(pooled)
             else f"R² of the {kind} {format_r_squared(pooled)}"
         )
-    answer = "yes" if result.verdict.explains_data else "no, the residual is not noise"
-    return f"{answer} (held out: {', '.join(parts)})"
+    return f"{residual_answer(result)} (held out: {', '.join(parts)})"
 
 
-def _precision_answer(need: RequiredPrecision, result: BodyResult) -> str:
+def _precision_answer(need: RequiredPrecision, result: Result) -> str:
     half_width = need.widest_half_width(result.estimate)
     if half_width is None:
         return "not met, not identifiable"
@@ -144,13 +147,8 @@ _USABLE_IN_PART_ANSWER = (
 
 
 def verdict_section(result: Result, truth: InertialParameters | None) -> Section:
-    """Return the report section on whether the estimate is usable, with findings."""
-    return verdict_section_of(result, verdict_in_words(result, wrench_explained(result)))
-
-
-def verdict_section_of(result: BodyResult, verdict_words: VerdictInWords) -> Section:
-    """Return the report section of a given verdict, with findings and required precision."""
-    verdict = result.verdict
+    """Return the report section on whether the estimate is usable, with findings and needs."""
+    verdict, verdict_words = result.verdict, verdict_in_words(result)
     answer, tone = _USABILITY_ANSWERS[verdict.usable]
     complete = len(verdict.identifiable) == len(PHI)
     rows = [
@@ -209,7 +207,7 @@ _NO_FLANGE_NOTE = (
 """Note of an export for which the pose of the flange is unknown."""
 
 
-def export_section(result: BodyResult, truth: InertialParameters | None) -> Section | None:
+def export_section(result: Result, truth: InertialParameters | None) -> Section | None:
     """Return the report section of exports to other programs; None for an unusable estimate."""
     estimate = result.estimate
     if result.verdict.usable == "no" or "nothing" in estimate.decided_by.values():

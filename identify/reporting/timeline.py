@@ -30,12 +30,17 @@ def require_logs(result: Result, figure: str) -> Result:
     """Return the result of a fit if it has the logs that a figure needs; raise otherwise.
 
     Raises:
-        ProblemError: it is an estimate, which contains no signals.
+        ProblemError: it is an estimate, which contains no signals, or its logs are not of a wrench.
     """
     if isinstance(result, SavedEstimate):
         raise ProblemError(
             f"plot.{figure} shows the logs of a fit, which an estimate does not contain: give the "
             "Result of identify.fit, or use plot.parameters or plot.sources for an estimate"
+        )
+    if not result.wrench_logs:
+        raise ProblemError(
+            f"plot.{figure} shows logs of a wrench; those of the result are of "
+            f"{result.sensor.title}: its report has their figures"
         )
     return result
 

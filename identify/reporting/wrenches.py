@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 def wrench_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the report section of the wrench: held-out errors, wrench and residual over time."""
-    still = all(log.recording.still for log in result.logs)
+    still = all(log.recording.still for log in result.wrench_logs)
     blocks: list[Block] = []
     if result.validation.scores is not None:
         blocks += _score_blocks(result, result.validation.scores, still=still)
-    if len(result.logs) > 1:
-        names = ", ".join(f"{i + 1} {log.name}" for i, log in enumerate(result.logs))
+    if len(result.wrench_logs) > 1:
+        names = ", ".join(f"{i + 1} {log.name}" for i, log in enumerate(result.wrench_logs))
         blocks.append(Text(f"Logs: {names}.", "muted"))
     wrench_caption = (
         f"Wrench on the body at the origin of {result.estimate.frame_description}, in its axes: "
@@ -72,8 +72,10 @@ def wrench_section(result: Result, truth: InertialParameters | None) -> Section:
 
 def _score_blocks(result: Result, scores: HeldOutScores, *, still: bool) -> list[Block]:
     """Return report blocks of the wrench errors: held-out and expected of noise, R², fitted."""
-    moved = [result.estimate.moving_assembly(number).phi for number in range(len(result.logs))]
-    expected_rms = noise_rms(result.logs, np.array(moved), result.estimate.biases)
+    moved = [
+        result.estimate.moving_assembly(number).phi for number in range(len(result.wrench_logs))
+    ]
+    expected_rms = noise_rms(result.wrench_logs, np.array(moved), result.estimate.biases)
     tiles = []
     for kind, unit, axes in _FORCE_AND_TORQUE:
         error, noise = (float(np.linalg.norm(rms[axes])) for rms in (scores.rms, expected_rms))
@@ -171,7 +173,7 @@ def wrench_columns(result: Result, log: int | None = None) -> tuple[Column, ...]
     predictions = predict_wrenches(result)
     return tuple(
         _time_column(timeline, title, unit, columns, partial(_wrench_panel, predictions))
-        for timeline in timelines(result.logs, log)
+        for timeline in timelines(result.wrench_logs, log)
         for title, unit, columns in _FORCE_AND_TORQUE
     )
 
@@ -190,7 +192,7 @@ def residuals(result: Result, log: int | None = None, *, ax: AxesT | None = None
 def residual_columns(result: Result, log: int | None = None) -> tuple[Column, ...]:
     """Return the columns of the figure `residuals`: force, torque, and histograms."""
     values = [prediction.residual for prediction in predict_wrenches(result)]
-    all_timelines = timelines(result.logs, log)
+    all_timelines = timelines(result.wrench_logs, log)
     columns = [
         _time_column(timeline, f"{title} residual", unit, axes, partial(_residual_panel, values))
         for timeline in all_timelines
@@ -318,5 +320,7 @@ def predict_wrenches(result: Result) -> tuple[Prediction, ...]:
                 log.features @ (FEATURE_TENSOR @ estimate.moving_assembly(number).phi)
             ),
         )
-        for number, (log, offset) in enumerate(zip(result.logs, estimate.biases, strict=True))
+        for number, (log, offset) in enumerate(
+            zip(result.wrench_logs, estimate.biases, strict=True)
+        )
     )

@@ -91,6 +91,7 @@ class RobotModel:
 
     def __post_init__(self) -> None:
         n = len(self.joints)
+        object.__setattr__(self, "path", Path(self.path))
         object.__setattr__(self, "gravity", seal(self.gravity, "gravity", (3,)))
         object.__setattr__(self, "phi", seal(self.phi, "phi of the links", (len(self.tree), 10)))
         for name, shape in (("position", (n, 2)), ("velocity", (n,)), ("effort", (n,))):

@@ -61,7 +61,7 @@ class ArmOrdinaryLeastSquares(ArmEstimator):
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """Return the torque error on the log of the fit."""
         fit = self.fit(data)
-        error = torque_errors(fit.solution.system, fit.ordinary.x).total
+        error = torque_errors(fit.solution.system, fit.base_parameters[0].x).total
         return EstimatorOutput(None, torques=TorqueScores(error))
 
 
@@ -73,7 +73,7 @@ class ArmWeightedLeastSquares(ArmEstimator):
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """Return the torque errors on the log of the fit and on its halves."""
         fit = self.fit(data)
-        error = torque_errors(fit.solution.system, fit.weighted.x).total
+        error = torque_errors(fit.solution.system, fit.base_parameters[1].x).total
         return EstimatorOutput(None, torques=_scores(fit, error, "base"))
 
 

@@ -146,7 +146,7 @@ def test_other_settings_fit_again_and_go_to_each_log(cli, runs, out):
 def batch(made: Path, settings: FitSettings | None = None) -> BatchFitSettings:
     schema = load_schema(made / "schema.toml")
     return BatchFitSettings(
-        schema, settings or FitSettings(), None, made, report=True, invocation=""
+        schema, "wrench", settings or FitSettings(), None, made, report=True, invocation=""
     )
 
 
@@ -353,7 +353,7 @@ def test_duplicate_logs_count_once(cli, runs, out):
 
 
 def test_reports_are_written_unless_switched_off(cli, runs, out, monkeypatch):
-    monkeypatch.setattr("identify.reporting.page.SECTIONS", ())  # they take seconds
+    monkeypatch.setattr("identify.reporting.wrench_page.SECTIONS", ())  # they take seconds
     words = ["fit", "--each", runs / "a.parquet", "--schema", runs / "schema.toml", "-o", out]
     assert cli(*words, "--workers", "0", "--quiet").status == 0
     assert (out / "a" / "report.html").exists()

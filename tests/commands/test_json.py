@@ -194,7 +194,7 @@ def test_log_warnings_are_printed_during_command(cli, monkeypatch):
 
 
 def test_json_of_rebuilt_report_and_comparison(document, tmp_path, monkeypatch):
-    monkeypatch.setattr("identify.reporting.page.SECTIONS", ())  # they take seconds
+    monkeypatch.setattr("identify.reporting.wrench_page.SECTIONS", ())  # they take seconds
     out, shipped = tmp_path / "out", Path(__file__).parents[2] / "datasets" / "payload_arm"
     fitted = "fit", shipped / "payload_arm.parquet", "--schema", shipped / "schema.toml"
     document(*fitted, "-o", out)

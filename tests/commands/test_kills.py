@@ -33,7 +33,7 @@ from identify.files import digest
 from identify.inertia import InertialParameters
 from identify.logs import read_log, synthetic_recording
 from identify.logs.log_writing import write_log
-from identify.reporting import comparison_page, page
+from identify.reporting import comparison_page, wrench_page
 from identify.studies.store import Store, read_rows
 from tests.slow import few_or_many
 
@@ -64,7 +64,7 @@ def results(logs) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def _only_written(monkeypatch, results):
     """What is fitted is at hand, and nothing is drawn: both take seconds, and write nothing."""
-    monkeypatch.setattr(page, "SECTIONS", ())
+    monkeypatch.setattr(wrench_page, "SECTIONS", ())
     monkeypatch.setattr(comparison_page, "forest_columns", lambda comparison: ())
     monkeypatch.setattr(Fit, "_fit", lambda self, *given: results[self.input.logs[0].stem])
     monkeypatch.setattr(fit_each, "fit", lambda log, *given, **more: results[log.name])

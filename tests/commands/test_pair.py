@@ -25,7 +25,7 @@ from identify.exchange.estimate_json import estimate_digest
 from identify.inertia import InertialParameters
 from identify.logs import Recording
 from identify.logs.synthetic import synthetic_recording
-from identify.reporting import page
+from identify.reporting import wrench_page
 from tests.slow import few_or_many
 
 PHI = InertialParameters.from_com(1.0, np.zeros(3), np.diag([3e-3, 2e-3, 4e-3])).phi
@@ -45,7 +45,7 @@ def recorded(k: int) -> Recording:
 @pytest.fixture(autouse=True)
 def _undrawn(monkeypatch):
     """Sections take seconds, and are not what this is about."""
-    monkeypatch.setattr(page, "SECTIONS", ())
+    monkeypatch.setattr(wrench_page, "SECTIONS", ())
 
 
 def pair(folder: Path) -> tuple[str, str]:

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 
-import identify
 from identify.errors import LogError, MissingColumn, SchemaError
 from identify.logs import Recording, load_schema, open_log, read_log
 from identify.logs.log_writing import write_log
@@ -303,6 +302,17 @@ def test_joints_beside_a_wrench_are_read_on_their_own(schema):
         read_log(TABLE, schema(), "joints")
 
 
+def test_joints_that_a_log_of_a_wrench_leaves_out_are_named(schema):
+    body = dict.fromkeys(
+        ["px", "py", "pz", "qx", "qy", "qz", "fx", "fy", "fz", "tx", "ty", "tz"], np.zeros(40)
+    )
+    table = {**TABLE, **body, "qw": np.ones(40)}
+    codes = [f.code for f in read_log(table, schema(joints=joints()["joints"])).findings]
+    assert codes == ["joints_unused"]
+    positions_alone = {**joints()["joints"], "effort": None}
+    assert not read_log(table, schema(joints=positions_alone)).findings
+
+
 @pytest.mark.parametrize("read", [read_log, open_log])
 def test_an_unknown_sensor_names_the_nearest(tmp_path, read):
     path = write_csv(tmp_path / "arm.csv", TABLE)
@@ -322,11 +332,12 @@ def test_a_log_of_joints_is_no_wrench_and_the_reverse(tmp_path):
     log = read_log(TABLE, joints())
     assert log.joint_axes.names == tuple(NAMES)
     for use in (
-        identify.fit,
         prepare,
         lambda log: write_log(log, tmp_path / "log.csv"),
     ):
-        with pytest.raises(LogError, match="table: expected a log of a wrench, got one of a robot"):
+        with pytest.raises(
+            LogError, match="table: expected a log of a wrench, got one of the joints of an arm"
+        ):
             use(log)
     wrench = Recording.from_arrays(
         force=Q,

@@ -20,7 +20,7 @@ from identify.exchange import read_estimate
 from identify.inertia import PHI as NAMES, phi_from_inertia
 from identify.logs import DroppedRows, Recording, synthetic_recording
 from identify.logs.synthetic import random_motion
-from identify.pipeline import FitOptions, FitSettings, Result, fit
+from identify.pipeline import FitOptions, FitSettings, JointSettings, Result, fit
 from identify.pipeline.fit_findings import findings_of_fit
 from identify.pipeline.settings import merge_settings
 from identify.regressors import block_statistics
@@ -386,7 +386,8 @@ def test_invalid_settings_are_rejected(options, message):
 
 
 def test_options_of_a_fit_match_its_settings():
-    names = {name for name in FitSettings.__dataclass_fields__ if name != "unloaded"}
+    of_fit = FitSettings.__dataclass_fields__.keys() - {"unloaded", "joints"}
+    names = {*of_fit, *JointSettings.__dataclass_fields__}
     assert set(FitOptions.__annotations__) == names
     assert all(f"`{name}`" in fit.__doc__ for name in names)
 

@@ -12,11 +12,11 @@ from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE
 from identify.estimation.variance_shares import VARIANCE_SOURCES
 from identify.findings import Finding
 from identify.inertia import PHI
-from identify.reporting import page as page_module, parameter_rows, report
+from identify.reporting import parameter_rows, report, wrench_page
 from identify.reporting.body import scale_error_in_words
 from identify.reporting.page import report_html
 from identify.reporting.precision import _SOURCE_MEANINGS
-from identify.reporting.result import verdict_in_words, wrench_explained
+from identify.reporting.result import verdict_in_words
 from tests.reporting.page import Page
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -111,7 +111,7 @@ def test_findings_and_missing_parts_are_visible(case, page):
 
 
 def test_verdict_lists_consistency_identifiability_and_fit_separately(case, page):
-    said = verdict_in_words(case.result, wrench_explained(case.result))
+    said = verdict_in_words(case.result)
     assert page.rows("Usable", said.usable)
     assert page.rows("Physically consistent", said.physically_consistent)
     assert said.physically_consistent == "yes, some distribution of mass has these parameters"
@@ -126,10 +126,9 @@ def test_inconsistent_estimate_is_not_reported_as_consistent(result, monkeypatch
     verdict = replace(result.verdict, possible=False)
     monkeypatch.setattr(type(result), "verdict", property(lambda self: verdict))
     said = "no, no distribution of mass has these parameters"
-    assert verdict_in_words(result, "").physically_consistent == said
+    assert verdict_in_words(result).physically_consistent == said
     assert any(
-        line.startswith(f"Physically consistent: {said} (minimum")
-        for line in verdict_lines(result, "")
+        line.startswith(f"Physically consistent: {said} (minimum") for line in verdict_lines(result)
     )
 
 
@@ -320,7 +319,7 @@ def test_error_keeps_existing_report(still, tmp_path, monkeypatch):
     def broken(result, truth):
         raise RuntimeError("broken section")
 
-    monkeypatch.setattr(page_module, "SECTIONS", (broken,))
+    monkeypatch.setattr(wrench_page, "SECTIONS", (broken,))
     with pytest.raises(RuntimeError, match="broken section"):
         report(still, path)
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]

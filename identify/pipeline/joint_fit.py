@@ -1,0 +1,319 @@
+"""`fit_joint_logs`: from logs of an arm's joints to a `Result`: its load, or the arm itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from identify.arms import (
+    ArmFit,
+    SavedArm,
+    TorqueScale,
+    arm_findings,
+    arm_text,
+    fit_arm,
+    fit_payload,
+    read_arm,
+)
+from identify.arms.columns import FRICTION
+from identify.arms.equations import of_run
+from identify.errors import ProblemError, SchemaError, SolveError
+from identify.estimation import Estimate, NegativeMass
+from identify.estimation.terms import KnownMass
+from identify.exchange import SavedBias
+from identify.files import digest
+from identify.findings import UNIDENTIFIED_SOURCES, Finding
+from identify.inertia import PHI, InertialParameters
+from identify.pipeline.misread_logs import MisreadLog
+from identify.pipeline.result import Result
+from identify.pipeline.settings import FitSettings, JointSettings
+from identify.robots import RobotModel, read_robot
+from identify.significance import HALF_WIDTH_SIGMA
+from identify.spatial import BodyFrame, Pose
+
+if TYPE_CHECKING:
+    from identify.logs import Recording
+
+_LOGGER = logging.getLogger(__name__)
+
+_FLANGE_FRAME = "tool0"
+"""Name of the flange frame in URDFs by the conventions of ROS-Industrial."""
+
+
+def fit_joint_logs(
+    loaded: Sequence[Recording],
+    unloaded: Sequence[Recording],
+    settings: FitSettings,
+    truth: InertialParameters | None,
+) -> Result:
+    """Fit the load of an arm, or links and friction of the arm itself, to logs of its joints.
+
+    Args:
+        loaded: logs of the arm with the load; of the arm itself if no frame of a load is given.
+        unloaded: logs of the arm without the load.
+        settings: of the fit.
+        truth: not used, as nothing is replayed.
+
+    Raises:
+        SchemaError: an option is missing, or contradicts another.
+        MisreadLog: the fit failed, and the logs have an error.
+        IdentifyError: as `fit_arm` and `fit_payload`.
+    """
+    options = settings.joints
+    _require_complete(settings, has_unloaded=bool(unloaded))
+    logs = [*loaded, *unloaded]
+    robot = _robot_of(options.robot, loaded[0], settings.gravity)
+    _LOGGER.info("estimating")
+    try:
+        fit = _fit(loaded, unloaded, robot, settings)
+    except (ProblemError, SolveError) as error:
+        likeliest = _likeliest_fault(error, logs, robot, len(loaded), settings)
+        if likeliest is None:
+            raise
+        raise likeliest from error
+    estimate = fit.estimate if options.frame is None else _estimate_of_load(fit)
+    findings = [
+        *(() if options.frame is None else _findings_with_expected_inertia(fit.estimate)),
+        *filter(None, (fit.contradicted,)),
+        *_findings_of_logs(fit, logs),
+    ]
+    return Result(
+        estimate=replace(
+            estimate,
+            others={name: replace(body, findings=()) for name, body in estimate.others.items()},
+            provenance={"robot": _robot_record(fit)},
+            findings=tuple(findings),
+        ),
+        logs=fit.logs,
+        settings=settings,
+        arm=fit if options.frame else replace(fit, report=fit.saved.report),
+    )
+
+
+def _require_complete(settings: FitSettings, *, has_unloaded: bool) -> None:
+    """Raise `SchemaError` unless the options of joint logs are complete and go together."""
+    options = settings.joints
+    if options.robot is None:
+        raise SchemaError(
+            "fit: logs of joints need the model of the arm: give robot='arm.urdf', and for a load "
+            "frame='tool0', the link or joint of the URDF that it is fixed to"
+        )
+    if options.frame is not None:
+        if options.held_out:
+            raise SchemaError("fit: held_out scores a fit of the arm itself: leave frame out")
+        return
+    given = {
+        "unloaded": has_unloaded,
+        "arm": options.arm is not None,
+        "known_load": options.known_load is not None,
+        "mass": settings.mass is not None,
+        "terms": bool(settings.terms),
+        "needs": bool(settings.needs),
+    }
+    if names := [name for name, is_given in given.items() if is_given]:
+        raise SchemaError(
+            f"fit: {', '.join(names)} {'are' if len(names) > 1 else 'is'} about a load: give the "
+            "frame of the robot's model that it is fixed to, such as frame='tool0'"
+        )
+
+
+def _robot_of(
+    robot: RobotModel | Path | str | None,
+    log: Recording,
+    gravity: tuple[float, float, float] | None,
+) -> RobotModel:
+    """Return the robot with the joints of a log, and its gravity unless another one is given.
+
+    Raises:
+        ModelError: not a URDF with these joints, or one without inertias.
+    """
+    if not isinstance(robot, RobotModel):
+        path = Path(str(robot))
+        robot = read_robot(path, log.joint_axes.names, gravity=gravity or log.gravity)
+    robot.require_inertias()
+    return robot
+
+
+def _fit(
+    loaded: Sequence[Recording],
+    unloaded: Sequence[Recording],
+    robot: RobotModel,
+    settings: FitSettings,
+) -> ArmFit:
+    options = settings.joints
+    scale = _torque_scale(options, robot)
+    if options.frame is None:
+        return fit_arm(
+            loaded,
+            robot,
+            cutoff_hz=settings.cutoff_hz,
+            friction=options.friction or "shared",
+            interval=settings.interval,
+            scale=scale,
+            held_out=options.held_out,
+        )
+    arm = options.arm
+    return fit_payload(
+        loaded,
+        unloaded,
+        robot=robot,
+        frame=options.frame,
+        arm=arm if isinstance(arm, SavedArm | None) else read_arm(arm),
+        cutoff_hz=settings.cutoff_hz,
+        friction=options.friction or "own",
+        interval=settings.interval,
+        scale=scale,
+        known_load=options.known_load,
+        terms=(*settings.terms, *(() if settings.mass is None else (KnownMass(settings.mass),))),
+    )
+
+
+def _torque_scale(options: JointSettings, robot: RobotModel) -> TorqueScale | None:
+    """Return the gains of the torques as given; None for the default.
+
+    Raises:
+        SchemaError: not one error, or one for each joint.
+    """
+    scale = options.torque_scale
+    if isinstance(scale, TorqueScale | None):
+        return scale
+    errors = [scale] if isinstance(scale, int | float) else list(scale)
+    count = len(robot.joints)
+    if len(errors) not in (1, count):
+        raise SchemaError(
+            f"torque_scale: expected one number, or one for each of {count} joints, got "
+            f"{len(errors)}"
+        )
+    return TorqueScale.known(errors[0] if len(errors) == 1 else errors, count)
+
+
+def _likeliest_fault(
+    error: ProblemError | SolveError,
+    logs: Sequence[Recording],
+    robot: RobotModel,
+    loaded: int,
+    settings: FitSettings,
+) -> MisreadLog | None:
+    """Return the error of the likeliest fault of logs whose fit failed; None if none is found."""
+    frame = settings.joints.frame
+    if isinstance(error, NegativeMass) and error.finding.code == "logs_swapped":
+        loaded = len(logs)  # a log given as unloaded may be the one with the load
+    faults = arm_findings(
+        logs, robot, loaded=loaded if frame else 0, frame=frame, cutoff_hz=settings.cutoff_hz
+    )
+    likeliest = next((finding for finding in faults if finding.severity == "error"), None)
+    if likeliest is None:
+        return None
+    as_read = str(error)
+    if isinstance(error, NegativeMass):  # without the other causes
+        as_read = error.finding.text.rstrip(".")
+    return MisreadLog(as_read, likeliest)
+
+
+def _estimate_of_load(fit: ArmFit) -> Estimate:
+    """Return the estimate of the load by itself, with its frame and the offsets of the torques."""
+    joint = fit.estimate
+    bodies, alone = 4 * len(joint.bodies), joint.certificate.eigenvalues[:4]
+    certificate = joint.certificate
+    if len(certificate.eigenvalues) == bodies:
+        certificate = replace(certificate, eigenvalues=alone)
+    return replace(
+        joint,
+        others={},
+        joint_covariance=None,
+        region=None,
+        certificate=certificate,
+        frames=BodyFrame(name=fit.frame, flange=_flange_pose(fit.robot, str(fit.frame))),
+        bias=tuple(_torque_offsets(fit)),
+    )
+
+
+def _flange_pose(robot: RobotModel, frame: str) -> Pose | None:
+    """Return the pose of the flange in a frame, None unless the URDF has one on the same link."""
+    flange, body = robot.frames.get(_FLANGE_FRAME), robot.frame(frame)
+    if flange is None or flange.link != body.link:
+        return None
+    return body.X_LF.inverse() @ flange.X_LF
+
+
+def _torque_offsets(fit: ArmFit) -> Iterator[SavedBias]:
+    """Yield the offset of each joint's torque in each log [N m or N]."""
+    for log, run in zip(fit.logs, fit.runs, strict=True):
+        names = [of_run(joint, FRICTION[2], run) for joint in fit.joints]
+        values, errors = np.array([fit.scalars[name] for name in names]).T
+        yield SavedBias(log.sha256, values, HALF_WIDTH_SIGMA * errors)
+
+
+def _findings_with_expected_inertia(estimate: Estimate) -> list[Finding]:
+    """Return findings on a load; those on default values of its inertia are marked as expected.
+
+    Joint torques identify mass and centre of mass, and seldom the inertia of a load.
+    """
+    default = {name for name, by in estimate.decided_by.items() if by in UNIDENTIFIED_SOURCES}
+    if default & set(PHI[:4]):
+        return list(estimate.findings)
+    return [
+        replace(finding, evidence={**finding.evidence, "expected": True})
+        if finding.code == "completed"
+        else finding
+        for finding in estimate.findings
+    ]
+
+
+def _findings_of_logs(fit: ArmFit, logs: Sequence[Recording]) -> Iterator[Finding]:
+    """Yield the findings on the logs of a fit, and on reading them."""
+    yield from arm_findings(
+        logs, fit.robot, loaded=fit.loaded, frame=fit.frame, cutoff_hz=fit.logs[0].cutoff_hz
+    )
+    for recording in (log.recording for log in fit.logs):
+        yield from (replace(finding, where=recording.name) for finding in recording.findings)
+        if recording.dropped.total:
+            yield Finding(
+                "rows_dropped",
+                "info",
+                f"{recording.dropped.total} of {recording.rows} rows dropped.",
+                evidence={"dropped": recording.dropped.total, "rows": recording.rows},
+                where=recording.name,
+            )
+
+
+def _robot_record(fit: ArmFit) -> dict[str, object]:
+    """Return the arm of a fit as plain values, for the provenance."""
+    robot, scale = fit.robot, fit.scale
+    return {
+        "model": robot.path.name,
+        "sha256": digest(robot.path),
+        "frame": fit.frame,
+        "joints": list(robot.joints),
+        "locked": dict(robot.locked),
+        "torque_scale": scale.interval_kind,
+        "gains": scale.gains.tolist(),
+        "scalars": {name: list(pair) for name, pair in fit.scalars.items()},
+    }
+
+
+def saved_arm_text(result: Result) -> str:
+    """Return the text of the arm.json of a fit of an arm without a load.
+
+    Raises:
+        ProblemError: see `saved_arm`.
+    """
+    return arm_text(saved_arm(result))
+
+
+def saved_arm(result: Result) -> SavedArm:
+    """Return the fit of an arm without a load as it is written to arm.json.
+
+    Raises:
+        ProblemError: the result is of a load, or was read from a file without its logs.
+    """
+    if not isinstance(result.arm, ArmFit):
+        raise ProblemError(
+            "only a fit of an arm from its logs makes an arm.json, not a result read from a file"
+        )
+    return replace(result.arm.saved, report=result.arm_report())
