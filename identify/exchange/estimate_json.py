@@ -1,6 +1,8 @@
 """estimate.json, the file of an estimate: SI units throughout; keys in docs/estimate-json.md.
 
-Numbers are written with all their digits, so the body is read back the same to the last bit.
+Numbers are written with all their digits, so the body is read back the same to the last bit. The
+fields of `SavedEstimate` are the keys of the file in their order, and their types, annotated for
+pydantic, are how it is read; `BodyKeys` are those of the body.
 """
 
 from __future__ import annotations
@@ -8,19 +10,31 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetPydanticSchema,
+    PlainValidator,
+    StrictBool,
+    StrictInt,
+)
 
-from identify.arrays import Array, Mat33, Vec3, Vec6
+from identify.arrays import Array, Mat33, Phi, Vec3, Vec6, seal
+from identify.documents import DocumentTable, Number, Quaternion, Vector, numbers_validator
 from identify.errors import ModelError
 from identify.exchange.estimate_views import EstimateViews
 from identify.files import digest_of_text, write_text
-from identify.findings import Finding, Verdict
+from identify.findings import Finding, Usability, Verdict
 from identify.inertia import PHI, InertialParameters
 from identify.spatial import BodyFrame, Pose
 from identify.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
@@ -29,9 +43,87 @@ from identify.texts import to_json_value
 SCHEMA_VERSION = 3
 """Version of the file's layout; readers reject every other version."""
 
-BODY_KEYS = ("phi", "mass", "com", "inertia_about_com", "inertia_about_origin")
-"""Keys of estimate.json that hold the body: `phi` is complete, the others are for readers."""
 
+def _array_type(*shape: int) -> PlainValidator:
+    """Return the type of an array in the file; without a shape, one number for each channel."""
+
+    def read(value: object) -> Array:
+        count = max(len(value), 1) if isinstance(value, list | tuple) else 6
+        return seal(numbers_validator(*shape or (count,))(value), "numbers", shape or (None,))
+
+    return PlainValidator(read)
+
+
+def _read_as(table: object, construct: Callable[..., object]) -> GetPydanticSchema:
+    """Return the type of a value whose table in the file has the arguments that construct it."""
+    form = Annotated[table, AfterValidator(lambda values: construct(**dict(values)))]
+    return GetPydanticSchema(lambda _, handler: handler(form))
+
+
+Channels: TypeAlias = Annotated[Array, _array_type()]
+Covariance: TypeAlias = Annotated[Array, _array_type(10, 10)]
+_Vector: TypeAlias = Annotated[Vec3, _array_type(3)]
+_Matrix: TypeAlias = Annotated[Mat33, _array_type(3, 3)]
+NumberPair: TypeAlias = Annotated[tuple[float, float], BeforeValidator(numbers_validator(2))]
+
+
+def _phi_in_order(value: object) -> object:
+    """Return the ten numbers of a mapping by name in their order, and other values unchanged."""
+    if not isinstance(value, Mapping):
+        return value
+    if missing := [name for name in PHI if name not in value]:
+        raise ValueError(f"no {missing[0]!r}; expected {list(PHI)}")
+    return [value[name] for name in PHI]
+
+
+class BodyKeys(BaseModel, defer_build=True):
+    """Keys of estimate.json that hold the body: `phi` is complete, the others are for readers."""
+
+    phi: Annotated[Phi | None, _array_type(10), BeforeValidator(_phi_in_order)] = None
+    mass: Number | None = None
+    com: _Vector | None = None
+    inertia_about_com: _Matrix | None = None
+    inertia_about_origin: _Matrix | None = None
+
+
+class _PoseTable(DocumentTable, defer_build=True):
+    position: Vector = Field(alias="translation")
+    quaternion: Quaternion
+
+
+_Pose: TypeAlias = Annotated[Pose, _read_as(_PoseTable, Pose.from_quaternion)]
+
+
+class _FramesTable(DocumentTable, defer_build=True):
+    name: str | None
+    flange: _Pose | None
+    tcp: _Pose | None
+
+
+class _VerdictTable(DocumentTable, defer_build=True):
+    usable: Usability
+    possible: StrictBool
+    optimal: StrictBool
+    explains_data: StrictBool
+    identifiable: tuple[str, ...]
+    reasons: tuple[str, ...]
+    needs: dict[str, StrictBool] = Field(default_factory=dict)
+
+
+def _require_finite(value: object) -> object:
+    """Return a value unchanged if JSON can hold it; NaN and infinity raise a `ValueError`."""
+    json.dumps(value, allow_nan=False, default=to_json_value)
+    return value
+
+
+_FINITE = AfterValidator(_require_finite)
+
+Frames: TypeAlias = Annotated[BodyFrame, _read_as(_FramesTable, BodyFrame)]
+Scores: TypeAlias = Annotated[tuple[Number | None, ...], Field(min_length=1)]
+JsonObject: TypeAlias = Annotated[Mapping[str, object], _FINITE]
+SavedFinding: TypeAlias = Annotated[Finding, _FINITE]
+SavedVerdict: TypeAlias = Annotated[Verdict, _read_as(_VerdictTable, Verdict)]
+SavedCertificate: TypeAlias = Annotated[object, _read_as(dict[str, Any], dict), _FINITE]
 
 _WRENCH_AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
 
@@ -48,8 +140,8 @@ class SavedBias:
     """
 
     sha256: str
-    wrench: Array
-    half_width: Array | None = None
+    wrench: Channels
+    half_width: Channels | None
 
     @property
     def six_axis_offset(self) -> Vec6:
@@ -78,9 +170,9 @@ class PrincipalAxis:
             in the plane of both.
     """
 
-    moment: float
-    direction: Vec3
-    half_angle: float | None
+    moment: Number
+    direction: _Vector
+    half_angle: Number | None
 
 
 class Bound(NamedTuple):
@@ -92,9 +184,9 @@ class Bound(NamedTuple):
             distance of the two bounds.
     """
 
-    low: float | None
-    high: float | None
-    gap: float
+    low: Number | None
+    high: Number | None
+    gap: Number
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -138,28 +230,30 @@ class SavedEstimate(EstimateViews):
 
     parameters: InertialParameters
     frame: str = "body"
-    frames: BodyFrame = field(default_factory=BodyFrame)
-    covariance: Array | None = None
-    calibration: Array | None = None
-    intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
+    frames: Frames = field(default_factory=BodyFrame)
+    covariance: Covariance | None = None
+    calibration: Covariance | None = None
+    intervals: Mapping[str, NumberPair | None] = field(default_factory=dict)
     interval_kind: str | None = None
-    degrees_of_freedom: Mapping[str, float | None] = field(default_factory=dict)
+    degrees_of_freedom: Mapping[str, Number | None] = field(default_factory=dict)
     certified_bounds: Mapping[str, Bound] = field(default_factory=dict)
-    variance_shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    variance_shares: Mapping[str, Mapping[str, Number]] = field(default_factory=dict)
     principal_axes: tuple[PrincipalAxis, ...] = ()
     decided_by: Mapping[str, str] = field(default_factory=dict)
-    prior_share: Mapping[str, float] = field(default_factory=dict)
+    prior_share: Mapping[str, Number] = field(default_factory=dict)
     default_body: str | None = None
     bias: tuple[SavedBias, ...] = ()
-    residual_rms: Array | None = None
-    samples: int | None = None
-    effective_samples: float | None = None
-    dropped_rows: int | None = None
-    certificate: object = field(default_factory=dict)
-    provenance: Mapping[str, object] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
-    r_squared: tuple[float | None, ...] | None = None
-    verdict: Verdict | None = None
+    residual_rms: Channels | None = None
+    samples: StrictInt | None = None
+    effective_samples: Number | None = None
+    dropped_rows: StrictInt | None = None
+    certificate: SavedCertificate = field(default_factory=dict)
+    provenance: JsonObject = field(default_factory=dict)
+    findings: tuple[SavedFinding, ...] = ()
+    r_squared: Scores | None = None
+    verdict: SavedVerdict | None = None
+
+    __pydantic_config__ = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     @property
     def repeatability(self) -> Array:
@@ -215,7 +309,7 @@ def estimate_text(estimate: SavedEstimate) -> str:
         "frame": estimate.frame,
         "frames": estimate.frames,
         **_body_numbers(body, estimate.decided_by),
-        **{key: getattr(estimate, key) for key in _FILE_FIELDS if key not in ("frame", "frames")},
+        **{key: getattr(estimate, key) for key in FILE_FIELDS},
     }
     to_json = partial(json.dumps, allow_nan=False, default=_to_plain)
     digest = contents_digest(to_json(document))
@@ -224,13 +318,13 @@ def estimate_text(estimate: SavedEstimate) -> str:
 
 def _body_numbers(body: InertialParameters, decided_by: Mapping[str, str]) -> dict[str, object]:
     """Return the keys of the body; null for undecided parameters and what depends on them."""
-    numbers: dict[str, object] = {key: getattr(body, key) for key in BODY_KEYS}
+    numbers: dict[str, object] = {key: getattr(body, key) for key in BodyKeys.model_fields}
     if "nothing" not in decided_by.values():
         return numbers
     known = [decided_by.get(name) != "nothing" for name in PHI]
     phi = zip(body.phi.tolist(), known, strict=True)
     missing = [] if all(known[:4]) else ["com"]
-    missing += [key for key in BODY_KEYS if key.startswith("inertia")]
+    missing += [key for key in BodyKeys.model_fields if key.startswith("inertia")]
     values = [value if is_known else None for value, is_known in phi]
     return numbers | dict.fromkeys(missing) | {"phi": values}
 
@@ -246,11 +340,11 @@ def contents_digest(text: str) -> str:
         text: of the file; `digest` may be missing.
 
     Raises:
-        ValueError: it is not valid JSON, or has numbers that are not finite.
+        ValueError: it is not valid JSON.
     """
     contents = json.loads(text, parse_int=_double_or_integer)
     contents.pop("digest", None)
-    plain = json.dumps(contents, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    plain = json.dumps(contents, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
@@ -289,5 +383,5 @@ def _stable_quaternion(rotation: Mat33) -> list[float]:
 _MAX_QUATERNION_ROUNDS = 10
 """Maximum number of rounds of writing and reading a quaternion."""
 
-_FILE_FIELDS = tuple(entry.name for entry in fields(SavedEstimate) if entry.name != "parameters")
+FILE_FIELDS = tuple(entry.name for entry in fields(SavedEstimate) if entry.name != "parameters")
 """Fields of `SavedEstimate` that are written to the file, in their order."""

@@ -3,56 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    Field,
-    PlainValidator,
-    StrictBool,
-    StrictInt,
-    StrictStr,
-    ValidationError,
-)
+from pydantic import TypeAdapter, ValidationError
 
-from identify.arrays import Array, seal
-from identify.documents import (
-    DocumentTable,
-    Number,
-    Quaternion,
-    Vector,
-    numbers_validator,
-    short_repr,
-    word_validator,
-)
+from identify.documents import short_repr
 from identify.errors import IdentifyError, MissingFile, ModelError, did_you_mean
 from identify.exchange.estimate_json import (
-    BODY_KEYS,
+    FILE_FIELDS,
     SCHEMA_VERSION,
-    Bound,
-    PrincipalAxis,
-    SavedBias,
+    BodyKeys,
     SavedEstimate,
     contents_digest,
 )
 from identify.files import require_file
-from identify.findings import Finding, Verdict, derive_verdict, sort_findings
-from identify.inertia import PHI, InertialParameters
+from identify.findings import Finding, derive_verdict, sort_findings
+from identify.inertia import InertialParameters
 from identify.inertia.matrices import (
     phi_from_inertia,
     rounding_error_about_com,
     symmetric_from_entries,
 )
-from identify.spatial import BodyFrame, Pose
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
+
+T = TypeVar("T")
 
 _MAX_FILE_BYTES = 50_000_000
 """Largest size of an estimate.json [bytes]."""
@@ -78,14 +58,13 @@ def read_estimate(path: Path | str) -> SavedEstimate:
     text, document = _read_json_object(path)
     try:
         own_layout = _written_by_this_toolkit(document)
-        values = dict(_validate_fields(document))
-        _require_equal_channels(values)
         _require_all_parameters(document)
         intact = not own_layout or document["digest"] == contents_digest(text)
         # In an edited file phi may contradict the other keys: only phi is read.
         body = read_body(document if intact else {"phi": document["phi"]})
-        given = {key: value for key, value in values.items() if value is not None}
-        saved = SavedEstimate(body, **given)
+        given = {key: document[key] for key in FILE_FIELDS if document.get(key) is not None}
+        saved = _validate(_ESTIMATE, {"parameters": body, **given})
+        _require_equal_channels(saved)
     except (IdentifyError, ValueError, RecursionError) as error:
         raise ModelError(f"{path}: {error}") from error
     return saved if intact else _mark_edited(saved)
@@ -161,7 +140,7 @@ def _written_by_this_toolkit(document: Mapping[str, object]) -> bool:
             f"{SCHEMA_VERSION}. A later one needs an update of the toolkit; leave schema_version "
             "out of a file of your own"
         )
-    known = ("schema_version", *BODY_KEYS, *_EstimateJson.model_fields, "digest")
+    known = ("schema_version", *BodyKeys.model_fields, *FILE_FIELDS, "digest")
     for key in document:
         if key not in known:
             raise ModelError(f"unknown key {short_repr(key)}{did_you_mean(key, known)}")
@@ -171,36 +150,34 @@ def _written_by_this_toolkit(document: Mapping[str, object]) -> bool:
     return True
 
 
-def _validate_fields(document: Mapping[str, object]) -> _EstimateJson:
-    """Validate all keys except those of the body; None for keys that are absent or null."""
-    values = {key: document[key] for key in _EstimateJson.model_fields if key in document}
+_BODY, _ESTIMATE = TypeAdapter(BodyKeys), TypeAdapter(SavedEstimate)
+
+
+def _validate(adapter: TypeAdapter[T], values: Mapping[str, object]) -> T:
+    """Return the values of a file in their type."""
     try:
-        return _EstimateJson.model_validate(values)
+        return adapter.validate_python(values)
     except ValidationError as error:
         problems = error.errors()[:_MAX_PROBLEMS]
         raise ModelError("; and ".join(map(_format_problem, problems))) from error
 
 
-def _require_equal_channels(values: Mapping[str, Any]) -> None:
+def _require_equal_channels(saved: SavedEstimate) -> None:
     """Reject a file whose sensor values differ in their number of channels.
 
     Logs have offsets of as many channels as the widest; residuals are of the channels of all logs.
     """
-    offsets: Sequence[SavedBias] = values["bias"] or ()
-    width = len(offsets[0].wrench) if offsets else 0
-    for number, offset in enumerate(offsets):
-        for key, numbers_of in (("wrench", offset.wrench), ("half_width", offset.half_width)):
-            if numbers_of is not None and len(numbers_of) != width:
+    width = len(saved.bias[0].wrench) if saved.bias else 0
+    expected = f"{width} numbers, as bias.0.wrench"
+    for number, offset in enumerate(saved.bias):
+        for key, values in (("wrench", offset.wrench), ("half_width", offset.half_width)):
+            if values is not None and len(values) != width:
                 raise ModelError(
-                    f"bias.{number}.{key}: expected a list of {width} numbers, as bias.0.wrench, "
-                    f"got {len(numbers_of)}"
+                    f"bias.{number}.{key}: expected a list of {expected}, got {len(values)}"
                 )
-    residuals, scores = values["residual_rms"], values["r_squared"]
+    residuals, scores = saved.residual_rms, saved.r_squared
     if residuals is not None and len(residuals) < width:
-        raise ModelError(
-            f"residual_rms: expected at least {width} numbers, one for each channel of "
-            f"bias.0.wrench, got {len(residuals)}"
-        )
+        raise ModelError(f"residual_rms: expected at least {expected}, got {len(residuals)}")
     if residuals is not None and scores is not None and len(scores) != len(residuals):
         raise ModelError(
             f"r_squared: expected a list of {len(residuals)} numbers, as residual_rms, got "
@@ -218,13 +195,13 @@ def _format_problem(detail: ErrorDetails) -> str:
     match detail["type"]:
         case "missing":
             return f"the key {place!r} is missing"
-        case "extra_forbidden":
+        case "extra_forbidden" | "unexpected_keyword_argument":
             return f"unknown key {short_repr(place)}"
         case "value_error":
             return f"{place}: {context['error']}"
-        case "model_type" | "dict_type":
+        case "model_type" | "dataclass_type" | "dict_type":
             return f"{place}: expected an object, got {got}"
-        case "tuple_type":
+        case "tuple_type" | "named_tuple_type":
             return f"{place}: expected a list, got {got}"
         case "too_short":
             return f"{place}: expected at least one value, got {context['actual_length']}"
@@ -251,133 +228,8 @@ def _mark_edited(saved: SavedEstimate) -> SavedEstimate:
     return replace(saved, findings=findings, verdict=verdict)
 
 
-def _array_type(*shape: int) -> PlainValidator:
-    """Return the type of an array field of a shape, for validation."""
-    check = numbers_validator(*shape)
-    return PlainValidator(lambda value: seal(check(value), "numbers", shape))
-
-
-def _require_channel_numbers(value: object) -> Array:
-    """Validate a list of one finite number for each channel of a sensor, at least one."""
-    count = max(len(value), 1) if isinstance(value, list | tuple) else 6
-    return seal(numbers_validator(count)(value), "numbers", (None,))
-
-
-def _construct(constructor: Callable[..., object]) -> AfterValidator:
-    """Return a validator that calls a constructor with the validated values by name."""
-    return AfterValidator(lambda checked: constructor(**dict(checked)))
-
-
-def _require_finite(value: object) -> object:
-    """Return a JSON object unchanged; reject NaN and infinity anywhere in it.
-
-    Raises:
-        ValueError: a number is not finite.
-    """
-    json.dumps(value, allow_nan=False)
-    return value
-
-
-_Channels: TypeAlias = Annotated[Array, PlainValidator(_require_channel_numbers)]
-_Covariance: TypeAlias = Annotated[Array, _array_type(10, 10)]
-_NumberPair: TypeAlias = Annotated[tuple[float, float], BeforeValidator(numbers_validator(2))]
-_Bound: TypeAlias = Annotated[
-    tuple[Number | None, Number | None, Number], AfterValidator(lambda ends: Bound(*ends))
-]
-_JsonObject: TypeAlias = Annotated[dict[StrictStr, object], AfterValidator(_require_finite)]
-
-
-class _PoseJson(DocumentTable):
-    translation: Vector
-    quaternion: Quaternion
-
-
-_PoseOrNone: TypeAlias = (
-    Annotated[
-        _PoseJson, AfterValidator(lambda X: Pose.from_quaternion(X.quaternion, X.translation))
-    ]
-    | None
-)
-
-
-class _FramesJson(DocumentTable):
-    name: StrictStr | None
-    flange: _PoseOrNone
-    tcp: _PoseOrNone
-
-
-class _BiasJson(DocumentTable):
-    sha256: StrictStr
-    wrench: _Channels
-    half_width: _Channels | None
-
-
-class _PrincipalAxisJson(DocumentTable):
-    moment: Number
-    direction: Annotated[Array, _array_type(3)]
-    half_angle: Number | None
-
-
-class _FindingJson(DocumentTable):
-    code: StrictStr
-    severity: StrictStr
-    text: StrictStr
-    remedy: StrictStr
-    evidence: _JsonObject
-    where: StrictStr
-
-
-class _VerdictJson(DocumentTable):
-    usable: Annotated[str, word_validator(("yes", "with care", "no"))]
-    possible: StrictBool
-    optimal: StrictBool
-    explains_data: StrictBool
-    identifiable: tuple[StrictStr, ...]
-    reasons: tuple[StrictStr, ...]
-    needs: dict[StrictStr, StrictBool] = Field(default_factory=dict)
-
-
-class _EstimateJson(BaseModel):
-    """Fields of `SavedEstimate`, in the order of the file; None for absent keys."""
-
-    frame: StrictStr | None = None
-    frames: Annotated[_FramesJson, _construct(BodyFrame)] | None = None
-    covariance: _Covariance | None = None
-    calibration: _Covariance | None = None
-    intervals: dict[StrictStr, _NumberPair | None] | None = None
-    interval_kind: StrictStr | None = None
-    degrees_of_freedom: dict[StrictStr, Number | None] | None = None
-    certified_bounds: dict[StrictStr, _Bound] | None = None
-    variance_shares: dict[StrictStr, dict[StrictStr, Number]] | None = None
-    principal_axes: tuple[Annotated[_PrincipalAxisJson, _construct(PrincipalAxis)], ...] | None = (
-        None
-    )
-    decided_by: dict[StrictStr, StrictStr] | None = None
-    prior_share: dict[StrictStr, Number] | None = None
-    default_body: StrictStr | None = None
-    bias: tuple[Annotated[_BiasJson, _construct(SavedBias)], ...] | None = None
-    residual_rms: _Channels | None = None
-    samples: StrictInt | None = None
-    effective_samples: Number | None = None
-    dropped_rows: StrictInt | None = None
-    certificate: _JsonObject | None = None
-    provenance: _JsonObject | None = None
-    findings: tuple[Annotated[_FindingJson, _construct(Finding)], ...] | None = None
-    r_squared: Annotated[tuple[Number | None, ...], Field(min_length=1)] | None = None
-    verdict: Annotated[_VerdictJson, _construct(Verdict)] | None = None
-
-
 _REDUNDANCY_TOLERANCE = 1e-6
 """Largest relative difference of redundant values: other programs write six digits or more."""
-
-_BODY_SHAPES = {
-    "phi": (10,),
-    "mass": (),
-    "com": (3,),
-    "inertia_about_com": (3, 3),
-    "inertia_about_origin": (3, 3),
-}
-"""Shape of the value of each key of the body."""
 
 
 def read_body(document: Mapping[str, object]) -> InertialParameters:
@@ -386,53 +238,31 @@ def read_body(document: Mapping[str, object]) -> InertialParameters:
     Raises:
         ModelError: no body, a value that is not a number, or values that contradict each other.
     """
-    if "phi" not in document:
-        return _body_from_com(document)
-    phi = document["phi"]
-    if isinstance(phi, Mapping):
-        missing = [name for name in PHI if name not in phi]
-        if missing:
-            raise ModelError(f"phi: no {missing[0]!r}; expected {list(PHI)}")
-        phi = [phi[name] for name in PHI]
-    body = InertialParameters(_body_value({"phi": phi}, "phi"))
-    _require_redundant_keys_agree(document, body)
-    return body
+    keys = _validate(_BODY, document)
+    if keys.phi is not None:
+        body = InertialParameters(keys.phi)
+        _require_redundant_keys_agree(keys, body)
+        return body
+    if keys.mass is None or keys.com is None:
+        raise ModelError(f"no body: neither phi nor {'mass' if keys.mass is None else 'com'}")
+    if keys.inertia_about_com is not None:
+        return InertialParameters.from_com(keys.mass, keys.com, keys.inertia_about_com)
+    if keys.inertia_about_origin is None:
+        raise ModelError("no body: neither phi nor inertia_about_com nor inertia_about_origin")
+    steiner = symmetric_from_entries(phi_from_inertia(keys.mass, keys.com, np.zeros((3, 3)))[4:])
+    return InertialParameters.from_com(keys.mass, keys.com, keys.inertia_about_origin - steiner)
 
 
-def _body_from_com(document: Mapping[str, object]) -> InertialParameters:
-    """Return the body from its mass, centre of mass and inertia; None if a key is missing."""
-    missing = [key for key in ("mass", "com") if key not in document]
-    if missing:
-        raise ModelError(f"no body: neither phi nor {missing[0]}")
-    mass, com = float(_body_value(document, "mass")), _body_value(document, "com")
-    if "inertia_about_com" in document:
-        return InertialParameters.from_com(mass, com, _body_value(document, "inertia_about_com"))
-    if "inertia_about_origin" in document:
-        inertia = _body_value(document, "inertia_about_origin")
-        steiner = symmetric_from_entries(phi_from_inertia(mass, com, np.zeros((3, 3)))[4:])
-        return InertialParameters.from_com(mass, com, inertia - steiner)
-    raise ModelError("no body: neither phi nor inertia_about_com nor inertia_about_origin")
-
-
-def _body_value(document: Mapping[str, object], key: str) -> Array:
-    """Parse the numbers of one of the body's keys in its shape; `true` and `"1"` are no numbers."""
-    try:
-        return seal(numbers_validator(*_BODY_SHAPES[key])(document[key]), key, _BODY_SHAPES[key])
-    except ValueError as error:
-        raise ModelError(f"{key}: {error}") from error
-
-
-def _require_redundant_keys_agree(document: Mapping[str, object], body: InertialParameters) -> None:
+def _require_redundant_keys_agree(keys: BodyKeys, body: InertialParameters) -> None:
     """Reject a file whose redundant keys of the body contradict `phi`.
 
     Raises:
         ModelError: names the key and both values.
     """
-    for key in list(_BODY_SHAPES)[1:]:
-        if document.get(key) is None or (body.mass == 0.0 and key in ("com", "inertia_about_com")):
+    for key, value in keys:
+        if value is None or (body.mass == 0.0 and key in ("com", "inertia_about_com")):
             continue
-        given = _body_value(document, key)
-        by_phi = np.asarray(getattr(body, key), dtype=np.float64)
+        given, by_phi = np.asarray(value), np.asarray(getattr(body, key))
         size, floor = float(max(np.abs(given).max(), np.abs(by_phi).max())), 0.0
         if key == "com":  # the centre of mass may be near zero: compare with the body's extent
             extent = np.sqrt(np.abs(np.trace(body.inertia_about_com) / body.mass))

@@ -55,7 +55,7 @@ def assert_pushed(out, schema, push=PUSH) -> None:
 
 def test_the_contact_forces_are_a_log_with_a_schema(cli, log, estimate, tmp_path):
     sha256 = read_log(*log).sha256
-    path, out = estimate(bias=(SavedBias(sha256, BIAS),)), tmp_path / "new" / "contact.csv"
+    path, out = estimate(bias=(SavedBias(sha256, BIAS, None),)), tmp_path / "new" / "contact.csv"
     words = ("compensate", log[0], "--schema", log[1], "--estimate", path)
     printed = cli.done(*words, "-o", out)
     assert "[1, -2, 3, 0.1, 0.05, -0.1] N, N m (the estimate's for this log).\n" in printed

@@ -60,7 +60,7 @@ def test_the_body_of_a_log_stays_near_it(cli, log, estimate, tmp_path):
 def test_the_bias_is_the_estimates_for_its_own_log(cli, log, estimate, tmp_path):
     sha256 = read_log(*log).sha256
     other = BIAS + 0.5
-    path = estimate(bias=(SavedBias("0" * 64, np.zeros(6)), SavedBias(sha256, other)))
+    path = estimate(bias=(SavedBias("0" * 64, np.zeros(6), None), SavedBias(sha256, other, None)))
     words = ("--schema", log[1], "--estimate", path, "-o", tmp_path / "out")
     printed = cli("replay", log[0], *words).out
     assert "[1.5, -1.5, 3.5, 0.6, 0.55, 0.4] N, N m (the estimate's for this log)" in printed

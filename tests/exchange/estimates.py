@@ -36,7 +36,7 @@ FULL = SavedEstimate(
     default_body="a ball",
     bias=(
         SavedBias("ab" * 32, np.arange(6) / 7.0, np.arange(6) / 13.0),
-        SavedBias("", np.zeros(6)),
+        SavedBias("", np.zeros(6), None),
     ),
     residual_rms=np.arange(6) / 11.0,
     samples=1000,

@@ -67,12 +67,12 @@ def test_free_body_wrench_of_pinocchio_is_subtracted(pinocchio, mounted):
 
 
 def test_offset_is_known_for_fitted_log_only():
-    one = SavedBias("a" * 64, BIAS)
+    one = SavedBias("a" * 64, BIAS, None)
     pose, rest = np.eye(4), np.zeros(6)
     compensator = identify.Compensator(SavedEstimate(BODY, bias=(one,)))
     weight = np.concatenate((-PHI[0] * GRAVITY, np.cross(PHI[1:4], -GRAVITY)))
     assert_close(compensator.update(pose, rest, rest, weight + BIAS), rest, 1e-14, scale=10.0)
-    several = SavedEstimate(BODY, bias=(one, SavedBias("b" * 64, BIAS + 1.0)))
+    several = SavedEstimate(BODY, bias=(one, SavedBias("b" * 64, BIAS + 1.0, None)))
     for estimate, has in ((several, "2, of several logs"), (ESTIMATE, "none")):
         with pytest.raises(ModelError, match=f"the estimate has {has}; give offset="):
             identify.Compensator(estimate)
@@ -102,7 +102,7 @@ def test_contact_wrench_is_in_axes_of_log(wrench, X_BS, extra):
 def test_the_offset_is_in_body_axes_and_comes_from_the_estimate_or_from_a_quiet_begin():
     free = record(Path.random(1), PHI, TIME, POSE, bias=BIAS)
     log = with_wrench(free, touched(TIME))
-    fitted = SavedEstimate(BODY, bias=(SavedBias(log.sha256, BIAS),))
+    fitted = SavedEstimate(BODY, bias=(SavedBias(log.sha256, BIAS, None),))
     known = compensate_log(log, fitted)
     assert known.origin == "the estimate's for this log"
     zeroed = compensate_log(log, ESTIMATE, zero_seconds=2.0)
