@@ -31,6 +31,7 @@ from identify.studies.estimators import ConsistentLeastSquares, KnownShape
 from identify.studies.metrics import central_inertia_error, inertia_error, interval_coverage
 from identify.studies.perturbations.noise import StarsNoise
 from identify.studies.study import Truth
+from identify.studies.study_log import StudyLog
 
 STEEL, ALUMINIUM, PLASTIC, WOOD = 7850.0, 2700.0, 1200.0, 650.0
 """Densities [kg/m³]."""
@@ -127,7 +128,7 @@ def scores_of(name: str, known: str, options: argparse.Namespace) -> Mapping[str
             for number in range(options.seeds):
                 noise = np.random.default_rng([options.seed, motion, number])
                 noisy = StarsNoise(level=level).apply(log, noise)
-                data = TrialData(noisy, shape=truth.shape)
+                data = TrialData(StudyLog.of(noisy), shape=truth.shape)
                 for way, estimator in PRIOR_OPTIONS.items():
                     try:
                         output = estimator.estimate(data)

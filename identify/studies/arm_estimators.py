@@ -11,7 +11,7 @@ from pydantic import StrictBool
 from identify.arms import ArmFit, TorqueScale, fit_arm, fit_payload, torque_errors
 from identify.arms.torque_scale import ASSUMED_SCALE_ERROR
 from identify.errors import ProblemError
-from identify.studies.arm_runs import ArmRuns
+from identify.robots import RobotModel
 from identify.studies.estimator import (
     Estimator,
     EstimatorOutput,
@@ -20,12 +20,13 @@ from identify.studies.estimator import (
     output_of,
 )
 from identify.studies.options import NotNegative, Positive
+from identify.studies.study_log import StudyLog
 
 
 @lru_cache(maxsize=4)
-def _fit(runs: ArmRuns, cutoff_hz: float | None) -> ArmFit:
+def _fit(log: StudyLog, robot: RobotModel, cutoff_hz: float | None) -> ArmFit:
     """Fit an arm; the estimators of its parameters have this fit in common."""
-    return fit_arm(runs.unloaded, runs.robot, cutoff_hz=cutoff_hz, interval="formula")
+    return fit_arm(log.unloaded, robot, cutoff_hz=cutoff_hz, interval="formula")
 
 
 def _scores(fit: ArmFit, fitted: float, parameters: Literal["consistent", "base"]) -> TorqueScores:
@@ -50,7 +51,7 @@ class ArmEstimator(Estimator):
 
     def fit(self, data: TrialData) -> ArmFit:
         """Return the fit of the arm to its log without a load."""
-        return _fit(data.arm, self.cutoff_hz or data.cutoff_hz)
+        return _fit(data.log, data.robot, self.cutoff_hz or data.cutoff_hz)
 
 
 class ArmOrdinaryLeastSquares(ArmEstimator):
@@ -118,19 +119,19 @@ class ArmPayload(ArmEstimator):
         Raises:
             ProblemError: the source of the log has no run with a load.
         """
-        runs = data.arm
-        if runs.loaded is None:
-            raise ProblemError(f"{runs.name}: the source has no log with a load (`loaded`)")
+        log, robot = data.log, data.robot
+        if not log.loaded:
+            raise ProblemError(f"{log.name}: the source has no log with a load (`loaded`)")
         fit = fit_payload(
-            runs.loaded,
-            () if self.arm else runs.unloaded,
-            robot=runs.robot,
-            frame=runs.frame,
+            log.loaded,
+            () if self.arm else log.unloaded,
+            robot=robot,
+            frame=log.frame,
             arm=self.fit(data).saved if self.arm else None,
             cutoff_hz=self.cutoff_hz or data.cutoff_hz,
             friction=self.friction,
             interval=self.interval,
-            scale=TorqueScale.known(self.torque_scale, len(runs.robot.joints)),
+            scale=TorqueScale.known(self.torque_scale, len(robot.joints)),
         )
         links = np.array([body.parameters.phi for body in fit.estimate.bodies[1:]])
         return output_of(fit.estimate, links=links, torques=TorqueScores(fit.errors.total))

@@ -1,30 +1,23 @@
-"""Sources of logs of robot arms: files, data sets of joint torques, and a simulator."""
+"""Sources of logs of robot arms: files, and a simulator."""
 
 from __future__ import annotations
 
 import runpy
-from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 from pydantic import Field
 
-from identify.catalog import DatasetLog
-from identify.catalog.dataset_files import find_dataset
-from identify.errors import LogError, MissingExtra
-from identify.exchange import read_parameters
+from identify.errors import LogError
 from identify.files import digest
-from identify.logs import load_schema, read_log
-from identify.logs.recording_fields import digest_of_files
-from identify.robots import read_robot
-from identify.studies.arm_runs import ArmRuns
+from identify.logs import load_schema
 from identify.studies.keys import join_digests
-from identify.studies.log_source import LogSource, require_existing, source_files, wrap_errors
+from identify.studies.log_source import PINOCCHIO, LogPaths, LogSource, require_package
 from identify.studies.options import Count, canonical_json, format_call
 from identify.studies.study import LogItem, Truth
+from identify.studies.study_log import StudyLog
 from identify.texts import plain_name
 
 
@@ -54,44 +47,21 @@ class ArmLogs(LogSource):
         return [self.item(folder, Path(self.loaded or self.unloaded).with_suffix("").as_posix())]
 
     def item(self, folder: Path, name: str) -> LogItem:
-        """Return the log for a study, with the digests of its files.
+        """Return the log of this name for a study."""
+        paths = self.paths(folder.resolve(), name)
+        return paths.item(load_schema(paths.schema).joints_schema)
 
-        Raises:
-            StudyError: a file does not exist, or the schema is not one.
-            MissingExtra: Pinocchio is not installed.
-        """
-        _require("pinocchio", "a robot from a URDF", "robots", "pin")
-        logs = [folder / log for log in (self.unloaded, self.loaded) if log is not None]
-        others = {"schema": self.schema_file, "robot": self.robot, "truth": self.truth}
-        paths = [require_existing(folder / path, key) for key, path in others.items() if path]
-        schema = wrap_errors(lambda: load_schema(paths[0]).joints_schema)
-        files = wrap_errors(lambda: [source_files(log, schema) for log in logs])
-        data = join_digests([digest_of_files(each) for each in files])
-        identity = join_digests([data, *map(digest, paths), self.frame])
-        load = partial(self.load, folder.resolve(), name)
-        return LogItem(plain_name(name), data, identity, load)
-
-    def load(self, folder: Path, name: str) -> tuple[ArmRuns, Truth | None]:
-        """Read the logs, the robot and the true load."""
-        schema = folder / self.schema_file
-        read = partial(read_log, schema=schema, sensor="joints")
-        unloaded = read(folder / self.unloaded)
-        loaded = None if self.loaded is None else read(folder / self.loaded)
-        robot = read_robot(folder / self.robot, unloaded.joint_axes.names, gravity=unloaded.gravity)
-        truth = None if self.truth is None else Truth(read_parameters(folder / self.truth).phi)
-        return ArmRuns(name, robot, self.frame, unloaded, loaded), truth
-
-
-def _require(package: str, feature: str, extra: str, distribution: str) -> None:
-    if find_spec(package) is None:
-        raise MissingExtra(feature, extra, distribution)
-
-
-def dataset_arm(log: DatasetLog) -> LogItem:
-    """Return the log of a data set of joint torques, with the URDF of the set."""
-    (model,) = find_dataset(log.dataset).of_role("model")
-    arm = ArmLogs(unloaded=".", schema=str(log.schema), robot=model.path)
-    return arm.item(log.path, log.name)
+    def paths(self, folder: Path, name: str) -> LogPaths:
+        """Return the files of the log, which are in the folder."""
+        return LogPaths(
+            name=name,
+            schema=folder / self.schema_file,
+            loaded=() if self.loaded is None else (folder / self.loaded,),
+            unloaded=(folder / self.unloaded,),
+            truth=None if self.truth is None else folder / self.truth,
+            robot=folder / self.robot,
+            frame=self.frame,
+        )
 
 
 SIMULATED_ARM_FILES = ArmLogs(
@@ -125,17 +95,17 @@ class SimulatedArms(LogSource):
         """Return one log for each seed.
 
         Raises:
-            StudyError: the simulator does not exist.
+            MissingFile: the simulator does not exist.
             MissingExtra: MuJoCo or Pinocchio is not installed.
         """
-        _require("mujoco", f"simulator = {self.simulator!r}", "mujoco", "mujoco")
-        _require("pinocchio", "a robot from a URDF", "robots", "pin")
-        path = require_existing((folder / self.simulator).resolve(), "simulator")
-        return [self._log(path, seed + number, number) for number in range(self.number)]
+        require_package("mujoco", f"simulator = {self.simulator!r}", "mujoco", "mujoco")
+        require_package(*PINOCCHIO)
+        path = (folder / self.simulator).resolve()
+        code = digest(path)
+        return [self._log(path, code, seed + number, number) for number in range(self.number)]
 
-    def _log(self, simulator: Path, seed: int, number: int) -> LogItem:
+    def _log(self, simulator: Path, code: str, seed: int, number: int) -> LogItem:
         name = plain_name(f"{format_call(self.kind, {'arm': self.arm})}/{number:03d}")
-        code = digest(simulator)
         identity = join_digests([code, canonical_json([self.arm, seed])])
         load = partial(_simulate_arm, simulator, code, self.arm, seed, name)
         return LogItem(name, identity, identity, load, {"log_arm": self.arm, "log_body": number})
@@ -143,7 +113,7 @@ class SimulatedArms(LogSource):
 
 def _simulate_arm(
     simulator: Path, code: str, arm: str, seed: int, name: str
-) -> tuple[ArmRuns, Truth | None]:
+) -> tuple[StudyLog, Truth | None]:
     """Simulate an arm in a folder of its own, and read its logs.
 
     Raises:
@@ -153,6 +123,4 @@ def _simulate_arm(
         raise LogError(f"{simulator}: the file changed after the study was read; run it again")
     with TemporaryDirectory() as folder:
         runpy.run_path(str(simulator))["write_arm"](arm, seed, Path(folder))
-        runs, truth = SIMULATED_ARM_FILES.load(Path(folder), name)
-    unloaded, loaded = (replace(log, sources=()) for log in runs.recordings)
-    return replace(runs, unloaded=unloaded, loaded=loaded), truth
+        return SIMULATED_ARM_FILES.paths(Path(folder), name).load()

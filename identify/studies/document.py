@@ -24,7 +24,7 @@ from typing import Annotated, TypeAlias, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from identify.documents import lookup, read_toml, validate
-from identify.errors import LogError, StudyError
+from identify.errors import LogError, SchemaError, StudyError
 from identify.studies.estimator import Estimator
 from identify.studies.estimators import ESTIMATORS, FunctionEstimator, is_function_kind
 from identify.studies.metrics import METRICS
@@ -117,10 +117,10 @@ def expand_table(
 
 @contextmanager
 def prefix_errors(where: str) -> Iterator[None]:
-    """Prefix the message of a `StudyError` with its position in the file."""
+    """Raise an error of a study, log or schema as a `StudyError` with its position in the file."""
     try:
         yield
-    except StudyError as error:
+    except (StudyError, LogError, SchemaError) as error:
         raise StudyError(f"{where}: {error}") from error
 
 

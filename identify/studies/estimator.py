@@ -15,9 +15,10 @@ from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia.shapes import Mesh, PointMasses
 from identify.logs import Recording
 from identify.regressors import Statistics, block_statistics
+from identify.robots import RobotModel
 from identify.signals import PreparedLog, prepare
-from identify.studies.arm_runs import ArmRuns, StudyLog
 from identify.studies.options import Options
+from identify.studies.study_log import StudyLog
 
 
 @dataclass(frozen=True)
@@ -44,25 +45,25 @@ class TrialData:
         Raises:
             ProblemError: the log is of the joints of an arm.
         """
-        if isinstance(self.log, ArmRuns):
+        if self.log.sensor != "wrench":
             raise ProblemError(
                 f"{self.log.name} is a log of an arm's joints, which this estimator does not take; "
                 "use arm_ols, arm_wls, arm_psd or payload"
             )
-        return self.log
+        return self.log.loaded[0]
 
     @property
-    def arm(self) -> ArmRuns:
-        """The perturbed logs of the joints of an arm.
+    def robot(self) -> RobotModel:
+        """Model of the arm whose joints the log is of.
 
         Raises:
             ProblemError: the log is of a body's motion and wrench.
         """
-        if not isinstance(self.log, ArmRuns):
+        if self.log.robot is None:
             raise ProblemError(
                 f"{self.log.name} is a log of a wrench, which this estimator of arms does not take"
             )
-        return self.log
+        return self.log.robot
 
     @cached_property
     def prepared(self) -> PreparedLog:

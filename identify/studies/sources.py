@@ -16,25 +16,16 @@ from identify.arrays import Vec3
 from identify.catalog import DatasetLog, dataset_logs
 from identify.catalog.dataset_files import find_dataset
 from identify.errors import StudyError, did_you_mean
-from identify.exchange import read_parameters
 from identify.files import digest
 from identify.inertia import InertialParameters
 from identify.inertia.shapes import PointMasses
 from identify.inertia.shapes.points import read_points
-from identify.logs import Recording, Schema, load_schema, read_log
-from identify.logs.recording_fields import digest_of_files
+from identify.logs import Schema, load_schema
 from identify.logs.synthetic import MAX_ROWS, random_motion, synthetic_recording
-from identify.signals import on_one_clock
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
-from identify.studies.arm_sources import ArmLogs, SimulatedArms, dataset_arm
+from identify.studies.arm_sources import ArmLogs, SimulatedArms
 from identify.studies.keys import derive_seed, join_digests
-from identify.studies.log_source import (
-    LogSource,
-    is_folder_log,
-    require_existing,
-    source_files,
-    wrap_errors,
-)
+from identify.studies.log_source import LogPaths, LogSource, is_folder_log
 from identify.studies.options import (
     Count,
     NotNegative,
@@ -43,7 +34,7 @@ from identify.studies.options import (
     format_call,
 )
 from identify.studies.study import LogItem, Truth
-from identify.texts import plain_name
+from identify.studies.study_log import StudyLog
 
 MAX_LOGS = 100_000
 """Maximum number of logs of a study: each is kept in memory, and more are probably a mistake."""
@@ -82,8 +73,8 @@ class LogFiles(LogSource):
         folders = [match for match in matches if match.is_dir()]
         if not files and not folders:
             raise StudyError(f"pattern = {self.pattern!r} matches no file under {top.resolve()}")
-        path = require_existing(folder / self.schema_file, "schema")
-        schema = wrap_errors(lambda: load_schema(path))
+        path = (folder / self.schema_file).resolve()
+        schema = load_schema(path)
         logs = folders if folders and is_folder_log(schema) else files
         if not logs:
             raise StudyError(
@@ -93,30 +84,18 @@ class LogFiles(LogSource):
         return [self._log(log, path, schema, folder) for log in logs]
 
     def _log(self, log: Path, schema_path: Path, schema: Schema, folder: Path) -> LogItem:
-        truth = None
         stem = log if log.is_dir() else log.with_suffix("")
-        if self.truth is not None:
-            truth = require_existing(folder / self.truth.replace("{name}", stem.name), "truth")
-        files = wrap_errors(lambda: source_files(log, schema))
-        data = digest_of_files(files)
         name = stem.relative_to(folder) if stem.is_relative_to(folder) else stem
-        others = [
-            digest(file) for file in (schema_path, truth, schema.robot_file) if file is not None
-        ]
-        return LogItem(
-            name=plain_name(name.as_posix()),
-            data_digest=data,
-            identity_digest=join_digests([data, *others]),
-            load=partial(
-                _load_log_files, log.resolve(), schema_path.resolve(), truth and truth.resolve()
-            ),
+        truth = None
+        if self.truth is not None:
+            truth = folder / self.truth.replace("{name}", stem.name)
+        paths = LogPaths(
+            name=name.as_posix(),
+            schema=schema_path,
+            loaded=(log.resolve(),),
+            truth=truth and truth.resolve(),
         )
-
-
-def _load_log_files(path: Path, schema: Path, truth: Path | None) -> tuple[Recording, Truth | None]:
-    """Load a log and its true body."""
-    recording = on_one_clock(read_log(path, schema, "wrench"))
-    return recording, None if truth is None else Truth(read_parameters(truth).phi)
+        return paths.item(schema)
 
 
 class NamedDataset(LogSource):
@@ -142,10 +121,17 @@ class NamedDataset(LogSource):
                 hint = did_you_mean(pattern, names)
                 raise StudyError(f"only: {self.name} has no log {pattern!r}{hint}")
         of_joints = find_dataset(self.name).kind == "joint torque"
-        item = dataset_arm if of_joints else _dataset_log
+        item = _dataset_arm if of_joints else _dataset_log
         return [
             item(log) for log in logs if any(fnmatchcase(log.name, pattern) for pattern in patterns)
         ]
+
+
+def _dataset_arm(log: DatasetLog) -> LogItem:
+    """Return the log of a data set of joint torques, with the URDF of the set."""
+    (model,) = find_dataset(log.dataset).of_role("model")
+    arm = ArmLogs(unloaded=".", schema=str(log.schema), robot=model.path)
+    return arm.item(log.path, log.name)
 
 
 def _dataset_log(log: DatasetLog) -> LogItem:
@@ -160,13 +146,15 @@ def _dataset_log(log: DatasetLog) -> LogItem:
     )
 
 
-def _load_dataset(log: DatasetLog) -> tuple[Recording, Truth | None]:
+def _load_dataset(log: DatasetLog) -> tuple[StudyLog, Truth | None]:
+    paths = LogPaths(name=f"{log.dataset}/{log.name}", schema=log.schema, loaded=(log.path,))
+    study_log, _ = paths.load([log.sha256])
     shape = None
     if log.points_file is not None:
         points, volumes = read_points(log.points_file)
         shape = PointMasses(points, np.ones(len(points)) if volumes is None else volumes)
     truth = None if log.truth is None else Truth(log.truth.phi, log.box_sides, shape)
-    return on_one_clock(read_log(log.path, log.schema, "wrench")), truth
+    return study_log, truth
 
 
 class Range(BaseModel):
@@ -249,7 +237,7 @@ class Synthetic(LogSource):
         )
 
 
-def _simulate(source: Synthetic, seed: int, number: int) -> tuple[Recording, Truth]:
+def _simulate(source: Synthetic, seed: int, number: int) -> tuple[StudyLog, Truth]:
     """Simulate a random body on a random motion; both depend only on seed and number."""
     generators = {
         purpose: np.random.default_rng(derive_seed("synthetic", purpose, seed, number))
@@ -270,7 +258,7 @@ def _simulate(source: Synthetic, seed: int, number: int) -> tuple[Recording, Tru
         rate_hz=source.rate_hz,
         include=source.include,
     )
-    return recording, Truth(body.phi, sides)
+    return StudyLog.of(recording), Truth(body.phi, sides)
 
 
 def _random_box(source: Synthetic, rng: np.random.Generator) -> tuple[InertialParameters, Vec3]:

@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict
 from identify.arrays import Phi, Vec3
 from identify.errors import StudyError, did_you_mean
 from identify.inertia.shapes import Mesh, PointMasses
-from identify.studies.arm_runs import StudyLog
 from identify.studies.estimator import Estimator
 from identify.studies.keys import code_fingerprint, fields_except, noise_seed, result_key
 from identify.studies.options import Scalar
 from identify.studies.perturbations.perturbation import PerturbationSequence
+from identify.studies.study_log import StudyLog
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,16 @@ from itertools import groupby
 
 import numpy as np
 
-from identify.errors import LogError, StudyError
+from identify.errors import StudyError
 from identify.regressors import Statistics, block_statistics, join_logs
 from identify.signals import prepare
-from identify.studies.arm_runs import StudyLog
 from identify.studies.estimator import EstimatorOutput, TrialData
 from identify.studies.executor import limit_blas_threads
 from identify.studies.keys import code_fingerprint
 from identify.studies.metrics import METRICS
 from identify.studies.rows import Row, current_time_text, failure_columns
 from identify.studies.study import LogItem, Trial, Truth
+from identify.studies.study_log import StudyLog
 
 BATCH_SECONDS = 0.25
 """Target duration of a batch of trials [s]: long compared with dispatch, but short enough that a
@@ -213,18 +213,12 @@ _LOG_CACHE: OrderedDict[str, tuple[StudyLog, Truth | None]] = OrderedDict()
 
 
 def _load_cached(log: LogItem) -> tuple[StudyLog, Truth | None]:
-    """Load a log, from memory if this process used it recently.
-
-    Raises:
-        LogError: the file changed after the study was read.
-    """
-    recording, truth = loaded = _LOG_CACHE.pop(log.identity_digest, None) or log.load()
-    if recording.sources and recording.sha256 != log.data_digest:
-        raise LogError(f"{log.name}: the file changed after the study was read; run it again")
+    """Load a log, from memory if this process used it recently."""
+    loaded = _LOG_CACHE.pop(log.identity_digest, None) or log.load()
     _LOG_CACHE[log.identity_digest] = loaded
     while len(_LOG_CACHE) > _MAX_CACHED_LOGS:
         _LOG_CACHE.popitem(last=False)
-    return recording, truth
+    return loaded
 
 
 def log_statistics(log: LogItem) -> Statistics:

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from identify.errors import LogError, MissingExtra, StudyError
-from identify.studies import arm_sources, open_results, parse_study, run_study
-from identify.studies.arm_runs import ArmRuns
+from identify.studies import log_source, open_results, parse_study, run_study
 from identify.studies.perturbations.joint_torques import TorqueGains
+from identify.studies.study_log import StudyLog
 from tests.close import assert_close
 
 ARM = Path(__file__).resolve().parents[2] / "datasets" / "arms" / "seven_axes"
@@ -33,14 +33,13 @@ def errors(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def runs(pinocchio) -> ArmRuns:
+def log(pinocchio) -> StudyLog:
     (item,) = arm_study("payload").logs
-    loaded, truth = item.load()
-    assert isinstance(loaded, ArmRuns)
-    assert truth is not None
+    log, truth = item.load()
+    assert log.sensor == "joints"
+    assert log.robot.joints == log.loaded[0].joint_axes.names
     assert truth.phi[0] == 2.0
-    assert loaded.sha256 == item.data_digest
-    return loaded
+    return log
 
 
 def test_arm_study_scores_links_and_load(pinocchio, tmp_path):
@@ -67,24 +66,32 @@ def test_estimators_of_other_logs_give_rows_with_the_reason(pinocchio, tmp_path)
     assert "no log with a load" in errors(tmp_path / "arm")["payload"]
 
 
-def test_gains_of_torques_are_equal_in_both_logs(runs):
-    perturbed = TorqueGains(joint=0.02).apply_to_arm(runs, np.random.default_rng(3))
-    gains = [
-        after.signals["effort"][-1] / before.signals["effort"][-1]
-        for before, after in zip(runs.recordings, perturbed.recordings, strict=True)
-    ]
+def test_gains_of_torques_are_equal_in_both_logs(log):
+    def gains_of(perturbation):
+        perturbed = perturbation.apply_to_log(log, np.random.SeedSequence(3))
+        before, after = (
+            np.array([each.signals["effort"][-1] for each in (*of.unloaded, *of.loaded)])
+            for of in (log, perturbed)
+        )
+        return after / before
+
+    gains = gains_of(TorqueGains(joint=0.02))
     assert_close(gains[0], gains[1])
     assert 0.005 < gains[0].std() < 0.05
-    common = TorqueGains(common=0.05).apply_to_arm(runs, np.random.default_rng(3)).unloaded
-    ratio = common.signals["effort"][-1] / runs.unloaded.signals["effort"][-1]
+    ratio, _ = gains_of(TorqueGains(common=0.05))
     assert abs(ratio[0] - 1.0) > 0.005
     assert np.ptp(ratio) < 1e-12
 
 
-def test_perturbations_of_a_wrench_do_not_take_an_arm(runs, pinocchio):
-    study = arm_study("payload", perturbations=[{"kind": "noise", "force": 0.1}])
-    with pytest.raises(LogError, match="noise is a perturbation of a wrench, not of an arm"):
-        study.perturbations[0].apply(runs, 1)
+def test_perturbation_of_another_sensor_names_both(log):
+    wrench = {"kind": "synthetic", "number": 1, "duration": 2.0}
+    perturbations = ["torque_gains", {"kind": "decimation", "every": 2}]
+    study = arm_study("payload", logs=wrench, perturbations=perturbations)
+    gains, decimation = study.perturbations
+    with pytest.raises(LogError, match="is a perturbation of a wrench sensor, not of the joints"):
+        decimation.apply(log, 1)
+    with pytest.raises(LogError, match="gains is a perturbation of the joints of an arm, not of a"):
+        gains.apply(study.logs[0].load()[0], 1)
 
 
 SIMULATOR = """
@@ -105,8 +112,7 @@ def test_simulator_gets_arm_and_seed(pinocchio, mujoco, tmp_path):
     assert first.identity_digest != second.identity_digest
     for log, still_below in ((first, 0.01), (second, 0.02)):
         simulated, truth = log.load()
-        assert isinstance(simulated, ArmRuns)
-        assert simulated.unloaded.joints.still_below[0] == still_below
+        assert simulated.unloaded[0].joints.still_below[0] == still_below
         assert truth is not None
     (tmp_path / "simulator.py").write_text("changed = True")
     with pytest.raises(LogError, match="changed after the study was read"):
@@ -115,7 +121,7 @@ def test_simulator_gets_arm_and_seed(pinocchio, mujoco, tmp_path):
 
 @pytest.mark.parametrize(("package", "extra"), [("mujoco", "mujoco"), ("pinocchio", "robots")])
 def test_missing_package_names_the_extra(package, extra, monkeypatch):
-    monkeypatch.setattr(arm_sources, "find_spec", lambda name: None if name == package else True)
+    monkeypatch.setattr(log_source, "find_spec", lambda name: None if name == package else True)
     logs = {"kind": "simulated_arm", "simulator": "../generate.py", "arm": "six_axes"}
     with pytest.raises(MissingExtra, match=rf"inertia-identify\[{extra}\]"):
         arm_study("payload", logs=logs)

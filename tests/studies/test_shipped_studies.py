@@ -80,9 +80,9 @@ def test_trial_matches_fit_without_small_faults():
     )
     (trial,) = study.trials()
     noisy = trial.noisy
-    recording = noisy.perturbation.apply(noisy.log.load()[0], noisy.noise_seed)
+    log = noisy.perturbation.apply(noisy.log.load()[0], noisy.noise_seed)
     (named,) = study.estimators
-    output = named.estimator.estimate(TrialData(recording))
-    estimate = fit(without_effects(recording)).estimate
+    output = named.estimator.estimate(TrialData(log))
+    estimate = fit(without_effects(log.loaded[0])).estimate
     np.testing.assert_array_equal(output.phi, estimate.parameters.phi)
     assert output.intervals == estimate.intervals

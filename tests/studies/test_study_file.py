@@ -128,8 +128,8 @@ def test_logs_in_files_are_found_beside_the_study_file(two_logs: Path) -> None:
     text = 'pattern = "run_*.csv"\nschema = "schema.toml"\ntruth = "truth.json"'
     study = load_study(study_file(two_logs, text))
     assert [log.name for log in study.logs] == ["run_0", "run_1"]
-    recording, truth = study.logs[1].load()
-    assert recording.sha256 == study.logs[1].data_digest
+    log, truth = study.logs[1].load()
+    assert log.loaded[0].sha256 == study.logs[1].data_digest
     assert truth is not None
     assert truth.phi[0] == 1.0
 
@@ -143,7 +143,7 @@ def test_logs_in_files_are_found_beside_the_study_file(two_logs: Path) -> None:
         ('pattern = ""\nschema = "schema.toml"', "pattern = '' names a folder; expected files"),
         (
             'pattern = "run_*.csv"\nschema = "scheme.toml"',
-            "schema: .*scheme.toml does not exist",
+            "scheme.toml: no such file",
         ),
         ('pattern = "run_*.csv"', "the key 'schema' is missing"),
         (
@@ -247,8 +247,8 @@ def test_a_data_set_of_the_catalog(two_logs: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sources, "dataset_logs", logs_of)
     study = quick(logs=[{"kind": "dataset", "name": "stars", "only": ["B*", "Rod"]}])
     assert [log.name for log in study.logs] == ["stars/Box", "stars/Rod"]
-    (recording, truth), (_, unknown) = (log.load() for log in study.logs)
-    assert recording.sha256 == study.logs[0].data_digest
+    (log, truth), (_, unknown) = (log.load() for log in study.logs)
+    assert log.loaded[0].sha256 == study.logs[0].data_digest
     np.testing.assert_array_equal(truth.sides, [0.12, 0.15, 0.2])
     assert (truth.phi[0], unknown) == (1.0, None)
     with pytest.raises(StudyError, match="stars has no log 'Bax'; did you mean 'Box'"):

@@ -12,6 +12,7 @@ from identify.studies.estimator import EstimatorOutput, TrialData
 from identify.studies.estimators import ESTIMATORS, ConsistentLeastSquares
 from identify.studies.metrics import METRICS
 from identify.studies.study import Truth
+from identify.studies.study_log import StudyLog
 from tests.close import assert_close
 
 TRUE = InertialParameters.from_com(0.6, (0.02, -0.03, 0.05), np.diag([9e-4, 7e-4, 5e-4]))
@@ -91,7 +92,7 @@ def data() -> TrialData:
         include="all",
         noise=Noise(force=0.02, torque=0.002),
     )
-    return TrialData(recording, TRUE.mass, shape=BOX)
+    return TrialData(StudyLog.of(recording), TRUE.mass, shape=BOX)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if kind not in OF_ARMS])
@@ -109,7 +110,7 @@ def test_given_parameters_are_excluded_from_coverage() -> None:
 
 
 def test_estimator_with_known_mass_needs_true_mass(data: TrialData) -> None:
-    unknown = TrialData(data.recording)
+    unknown = TrialData(data.log)
     with pytest.raises(ProblemError, match="has no mass"):
         ConsistentLeastSquares(mass="known").estimate(unknown)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
-from identify.arrays import Array, seal
-from identify.errors import LogError
 from identify.logs import Recording
-from identify.studies.arm_runs import ArmRuns
 from identify.studies.options import NotNegative
-from identify.studies.perturbations.perturbation import Perturbation
+from identify.studies.perturbations.perturbation import (
+    Perturbation,
+    require_signals,
+    with_signals,
+)
 
 
 class TorqueGains(Perturbation):
@@ -24,6 +24,7 @@ class TorqueGains(Perturbation):
     """
 
     kind: ClassVar[str] = "torque_gains"
+    sensor: ClassVar[str] = "joints"
 
     joint: NotNegative = 0.0
     common: NotNegative = 0.0
@@ -34,21 +35,13 @@ class TorqueGains(Perturbation):
         return self.joint > 0.0 or self.common > 0.0
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Raise `LogError`, since a log of a wrench has no joint torques."""
-        raise LogError(
-            f"{recording.name}: {self.kind} is a perturbation of an arm, not of a wrench"
-        )
+        """Multiply the torque of each joint by its gain.
 
-    def apply_to_arm(self, runs: ArmRuns, rng: np.random.Generator) -> ArmRuns:
-        """Multiply the torque of each joint by its gain."""
-        n = len(runs.robot.joints)
+        Raises:
+            LogError: the log has no torques on the clock of the positions.
+        """
+        require_signals(recording, ("effort",), self.kind)
+        effort = recording.signals["effort"]
+        n = effort.shape[1]
         gains = 1.0 + self.joint * rng.standard_normal(n) + self.common * rng.standard_normal()
-        unloaded, *loaded = (_with_gains(log, gains) for log in runs.recordings)
-        return replace(runs, unloaded=unloaded, loaded=loaded[0] if loaded else None)
-
-
-def _with_gains(log: Recording, gains: Array) -> Recording:
-    if "effort" not in log.signals:
-        raise LogError(f"{log.name}: torque_gains needs torques on the clock of the positions")
-    effort = seal(log.signals["effort"] * gains, "effort", (None, None))
-    return replace(log, signals={**log.signals, "effort": effort})
+        return with_signals(recording, {"effort": effort * gains})

@@ -5,18 +5,23 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from identify.arrays import Array, Flags, seal
 from identify.errors import LogError
 from identify.logs import Recording
-from identify.studies.arm_runs import ArmRuns, StudyLog
+from identify.sensors import SENSORS
 from identify.studies.options import Options, Scalar, canonical_json
+from identify.studies.study_log import StudyLog
 
 
 class Perturbation(Options):
     """Base class of the perturbations of a recording."""
+
+    sensor: ClassVar[str] = "wrench"
+    """Name of the sensor whose logs it perturbs, of `identify.sensors.SENSORS`."""
 
     @property
     def random(self) -> bool:
@@ -35,9 +40,20 @@ class Perturbation(Options):
             LogError: the log lacks what the perturbation needs.
         """
 
-    def apply_to_arm(self, runs: ArmRuns, rng: np.random.Generator) -> ArmRuns:
-        """Return perturbed logs of an arm's joints; arguments as of `apply`."""
-        raise LogError(f"{runs.name}: {self.kind} is a perturbation of a wrench, not of an arm")
+    def apply_to_log(self, log: StudyLog, seed: np.random.SeedSequence) -> StudyLog:
+        """Return the log with each of its recordings perturbed by the same random numbers.
+
+        The recordings are of one sensor, whose errors, such as gains, they have in common.
+
+        Raises:
+            LogError: the log is of another sensor, or lacks what the perturbation needs.
+        """
+        if log.sensor != self.sensor:
+            perturbed, got = SENSORS[self.sensor].title, SENSORS[log.sensor].title
+            raise LogError(
+                f"{log.name}: {self.kind} is a perturbation of {perturbed}, not of {got}"
+            )
+        return log.map(lambda recording: self.apply(recording, np.random.default_rng(seed)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +95,7 @@ class PerturbationSequence:
         """
         seeds = np.random.SeedSequence(seed).spawn(len(self.steps))
         for step, step_seed in zip(self.steps, seeds, strict=True):
-            rng = np.random.default_rng(step_seed)
-            log = step.apply_to_arm(log, rng) if isinstance(log, ArmRuns) else step.apply(log, rng)
+            log = step.apply_to_log(log, step_seed)
         return log
 
 
