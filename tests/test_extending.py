@@ -5,15 +5,23 @@ import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import identify
+from identify.errors import SchemaError
+from identify.logs import load_schema
+from identify.pipeline import check_logs, load_result
+from identify.pipeline.saved_result import result_bytes, result_texts
+from identify.reporting import report_html
 from identify.reporting.study import StudyRows
 from identify.reporting.study.accuracy import accuracy_figures
 from identify.reporting.study.rows import format_number
+from identify.sensors import register_sensor
 from identify.studies import document, metrics, open_results
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
@@ -114,6 +122,43 @@ def test_example_metric_runs(
     assert rows.plotted_metrics == ("com_distance",)
     (figure,) = accuracy_figures(rows)
     assert "CoM mm" in [axes.get_ylabel() for axes in figure.figure.axes]
+
+
+@pytest.mark.usefixtures("restored")
+def test_example_sensor_takes_the_path_of_every_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its logs are read, fitted, checked, saved and reported, and its bad input is named."""
+    monkeypatch.chdir(tmp_path)
+    module = run(EXAMPLES["A sensor"], monkeypatch)
+    result, log, schema = (module[name] for name in ("result", "log", "schema"))
+    for name, truth in (("Ixx", 0.14), ("hz", -0.35)):
+        low, high = result.estimate.intervals[name]
+        assert low - (high - low) < truth < high + (high - low)
+        assert result.estimate.decided_by[name] == "data"
+    assert result.estimate.decided_by["Izz"] == "default"
+    assert result.estimate.provenance["logs"][0]["schema"] == schema
+    assert log.sensor == "pendulum"
+    assert not check_logs(log).fit_error
+    saved = result_texts(result)
+    Path("estimate.json").write_text(saved["estimate.json"])
+    Path("result.npz").write_bytes(result_bytes(result))
+    loaded, _ = load_result(tmp_path)
+    written = datetime(2026, 3, 1, tzinfo=UTC)
+    assert report_html(loaded, written=written) == report_html(result, written=written)
+    with pytest.raises(SchemaError, match="unloaded does not apply to logs of a pendulum rig"):
+        identify.fit(log, unloaded=replace(log, sha256="other"))
+    with pytest.raises(SchemaError, match="bias, robot do not apply to logs of a pendulum rig"):
+        identify.fit(log, bias="none", robot="arm.urdf")
+    with pytest.raises(SchemaError, match=r"\[pendulum\].*'angel'; did you mean 'angle'"):
+        load_schema({**schema, "pendulum": {"angel": "a", "torque": "b"}})
+    with pytest.raises(SchemaError, match="there is another one of this name"):
+        register_sensor(replace(module["PENDULUM"], title="another rig"))
+
+
+def test_table_of_an_unknown_sensor_is_refused() -> None:
+    with pytest.raises(SchemaError, match="unknown key 'pendulum'"):
+        load_schema({"log": {"time": "t"}, "pendulum": {"angle": "a", "torque": "b"}})
 
 
 def test_registries_are_restored_after_an_example(monkeypatch: pytest.MonkeyPatch) -> None:

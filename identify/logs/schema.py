@@ -163,7 +163,8 @@ class Schema(DocumentTable):
     def as_written(self) -> dict[str, Any]:
         """Return the keys that are given as plain values, for the provenance."""
         tables = self.model_dump(mode="json", exclude_unset=True)
-        return {**tables, **tables.pop("own_tables", {})}
+        own_tables = tables.pop("own_tables", {})
+        return {**tables, **own_tables}
 
     def stream(self, group: SignalGroup) -> StreamTable | None:
         """Return the separate stream of a group of signals; None if in the log's own rows."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from identify.errors import LogError
+from identify.errors import LogError, SchemaError
 from identify.estimation import Estimate
 from identify.findings import sort_findings
 from identify.inertia import InertialParameters
@@ -81,6 +81,8 @@ def fit(
     headers = map(_header, (*loaded, *empty))
     sensor = common_sensor((header.name, header.sensor) for header in headers)
     settings.require_applicable(sensor)
+    if empty and "unloaded" not in sensor.options:
+        raise SchemaError(f"fit: unloaded does not apply to logs of {sensor.title}")
     result: Result = sensor.load("fit")(loaded, empty, settings, truth)
     return _complete(result, settings.needs, command)
 

@@ -120,14 +120,18 @@ class FitSettings(EstimatorSettings):
             if each.name not in sensor.options and getattr(self, each.name) != each.default
         ]
         if others:
-            names = [
-                each
-                for name in others
-                for each in (_given_options(self.joints) if name == "joints" else (name,))
+            default = JointSettings()
+            given = [
+                name
+                for name in _JOINT_OPTIONS
+                if getattr(self.joints, name) is not getattr(default, name)
             ]
+            names = _with_joint_options(others, given)
+            verb = "do" if len(names) > 1 else "does"
+            known = ", ".join(_with_joint_options(sensor.options, _JOINT_OPTIONS))
             raise SchemaError(
-                f"fit: {', '.join(names)} {'do' if len(names) > 1 else 'does'} not apply to logs "
-                f"of {sensor.title}; options that do: {', '.join(_option_names(sensor))}"
+                f"fit: {', '.join(names)} {verb} not apply to logs of {sensor.title}; options that "
+                f"do: {known}"
             )
 
     def record(self, sensor: Sensor) -> dict[str, object]:
@@ -144,14 +148,14 @@ class FitSettings(EstimatorSettings):
         return record
 
 
-def _given_options(options: JointSettings) -> list[str]:
-    return [each.name for each in fields(options) if getattr(options, each.name) != each.default]
+_JOINT_OPTIONS = tuple(each.name for each in fields(JointSettings))
+"""Options of `fit` that are in `FitSettings.joints`."""
 
 
-def _option_names(sensor: Sensor) -> list[str]:
-    """Return the options of `fit` that apply to logs of a sensor."""
-    joints = [each.name for each in fields(JointSettings)]
-    return [each for name in sensor.options for each in (joints if name == "joints" else (name,))]
+def _with_joint_options(names: Sequence[str], joint_options: Sequence[str]) -> list[str]:
+    """Return names of settings as options of `fit`, which has those of joints one by one."""
+    options = [name for name in names if name != "joints"]
+    return [*options, *joint_options] if "joints" in names else options
 
 
 _NAMED_PRIORS: Mapping[str, Prior] = {"ball": BALL, "none": NoPrior()}
@@ -216,7 +220,5 @@ def merge_settings(settings: object, options: FitOptions) -> FitSettings:
     if isinstance(prior := given.get("prior"), str):
         given["prior"] = lookup(_NAMED_PRIORS, prior, "prior by name")
     settings = settings or FitSettings()
-    joints = {
-        each.name: given.pop(each.name) for each in fields(JointSettings) if each.name in given
-    }
+    joints = {name: given.pop(name) for name in _JOINT_OPTIONS if name in given}
     return replace(settings, joints=replace(settings.joints, **joints), **given)

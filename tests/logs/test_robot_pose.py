@@ -312,7 +312,9 @@ def test_log_of_a_study_depends_on_the_robot(folder):
 
 def test_fits_of_a_folder_depend_on_the_robot(folder):
     schema = load_schema(folder / "schema.toml")
-    batch = BatchFitSettings(schema, FitSettings(), None, folder, report=False, invocation="")
+    batch = BatchFitSettings(
+        schema, "wrench", FitSettings(), None, folder, report=False, invocation=""
+    )
     before = batch.key()
     assert batch.key() == before
     (folder / "models" / "arm.urdf").write_text(wrist_text() + "\n")

@@ -11,7 +11,7 @@ from scripts import write_reports
 
 SHOW_NO_NUMBERS = {
     *("arrays", "catalog", "documents", "errors", "files", "findings", "lazy"),
-    *("commands", "serialisation", "reporting", "texts"),
+    *("commands", "sensors", "serialisation", "reporting", "texts"),
 }
 """Of `identify`: what holds, reads and shows numbers that others make."""
 
