@@ -58,7 +58,9 @@ def tool_logs(request, tmp_path_factory) -> Path:
     """Folder of the data sets "stars" and "tx40", of made logs, and the real where at hand."""
     if request.param != "made":
         return request.getfixturevalue("shared_data")
-    folder = write_tool_logs(tmp_path_factory.mktemp("made", numbered=False))
+    folder = tmp_path_factory.mktemp("tools") / "made"  # made again where others came between
+    folder.mkdir()
+    write_tool_logs(folder)
     write_tx40(folder / "tx40")
     return folder
 

@@ -24,8 +24,8 @@ from identify.estimation.intervals import (
     interval_jacobian,
     principal_uncertainty,
 )
-from identify.findings import Finding
-from identify.inertia import InertialParameters
+from identify.findings import UNIDENTIFIED_SOURCES, Finding
+from identify.inertia import PHI, InertialParameters
 from identify.relevance import (
     GOOD_ARM_PRECISION,
     GOOD_PRECISION,
@@ -248,8 +248,9 @@ def precision_findings(
         return
     for body in estimate.bodies:
         mass, com = repeatability(body)
-        if not np.isfinite(mass + com):  # a default body stands in, which another finding says
-            continue
+        sources = {body.decided_by[name] for name in PHI[:4]}
+        if not np.isfinite(mass + com) and sources & UNIDENTIFIED_SOURCES:
+            continue  # a default body stands in, as another finding says
         shares = mass / body.mass, com
         worst = max(
             share / good for share, good in zip(shares, limits.usable_half_widths, strict=True)

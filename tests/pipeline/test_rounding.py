@@ -13,7 +13,7 @@ from identify.inertia import PHI, InertialParameters
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.recording import recording_rows
 from identify.logs.synthetic import random_motion
-from identify.pipeline import fitting
+from identify.pipeline import wrench_fit
 from tests.recordings import still_poses, without_effects
 
 BODY = InertialParameters.from_com(2.0, [0.03, -0.02, 0.08], np.diag([8e-3, 9e-3, 5e-3]))
@@ -54,7 +54,7 @@ def test_intervals_cover_where_steps_are_five_times_the_noise(monkeypatch):
     off = np.array([errors(each) for each in found])
     assert off.max() < 1.7
     assert np.mean(off < 1.0) > 0.9
-    monkeypatch.setattr(fitting.ScannedLog, "may_be_rounded", property(lambda log: False))
+    monkeypatch.setattr(wrench_fit.ScannedLog, "may_be_rounded", property(lambda log: False))
     as_read = [identify.fit(log) for log in logs]
     before = np.array([errors(each) for each in as_read])
     assert np.mean(off**2) < 0.6 * np.mean(before**2)
