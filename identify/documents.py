@@ -295,7 +295,8 @@ def _suggest_key(key: str, table_model: type[BaseModel], file_model: type[BaseMo
 
 def _key_names(model: type[BaseModel]) -> list[str]:
     """Return the names of a model's keys as users write them."""
-    return [field.alias or name for name, field in model.model_fields.items()]
+    fields = model.model_fields.items()
+    return [field.alias or name for name, field in fields if not field.exclude]
 
 
 def _iterate_tables(

@@ -30,7 +30,7 @@ class Sensor:
         fit: function `(loaded, unloaded, settings, truth)` from logs to a `Result`.
         sections: function from a `Result` to the functions that make the sections of its report.
         explained: function from a `Result` to a sentence on whether it explains the data, with its
-            held-out errors; None for a plain yes or no.
+            held-out errors; None if that is not tested.
         scale: name of its scale, an error that all its logs share.
         options: options of `identify.fit` that apply to its logs.
         table: model of its table in the schema (`identify.documents.DocumentTable`), whose property
@@ -86,14 +86,34 @@ SENSORS: dict[str, Sensor] = {
 """All sensors by name."""
 
 
+_BUILT_IN = frozenset(SENSORS)
+
+
 def register_sensor(sensor: Sensor) -> None:
-    """Add a sensor; schemas may then have its table, and `identify.fit` takes its logs.
+    """Add a sensor, or replace an earlier one; schemas may then have its table.
 
     Raises:
-        SchemaError: there is another sensor of this name.
+        SchemaError: the toolkit has a sensor of this name.
     """
-    if SENSORS.setdefault(sensor.name, sensor) != sensor:
-        raise SchemaError(f"sensor {sensor.name!r}: there is another one of this name")
+    if sensor.name in _BUILT_IN:
+        raise SchemaError(
+            f"sensor {sensor.name!r}: the toolkit has one of this name; choose another"
+        )
+    SENSORS[sensor.name] = sensor
+
+
+def sensor_named(name: str) -> Sensor:
+    """Return a sensor by its name.
+
+    Raises:
+        SchemaError: there is none.
+    """
+    if name not in SENSORS:
+        raise SchemaError(
+            f"sensor {name!r} is not registered: first import the module that calls "
+            "identify.sensors.register_sensor for it"
+        )
+    return SENSORS[name]
 
 
 def common_sensor(names: Iterable[tuple[str, str]]) -> Sensor:
@@ -110,4 +130,4 @@ def common_sensor(names: Iterable[tuple[str, str]]) -> Sensor:
         listed = " and ".join(f"{log} is of {SENSORS[name].title}" for name, log in logs.items())
         raise LogError(f"{listed}: fit the logs of each sensor by themselves")
     (name,) = logs
-    return SENSORS[name]
+    return sensor_named(name)

@@ -21,13 +21,13 @@ from identify.reporting import report_html
 from identify.reporting.study import StudyRows
 from identify.reporting.study.accuracy import accuracy_figures
 from identify.reporting.study.rows import format_number
-from identify.sensors import register_sensor
+from identify.sensors import SENSORS, register_sensor
 from identify.studies import document, metrics, open_results
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ +(?P<title>.+)$", re.MULTILINE)
-LONGEST = 90
+LONGEST = 95
 """Lines that an example may have."""
 
 
@@ -152,8 +152,15 @@ def test_example_sensor_takes_the_path_of_every_log(
         identify.fit(log, bias="none", robot="arm.urdf")
     with pytest.raises(SchemaError, match=r"\[pendulum\].*'angel'; did you mean 'angle'"):
         load_schema({**schema, "pendulum": {"angel": "a", "torque": "b"}})
-    with pytest.raises(SchemaError, match="there is another one of this name"):
-        register_sensor(replace(module["PENDULUM"], title="another rig"))
+    register_sensor(replace(module["PENDULUM"], title="another rig"))  # of the cell run again
+    assert result.sensor.title == "another rig"
+    with pytest.raises(SchemaError, match="the toolkit has one of this name"):
+        register_sensor(replace(module["PENDULUM"], name="wrench"))
+    with pytest.raises(SchemaError, match="unknown key 'own_tables'"):
+        load_schema({"log": {"time": "t"}, "own_tables": {"pendulum": {}}})
+    del SENSORS["pendulum"]
+    with pytest.raises(SchemaError, match="sensor 'pendulum' is not registered: first import"):
+        report_html(loaded)
 
 
 def test_table_of_an_unknown_sensor_is_refused() -> None:

@@ -133,6 +133,11 @@ def _written_by_this_toolkit(document: Mapping[str, object]) -> bool:
                 f"{SCHEMA_VERSION}: the file was changed after it was written"
             )
         return False
+    if "arm" in document:
+        raise ModelError(
+            "is the arm.json of a fit of an arm, which is no body: identify fit-arm --export "
+            "writes its links to the URDF"
+        )
     version = document["schema_version"]
     if type(version) is not int or version != SCHEMA_VERSION:
         raise ModelError(

@@ -60,12 +60,16 @@ class Schema(DocumentTable):
     wrench: WrenchTable = NO_WRENCH
     joints: JointsTable | None = None
     effects: EffectsTable = EffectsTable()
-    own_tables: dict[str, Any] = Field(default_factory=dict)
+    own_tables: dict[str, Any] = Field(default_factory=dict, exclude=True)
     """Tables of sensors that were registered (`identify.sensors.register_sensor`), by name."""
 
     @model_validator(mode="before")
     @classmethod
     def _collect_own_tables(cls, given: Any) -> Any:
+        if not all(
+            isinstance(each, DocumentTable) for each in given.get("own_tables", {}).values()
+        ):
+            raise ValueError("unknown key 'own_tables'")
         names = [name for name in given if name not in cls.model_fields and name in SENSORS]
         if not names:
             return given
@@ -163,7 +167,10 @@ class Schema(DocumentTable):
     def as_written(self) -> dict[str, Any]:
         """Return the keys that are given as plain values, for the provenance."""
         tables = self.model_dump(mode="json", exclude_unset=True)
-        own_tables = tables.pop("own_tables", {})
+        own_tables = {
+            name: table.model_dump(mode="json", exclude_unset=True)
+            for name, table in self.own_tables.items()
+        }
         return {**tables, **own_tables}
 
     def stream(self, group: SignalGroup) -> StreamTable | None:

@@ -194,7 +194,12 @@ def compensate_log(
 
 
 def _require_single_offset(estimate: SavedEstimate) -> Vec6:
-    """Raise unless the estimate has exactly one sensor offset."""
+    """Raise unless the estimate has exactly one offset of a wrench sensor."""
+    if "robot" in estimate.provenance:
+        raise ModelError(
+            "compensator: the estimate is of the torques of an arm's joints, and has no offset of "
+            "a wrench sensor; give offset=[fx, fy, fz, tx, ty, tz] at Bo in B, six zeros for none"
+        )
     offsets = np.unique([entry.six_axis_offset for entry in estimate.bias], axis=0)
     if len(offsets) != 1:
         count = f"{len(offsets)}, of several logs" if len(offsets) else "none"

@@ -157,13 +157,12 @@ def _fit(
             scale=scale,
             held_out=options.held_out,
         )
-    arm = options.arm
     return fit_payload(
         loaded,
         unloaded,
         robot=robot,
         frame=options.frame,
-        arm=arm if isinstance(arm, SavedArm | None) else read_arm(arm),
+        arm=_earlier_fit(options.arm),
         cutoff_hz=settings.cutoff_hz,
         friction=options.friction or "own",
         interval=settings.interval,
@@ -171,6 +170,24 @@ def _fit(
         known_load=options.known_load,
         terms=(*settings.terms, *(() if settings.mass is None else (KnownMass(settings.mass),))),
     )
+
+
+def _earlier_fit(arm: object) -> SavedArm | None:
+    """Return an earlier fit of the arm from its result, what is saved of it, or its file.
+
+    Raises:
+        SchemaError: it is something else.
+    """
+    if isinstance(arm, Result):
+        return saved_arm(arm)
+    if isinstance(arm, SavedArm | None):
+        return arm
+    if not isinstance(arm, str | Path):
+        raise SchemaError(
+            "arm: expected the result of a fit of the arm or its arm.json, got "
+            f"{type(arm).__name__}"
+        )
+    return read_arm(arm)
 
 
 def _torque_scale(options: JointSettings, robot: RobotModel) -> TorqueScale | None:

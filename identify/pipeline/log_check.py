@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 from identify.errors import ProblemError, SolveError
 from identify.findings import Finding, Verdict, derive_verdict, sort_findings
 from identify.logs import LogFile, Recording
 from identify.pipeline.fitting import fit
 from identify.pipeline.result import Result
-from identify.pipeline.settings import FitSettings
+from identify.pipeline.settings import FitOptions, FitSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +49,22 @@ def check_logs(
     settings: FitSettings | None = None,
     *,
     unloaded: Recording | LogFile | Sequence[Recording | LogFile] = (),
+    **options: Unpack[FitOptions],
 ) -> LogCheck:
-    """Check logs of one body, and their schema, for all known faults.
+    """Check logs of one body or one arm, and their schema, for all known faults.
 
     Args:
         recordings: the logs, read or opened.
         settings: of the fit.
-        unloaded: logs of the carrier alone.
+        unloaded: logs of the carrier alone, or of the arm without the load.
+        options: of the fit, as those of `fit`, such as `robot` and `frame` for logs of joints.
 
     Raises:
         LogError: a log cannot be used as it is.
         SchemaError: a choice is invalid.
     """
     try:
-        result = fit(recordings, settings, unloaded=unloaded, check=True)
+        result = fit(recordings, settings, unloaded=unloaded, **{**options, "check": True})
     except (ProblemError, SolveError) as error:
         cause = getattr(error, "finding", None)
         findings = (cause,) if isinstance(cause, Finding) else ()

@@ -14,7 +14,7 @@ from identify.findings import Finding, Verdict, sort_findings
 from identify.pipeline.settings import FitSettings
 from identify.pipeline.small_fault_findings import SMALL_FAULT_UNITS
 from identify.regressors import LogSummary, Statistics
-from identify.sensors import SENSORS, Sensor
+from identify.sensors import Sensor, sensor_named
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 from identify.validation import Validation
 
@@ -179,7 +179,7 @@ class Result:
     @property
     def sensor(self) -> Sensor:
         """Sensor of the logs."""
-        return SENSORS[self.logs[0].recording.sensor]
+        return sensor_named(self.logs[0].recording.sensor)
 
     @property
     def wrench_logs(self) -> tuple[LogSummary, ...]:
@@ -202,11 +202,19 @@ class Result:
     def __repr__(self) -> str:
         logs = ", ".join(map(_describe_log, self.logs))
         bodies = ", ".join(map(repr, self.estimate.bodies))
+        if self.arm is not None and not self.body_fitted:
+            error = f"{100.0 * self.arm.errors.total:.2g} % of the torques remain"
+            bodies = f"links {', '.join(self.arm.robot.links)}; {error}"
         return f"Result({bodies}, logs=[{logs}], usable={self.verdict.usable!r})"
 
     def __str__(self) -> str:
         """Return the line of `repr`, and the parameters of each body with their intervals."""
-        return "\n".join((repr(self), *map(str, self.estimate.bodies)))
+        titled = [str(body) for body in self.estimate.bodies]
+        if self.arm is not None and not self.body_fitted:
+            titled = [
+                f"{name}: {text}" for name, text in zip(self.arm.robot.links, titled, strict=True)
+            ]
+        return "\n".join((repr(self), *titled))
 
     @property
     def carrier(self) -> Result | None:

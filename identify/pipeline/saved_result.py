@@ -131,6 +131,8 @@ def load_result(folder: Path | str) -> tuple[Result, InertialParameters | None]:
     require_file(path)
     if path.stat().st_size > _MAX_FILE_BYTES:
         raise ResultFileError(f"{path}: exceeds the limit of {_MAX_FILE_BYTES // 1_000_000} MB")
+    if not zipfile.is_zipfile(path):
+        raise _damaged_file_error(path, "it is no npz file")
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

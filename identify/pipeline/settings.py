@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from identify.arms import SavedArm, TorqueScale
     from identify.arms.model import Friction
     from identify.logs import Recording
+    from identify.pipeline.result import Result
     from identify.robots import RobotModel
 
 
@@ -35,29 +36,36 @@ class JointSettings:
     Attributes:
         robot: model of the arm, or its URDF.
         frame: frame of the URDF that the load is fixed to; without one, the arm itself is fitted.
-        arm: earlier fit of the arm, or its arm.json, in place of logs without the load or with
-            them.
+        arm: earlier fit of the arm (its `Result`, or what `saved_arm` and `read_arm` return), or
+            its arm.json, in place of logs without the load or with them.
         friction: whether each log has friction of its own, or all logs share it; if not given,
             "own" with a load and "shared" without.
         torque_scale: gains of the torques, or their relative standard errors, of all joints or of
             each; 2 % each if not given.
         known_load: mass of this load [kg], from which the scale of the torques is taken.
         held_out: other logs of the arm that score a fit of the arm.
+
+    Raises:
+        SchemaError: a choice is invalid.
     """
 
     robot: RobotModel | Path | str | None = None
     frame: str | None = None
-    arm: SavedArm | Path | str | None = None
+    arm: Result | SavedArm | Path | str | None = None
     friction: Friction | None = None
     torque_scale: TorqueScale | Sequence[float] | float | None = None
     known_load: float | None = None
     held_out: Sequence[Recording] = ()
 
+    def __post_init__(self) -> None:
+        if self.friction not in (None, "own", "shared"):
+            raise SchemaError(f'friction: expected "own" or "shared", got {self.friction!r}')
+
     def record(self) -> dict[str, object]:
         """Return the options as plain values, for the provenance."""
-        arm = self.arm if isinstance(self.arm, str | Path | None) else self.arm.report.get("model")
+        arm = self.arm
         return {
-            "arm": None if arm is None else Path(arm).name,
+            "arm": Path(arm).name if isinstance(arm, str | Path) else None,
             "friction": self.friction or ("own" if self.frame else "shared"),
             "known_load": self.known_load,
         }
@@ -178,7 +186,7 @@ class FitOptions(TypedDict, total=False):
     bounds: bool | None
     robot: RobotModel | Path | str | None
     frame: str | None
-    arm: SavedArm | Path | str | None
+    arm: Result | SavedArm | Path | str | None
     friction: Friction | None
     torque_scale: TorqueScale | Sequence[float] | float | None
     known_load: float | None

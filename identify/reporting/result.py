@@ -96,7 +96,8 @@ def _identifiability_text(result: Result) -> str:
 
 def data_explained(result: Result) -> str:
     """Describe whether the residual of a fit is noise, with the held-out errors of its sensor."""
-    return (result.sensor.load("explained") or residual_answer)(result)
+    explained = result.sensor.load("explained")
+    return "not tested" if explained is None else explained(result)
 
 
 def residual_answer(result: Result) -> str:

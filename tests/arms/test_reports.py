@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import identify
-from identify.errors import LogError, ProblemError, SchemaError
+from identify.errors import LogError, ModelError, ProblemError, SchemaError
 from identify.findings import Finding
 from identify.logs import synthetic_recording
 from identify.logs.recording_parts import DroppedRows
-from identify.pipeline import JointSettings, check_logs, load_result, saved_arm
+from identify.pipeline import check_logs, load_result, saved_arm
 from identify.pipeline.misread_logs import MisreadLog
 from identify.pipeline.saved_result import result_bytes, result_digest, result_texts
 from identify.reporting import report_html
@@ -107,7 +107,8 @@ def test_negative_mass_is_explained_by_the_fault_of_the_logs_alone(robot, logs):
     check = check_logs(
         reversed_efforts[0],
         unloaded=reversed_efforts[1],
-        settings=identify.FitSettings(joints=JointSettings(robot=robot, frame="tool")),
+        robot=robot,
+        frame="tool",
     )
     assert not check.passed
     assert [finding.code for finding in check.findings] == ["effort_sign"]
@@ -180,6 +181,22 @@ def test_options_of_another_sensor_or_without_a_load_are_named(robot, logs):
         identify.fit(logs[0], held_out=[logs[1]], **load)
     with pytest.raises(ProblemError, match=r"plot.wrench shows logs of a wrench"):
         identify.plot.wrench(identify.fit(logs[0], interval="formula", **load))
+
+
+def test_arm_is_that_of_an_earlier_result(robot, logs, arm):
+    loads = [
+        identify.fit(logs[0], robot=robot, frame="tool", arm=each, interval="formula")
+        for each in (arm, saved_arm(arm))
+    ]
+    assert_close(loads[0].estimate.parameters.phi, loads[1].estimate.parameters.phi)
+    with pytest.raises(SchemaError, match=r"expected the result of a fit of the arm .* got dict"):
+        identify.fit(logs[0], robot=robot, frame="tool", arm={})
+    with pytest.raises(SchemaError, match='friction: expected "own" or "shared", got \'sharde\''):
+        identify.fit(logs[0], robot=robot, friction="sharde")
+    with pytest.raises(ModelError, match="no offset of a wrench sensor; give offset="):
+        identify.Compensator(loads[0].estimate)
+    assert repr(arm).startswith("Result(links link_0, link_1, link_2; ")
+    assert "\nlink_1: " in str(arm).replace("\n\n", "\n")
 
 
 def test_logs_of_two_sensors_are_named(robot, logs):
