@@ -22,10 +22,9 @@ from identify.sensors import Sensor
 from identify.signals import Interpretation
 
 if TYPE_CHECKING:
-    from identify.arms import SavedArm, TorqueScale
+    from identify.arms import TorqueScale
     from identify.arms.model import Friction
     from identify.logs import Recording
-    from identify.pipeline.result import Result
     from identify.robots import RobotModel
 
 
@@ -51,7 +50,7 @@ class JointSettings:
 
     robot: RobotModel | Path | str | None = None
     frame: str | None = None
-    arm: Result | SavedArm | Path | str | None = None
+    arm: object = None
     friction: Friction | None = None
     torque_scale: TorqueScale | Sequence[float] | float | None = None
     known_load: float | None = None
@@ -186,7 +185,7 @@ class FitOptions(TypedDict, total=False):
     bounds: bool | None
     robot: RobotModel | Path | str | None
     frame: str | None
-    arm: Result | SavedArm | Path | str | None
+    arm: object
     friction: Friction | None
     torque_scale: TorqueScale | Sequence[float] | float | None
     known_load: float | None
