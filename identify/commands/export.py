@@ -72,7 +72,7 @@ class ExportCommand(Command):
     ] = None
 
     link: Annotated[str | None, option("L")] = None
-    """With --into: the link that gets the body."""
+    """With --into: the link that gets the body, whether it has an inertia or not."""
 
     into: Annotated[Path | None, option("FILE")] = None
     """URDF, SDF or MJCF file with that link; it is not changed unless it is also OUT."""

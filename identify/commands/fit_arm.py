@@ -55,10 +55,10 @@ class FitArm(Command):
     """Result folder, created if it does not exist; results of an earlier fit are replaced."""
 
     held_out: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
-    """Log that scores the fit (repeatable); default: halves of the logs, by fits to the others."""
+    """Log that scores the fit; by default halves of the logs, predicted by fits to the others."""
 
     export: Annotated[Path | None, option("FIXED.urdf")] = None
-    """Write the URDF with the fitted links, and all else as it is."""
+    """URDF to write with the fitted links; links fixed to a moving one keep their inertias."""
 
     friction: Annotated[Literal["own", "shared"], option("RUNS", "(default: shared)")] = "shared"
     """Friction: own of each log, or shared by all logs."""
@@ -77,7 +77,7 @@ class FitArm(Command):
     """Method for the intervals, as of identify fit."""
 
     no_report: Flag = False
-    """Skip report.html."""
+    """Skip report.html and result.npz."""
 
     quiet: Flag = False
     """Print nothing but errors."""

@@ -41,7 +41,7 @@ _PRIOR_HELP = (
 )
 _INTERVAL_HELP = (
     "Method for the intervals: formula (from the noise of the residual) or bootstrap (from refits "
-    "to resampled blocks of time)."
+    "to resampled blocks of time; for logs of 100 s or more)."
 )
 
 MISSING_LOG = "fit: missing LOG [LOG ...]; see identify fit --help"
@@ -66,7 +66,7 @@ class Input:
     """Schema that names columns, units and frames; `identify init LOG` drafts one."""
 
     unloaded: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
-    """Log without the payload (repeatable); options on the body then describe the payload."""
+    """Log without the payload; options on the body then describe the payload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,13 +206,13 @@ class Signals:
     """Processing of the logs."""
 
     no_bias: Flag = False
-    """Fit no sensor offset."""
+    """Fit no sensor offset; by default one is fitted for each log."""
 
     shared_bias: Flag = False
     """Fit one sensor offset for all logs, if the sensor was not zeroed between them."""
 
     cutoff: Annotated[Number, option("HZ", "(default: 5 Hz or rate/10)")] = None
-    """Cut-off frequency of the low-pass, the same for all signals."""
+    """Cut-off of the low-pass of all signals; fast motion and short segments raise the default."""
 
     gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""
@@ -221,7 +221,7 @@ class Signals:
     """Also test alternative interpretations of the logs, like `identify check`."""
 
     apply: Annotated[str, option("CODE[,CODE ...]")] = ""
-    """Correct these findings before fitting; the provenance records it."""
+    """Correct these findings before fitting: another reading of the log, spans of time, spikes."""
 
     known_mass_check: Annotated[Number, option("KG", help=_KNOWN_MASS_HELP)] = None
 
@@ -242,7 +242,7 @@ class Intervals:
     """Compute simultaneous 95 % intervals instead of one interval at a time."""
 
     bounds: Flag = False
-    """Compute certified bounds over all consistent bodies compatible with the data."""
+    """Compute certified bounds over all consistent bodies compatible with the data at 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ class Output:
     """Result folder, created if it does not exist; results of an earlier fit are replaced."""
 
     truth: Annotated[Path | None, option("FILE.json")] = None
-    """Reference body to compare with: JSON with phi, or mass, com and inertia; or MODEL#LINK."""
+    """Reference body to compare and replay: JSON with phi, or mass, com, inertia; or MODEL#LINK."""
 
     no_report: Flag = False
     """Skip report.html (about 1 s) and result.npz."""

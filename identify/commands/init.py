@@ -66,7 +66,7 @@ class Init(Command):
     """URDF of the arm whose joints are logged: the schema takes their names from it."""
 
     output: Annotated[Path, option("S.toml", short="-o")] = Path("schema.toml")
-    """Schema file to write; an existing file is not overwritten."""
+    """Schema file to write (schema.toml by default); an existing file is not overwritten."""
 
     yes: Flag = False
     """Ask no questions, and write zeros for unknown values."""

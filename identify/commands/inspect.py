@@ -53,13 +53,13 @@ class Inspect(Command):
     """Do not compute a missing inertia from the shapes of the link."""
 
     from_geometry: Flag = False
-    """Replace an inertia that contradicts the link's shape by that of the shape, same mass."""
+    """Replace an inertia that contradicts the link's shape by that of the shape (URDF, SDF)."""
 
     density: Annotated[Number, option("RHO")] = None
-    """Also repair links without positive mass, from their shapes with this density [kg/m³]."""
+    """Density of the shapes of links without positive mass, and of balls [kg/m³]."""
 
     output: Annotated[Path | None, option("FIXED", short="-o")] = None
-    """File for the repaired model."""
+    """File for the repaired model; not MODEL itself."""
 
     quiet: Flag = False
     """Print only links with faults or warnings."""

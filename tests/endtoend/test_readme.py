@@ -1,3 +1,4 @@
+import importlib.util
 import re
 
 import pytest
@@ -5,23 +6,6 @@ import pytest
 from identify.commands.main import COMMANDS
 from tests.endtoend.conftest import ROOT
 from tests.endtoend.estimates import KEYS, load
-
-COMMANDS_PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-
-
-def section_of(heading: str) -> str:
-    """A section of the page of commands, by a pattern of its heading."""
-    (found,) = re.findall(
-        rf"^## {heading}.*?(?=^## |\Z)", COMMANDS_PAGE, flags=re.MULTILINE | re.DOTALL
-    )
-    return found
-
-
-def options_described(heading: str) -> set[str]:
-    """The options in the first cells of the table of a section."""
-    lines = section_of(heading).splitlines()
-    rows = [line.split(" | ")[0] for line in lines if line.startswith("| `-")]
-    return set(re.findall(r"--[a-z][a-z-]+", " ".join(rows)))
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md"])
@@ -35,24 +19,42 @@ def test_page_activates_the_environment_of_make_before_the_first_command(page):
     assert f". {environment}/bin/activate" in commands[:first]
 
 
+@pytest.fixture(scope="module")
+def command_tables():
+    """The module that makes the tables of the page of commands."""
+    path = ROOT / "docs" / "command_tables.py"
+    spec = importlib.util.spec_from_file_location("command_tables", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 OF_ALL = {"--help", "--json"}
-"""Options of all commands, which have a section of their own."""
+"""Options of all commands, which the page describes once."""
 
 
-def test_every_option_is_documented(cli):
-    options = set(re.findall(r"--[a-z][a-z-]+", cli("fit", "--help").out)) - OF_ALL
-    assert options_described("fit: ") == options
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_the_help_is_in_the_table_of_its_command(cli, command_tables, name):
+    help_text = cli(*name.split(), "--help").out
+    options = set(re.findall(r"(?<=[\s\[])--[a-z][a-z-]+", help_text)) - OF_ALL
+    rows = [row for _, group in command_tables.option_groups(name) for row in group.items()]
+    words = " ".join(invocation for invocation, _ in rows).split()
+    assert {word for word in words if word.startswith("--")} == options
+    assert all(meaning for _, meaning in rows)
 
 
-@pytest.mark.parametrize("group", sorted({name.split()[0] for name in COMMANDS} - {"fit"}))
-def test_every_option_of_the_other_commands_is_documented(cli, group):
-    """In the table of the section of the page of commands whose title names the first word."""
-    section = section_of(rf"(?:[a-z]+, )*{group}\b")
-    members = [name for name in COMMANDS if name.split()[0] == group]
-    helps = [cli(*name.split(), "--help").out for name in members]
-    options = set(re.findall(r"(?<=[\s\[])--[a-z][a-z-]+", " ".join(helps))) - OF_ALL
-    assert options_described(rf"(?:[a-z]+, )*{group}\b") - OF_ALL == options
-    assert all(f"identify {name}" in section for name in members)
+def test_the_page_of_commands_has_every_command_and_its_table(command_tables):
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    filled = command_tables.fill_tables(page)
+    assert "<!--" not in filled
+    for name in COMMANDS:
+        assert f"identify {name}" in page
+        assert not command_tables.option_groups(name) or f"<!-- options: {name} -->" in page
+    assert "| `--unloaded LOG` |" in filled
+    assert "| `sphere` | radius |" in filled
+    assert "| `mujoco` | 1e-15 or more |" in filled
 
 
 @pytest.mark.usefixtures("no_report")

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -37,13 +35,6 @@ def test_shape_describes_itself_and_its_origin():
         assert ("solid" in description) == (shape.measure_kind == "volume")
         assert ("closed" in description) == name.endswith("-shell")
     assert "open at both ends" in SHAPES["tube"].description
-
-
-def test_the_documentation_lists_every_shape_as_it_is():
-    page = (Path(__file__).parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
-    for name, (_, description, origin) in SHAPES.items():
-        sizes = ", ".join(size.name for size in shape_sizes(name))
-        assert f"| `{name}` | {sizes} | {description} | {origin} |" in page
 
 
 def test_unknown_shape_suggests_nearest():
