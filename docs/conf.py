@@ -14,7 +14,8 @@ from sphinx.pycode import ModuleAnalyzer
 from identify.lazy import _read_stub
 
 sys.path.insert(0, str(Path(__file__).parent))
-from command_tables import fill_tables
+import command_tables
+import study_tables
 
 _project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
 
@@ -63,6 +64,7 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 _CODE = re.compile(r"`+[^`\n]+`+")
+_TABLES = {"commands": command_tables.fill_tables, "studies": study_tables.fill_tables}
 _SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 
 
@@ -135,10 +137,10 @@ def _add_reexports(app, docname, source):
         source[0] += "\n".join(["\n```{eval-rst}", *lines, "```\n"])
 
 
-def _fill_command_tables(app, docname, source):
-    """Put the tables of options, shapes and limits into the page of commands."""
-    if docname == "commands":
-        source[0] = fill_tables(source[0])
+def _fill_tables(app, docname, source):
+    """Put the generated tables of options into the pages on commands and studies."""
+    if docname in _TABLES:
+        source[0] = _TABLES[docname](source[0])
 
 
 def _is_error(package, name):
@@ -173,6 +175,6 @@ def setup(app):
     """Register the hooks; docstrings are escaped before their Google sections are parsed."""
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("source-read", _add_reexports)
-    app.connect("source-read", _fill_command_tables)
+    app.connect("source-read", _fill_tables)
     app.connect("autodoc-process-signature", _short_types)
     app.connect("autodoc-process-docstring", _escape_docstring, priority=1)

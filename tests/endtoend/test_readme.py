@@ -1,5 +1,6 @@
 import importlib.util
 import re
+from types import ModuleType
 
 import pytest
 
@@ -19,16 +20,20 @@ def test_page_activates_the_environment_of_make_before_the_first_command(page):
     assert f". {environment}/bin/activate" in commands[:first]
 
 
-@pytest.fixture(scope="module")
-def command_tables():
-    """The module that makes the tables of the page of commands."""
-    path = ROOT / "docs" / "command_tables.py"
-    spec = importlib.util.spec_from_file_location("command_tables", path)
+def load_script(name: str) -> ModuleType:
+    """Return a script of `docs/`, which the Sphinx build imports."""
+    path = ROOT / "docs" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def command_tables() -> ModuleType:
+    return load_script("command_tables")
 
 
 OF_ALL = {"--help", "--json"}
@@ -55,6 +60,20 @@ def test_the_page_of_commands_has_every_command_and_its_table(command_tables):
     assert "| `--unloaded LOG` |" in filled
     assert "| `sphere` | radius |" in filled
     assert "| `mujoco` | 1e-15 or more |" in filled
+
+
+def test_the_page_of_studies_has_every_kind_with_the_meaning_of_its_options():
+    tables = load_script("study_tables")
+    filled = tables.fill_tables((ROOT / "docs" / "studies.md").read_text(encoding="utf-8"))
+    assert "<!--" not in filled
+    for kinds in tables.KINDS.values():
+        for kind in kinds:
+            assert f"| `{kind}` | " in filled
+    assert "; `rate_hz = 100.0`: samples a second; " in filled
+    without_meaning = re.findall(r"`(\w+) = [^`]*`(?=;| \|)", filled)
+    assert {name.partition("_")[2] or name for name in without_meaning} == {
+        *("position", "orientation", "velocity", "acceleration", "force", "torque")
+    }  # standard deviations of `noise`
 
 
 @pytest.mark.usefixtures("no_report")
