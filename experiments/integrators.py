@@ -1,6 +1,6 @@
 """Integrators of the forward simulation: measured order, drift and time of each.
 
-python experiments/integrators.py -o reports/integrators.md [--docs docs/simulation.md]
+python experiments/integrators.py -o reports/integrators.md
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from experiments.integrators_study.measure import (
     measure_drift,
     measure_order,
 )
-from experiments.integrators_study.write import put_into, report, tables
+from experiments.integrators_study.write import report, tables
 from experiments.reports import numerics_line, write_report
 
 
@@ -38,8 +38,6 @@ def main(arguments: list[str] | None = None) -> int:
         for case in CASES_OF.get(name, (FREE, DRIFTING))
     ]
     body = tables(orders, drifts, measure_costs(INTEGRATOR_NAMES), options.duration)
-    if options.docs is not None:
-        put_into(options.docs, body)
     write_report(options.output, report(body), line)
     return 0
 
@@ -47,9 +45,6 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="integrators", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("-o", "--output", type=Path, default=Path("reports/integrators.md"))
-    parser.add_argument(
-        "--docs", type=Path, help="file to put the tables into, between its markers"
-    )
     parser.add_argument(
         "--duration", type=_seconds, default=100.0, help="duration of the drift measurement [s]"
     )

@@ -155,7 +155,7 @@ REPORTS: Mapping[str, Report] = {
         study=("experiments/integrators.py", "experiments/integrators_study"),
         packages=(*LEVELS, "spatial", "inertia", "simulation"),
         minutes=2,
-        command=("experiments/integrators.py", "--docs", "docs/simulation.md"),
+        command=("experiments/integrators.py",),
     ),
     "models": Report(
         file="reports/models.md",

@@ -1,4 +1,4 @@
-"""Report of the study, and its tables for the documentation."""
+"""Report of the study, and its tables."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ import platform
 from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from textwrap import fill
 
 from experiments.integrators_study.measure import DRIFT_STEP, STEPS, Cost, Drift, Order
-from identify.files import write_text
 from identify.reporting.content import make_table, markdown_table
-
-BEGIN, END = "<!-- integrators: measured -->", "<!-- integrators: end -->"
-"""Markers around the tables in the documentation."""
 
 _wrapped = partial(fill, width=118, break_on_hyphens=False)
 
@@ -54,19 +49,6 @@ def report(body: str) -> str:
         "Written by `experiments/integrators.py`; nothing here is entered by hand.\n\n"
         f"{body}\n\nOne thread, Python {platform.python_version()}, {packages}.\n"
     )
-
-
-def put_into(path: Path, body: str) -> None:
-    """Replace the text between the markers of a Markdown file.
-
-    Raises:
-        ValueError: the file has no markers.
-    """
-    text = path.read_text(encoding="utf-8")
-    if BEGIN not in text or END not in text:
-        raise ValueError(f"{path}: expected the markers {BEGIN} and {END}")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    write_text(path, f"{before}{BEGIN}\n\n{body}\n\n{END}{after}")
 
 
 def _orders(orders: Sequence[Order]) -> str:

@@ -1,5 +1,4 @@
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,5 +89,4 @@ def test_setting_text_ends_with_newline_and_has_notes(name: str) -> None:
     assert written.text.endswith("\n")
     assert not written.text.endswith("\n\n")
     assert written.notes[-1].startswith("read back, before the robot moves: ")
-    page = (Path(__file__).parents[3] / "docs" / "controllers.md").read_text(encoding="utf-8")
-    assert f"| `{name}` | {CONTROLLERS[name].read_back} |" in page
+    assert CONTROLLERS[name].read_back in written.notes[-1]
