@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from latex2mathml.converter import convert
 from sphinx.pycode import ModuleAnalyzer
 
 from identify.lazy import _read_stub
+
+sys.path.insert(0, str(Path(__file__).parent))
+from schema_tables import fill_tables
 
 _project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
 
@@ -131,6 +135,11 @@ def _add_reexports(app, docname, source):
         source[0] += "\n".join(["\n```{eval-rst}", *lines, "```\n"])
 
 
+def _fill_schema_tables(app, docname, source):
+    """Put the tables of the schema's keys in place of their blocks."""
+    source[0] = fill_tables(source[0])
+
+
 def _is_error(package, name):
     value = getattr(package, name)
     return isinstance(value, type) and issubclass(value, Exception)
@@ -163,5 +172,6 @@ def setup(app):
     """Register the hooks; docstrings are escaped before their Google sections are parsed."""
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("source-read", _add_reexports)
+    app.connect("source-read", _fill_schema_tables)
     app.connect("autodoc-process-signature", _short_types)
     app.connect("autodoc-process-docstring", _escape_docstring, priority=1)
