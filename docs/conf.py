@@ -14,7 +14,7 @@ from sphinx.pycode import ModuleAnalyzer
 from identify.lazy import _read_stub
 
 sys.path.insert(0, str(Path(__file__).parent))
-from schema_tables import fill_tables
+import schema_tables
 
 _project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
 
@@ -63,6 +63,7 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 _CODE = re.compile(r"`+[^`\n]+`+")
+_TABLES = {"log-schema": schema_tables.fill_tables}
 _SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 
 
@@ -135,9 +136,10 @@ def _add_reexports(app, docname, source):
         source[0] += "\n".join(["\n```{eval-rst}", *lines, "```\n"])
 
 
-def _fill_schema_tables(app, docname, source):
-    """Put the tables of the schema's keys in place of their blocks."""
-    source[0] = fill_tables(source[0])
+def _fill_tables(app, docname, source):
+    """Put the generated tables into the pages that have them."""
+    if docname in _TABLES:
+        source[0] = _TABLES[docname](source[0])
 
 
 def _is_error(package, name):
@@ -172,6 +174,6 @@ def setup(app):
     """Register the hooks; docstrings are escaped before their Google sections are parsed."""
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("source-read", _add_reexports)
-    app.connect("source-read", _fill_schema_tables)
+    app.connect("source-read", _fill_tables)
     app.connect("autodoc-process-signature", _short_types)
     app.connect("autodoc-process-docstring", _escape_docstring, priority=1)
