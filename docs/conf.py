@@ -15,6 +15,7 @@ from identify.lazy import _read_stub
 
 sys.path.insert(0, str(Path(__file__).parent))
 import command_tables
+import schema_tables
 import study_tables
 
 _project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
@@ -64,7 +65,11 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 _CODE = re.compile(r"`+[^`\n]+`+")
-_TABLES = {"commands": command_tables.fill_tables, "studies": study_tables.fill_tables}
+_TABLES = {
+    "commands": command_tables.fill_tables,
+    "log-schema": schema_tables.fill_tables,
+    "studies": study_tables.fill_tables,
+}
 _SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 
 
@@ -138,7 +143,7 @@ def _add_reexports(app, docname, source):
 
 
 def _fill_tables(app, docname, source):
-    """Put the generated tables of options into the pages on commands and studies."""
+    """Put the generated tables into the pages that have them."""
     if docname in _TABLES:
         source[0] = _TABLES[docname](source[0])
 

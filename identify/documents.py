@@ -8,6 +8,7 @@ import reprlib
 import sys
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_args
 
@@ -115,19 +116,34 @@ def unit_quaternion(value: object) -> tuple[float, ...]:
     return tuple(component / norm for component in quaternion)
 
 
-def word_validator(known: Collection[str], *, ignoring: str = "") -> BeforeValidator:
-    """Return a validator for a word of a list; `ignoring` is a pattern of ignored characters."""
+@dataclass(frozen=True, slots=True)
+class WordCheck:
+    """Check that a value is a word of a list.
 
-    def check(value: object) -> str:
-        word = re.sub(ignoring, "", value) if ignoring and isinstance(value, str) else value
-        if isinstance(word, str) and word in known:
+    Attributes:
+        known: the words.
+        ignoring: pattern of characters that are ignored.
+    """
+
+    known: tuple[str, ...]
+    ignoring: str = ""
+
+    def __call__(self, value: object) -> str:
+        """Return the word; raise `ValueError` for any other value."""
+        word = value
+        if self.ignoring and isinstance(value, str):
+            word = re.sub(self.ignoring, "", value)
+        if isinstance(word, str) and word in self.known:
             return word
-        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        hint = did_you_mean(value, self.known) if isinstance(value, str) else ""
         raise ValueError(
-            f"expected one of {', '.join(map(repr, known))}, got {short_repr(value)}{hint}"
+            f"expected one of {', '.join(map(repr, self.known))}, got {short_repr(value)}{hint}"
         )
 
-    return BeforeValidator(check)
+
+def word_validator(known: Collection[str], *, ignoring: str = "") -> BeforeValidator:
+    """Return a validator for a word of a list; `ignoring` is a pattern of ignored characters."""
+    return BeforeValidator(WordCheck(tuple(known), ignoring))
 
 
 Number: TypeAlias = Annotated[float, BeforeValidator(finite_number)]
@@ -287,7 +303,7 @@ def _suggest_key(key: str, table_model: type[BaseModel], file_model: type[BaseMo
     known = _key_names(table_model)
     if hint := did_you_mean(key, known):
         return hint
-    for place, other in _iterate_tables(file_model):
+    for place, other in iterate_tables(file_model):
         if key in _key_names(other):
             return f"; it belongs in {place}" if place else "; it belongs on top"
     return f"; known keys are {', '.join(known) or 'none'}"
@@ -299,14 +315,14 @@ def _key_names(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in fields if not field.exclude]
 
 
-def _iterate_tables(
+def iterate_tables(
     model: type[BaseModel], path: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, type[BaseModel]]]:
     """Yield every table of the file with its heading, the whole file first."""
     yield table_prefix(path).strip(), model
     for key in _key_names(model):
         if (inner := _table_model_of(model, key)) is not None:
-            yield from _iterate_tables(inner, (*path, key))
+            yield from iterate_tables(inner, (*path, key))
 
 
 def _table_model_of(model: type[BaseModel], key: str | int) -> type[BaseModel] | None:

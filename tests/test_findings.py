@@ -139,9 +139,7 @@ def test_every_finding_code_has_exactly_one_documentation_section():
     assert sorted(code for code, _ in sections) == sorted({*FINDING_CODES, *codes_of_faults()})
     for code, text in sections:
         assert re.match(r"\n\*(Error|Warning|Info)", text), code
-        assert "- **See it:** " in text, code
-        assert "- **Do:** " in text, code
-        assert f"[`{code}`](#{code})" in page, code
+        assert "\n\n**Do:** " in text, code
 
 
 def test_a_new_fault_needs_no_other_line_than_that_of_its_family(monkeypatch):

@@ -1,7 +1,7 @@
 """Keys of the schema table `[effects]`: small sensor faults included in every fit.
 
 The check of a schema, the table in `docs/log-schema.md` and the fit use this table, so a new key is
-one entry of `EFFECT_KEYS`, and one row of that page.
+one entry of `EFFECT_KEYS`.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
                 prior_size=0.001,
                 max_size=0.1,
                 unit="relative",
-                description="The clock of the log is fast or slow, where rates come of the pose.",
+                description="The clock is fast or slow, where rates are derivatives of the pose.",
             ),
             EffectKey(
                 "cable",

@@ -28,6 +28,10 @@ _DEFAULT_STILL_BELOW = 0.05
 
 PerJoint = Annotated[Any, BeforeValidator(lambda value: _number_or_list(value))]
 """A number for all joints, or a list with one for each joint."""
+JointNames = Annotated[tuple[Label, ...], Field(min_length=1)]
+"""Names of joints, one or more."""
+JointUnits = Annotated[Any, BeforeValidator(lambda value: _joint_units(value))]
+"""A unit of all joints, or a list with one for each joint."""
 Matrix = Annotated[Any, BeforeValidator(lambda value: _matrix_rows(value))]
 """A square matrix by rows; a list of numbers is its diagonal."""
 
@@ -71,7 +75,7 @@ class MotorTable(DocumentTable):
     """Schema table `[joints.motor]`: transmission, if the columns are those of motors."""
 
     position: Matrix
-    """Matrix R of the gears: motors are at R q while joints are at q."""
+    """Matrix R of the gears, by rows: motors are at R (q − `offset`) while joints are at q."""
     torque: Matrix | None = None
     """Matrix from the motors' torques to those of the joints; Rᵀ, of equal power, by default."""
 
@@ -107,31 +111,38 @@ def _square_matrix(rows: tuple[Any, ...]) -> Array:
 class JointsTable(DocumentTable):
     """Schema table `[joints]`: positions and efforts of a robot's joints, in the order of names."""
 
-    names: Annotated[tuple[Label, ...], Field(min_length=1)]
-    """Names of the joints, as the robot's model has them."""
+    names: JointNames
+    """Names of the n joints, as the robot's URDF has them; all lists have this order."""
     position: JointArrayColumns
+    """Positions."""
     velocity: JointArrayColumns | None = None
+    """Velocities, used in place of derivatives."""
     effort: JointArrayColumns | None = None
-    """Torques of revolute joints and forces of prismatic ones, or currents."""
-    unit: Annotated[Any, BeforeValidator(lambda value: _joint_units(value))] = "rad"
-    """Unit of positions, and per second of velocities: one, or one for each joint."""
+    """Torques of revolute joints and forces of prismatic ones, or currents; may be absent beside a
+    `[wrench]`."""
+    unit: JointUnits = "rad"
+    """Unit of positions, and per second of velocities."""
     offset: PerJoint = 0.0
-    """Position of the model's joint where the log has zero, in `unit`."""
+    """Position of the model's joint where the log has zero, in `unit`: it is added."""
     effort_unit: Annotated[
         str, word_validator((*TORQUE_UNITS, *CURRENT_UNITS), ignoring=r"[\s*·.\-]")
     ] = "Nm"
+    """Unit of `effort`; with "Nm" a force is in N. Currents ("A", "mA") need `gains`."""
     gains: PerJoint | None = None
-    """Torque of each ampere, before the gears [N m/A]."""
+    """Torque for one ampere [N m/A]: the motor's torque constant times its gear ratio (with
+    `[joints.motor]` the constant alone)."""
     target_current: JointArrayColumns | None = None
     """Currents that the controller asks for, in `effort_unit`: with `target_effort` in place of
-    `gains`."""
+    `gains`, which are fitted to both, such as to `target_current` and `target_moment` of Universal
+    Robots."""
     target_effort: JointArrayColumns | None = None
     """Torques that the controller asks for [N m]."""
     effort_acts_on: Annotated[str, word_validator(("joint", "motor"))] = "joint"
-    """Part on which the logged effort acts: on the joint, as τ in τ = M q̈ + …, or back on the
-    motor, the opposite."""
+    """Part on which the logged effort acts: on the joint, as τ in τ = M q̈ + … (at rest it carries
+    the weight), or back on the motor, the opposite."""
     still_below: PerJoint = _DEFAULT_STILL_BELOW
-    """Speed of a joint [rad/s, m/s] below which its rows are ignored."""
+    """Speed of a joint [rad/s, m/s] below which its rows do not count for it, because friction at
+    rest may have any value."""
     motor: MotorTable | None = None
 
     @model_validator(mode="before")

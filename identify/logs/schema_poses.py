@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from pydantic import BeforeValidator, Field, StrictBool, model_validator
@@ -33,17 +33,23 @@ _MAX_MOUNT_DISTANCE = 5.0
 the flange [m]."""
 
 
+PointAndTurn: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(numbers_validator(6))]
+"""Position and rotation vector, six numbers."""
+
+
 class Placement(DocumentTable):
     """Schema tables `[wrench.mount]` and `[body.flange]`: pose of sensor or flange in B."""
 
     translation: Vector = (0.0, 0.0, 0.0)
-    """Position of the frame's origin in B [m]."""
+    """Position of the frame's origin from B's, in axes of B."""
     unit: Annotated[str, word_validator(LENGTH_UNITS)] = "m"
+    """Unit of `translation`."""
     quaternion: Quaternion | None = None
-    """Rotation from the frame's axes to B, [x, y, z, w]."""
+    """Rotation from the frame's components to B's, [x, y, z, w]; by default none."""
     rotation_vector: Vector | None = None
-    """Rotation as axis times angle [rad]."""
+    """Rotation as axis times angle, in place of `quaternion`."""
     angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
+    """Unit of `rotation_vector`."""
 
     @model_validator(mode="after")
     def _one_rotation(self) -> Placement:
@@ -65,10 +71,12 @@ class Placement(DocumentTable):
 class ToolPoint(DocumentTable):
     """Schema table `[body.tcp]`: pose of the logged tool point in the flange."""
 
-    pose: Annotated[tuple[float, ...], BeforeValidator(numbers_validator(6))]
-    """Position x, y, z and rotation vector, as on a pendant."""
+    pose: PointAndTurn
+    """Logged point in the flange, x y z and rotation vector rx ry rz, as on a pendant."""
     unit: Annotated[str, word_validator(LENGTH_UNITS)] = "m"
+    """Unit of x y z."""
     angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
+    """Unit of rx ry rz."""
 
     @model_validator(mode="after")
     def _check_angle(self) -> ToolPoint:
@@ -86,8 +94,12 @@ class ToolPoint(DocumentTable):
 class ImuPlacement(Placement):
     """Schema table `[imu.mount]`: pose of an inertial measurement unit in B."""
 
+    translation: Vector = (0.0, 0.0, 0.0)
+    """Position of the accelerometer from the body's origin, in axes of B; an accelerometer needs it
+    written, zeros too, or `fitted`."""
     fitted: StrictBool = False
-    """Whether the position is estimated from the log; the axes are as given."""
+    """Whether the position is estimated from the log, in place of `translation`; that needs a pose
+    with a position, or a twist."""
 
     @property
     def has_position(self) -> bool:
@@ -106,17 +118,19 @@ class ImuTable(DocumentTable):
     """Schema table `[imu]`: readings of an inertial measurement unit, in the axes of the IMU."""
 
     gyro: ThreeColumns | None = None
+    """Angular velocity."""
     accelerometer: ThreeColumns | None = None
-    """Proper acceleration (acceleration minus gravity): at rest it points up."""
+    """Proper acceleration at the unit (acceleration minus gravity): at rest it points up."""
     angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
-    """Angle unit of `gyro` (per second)."""
+    """Angle unit of `gyro`, per second."""
     unit: Annotated[str, word_validator(ACCELERATION_UNITS)] = "m/s^2"
     """Unit of `accelerometer`."""
     accelerometer_gain: Annotated[Number, Field(gt=0.0)] = 1.0
-    """Ratio of proper acceleration to the accelerometer's reading, as known from gravity at
-    rest."""
+    """Proper acceleration divided by the accelerometer's reading, as gravity at rest shows it."""
     gyro_noise: NoiseSigma | None = None
+    """Noise of `gyro`, in its unit."""
     accelerometer_noise: NoiseSigma | None = None
+    """Noise of `accelerometer`, in its unit."""
     mount: ImuPlacement | None = None
 
     @model_validator(mode="after")
@@ -172,6 +186,7 @@ class BodyTable(DocumentTable):
     """
 
     name: Label | None = None
+    """Name of B, such as "wrist sensor", shown on the terminal and in the report."""
     flange: Placement | None = None
     tcp: ToolPoint | None = None
 

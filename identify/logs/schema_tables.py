@@ -47,25 +47,29 @@ class LogTable(DocumentTable):
     """Schema table `[log]`: clock and layout of the file."""
 
     time: Column | None = None
-    """Column of time stamps; alternatives are `rate_hz` and `still`."""
+    """Column of time stamps: numbers; or in text dates with a time of day (ISO 8601 such as
+    `2024-05-01T10:00:00.125Z`, or `01.05.2024 10:00:00.125`; UTC where they have no zone), or a
+    time of day alone (`10:00:00.125`) for logs that do not pass midnight."""
     time_unit: Annotated[str, word_validator((*TICKS_PER_SECOND, "d"))] = "s"
+    """Unit of numeric time stamps; "d" are days, as of spreadsheets (45000.123)."""
     time_fraction: Column | None = None
     """Column of the fraction of a second, if `time` has whole seconds."""
     time_fraction_unit: Annotated[str, word_validator(("ns", "us", "ms"))] = "ns"
+    """Unit of `time_fraction`."""
     rate_hz: Annotated[Number, Field(gt=0.0)] | None = None
     """Sampling rate [Hz] of a log without time stamps."""
     still: StrictBool = False
-    """Whether every row is a static pose, without time."""
+    """Whether every row is a static pose: there is no time, and nothing is differentiated."""
     topic: Annotated[StrictStr, Field(min_length=1)] | None = None
     """Name of the table in a file that holds several, such as a bag or HDF5 file."""
     header_lines: Annotated[StrictInt, Field(ge=0)] = 1
     """Number of lines before the first data row; the last of them has the column names."""
     separator: StrictStr = ","
-    """Separator: one character, or "whitespace" for any run of blanks and tabs."""
+    """Separator of text fields: one character, or "whitespace" for any run of blanks and tabs."""
     decimal: Annotated[str, word_validator((".", ","))] = "."
-    """Decimal mark."""
+    """Decimal mark of text."""
     comment: StrictStr = "#"
-    """Prefix of comments; empty for none."""
+    """First characters of a comment in text; "" if there are none."""
     drop_bad_rows: StrictBool = False
     """Whether rows with text instead of a number are dropped and counted instead of an error."""
 
@@ -106,6 +110,7 @@ class StreamTable(LogTable):
     """Schema table `[streams.NAME]`: file of a group of signals, and differences from `[log]`."""
 
     file: Annotated[StrictStr, Field(min_length=1)] | None = None
+    """File of the stream, relative to the log if that is a folder, otherwise to its folder."""
 
     def overriding(self, log: LogTable) -> LogTable:
         """Return the clock and layout of a stream: `[log]` with the stream's own keys in place."""
@@ -141,9 +146,10 @@ class World(DocumentTable):
     """Schema table `[world]`: gravity in the world axes of the log."""
 
     gravity: Vector = GRAVITY_W
-    """Gravitational acceleration g in W [m/s²], pointing downwards."""
+    """Gravity in the world's axes [m/s²], pointing downwards: `[0, 0, 9.81]` where z points down.
+    The option `--gravity` overrides it."""
     gravity_accuracy: RelativeSigma = 0.0
-    """Relative one-sigma error of its magnitude."""
+    """One sigma of the size of gravity, as a share."""
 
 
 class PoseTable(DocumentTable):
@@ -153,25 +159,35 @@ class PoseTable(DocumentTable):
     """
 
     position: ThreeColumns | None = None
+    """Position of the body's origin."""
     quaternion: FourColumns | None = None
+    """Rotation as a quaternion, in `order`."""
     matrix: MatrixColumns | None = None
-    """Nine columns of R, or sixteen of the homogeneous transform including the position."""
+    """Nine columns of the rotation, or sixteen of a transform that holds the position, too."""
     rotation_vector: ThreeColumns | None = None
+    """Rotation as axis times angle."""
     euler: UpToThreeColumns | None = None
+    """Rotation as one to three Euler angles about the axes in `order`."""
     robot: Annotated[StrictStr, Field(min_length=1)] | None = None
-    """URDF file of the robot whose joints are those of `[joints]`; the world is its base."""
+    """URDF file of the robot whose joints are those of `[joints]`, in place of all other keys but
+    `frame`; a relative path starts at the schema's folder."""
     frame: Annotated[StrictStr, Field(min_length=1)] | None = None
     """Link of the robot that is the body frame B."""
     order: StrictStr | None = None
-    """Order of components: "xyzw" or "wxyz", or for a matrix "row" or "column"; for Euler angles,
-    axes in SciPy's notation (lower case: fixed axes, upper case: moving axes)."""
+    """Order of components: for a quaternion "xyzw" (the default) or "wxyz"; for a matrix "row" (the
+    default) or "column"; for Euler angles the axes as SciPy writes them, "xyz" (the default) about
+    fixed axes, capitals as "ZYX" about moving ones."""
     maps: Annotated[str, word_validator(("body_to_world", "world_to_body"))] = "body_to_world"
-    """Direction of the transform: body_to_world or world_to_body, the inverse."""
+    """Direction of the transform. With body_to_world the rotation turns components in the body into
+    components in the world, and the position is that of the body's origin in the world;
+    world_to_body is the inverse of the whole pose, with the world's origin in the body's axes."""
     position_axes: Annotated[str, word_validator(("body", "world"))] | None = None
     """Axes of the position of the body's origin, independently of `maps`; by default the position
     is that of the transform in the direction of `maps`."""
     position_unit: Annotated[str, word_validator(LENGTH_UNITS)] = "m"
+    """Unit of `position`."""
     angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
+    """Unit of `rotation_vector` and `euler`."""
     position_noise: NoiseSigma | None = None
     """Position noise in `position_unit`; estimated from the log if not given, like every noise."""
     angle_noise: NoiseSigma | None = None
@@ -288,10 +304,13 @@ class PoseTable(DocumentTable):
 
 class _RatesTable(DocumentTable):
     linear: ThreeColumns | None = None
+    """Linear part, of the body's origin; a velocity in m/s."""
     angular: ThreeColumns | None = None
+    """Angular part."""
     frame: Annotated[str, word_validator(("body", "world"))]
     """Axes of the components."""
     angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
+    """Angle unit of `angular`, per second (velocity) or per second squared (acceleration)."""
     linear_noise: NoiseSigma | None = None
     """Noise of `linear`, in its unit."""
     angular_noise: NoiseSigma | None = None
@@ -320,9 +339,10 @@ class AccelerationTable(_RatesTable):
     """Schema table `[acceleration]`: linear (of the body's origin) and angular acceleration."""
 
     kind: Annotated[str, word_validator(("classical", "spatial", "proper"))] | None = None
-    """Kind of linear acceleration: d²p/dt², the same minus ω × v, or minus gravity
-    (accelerometer)."""
+    """Kind of linear acceleration, needed with `linear`: second derivative of the position
+    (classical), that minus ω × v (spatial), or minus gravity as an accelerometer reads (proper)."""
     unit: Annotated[str, word_validator(ACCELERATION_UNITS)] = "m/s^2"
+    """Unit of `linear`; one g is 9.80665 m/s²."""
 
     @model_validator(mode="after")
     def _linear_has_kind(self) -> AccelerationTable:
@@ -342,7 +362,9 @@ class CompensatedWeight(DocumentTable):
     com: Vector = (0.0, 0.0, 0.0)
     """Centre of mass, in `frame`."""
     unit: Annotated[str, word_validator(LENGTH_UNITS)] = "m"
+    """Unit of `com`."""
     frame: Annotated[str, word_validator(("flange", "body"))] = "flange"
+    """Frame of `com`; "flange" needs `[body.flange]` or `[body.tcp]`."""
 
     def about_origin(self, body: BodyFrame) -> tuple[float, ...]:
         """Return mass [kg] and first moment about Bo in B [kg m] of the body, four numbers."""
@@ -362,30 +384,39 @@ class WrenchTable(DocumentTable):
     """Schema table `[wrench]`: force and torque at body origin, sensor or tool point."""
 
     force: ThreeColumns | None = None
-    """Columns of the force; without it only gravity acts (free flight)."""
+    """Force; without it only gravity acts (free flight)."""
     torque: ThreeColumns
+    """Torque, about the point that `frame` says."""
     frame: Annotated[str, word_validator(("body", "world", "sensor"))]
+    """Point and axes of the wrench: the body's origin in its axes, the body's origin (with
+    `[body.tcp]` the tool point) in the world's axes, or the sensor's origin in its axes, whose pose
+    is `[wrench.mount]`."""
     acts_on: Annotated[str, word_validator(("body", "sensor"))]
-    """Body on which the logged wrench acts: the body, or the sensor (reaction)."""
+    """Body on which the logged wrench acts: the body, or the sensor (the opposite)."""
     point: Annotated[str, word_validator(("tcp", "flange"))] | None = None
-    """Reference point of a world-frame wrench: tool point or flange."""
+    """Point of a wrench with `frame = "world"` and `[body.tcp]`; by default the tool point."""
     force_unit: Annotated[str, word_validator(FORCE_UNITS)] = "N"
+    """Unit of the force."""
     torque_unit: Annotated[str, word_validator(TORQUE_UNITS, ignoring=r"[\s*·.\-]")] = "Nm"
+    """Unit of the torque, with or without a dot or space in it."""
     force_noise: NoiseSigma | None = None
     """Noise of the force, in `force_unit`."""
     torque_noise: NoiseSigma | None = None
     """Noise of the torque, in `torque_unit`."""
     force_gain: Annotated[Number, Field(gt=0.0)] = 1.0
-    """True force divided by sensor force, as calibrated with a weighed body."""
+    """True force divided by the reading, as `--known-mass-check` prints it for a weighed body."""
     gain_accuracy: GainAccuracy | None = None
-    """Relative one-sigma error of the sensor's scale by data sheet or calibration; None if
-    unknown."""
+    """One sigma of the sensor's scale by data sheet or calibration, as a share of at most 0.5: one
+    number, two (of force, of torque), six (of the channels) or 6×6; unknown if not given."""
     delay_s: Number = 0.0
-    """Delay of the wrench relative to the pose in the same row [s]."""
+    """Time by which the wrench of a row is older than its pose [s]; it is corrected, also by parts
+    of a sample."""
     delay_axes: Annotated[str, word_validator(("body", "world"))] = "body"
-    """Axes in which a world-frame wrench was delayed: before or after its rotation."""
+    """Axes in which a world-frame wrench was late: before the pose of its row turned it into the
+    world's axes (body), or as it is logged (world)."""
     sensor: Label | None = None
-    """Name of the sensor; logs with the same name share its small faults."""
+    """Name of the sensor, one line of at most 80 characters; logs with the same name share its
+    small faults."""
     mount: Placement | None = None
     compensated: CompensatedWeight | None = None
 

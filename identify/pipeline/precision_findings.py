@@ -1,0 +1,200 @@
+"""Findings on the precision of an estimate, and its verdict by quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from identify.estimation import Estimate
+from identify.estimation.scale_accuracy import least_mass_error
+from identify.findings import QUANTITIES, UNIDENTIFIED_SOURCES, Finding, Usability
+from identify.logs import Recording
+from identify.logs.sensors import sensor_key
+from identify.pipeline.required_precision import (
+    INTERVAL_NAMES,
+    QUANTITY_NAMES,
+    WRENCH_LIMITS,
+    PrecisionLimits,
+    RequiredPrecision,
+    half_width,
+    parse_required_precision,
+)
+from identify.pipeline.settings import FitSettings
+from identify.significance import HALF_WIDTH_SIGMA
+
+_LEVELS: tuple[Usability, ...] = ("no", "with care", "yes")
+"""Answers to the question whether a quantity may be used, the worst first."""
+
+
+def precision_levels(
+    estimate: Estimate, needs: str, limits: PrecisionLimits = WRENCH_LIMITS
+) -> Mapping[str, Usability]:
+    """Return, by quantity, whether its intervals are narrow enough for use.
+
+    That is "no" if log and body decide the quantity too poorly, "with care" also if only the error
+    of the sensor's scale makes its intervals too wide.
+
+    Args:
+        estimate: with its intervals.
+        needs: required precision, in place of the limits for the quantities that it names.
+        limits: of the other quantities.
+    """
+    return {
+        quantity: _LEVELS[min(_LEVELS.index(_level(estimate, *pair)) for pair in pairs)]
+        for quantity, pairs in _limits_by_quantity(needs, limits).items()
+    }
+
+
+def _limits_by_quantity(
+    needs: str, limits: PrecisionLimits
+) -> Mapping[str, list[tuple[RequiredPrecision, RequiredPrecision]]]:
+    """Return the good and the poor half-widths that apply to each quantity."""
+    given = parse_required_precision(needs, limits)
+    return {
+        quantity: [(need, need) for need in given if need.quantity == quantity]
+        or [(limits.good[quantity], limits.poor[quantity])]
+        for quantity in QUANTITIES
+    }
+
+
+def _level(estimate: Estimate, good: RequiredPrecision, poor: RequiredPrecision) -> Usability:
+    if good.allows(good.half_width(estimate, total=True)):
+        return "yes"
+    return "with care" if good.is_met(estimate) or poor.is_met(estimate) else "no"
+
+
+def precision_findings(
+    estimate: Estimate, needs: str, limits: PrecisionLimits = WRENCH_LIMITS
+) -> Iterator[Finding]:
+    """Yield findings of an estimate that is less precise than the user needs.
+
+    Without needs, the limits of every quantity of every body apply.
+
+    Args:
+        estimate: with its intervals.
+        needs: as they were given, of the first body.
+        limits: of quantities without a need.
+    """
+    yield from _prior_findings(estimate)
+    given = parse_required_precision(needs, limits)
+    for need in given:
+        if need.is_met(estimate):
+            if need.is_scale_limited(estimate):
+                yield _scale_finding(estimate, need, limits)
+            continue
+        reached = need.half_width(estimate, total=need.total)
+        has = "has no interval" if reached is None else f"is known to ± {reached:.2g} {need.unit}"
+        yield Finding(
+            "need_unmet",
+            "error",
+            f"the need {need.text} is not met: the {QUANTITY_NAMES[need.quantity]} {has} (95 %).",
+            limits.scale_remedy
+            if need.is_scale_limited(estimate)
+            else f"{_motion_remedy(estimate, need)} {limits.design_command} designs the motion.",
+            {} if reached is None else {"half_width": reached, "needed": need.limit},
+        )
+    if given:
+        return
+    for body in estimate.bodies:
+        for quantity in QUANTITIES:
+            yield from _limit_findings(body, quantity, limits)
+
+
+def _limit_findings(body: Estimate, quantity: str, limits: PrecisionLimits) -> Iterator[Finding]:
+    """Yield the finding on a quantity whose intervals are wider than its usual limit."""
+    good, poor = limits.good[quantity], limits.poor[quantity]
+    reached = good.half_width(body, total=False)
+    sources = {body.decided_by[name] for name in QUANTITIES[quantity]}
+    if reached is None and sources & UNIDENTIFIED_SOURCES:
+        return  # a default body stands in, as another finding says
+    if good.allows(reached):
+        if good.is_scale_limited(body):
+            yield _scale_finding(body, good, limits)
+        return
+    # An inertia that the log leaves open does not forbid the use of mass and centre of mass.
+    too_poor = not poor.allows(reached)
+    beyond = poor if too_poor else good
+    width = "is not known" if reached is None else f"is known to ± {reached:.2g} {good.unit}"
+    of_whole = " of its largest principal moment" if quantity == "inertia" else ""
+    yield Finding(
+        "imprecise",
+        "error" if too_poor and quantity != "inertia" else "warning",
+        f"the {QUANTITY_NAMES[quantity]}{body.body_suffix} {width}{of_whole} (95 %, "
+        f"repeatability), beyond {beyond.limit:g} {beyond.unit}.",
+        f"{_motion_remedy(body, good)} {limits.design_command} designs the motion.",
+        {
+            "doubted": [quantity],
+            "limit": beyond.limit,
+            **({} if reached is None else {"half_width": reached}),
+        },
+    )
+
+
+def _scale_finding(body: Estimate, need: RequiredPrecision, limits: PrecisionLimits) -> Finding:
+    """Return the finding on a quantity that only the error of the sensor's scale makes too wide."""
+    between_logs, total = (need.half_width(body, total=total) for total in (False, True))
+    name = f"{QUANTITY_NAMES[need.quantity]}{body.body_suffix}"
+    return Finding(
+        "scale_limit",
+        "warning",
+        f"the scale limits the {name} to ± {total:.2g} {need.unit} (95 %), beyond {need.limit:g} "
+        f"{need.unit}; the log decides it to ± {between_logs:.2g} {need.unit}.",
+        limits.scale_remedy,
+        {
+            "doubted": [need.quantity],
+            "limit": need.limit,
+            "half_width": total,
+            "repeatability": between_logs,
+        },
+    )
+
+
+def _motion_remedy(body: Estimate, need: RequiredPrecision) -> str:
+    """Return what motion narrows the intervals of a quantity."""
+    if need.quantity != "inertia":
+        return "Log longer, with larger turns about all axes."
+    widths = {
+        name: need.widest_in_unit((half_width(body, name, False),), body.parameters)
+        for name in INTERVAL_NAMES["inertia"]
+    }
+    wide = "".join(name[2:] for name, reached in widths.items() if not need.allows(reached))
+    axes = [axis for axis in "xyz" if axis in wide] or list("xyz")
+    about = " and ".join(filter(None, (", ".join(axes[:-1]), axes[-1])))
+    return f"Turn to and fro about {about}, faster and further, for longer."
+
+
+def _prior_findings(estimate: Estimate) -> Iterator[Finding]:
+    """Yield the finding on quantities that a prior decides rather than the log."""
+    for body in estimate.bodies:
+        by_prior = [
+            quantity
+            for quantity, names in QUANTITIES.items()
+            if any(body.decided_by[name] == "prior" for name in names)
+        ]
+        if not by_prior:
+            continue
+        names = " and the ".join(QUANTITY_NAMES[quantity] for quantity in by_prior)
+        described = f" ({body.prior['is']})" if body.prior else ""
+        yield Finding(
+            "by_prior",
+            "info",
+            f"the prior{described} decides the {names}{body.body_suffix}, at least in part, more "
+            "than the log.",
+            "Check that the body is as the prior says.",
+            {"doubted": by_prior},
+        )
+
+
+def unreachable_needs(logs: Sequence[Recording], settings: FitSettings) -> Iterator[str]:
+    """Yield a warning for each need of the mass that no log of the sensor can meet.
+
+    Logs of several sensors, whose errors are independent, are not judged before the fit.
+    """
+    if settings.mass_known or len({sensor_key(log) for log in logs}) > 1:
+        return
+    percent = 100.0 * HALF_WIDTH_SIGMA * least_mass_error(logs[0])
+    for need in parse_required_precision(settings.needs):
+        if (need.quantity, need.unit) == ("mass", "%") and need.limit < percent:
+            yield (
+                f"need {need.text}: by its `gain_accuracy` the sensor gives no mass to better than "
+                f"± {percent:.2g} % (95 %), however long the log. {WRENCH_LIMITS.scale_remedy}"
+            )
