@@ -22,7 +22,17 @@ UNIDENTIFIED_SOURCES = frozenset(("default", "nothing"))
 all."""
 
 Usability: TypeAlias = Literal["yes", "with care", "no"]
-"""Whether an estimate may be used, as the verdict on a fit says."""
+"""Whether an estimate, or a quantity of it, may be used, as the verdict on a fit says."""
+
+QUANTITIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "mass": ("m",),
+        "com": ("hx", "hy", "hz"),
+        "inertia": ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"),
+    }
+)
+"""Quantities of a body with a verdict of their own, and the parameters that decide each besides the
+quantities before it."""
 
 CORRECTABLE_CODES = (
     "bias_step",
@@ -41,9 +51,12 @@ _BODY_CHANGE_CODES = ("body_changed", "bodies_differ")
 UNCORRECTABLE_CODES = _BODY_CHANGE_CODES
 """Codes that `--apply` rejects with an explanation, because no correction exists."""
 
+_PRECISION_CODES = ("scale_limit", "imprecise", "need_unmet")
+"""Codes of intervals that are wider than needed."""
+
 _SYMPTOM_CODES = (
     *("too_dense", "not_held", "unexplained", "little_motion", "motion_noise", "at_the_edge"),
-    *("torque_unexplained", "completed", "left_open", "imprecise", "need_unmet"),
+    *("torque_unexplained", "completed", "left_open", "by_prior", *_PRECISION_CODES),
 )
 """Codes of symptoms: something is wrong, or the log has too little excitation."""
 
@@ -83,6 +96,9 @@ _UNEXPLAINED_CODES = (
     *("joint_unit", "joint_order", "joint_sign", "joint_zero", "joint_type"),
 )
 """Codes of findings by which the residual of the log as it was read is larger than noise."""
+
+_NOTABLE_INFO_CODES = ("completed", "left_open", "by_prior", "at_the_edge")
+"""Codes of infos that make an estimate usable with care at best."""
 
 _CODE_PATTERN = re.compile("[a-z]+(_[a-z]+)*")
 
@@ -130,16 +146,18 @@ class Finding:
     def requires_care(self) -> bool:
         """Whether the finding makes an estimate usable with care at best.
 
-        Infos that a default body replaces unidentified parameters, or that a constraint is active,
-        are no defects of the log, but the user has to know them. Parameters that logs of a kind
-        seldom identify are `expected` of the evidence.
+        Infos that a default body replaces unidentified parameters, that a prior decides them, or
+        that a constraint is active, are no defects of the log, but the user has to know them.
         """
-        return self.notable and not (self.severity == "info" and self.evidence.get("expected"))
+        return self.severity != "info" or self.code in _NOTABLE_INFO_CODES
 
-    @property
-    def notable(self) -> bool:
-        """Whether commands that use the estimate repeat the finding."""
-        return self.severity != "info" or self.code in ("completed", "left_open", "at_the_edge")
+    def concerns(self, quantity: str) -> bool:
+        """Whether the finding casts doubt on a quantity of the estimate.
+
+        The evidence of findings that concern some quantities only names them as `doubted`.
+        """
+        doubted = self.evidence.get("doubted")
+        return doubted is None or quantity in doubted
 
     def record(self) -> dict[str, object]:
         """Return the finding as plain values, as written to files."""
@@ -174,8 +192,8 @@ class Verdict:
     """Summary of the quality of an estimate.
 
     Attributes:
-        usable: "no" if a finding is an error; "with care" if a warning concerns a needed quantity,
-            or a default body completes a parameter and no need was given; else "yes".
+        usable: "no" if a finding is an error; "with care" if another finding that requires care
+            concerns a needed quantity (any, where no need was given); else "yes".
         possible: whether the body is physically consistent.
         optimal: whether it is proved to be the best such body for the data.
         explains_data: whether the residual is noise: nothing is unexplained, no joint of an arm is
@@ -183,6 +201,8 @@ class Verdict:
         identifiable: names of the parameters that the data identify.
         reasons: codes of the findings that require care.
         needs: requested quantities, and whether the intervals meet the request.
+        quantities: whether each of `QUANTITIES` may be used, by its precision and the findings that
+            concern it; empty for links of an arm.
     """
 
     usable: Usability
@@ -192,6 +212,7 @@ class Verdict:
     identifiable: tuple[str, ...]
     reasons: tuple[str, ...] = ()
     needs: Mapping[str, bool] = field(default_factory=dict)
+    quantities: Mapping[str, Usability] = field(default_factory=dict)
 
     def record(self) -> dict[str, object]:
         """Return the verdict as plain values, as in files."""
@@ -203,7 +224,8 @@ class Verdict:
             "identifiable": list(self.identifiable),
             "reasons": list(self.reasons),
         }
-        return record | ({"needs": dict(self.needs)} if self.needs else {})
+        optional = {"needs": dict(self.needs), "quantities": dict(self.quantities)}
+        return record | {name: values for name, values in optional.items() if values}
 
 
 def derive_verdict(
@@ -213,6 +235,7 @@ def derive_verdict(
     optimal: bool,
     identifiable: Sequence[str],
     needs: Mapping[str, bool] | None = None,
+    precision: Mapping[str, Usability] | None = None,
 ) -> Verdict:
     """Derive the verdict on an estimate from its findings.
 
@@ -222,12 +245,12 @@ def derive_verdict(
         optimal: whether it is proved to be the best such body.
         identifiable: names of the parameters that the data identify.
         needs: requested quantities, and whether the request is met.
+        precision: whether each of `QUANTITIES` is precise enough for use.
     """
     usable: Usability = "yes"
+    needed = [q for q in QUANTITIES if any(need.lower().startswith(q) for need in needs or ())]
     relevant = [
-        f
-        for f in findings
-        if f.requires_care and not (needs and _affects_no_needed_quantity(f, needs))
+        f for f in findings if f.requires_care and (not needed or any(map(f.concerns, needed)))
     ]
     if relevant:
         usable = "with care"
@@ -246,21 +269,20 @@ def derive_verdict(
         identifiable=tuple(identifiable),
         reasons=tuple(reasons),
         needs=dict(needs or {}),
+        quantities={
+            quantity: _usability_of(quantity, level, findings)
+            for quantity, level in (precision or {}).items()
+        },
     )
 
 
-def _affects_no_needed_quantity(finding: Finding, needs: Mapping[str, bool]) -> bool:
-    """Return whether a finding affects none of the quantities that the user needs.
-
-    Needed quantities that are met are identified by the log, so completed ones are irrelevant. An
-    alternative explanation of the log may differ in the quantities `doubted` of the evidence only.
-    """
-    if finding.code == "completed":
-        return True
-    doubted = finding.evidence.get("doubted")
-    return doubted is not None and not any(
-        need.lower().startswith(tuple(doubted)) for need in needs
-    )
+def _usability_of(quantity: str, precision: Usability, findings: Sequence[Finding]) -> Usability:
+    """Return the usability of a quantity: that of its precision, and of findings on the log."""
+    on_log = [f for f in findings if f.code not in (*_PRECISION_CODES, "completed", "left_open")]
+    if precision == "no" or any(f.severity == "error" for f in on_log):
+        return "no"
+    doubtful = any(f.requires_care and f.concerns(quantity) for f in on_log)
+    return "with care" if doubtful else precision
 
 
 def default_body_findings(
@@ -275,19 +297,25 @@ def default_body_findings(
     remedy = "Use what the data identify alone, or log turns that speed up and slow down."
     if names := [name for name, by in decided_by.items() if by == "nothing"]:
         text = f"not identifiable from the data, and without a number: {', '.join(names)}."
-        return (Finding("left_open", "info", text, remedy, {"left_open": len(names)}),)
+        return (Finding("left_open", "info", text, remedy, _open_evidence("left_open", names)),)
     names = [name for name, by in decided_by.items() if by == "default"]
     if not names:
         return ()
     of = f" ({default_body})" if default_body else ""
     are = "is" if len(names) == 1 else "are"
     text = f"{', '.join(names)} {are} not identifiable from the data: a default body stands in{of}."
-    return (Finding("completed", "info", text, remedy, {"completed": len(names)}),)
+    return (Finding("completed", "info", text, remedy, _open_evidence("completed", names)),)
+
+
+def _open_evidence(code: str, names: Sequence[str]) -> dict[str, object]:
+    """Return the evidence of parameters that the data do not identify."""
+    doubted = [quantity for quantity, own in QUANTITIES.items() if set(own) & set(names)]
+    return {code: len(names), "doubted": doubted}
 
 
 def format_findings(findings: Iterable[Finding]) -> tuple[str, ...]:
     """Format the notable findings, most severe first, one per line, as escaped text."""
     names = {"info": "note"}
-    relevant = (f for f in sort_findings(findings) if f.notable)
+    relevant = (f for f in sort_findings(findings) if f.requires_care)
     lines = (f"{names.get(f.severity, f.severity)}: {f} [{f.code}]" for f in relevant)
     return tuple(escape_unprintable(" ".join(line.split())) for line in lines)

@@ -9,6 +9,8 @@ a fault if the standard error of the fault's size is below the size here divided
 """
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 
 # Mass and inertia
 
@@ -25,19 +27,23 @@ MAX_UNDETECTED_MASS_DIFFERENCE = 0.3
 """Largest undetectable difference of the masses of separate estimates, relative to the mass, at
 which their agreement is still reported."""
 
-GOOD_PRECISION = (0.02, 0.004)
-"""Half-widths of the mass, relative to the mass, and of a coordinate of the centre of mass [m], up
-to which an estimate is good enough for most controllers."""
+GOOD_PRECISION: Mapping[str, float] = MappingProxyType({"mass": 0.02, "com": 0.004, "inertia": 0.2})
+"""Half-widths of the mass, relative to the mass, of a coordinate of the centre of mass [m], and of
+an entry of the inertia, relative to its largest principal moment, up to which an estimate is good
+enough for most uses."""
 
-POOR_PRECISION = (0.10, 0.020)
-"""Half-widths of the mass, relative to the mass, and of a coordinate of the centre of mass [m],
-above which an estimate is too poor for controllers."""
+POOR_PRECISION: Mapping[str, float] = MappingProxyType({"mass": 0.1, "com": 0.02, "inertia": 0.5})
+"""Half-widths as in `GOOD_PRECISION` above which an estimate is too poor for any use."""
 
-GOOD_ARM_PRECISION = (0.06, 0.010)
+GOOD_ARM_PRECISION: Mapping[str, float] = MappingProxyType(
+    {"mass": 0.06, "com": 0.01, "inertia": 0.2}
+)
 """Half-widths as in `GOOD_PRECISION` for a load estimated from joint torques: joint friction hides
 more than the noise of a wrench sensor."""
 
-POOR_ARM_PRECISION = (0.15, 0.040)
+POOR_ARM_PRECISION: Mapping[str, float] = MappingProxyType(
+    {"mass": 0.15, "com": 0.04, "inertia": 0.5}
+)
 """Half-widths as in `POOR_PRECISION` for a load estimated from joint torques."""
 
 # Lengths

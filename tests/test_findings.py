@@ -24,9 +24,14 @@ def finding(code: str, severity: str = "warning") -> Finding:
     return Finding(code, severity, f"{code} was found.", "Look at it.", {"p": 0.5}, "a.csv")
 
 
-def verdict(*findings: Finding, possible: bool = True, needs=None):
+def verdict(*findings: Finding, possible: bool = True, needs=None, precision=None):
     return derive_verdict(
-        findings, possible=possible, optimal=True, identifiable=["m"], needs=needs
+        findings,
+        possible=possible,
+        optimal=True,
+        identifiable=["m"],
+        needs=needs,
+        precision=precision,
     )
 
 
@@ -55,12 +60,31 @@ def test_usable_follows_worst_finding(findings, usable):
     assert verdict(*findings).usable == usable
 
 
-def test_expected_completion_is_repeated_but_asks_for_no_care():
+def test_completed_inertia_asks_for_care_unless_other_quantities_are_needed():
     (completed,) = default_body_findings({"m": "data", "Ixx": "default"}, None)
-    expected = replace(completed, evidence={**completed.evidence, "expected": True})
-    assert verdict(expected).usable == "yes"
-    assert format_findings([expected]) == format_findings([completed])
-    assert replace(expected, severity="warning").requires_care
+    assert completed.evidence["doubted"] == ["inertia"]
+    assert verdict(completed).usable == "with care"
+    assert verdict(completed, needs={"mass 1%": True}).usable == "yes"
+    assert verdict(completed, needs={"Inertia 9%": True}).usable == "with care"
+
+
+LEVELS = {"mass": "yes", "com": "with care", "inertia": "no"}
+
+
+def test_quantities_have_verdicts_of_their_own():
+    def quantities(*findings):
+        return dict(verdict(*findings, precision=LEVELS).quantities)
+
+    assert quantities() == LEVELS
+    assert verdict(precision=LEVELS).record()["quantities"] == LEVELS
+    assert "quantities" not in verdict().record()
+    doubtful = Finding("contact", "warning", "pushed", evidence={"doubted": ["mass"]})
+    assert quantities(doubtful) == LEVELS | {"mass": "with care"}
+    assert quantities(replace(doubtful, evidence={})) == LEVELS | {"mass": "with care"}
+    assert set(quantities(replace(doubtful, severity="error")).values()) == {"no"}
+    # That intervals are wide is in the levels already.
+    for code in ("imprecise", "need_unmet", "scale_limit"):
+        assert quantities(Finding(code, "error", "wide")) == LEVELS
 
 
 @pytest.mark.parametrize(("met", "usable"), [(True, "yes"), (False, "no")])

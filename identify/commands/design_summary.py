@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,10 +48,16 @@ def _need_lines(design: MotionDesign, prediction: PredictedPrecision) -> Iterato
         reached = prediction.widest_half_width(need, design.seconds)
         has = "has no interval" if reached is None else f"± {reached:.2g} {need.unit} is predicted"
         met = "not met" if need in unmet else "met"
-        yield f"Need {need.text}: {met}, {has}."
+        whole = prediction.widest_half_width(replace(need, total=True), design.seconds)
+        scale = (
+            f"; the sensor's scale limits it to ± {whole:.2g} {need.unit}"
+            if need not in unmet and whole is not None and whole > need.limit
+            else ""
+        )
+        yield f"Need {need.text}: {met}, {has}{scale}."
     if unmet:
         needed = prediction.seconds_for(design.needs, design.period)
-        calibrate = "calibrate the sensor, " if prediction.earlier.calibration.any() else ""
+        calibrate = "calibrate the sensor, " * any(need.total for need in unmet)
         yield (
             "No such motion within an hour meets all needs: widen the limits, "
             f"{calibrate}or relax the needs."

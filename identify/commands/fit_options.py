@@ -231,7 +231,9 @@ class Intervals:
     """Computation and required widths of the intervals."""
 
     need: Annotated[str, option("NEEDS")] = ""
-    """Required half-widths, as "mass 1%, com 2mm, inertia 10%"; the verdict checks them."""
+    """Required half-widths that the verdict checks, as "mass 1%, com 2mm, inertia 10%"; or what the
+    estimate is for: compensation, controller or simulation. After "total", as in "mass 1% total",
+    the error of the sensor's scale counts, too."""
 
     interval: Annotated[
         Literal["formula", "bootstrap"] | None,

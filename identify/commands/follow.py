@@ -102,7 +102,7 @@ def _status_line(fit: OnlineFit) -> str:
         estimate = fit.estimate()
         precisions = []
         for need in parse_required_precision(fit.settings.needs):
-            reached = need.widest_half_width(estimate)
+            reached = need.half_width(estimate, total=need.total)
             precisions.append(
                 f"{need.quantity} not identifiable"
                 if reached is None

@@ -10,7 +10,6 @@ import numpy as np
 
 from identify.regressors import LogSummary
 from identify.reporting import parameter_rich_table
-from identify.reporting.body import repeatability_in_words
 from identify.reporting.parameter_table import TABLE_GROUPS
 from identify.reporting.result import verdict_in_words
 from identify.signals.prepared_log import acceleration_sources
@@ -65,9 +64,6 @@ def detail_lines(result: Result) -> Iterator[str]:
     if result.carrier is not None:
         yield from verdict_lines(result.carrier)
     yield from (f"Before the fit: {correction}" for correction in result.corrected)
-    for body in result.estimate.bodies:
-        words = repeatability_in_words(body, result.sensor.scale)
-        yield from (_sentence(body.body_suffix, text) for text in words)
     yield from finding_lines(result.all_findings)
     proof = estimate.certificate
     method = f"solver {proof.solver}; active constraints: {' and '.join(proof.active) or 'none'}"
@@ -94,11 +90,6 @@ def detail_lines(result: Result) -> Iterator[str]:
         alone = validation.unloaded.without_bands
         yield from (f"Unloaded: {reason}" for reason in alone.missing_windows)
         yield from _replay_lines(alone.windows, "Replay, unloaded")
-
-
-def _sentence(of_body: str, text: str) -> str:
-    name, _, rest = text.partition(": ")
-    return f"{name.capitalize()}{of_body}: {rest}"
 
 
 def bound_lines(estimate: SavedEstimate) -> Iterator[str]:
@@ -200,6 +191,8 @@ def verdict_lines(result: Result) -> Iterator[str]:
     verdict, estimate = verdict_in_words(result), result.estimate
     prefix = f"{estimate.body.capitalize()}: " if estimate.body_suffix else ""
     yield f"{prefix}Usable: {verdict.usable}."
+    for quantity, answer in verdict.quantities.items():
+        yield f"{prefix}{quantity[:1].upper()}{quantity[1:]}: {answer}."
     minimum = estimate.certificate.eigenvalues[0]
     eigenvalue = f"minimum eigenvalue of the scaled pseudo-inertia {minimum:.2g}"
     yield f"{prefix}Physically consistent: {verdict.physically_consistent} ({eigenvalue})."

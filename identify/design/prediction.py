@@ -66,20 +66,24 @@ class PredictedPrecision:
     Attributes:
         body: rough parameters to which relative needs refer.
         information: on the first k of the ten parameters per second of the motion, shape (k, k).
-        earlier: knowledge from an earlier fit; without one, half-widths are those of repeated logs.
+        earlier: knowledge from an earlier fit, and the scale error of its sensor.
     """
 
     body: InertialParameters
     information: Array
     earlier: EarlierFit
 
-    def half_widths(self, seconds: float) -> Mapping[str, float]:
+    def half_widths(self, seconds: float, *, total: bool = False) -> Mapping[str, float]:
         """Return half-widths of `PREDICTED_QUANTITIES` after some time of the motion [SI].
 
         Infinite where the motion does not identify the quantity.
+
+        Args:
+            seconds: duration of the motion [s].
+            total: whether to include the scale error of the sensor of the earlier fit.
         """
         k, (known, calibration) = len(self.information), self.earlier
-        covariance = np.linalg.inv(known + seconds * self.information) + calibration
+        covariance = np.linalg.inv(known + seconds * self.information) + total * calibration
         jacobian = interval_jacobian(self.body.phi)
         spread = np.einsum("ij,jk,ik->i", jacobian[:, :k], covariance, jacobian[:, :k])
         identified = ~jacobian[:, k:].any(axis=1)
@@ -88,7 +92,7 @@ class PredictedPrecision:
 
     def widest_half_width(self, need: RequiredPrecision, seconds: float) -> float | None:
         """Return the widest half-width of a need in its unit; None if it is not identified."""
-        widths = self.half_widths(seconds)
+        widths = self.half_widths(seconds, total=need.total)
         return need.widest_in_unit(
             (widths[name] for name in INTERVAL_NAMES[need.quantity]), self.body
         )

@@ -12,7 +12,13 @@ import numpy as np
 from identify.arrays import Array, Phi, Vec6
 from identify.estimation.certificate import Certificate
 from identify.exchange import Bound, SavedEstimate, write_estimate
-from identify.findings import UNIDENTIFIED_SOURCES, Finding, Verdict, derive_verdict
+from identify.findings import (
+    UNIDENTIFIED_SOURCES,
+    Finding,
+    Usability,
+    Verdict,
+    derive_verdict,
+)
 from identify.inertia import InertialParameters
 
 if TYPE_CHECKING:
@@ -55,6 +61,7 @@ class Estimate(SavedEstimate):
         certificate: certificate of consistency and optimality.
         verdict: summary of the findings; derived from the other attributes.
         needs: required interval half-widths, and whether they are met.
+        precision: whether mass, centre of mass and inertia are precise enough for use.
         others: estimates of the other bodies of the fit, by name.
         scalars: the other unknowns of the same fit by name, each with its standard error.
         body: name of the body in the fit.
@@ -77,6 +84,7 @@ class Estimate(SavedEstimate):
     least_squares: InertialParameters
     prior: Mapping[str, Any] = field(default_factory=dict)
     needs: Mapping[str, bool] = field(default_factory=dict)
+    precision: Mapping[str, Usability] = field(default_factory=dict)
     others: Mapping[str, Estimate] = field(default_factory=dict)
     scalars: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     body: str = "body"
@@ -93,6 +101,7 @@ class Estimate(SavedEstimate):
             optimal=True,  # a failed certificate raises an error
             identifiable=[n for n, by in self.decided_by.items() if by in ("data", "constraint")],
             needs=self.needs,
+            precision=self.precision,
         )
         object.__setattr__(self, "verdict", verdict)
 

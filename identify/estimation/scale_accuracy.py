@@ -57,6 +57,20 @@ def gain_deviations(accuracy: ArrayLike) -> tuple[Array, Array | None]:
     return np.concatenate((np.repeat(by_kind, 3), by_kind)), None
 
 
+def least_mass_error(log: Recording) -> float:
+    """Return the smallest relative 1σ error of a mass that the sensor's scale allows.
+
+    A log in all attitudes averages the independent errors of the axes; and first moments, which
+    both force and torque show, make the errors of their scales one. Zero if no accuracy is given.
+    """
+    if (accuracy := gain_accuracy(log)) is None:
+        return 0.0
+    gains, _ = gain_deviations(accuracy)
+    independent, common = np.square(gains[:6]).reshape(2, 3), np.square(gains[6:])
+    variances = independent.mean(axis=1) / 3.0 + common
+    return 0.0 if not variances.all() else float(np.sum(1.0 / variances) ** -0.5)
+
+
 def gravity_error(log: Recording) -> float:
     """Return the relative 1σ error of the magnitude of gravity; zero if the log measures it."""
     signals = {*log.signals, *(name for stream in log.streams for name in stream.signals)}

@@ -108,6 +108,7 @@ class _VerdictTable(DocumentTable, defer_build=True):
     identifiable: tuple[str, ...]
     reasons: tuple[str, ...]
     needs: dict[str, StrictBool] = Field(default_factory=dict)
+    quantities: dict[str, Usability] = Field(default_factory=dict)
 
 
 def _require_finite(value: object) -> object:

@@ -229,6 +229,7 @@ def _mark_edited(saved: SavedEstimate) -> SavedEstimate:
         optimal=False,
         identifiable=() if saved.verdict is None else saved.verdict.identifiable,
         needs=None if saved.verdict is None else saved.verdict.needs,
+        precision=None if saved.verdict is None else saved.verdict.quantities,
     )
     return replace(saved, findings=findings, verdict=verdict)
 

@@ -13,11 +13,15 @@ from identify.findings import sort_findings
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
 from identify.pipeline.misread_logs import MisreadLog
+from identify.pipeline.precision_findings import (
+    precision_findings,
+    precision_levels,
+    unreachable_needs,
+)
 from identify.pipeline.provenance import fit_provenance
 from identify.pipeline.required_precision import (
     ARM_LIMITS,
     WRENCH_LIMITS,
-    precision_findings,
     required_precision_met,
 )
 from identify.pipeline.result import Result
@@ -78,11 +82,13 @@ def fit(
     """
     loaded, empty = _unique_logs(recordings, unloaded)
     settings = merge_settings(settings, options)
-    headers = map(_header, (*loaded, *empty))
+    headers = [_header(log) for log in (*loaded, *empty)]
     sensor = common_sensor((header.name, header.sensor) for header in headers)
     settings.require_applicable(sensor)
     if empty and "unloaded" not in sensor.options:
         raise SchemaError(f"fit: unloaded does not apply to logs of {sensor.title}")
+    for warning in unreachable_needs(headers, settings):
+        _LOGGER.warning("%s", warning)
     result: Result = sensor.load("fit")(loaded, empty, settings, truth)
     return _complete(result, settings.needs, command)
 
@@ -90,17 +96,18 @@ def fit(
 def _complete(result: Result, needs: str, command: str | None) -> Result:
     """Add needs, findings on the precision, provenance and bounds to the result of a fit."""
     estimate = result.estimate
-    estimate = replace(estimate, needs=required_precision_met(needs, estimate))
-    findings = []
-    if result.body_fitted:
-        limits = WRENCH_LIMITS if result.arm is None else ARM_LIMITS
-        findings = [*precision_findings(estimate, needs, limits)]
+    limits = WRENCH_LIMITS if result.arm is None else ARM_LIMITS
+    estimate = replace(estimate, needs=required_precision_met(needs, estimate, limits))
+    findings = [*precision_findings(estimate, needs, limits)] if result.body_fitted else []
     provenance = fit_provenance(result, command)
     dropped = sum(log.recording.dropped.total for log in result.logs)
 
     def complete(body: Estimate) -> Estimate:
         return replace(
             body,
+            precision=precision_levels(body, needs if body is estimate else "", limits)
+            if result.body_fitted
+            else {},
             dropped_rows=dropped,
             provenance={"body": body.body, **provenance} if estimate.others else provenance,
             findings=sort_findings([*body.findings, *findings]),

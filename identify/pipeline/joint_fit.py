@@ -27,8 +27,8 @@ from identify.estimation import Estimate, NegativeMass
 from identify.estimation.terms import KnownMass
 from identify.exchange import SavedBias
 from identify.files import digest
-from identify.findings import UNIDENTIFIED_SOURCES, Finding
-from identify.inertia import PHI, InertialParameters
+from identify.findings import Finding
+from identify.inertia import InertialParameters
 from identify.pipeline.misread_logs import MisreadLog
 from identify.pipeline.result import Result
 from identify.pipeline.settings import FitSettings, JointSettings
@@ -78,7 +78,7 @@ def fit_joint_logs(
         raise likeliest from error
     estimate = fit.estimate if options.frame is None else _estimate_of_load(fit)
     findings = [
-        *(() if options.frame is None else _findings_with_expected_inertia(fit.estimate)),
+        *(() if options.frame is None else fit.estimate.findings),
         *filter(None, (fit.contradicted,)),
         *_findings_of_logs(fit, logs),
     ]
@@ -264,22 +264,6 @@ def _torque_offsets(fit: ArmFit) -> Iterator[SavedBias]:
         names = [of_run(joint, FRICTION[2], run) for joint in fit.joints]
         values, errors = np.array([fit.scalars[name] for name in names]).T
         yield SavedBias(log.sha256, values, HALF_WIDTH_SIGMA * errors)
-
-
-def _findings_with_expected_inertia(estimate: Estimate) -> list[Finding]:
-    """Return findings on a load; those on default values of its inertia are marked as expected.
-
-    Joint torques identify mass and centre of mass, and seldom the inertia of a load.
-    """
-    default = {name for name, by in estimate.decided_by.items() if by in UNIDENTIFIED_SOURCES}
-    if default & set(PHI[:4]):
-        return list(estimate.findings)
-    return [
-        replace(finding, evidence={**finding.evidence, "expected": True})
-        if finding.code == "completed"
-        else finding
-        for finding in estimate.findings
-    ]
 
 
 def _findings_of_logs(fit: ArmFit, logs: Sequence[Recording]) -> Iterator[Finding]:

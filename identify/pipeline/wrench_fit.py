@@ -32,6 +32,7 @@ from identify.pipeline.misread_logs import (
     require_plausible_rate,
     require_static_poses,
 )
+from identify.pipeline.precision_findings import precision_findings
 from identify.pipeline.preconditions import (
     require_compatible_prior,
     require_live_wrench,
@@ -39,7 +40,6 @@ from identify.pipeline.preconditions import (
     require_same_frames,
     swapped_logs_error,
 )
-from identify.pipeline.required_precision import precision_findings
 from identify.pipeline.result import Result, summarise_checks
 from identify.pipeline.scanned_log import ScannedLog, scan_log, without_small_faults
 from identify.pipeline.settings import (
@@ -161,7 +161,7 @@ def _collect_findings(
         settings,
         small_faults,
         compare_interpretations=settings.check
-        or suggests_wrong_schema([*seen, *precision_findings(estimate, "")]),
+        or suggests_wrong_schema([*seen, *_findings_on_mass_and_com(estimate)]),
         already_corrected=reading_corrected,
     )
     of_checks = list(checks.findings)
@@ -178,6 +178,15 @@ def _collect_findings(
         seen = [finding for finding in seen if finding.code != "too_dense"]
     codes = {finding.code for finding in of_checks}
     return [*of_checks, *(finding for finding in seen if finding.code not in codes)], checks
+
+
+def _findings_on_mass_and_com(estimate: Estimate) -> list[Finding]:
+    """Return the findings on the precision of mass or centre of mass; few logs decide inertia."""
+    return [
+        finding
+        for finding in precision_findings(estimate, "")
+        if finding.concerns("mass") or finding.concerns("com")
+    ]
 
 
 def _with_log_metadata(

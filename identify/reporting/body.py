@@ -10,7 +10,6 @@ import numpy as np
 from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE
 from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import PHI
-from identify.pipeline.required_precision import repeatability
 from identify.reporting.body_picture import body_drawing, ellipsoid_semi_axes
 from identify.reporting.content import (
     Block,
@@ -72,10 +71,6 @@ _DECIDED_BY_TEXTS = {
 _DECIDED_BY_TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted", "nothing": "muted"}
 """Colour of the text for each value of `decided_by` in the parameter table."""
 
-_MIN_WIDTH_RATIO = 1.2
-"""Minimum ratio of half-widths with and without the sensor's scale error at which both are
-shown."""
-
 
 def body_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the report section of mass, centre of mass and inertia: intervals and a picture.
@@ -103,7 +98,6 @@ def body_section(result: Result, truth: InertialParameters | None) -> Section:
             "not identifiable: the logs do not determine the number shown, which is that of the "
             f"default body ({estimate.default_body}). Do not rely on it."
         )
-    points += repeatability_in_words(estimate, result.sensor.scale)
     points += scale_error_in_words(estimate) if result.wrench_logs else []
     if points:
         blocks.append(BulletList(tuple(points)))
@@ -172,38 +166,6 @@ def _inertia_tile(result: Result) -> Tile:
 
 _INERTIA_ENTRIES = 6
 """Rows and columns of the independent entries of an inertia matrix."""
-
-
-def repeatability_in_words(estimate: Estimate, scale_name: str = "the sensor's scale") -> list[str]:
-    """Describe the half-widths of mass and centre of mass with and without the scale error.
-
-    Args:
-        estimate: with its intervals.
-        scale_name: name of the scale.
-
-    Returns:
-        No sentence if the error of the sensor's scale hardly widens them.
-    """
-    if estimate.calibration is None or UNIDENTIFIED_SOURCES & {
-        estimate.decided_by[n] for n in PHI[:4]
-    }:
-        return []
-    mass, com = repeatability(estimate)
-    low, high = estimate.intervals["m"] or (0.0, 0.0)
-    mass_total = 0.5 * (high - low)
-    com_total = max(
-        0.5 * (ends[1] - ends[0])
-        for ends in map(estimate.intervals.get, ("cx", "cy", "cz"))
-        if ends is not None
-    )
-    if mass_total <= _MIN_WIDTH_RATIO * mass and com_total <= _MIN_WIDTH_RATIO * com:
-        return []
-    return [
-        f"repeatability: mass ± {format_significant(mass, 2)} kg, centre of mass ± "
-        f"{format_significant(1e3 * com, 2)} mm; with the error of {scale_name} "
-        f"± {format_significant(mass_total, 2)} kg and "
-        f"± {format_significant(1e3 * com_total, 2)} mm."
-    ]
 
 
 def scale_error_in_words(estimate: Estimate) -> list[str]:

@@ -14,7 +14,12 @@ from identify.exchange import export_body
 from identify.exchange.controllers import CONTROLLERS
 from identify.findings import UNIDENTIFIED_SOURCES, Finding
 from identify.inertia import PHI
-from identify.pipeline.required_precision import RequiredPrecision, parse_required_precision
+from identify.pipeline.required_precision import (
+    QUANTITY_NAMES,
+    WRENCH_LIMITS,
+    RequiredPrecision,
+    parse_required_precision,
+)
 from identify.reporting.content import (
     Block,
     Cell,
@@ -46,6 +51,7 @@ class VerdictInWords:
         identifiable: the parameters that the data identify.
         explains_data: whether the residual is noise, with the held-out R².
         needs: whether the intervals meet each required half-width.
+        quantities: whether mass, centre of mass and inertia are usable, with their half-widths.
     """
 
     usable: str
@@ -53,6 +59,7 @@ class VerdictInWords:
     identifiable: str
     explains_data: str
     needs: Mapping[str, str]
+    quantities: Mapping[str, str]
 
 
 def verdict_in_words(result: Result) -> VerdictInWords:
@@ -67,6 +74,10 @@ def verdict_in_words(result: Result) -> VerdictInWords:
         needs={
             need.text: _precision_answer(need, result)
             for need in parse_required_precision(", ".join(result.verdict.needs))
+        },
+        quantities={
+            QUANTITY_NAMES[quantity]: f"{usable}, {_width_in_words(quantity, result.estimate)}"
+            for quantity, usable in verdict.quantities.items()
         },
     )
 
@@ -121,12 +132,38 @@ def wrench_explained(result: Result) -> str:
     return f"{residual_answer(result)} (held out: {', '.join(parts)})"
 
 
+def _width_in_words(quantity: str, estimate: Estimate) -> str:
+    """Return the 95 % half-width of a quantity in words, with the share of the log if smaller."""
+    if estimate.decided_by["m"] == "given" and quantity == "mass":
+        return "given"
+    limit = WRENCH_LIMITS.good[quantity]
+    between_logs, total = (limit.half_width(estimate, total=total) for total in (False, True))
+    if between_logs is None or total is None:
+        return "not identifiable"
+    of_whole = " of the largest principal moment" if quantity == "inertia" else ""
+    text = f"± {format_significant(total, 2)} {limit.unit}{of_whole}"
+    if total <= _MIN_WIDTH_RATIO * between_logs:
+        return text
+    return (
+        f"{text}; without the sensor's scale ± {format_significant(between_logs, 2)} {limit.unit}"
+    )
+
+
+_MIN_WIDTH_RATIO = 1.2
+"""Smallest ratio of half-widths with and without the scale's error at which both are shown."""
+
+
 def _precision_answer(need: RequiredPrecision, result: Result) -> str:
-    half_width = need.widest_half_width(result.estimate)
+    half_width = need.half_width(result.estimate, total=need.total)
     if half_width is None:
         return "not met, not identifiable"
     text = f"± {format_significant(half_width, 2)} {need.unit}"
-    return f"met, {text}" if need.is_met(result.estimate) else f"not met, {text}"
+    if not need.is_met(result.estimate):
+        return f"not met, {text}"
+    if need.total or not need.is_scale_limited(result.estimate):
+        return f"met, {text}"
+    whole = need.half_width(result.estimate, total=True)
+    return f"met by the log, {text}; with the sensor's scale ± {whole:.2g} {need.unit}"
 
 
 _USABILITY_ANSWERS: dict[str, tuple[str, Tone]] = {
@@ -163,6 +200,10 @@ def verdict_section(result: Result, truth: InertialParameters | None) -> Section
             "Explains the data",
             verdict_words.explains_data.partition(" (held out")[0],
             verdict.explains_data,
+        ),
+        *(
+            _answer_row(f"{quantity[:1].upper()}{quantity[1:]}", text, text.startswith("yes"))
+            for quantity, text in verdict_words.quantities.items()
         ),
         *(
             _answer_row(f"Need {need}", text, verdict.needs[need])

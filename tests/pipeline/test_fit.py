@@ -331,7 +331,7 @@ def test_static_poses_completed_by_default_body_are_usable_with_care(still):
     assert finding(still, "completed").evidence["completed"] == 6
     met = replace(still.estimate, needs={}, findings=still.estimate.findings[-1:]).verdict
     assert (met.usable, met.reasons) == ("with care", ("completed",))
-    assert (still.verdict.usable, still.verdict.reasons) == ("no", ("need_unmet",))
+    assert (still.verdict.usable, still.verdict.reasons) == ("no", ("need_unmet", "completed"))
     assert still.verdict.identifiable == tuple(NAMES[:4])
 
 

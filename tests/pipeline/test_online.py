@@ -150,7 +150,7 @@ def test_advised_rotation_meets_needs_in_predicted_time(first, best):
     assert str(turn).startswith(f"turn to and fro about {best}, ±45° in 4 s, for about ")
     (need,) = parse_required_precision(needs)
     reached = {
-        axis: need.widest_half_width(fitted(axis, turn.seconds).estimate()) for axis in "xyz"
+        axis: need.half_width(fitted(axis, turn.seconds).estimate(), total=False) for axis in "xyz"
     }
     assert min(reached, key=reached.get) == best
     assert 0.4 < reached[best] < 1.4

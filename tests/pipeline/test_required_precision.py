@@ -6,7 +6,11 @@ import pytest
 from identify.errors import SchemaError
 from identify.estimation import estimate_body
 from identify.inertia import PHI
-from identify.pipeline.required_precision import parse_required_precision, required_precision_met
+from identify.pipeline.required_precision import (
+    ARM_LIMITS,
+    parse_required_precision,
+    required_precision_met,
+)
 from tests.close import assert_close
 from tests.estimation.simulated import samples, wrench_noise
 from tests.strategies import random_body
@@ -33,7 +37,7 @@ def test_a_mass_is_met_from_its_half_width_on(estimate, unit, size):
     size = 0.01 * estimate.mass if size is None else size
     reached = half_width(estimate, "m") / size
     (need,) = parse_required_precision(f"mass 1{unit}")
-    assert_close(need.widest_half_width(estimate), reached, 1e-12)
+    assert_close(need.half_width(estimate, total=True), reached, 1e-12)
     for factor, met in ((1.01, True), (0.99, False)):
         text = f"mass {factor * reached:.9f} {unit}"
         assert required_precision_met(text, estimate) == {text: met}
@@ -43,7 +47,7 @@ def test_a_mass_is_met_from_its_half_width_on(estimate, unit, size):
 def test_a_centre_of_mass_is_met_by_all_three_coordinates(estimate, unit, size):
     reached = max(half_width(estimate, name) for name in ("cx", "cy", "cz")) / size
     (need,) = parse_required_precision(f"com 2{unit}")
-    assert_close(need.widest_half_width(estimate), reached, 1e-12)
+    assert_close(need.half_width(estimate, total=True), reached, 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +63,7 @@ def test_an_inertia_is_met_by_all_six_entries(estimate, unit, size):
     names = ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
     reached = max(half_width(estimate, name) for name in names) / size
     (need,) = parse_required_precision(f"inertia 1 {unit}")
-    assert_close(need.widest_half_width(estimate), reached, 1e-12)
+    assert_close(need.half_width(estimate, total=True), reached, 1e-12)
 
 
 def test_need_without_interval_is_unmet_and_given_value_is_met(estimate):
@@ -77,7 +81,17 @@ def test_need_without_interval_is_unmet_and_given_value_is_met(estimate):
 @pytest.mark.parametrize(
     "text",
     [
-        *("mass", "mass 1", "mass %", "weight 1%", "mass 1 mm", "com 1%", "com 1kg", "inertia 1kg"),
+        *(
+            "mass 1",
+            "mass 1% whole",
+            "massive",
+            "mass %",
+            "weight 1%",
+            "mass 1 mm",
+            "com 1%",
+            "com 1kg",
+            "inertia 1kg",
+        ),
         *("mass 0%", "mass -1%", "mass 1..2%", "mass inf%", "mass 1%,", ",", "mass 1% com 2mm", 3),
     ],
 )
@@ -91,3 +105,28 @@ def test_invalid_need_error_shows_grammar(text):
 def test_the_unit_of_a_need_is_as_it_was_written():
     (need,) = parse_required_precision("inertia 1 kg cm²")
     assert need.unit == "kg cm²"
+
+
+def test_total_and_plain_quantities_and_uses_are_needs():
+    (plain,) = parse_required_precision("com")
+    assert (plain.text, plain.limit, plain.unit, plain.total) == ("com 4mm", 4.0, "mm", False)
+    (total,) = parse_required_precision("mass 1 kg  total")
+    assert (total.text, total.limit, total.unit, total.total) == (
+        "mass 1 kg total",
+        1.0,
+        "kg",
+        True,
+    )
+    texts = {
+        "compensation": ["mass 2%", "com 4mm"],
+        "controller": ["mass 2%", "com 4mm", "inertia 50%"],
+        "Simulation": ["mass 2%", "com 4mm", "inertia 20%"],
+        "compensation, mass, inertia 7%": ["mass 2%", "com 4mm", "inertia 7%"],
+    }
+    for text, expected in texts.items():
+        assert [need.text for need in parse_required_precision(text)] == expected
+    assert [need.text for need in parse_required_precision("controller", ARM_LIMITS)] == [
+        *("mass 6%", "com 10mm", "inertia 50%")
+    ]
+    with pytest.raises(SchemaError, match="did you mean 'controller'"):
+        parse_required_precision("controler")

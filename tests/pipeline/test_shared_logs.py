@@ -59,7 +59,7 @@ def test_a_tool_with_the_published_noise_is_explained(tool_logs, tool, level):
     doubted = (tool, level) == DOUBTED and tool_logs.name != "made"
     doubts = {"body_changed"} if doubted else set()
     codes = {finding.code for finding in result.findings}
-    assert codes - {"completed", "at_the_edge", "imprecise"} == doubts
+    assert codes - {"completed", "at_the_edge", "imprecise", "scale_limit"} == doubts
     assert result.verdict.explains_data
     errors = {finding.code for finding in result.findings if finding.severity == "error"}
     assert errors <= {"imprecise"}  # as of a ruler of 9 g, in noise of .2 N

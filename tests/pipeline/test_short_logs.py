@@ -56,7 +56,7 @@ def test_a_fit_of_five_seconds_names_a_sensor_that_is_turned_by_more_than_a_righ
     loads = {name: turn.apply(np.array(log.signals[name])) for name in ("force", "torque")}
     wrong = replace(with_signals(log, **loads), schema={"wrench": {"acts_on": "body"}})
     found = fit(wrong)
-    assert graver(found) == ["wrench_misaligned", "unexplained", "imprecise"]
+    assert graver(found) == ["wrench_misaligned", "unexplained", "imprecise", "imprecise"]
     assert found.verdict.usable == "no"
     right = fit_corrected(wrong, found, "wrench_misaligned")
     assert_close(right.estimate.mass, PHI[0], 0.02)

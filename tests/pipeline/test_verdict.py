@@ -8,10 +8,11 @@ import pytest
 import identify
 from identify import Estimate, Recording
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.intervals import COM_NAMES
 from identify.estimation.terms import MassBetween
+from identify.findings import QUANTITIES
 from identify.logs.synthetic import Noise
-from identify.pipeline.required_precision import ARM_LIMITS, precision_findings, repeatability
+from identify.pipeline.precision_findings import precision_findings, precision_levels
+from identify.pipeline.required_precision import ARM_LIMITS, half_width, required_precision_met
 from tests.close import assert_close
 from tests.estimation.simulated import samples, wrench_noise
 from tests.small_faults import PHI, displaced, exact, late, logged, still, with_schema
@@ -29,86 +30,111 @@ def estimate() -> Estimate:
     return estimate_body([log.blocks()])
 
 
-def with_half_widths(estimate: Estimate, mass: float, com: tuple[float, float, float]) -> Estimate:
-    """The estimate with other intervals of mass, relative, and of the centre of mass [m]."""
-    widths = {"m": (estimate.mass, mass * estimate.mass)}
-    widths |= {name: each for name, *each in zip(COM_NAMES, estimate.com, com, strict=True)}
-    intervals = {name: (value - half, value + half) for name, (value, half) in widths.items()}
-    return replace(estimate, intervals={**estimate.intervals, **intervals})
+def with_half_widths(estimate: Estimate, mass: float, com: float, inertia: float) -> Estimate:
+    """The estimate with other widest intervals: of the mass and inertia relative, com in metres."""
+    largest = np.linalg.eigvalsh(estimate.parameters.inertia_about_com)[-1]
+    names = {"m": mass * estimate.mass, "cy": com, "Icxz": inertia * largest}
+    intervals = dict(estimate.intervals)
+    for name, half in names.items():
+        middle = np.mean(intervals[name])
+        intervals[name] = (middle - half, middle + half)
+    return replace(estimate, intervals=intervals)
 
 
 @pytest.mark.parametrize(
-    ("mass", "com", "severity"),
+    ("widths", "severities", "levels"),
     [
-        (0.019, (3.9e-3, 1e-3, 3.9e-3), None),
-        (0.021, (1e-3, 1e-3, 1e-3), "warning"),
-        (0.001, (1e-3, 4.1e-3, 1e-3), "warning"),
-        (0.001, (1e-3, 1e-3, 4.1e-3), "warning"),
-        (0.099, (19e-3, 1e-3, 19e-3), "warning"),
-        (0.101, (1e-3, 1e-3, 1e-3), "error"),
-        (0.001, (20.1e-3, 1e-3, 1e-3), "error"),
-        (0.5, (1.0, 1.0, 1.0), "error"),
+        ((0.019, 3.9e-3, 0.19), {}, ("yes", "yes", "yes")),
+        ((0.021, 1e-3, 0.01), {"mass": "warning"}, ("with care", "yes", "yes")),
+        ((0.001, 4.1e-3, 0.01), {"com": "warning"}, ("yes", "with care", "yes")),
+        ((0.001, 1e-3, 0.21), {"inertia": "warning"}, ("yes", "yes", "with care")),
+        ((0.099, 19e-3, 0.49), dict.fromkeys(QUANTITIES, "warning"), ("with care",) * 3),
+        ((0.101, 1e-3, 0.01), {"mass": "error"}, ("no", "yes", "yes")),
+        ((0.001, 20.1e-3, 0.01), {"com": "error"}, ("yes", "no", "yes")),
+        ((0.001, 1e-3, 0.51), {"inertia": "warning"}, ("yes", "yes", "no")),
     ],
 )
-def test_imprecise_mass_and_centre_are_reported(estimate, mass, com, severity):
-    found = list(precision_findings(with_half_widths(estimate, mass, com), ""))
-    if severity is None:
-        assert found == []
-        return
-    (one,) = found
-    assert (one.code, one.severity) == ("imprecise", severity)
-    assert_close(one.evidence["mass"], mass, 1e-9)
-    assert_close(one.evidence["com"], max(com), 1e-9)
-    assert f"± {100.0 * mass:.2g} %" in one.text
-    millimetres = f"{1e3 * max(com):.2g}".replace("1e+03", "1000")
-    assert f"± {millimetres} mm" in one.text
-    beyond = "beyond 2 % or 4 mm" if severity == "warning" else "beyond 10 % or 20 mm"
-    assert beyond in one.text
+def test_each_quantity_has_its_limits(estimate, widths, severities, levels):
+    wide = with_half_widths(estimate, *widths)
+    found = {one.evidence["doubted"][0]: one for one in precision_findings(wide, "")}
+    assert {quantity: one.severity for quantity, one in found.items()} == severities
+    assert {one.code for one in found.values()} <= {"imprecise"}
+    assert tuple(precision_levels(wide, "").values()) == levels
+    shown = {"mass": f"{100 * widths[0]:.2g} %", "com": f"{1e3 * widths[1]:.2g} mm"}
+    shown["inertia"] = f"{100 * widths[2]:.2g} % of its largest principal moment"
+    for quantity, one in found.items():
+        assert f"± {shown[quantity]}" in one.text
+    whole = replace(wide, precision=precision_levels(wide, ""), findings=tuple(found.values()))
+    worst = {"error": "no", "warning": "with care"}
+    usable = min((worst[one] for one in severities.values()), default="yes", key=len)
+    assert whole.verdict.usable == usable
+    assert tuple(whole.verdict.quantities.values()) == levels
 
 
 @pytest.mark.parametrize(
-    ("mass", "com", "severity"),
+    ("mass", "com", "severities"),
     [
         (0.059, 9.9e-3, []),
         (0.061, 1e-3, ["warning"]),
-        (0.149, 39e-3, ["warning"]),
+        (0.149, 39e-3, ["warning", "warning"]),
         (0.151, 1e-3, ["error"]),
         (0.01, 41e-3, ["error"]),
     ],
 )
-def test_loads_from_joint_torques_have_wider_limits(estimate, mass, com, severity):
-    wide = with_half_widths(estimate, mass, (com, 1e-3, 1e-3))
-    found = list(precision_findings(wide, "", ARM_LIMITS))
-    assert [one.severity for one in found] == severity
-    for one in found:
-        limits = "15 % or 40 mm" if severity == ["error"] else "6 % or 10 mm"
-        assert f"beyond {limits}" in one.text
+def test_loads_from_joint_torques_have_wider_limits(estimate, mass, com, severities):
+    wide = with_half_widths(estimate, mass, com, 0.01)
+    assert [one.severity for one in precision_findings(wide, "", ARM_LIMITS)] == severities
 
 
-def test_centre_without_interval_makes_estimate_unusable(estimate):
-    intervals = {**estimate.intervals, "cy": None}
-    (one,) = precision_findings(replace(estimate, intervals=intervals), "")
-    assert (one.code, one.severity) == ("imprecise", "error")
+def test_a_quantity_without_interval_is_of_no_use(estimate):
+    for name, quantity, severity in (("cy", "com", "error"), ("Icxy", "inertia", "warning")):
+        open_ = replace(estimate, intervals={**estimate.intervals, name: None})
+        (one,) = precision_findings(open_, "")
+        assert (one.code, one.severity) == ("imprecise", severity)
+        assert precision_levels(open_, "")[quantity] == "no"
 
 
-def test_sensor_scale_error_does_not_count_as_imprecise(estimate):
-    """The intervals count it; logs of one sensor differ by the rest."""
-    phi, share = estimate.parameters.phi, 0.05
-    calibration = share**2 * np.outer(phi, phi)  # of a gain that all channels have in common
-    wide = replace(
-        with_half_widths(estimate, 1.96 * share, (1e-3, 1e-3, 1e-3)),
-        covariance=estimate.covariance + calibration,
-        calibration=calibration,
+def test_remedy_of_an_imprecise_inertia_names_the_axes_to_turn_about(estimate):
+    for names, about in (
+        (("Icyy",), "y,"),
+        (("Icxz",), "x and z,"),
+        (("Icxx", "Icyz"), "x, y and"),
+    ):
+        wide = dict.fromkeys(names, (-1.0, 1.0))
+        (one,) = precision_findings(replace(estimate, intervals={**estimate.intervals, **wide}), "")
+        assert f"Turn to and fro about {about}" in one.remedy
+
+
+def with_scale_error(estimate: Estimate, share: float) -> Estimate:
+    """The estimate from a sensor whose channels have an error of scale in common."""
+    phi = estimate.parameters.phi
+    calibration = share**2 * np.outer(phi, phi)
+    covariance = estimate.covariance + calibration
+    wide = 1.96 * share
+    return replace(
+        with_half_widths(estimate, wide, 1e-3, wide), covariance=covariance, calibration=calibration
     )
+
+
+def test_needs_are_held_against_what_the_log_decides(estimate):
+    wide = with_scale_error(estimate, 0.05)
+    total, between_logs = (half_width(wide, "m", total) / wide.mass for total in (True, False))
+    assert_close(total, 1.96 * 0.05, 1e-9)
     errors = [np.sqrt(one.covariance[0, 0]) for one in (estimate, wide)]
-    mass, com = repeatability(wide)
-    assert_close(mass, 1.96 * share * estimate.mass * errors[0] / errors[1], 1e-9)
-    assert_close(com, 1e-3, 1e-9)  # the centre of mass is that of any scale
-    assert list(precision_findings(wide, "")) == []
-    (unmet,) = precision_findings(wide, "mass 1%")
-    assert "a longer log does not narrow it" in unmet.remedy
+    assert_close(between_logs, total * errors[0] / errors[1], 1e-9)
+    for needs in ("mass 1%", "mass"):
+        (limited,) = precision_findings(wide, needs)
+        assert (limited.code, limited.severity) == ("scale_limit", "warning")
+        assert "the scale limits the mass to ± 9.8 %" in limited.text
+        assert "--mass KG" in limited.remedy
+        assert precision_levels(wide, needs)["mass"] == "with care"
+        assert all(required_precision_met(needs, wide).values())
+    assert [one.code for one in precision_findings(wide, "")] == ["scale_limit"]
+    (unmet,) = precision_findings(wide, "mass 1% total")
+    assert (unmet.code, unmet.severity) == ("need_unmet", "error")
+    assert "--mass KG" in unmet.remedy
     (short,) = precision_findings(wide, "mass 0.001%")
-    assert short.remedy.startswith("Log longer")
+    assert (short.code, short.remedy[:10]) == ("need_unmet", "Log longer")
     unknown = replace(wide, calibration=None)
     assert [one.code for one in precision_findings(unknown, "")] == ["imprecise"]
 
@@ -128,9 +154,9 @@ def test_each_body_of_a_fit_is_named():
     ]
     settings = EstimatorSettings(unloaded=1)
     payload = estimate_body([log.blocks() for log in both], settings)
-    (name, carrier), precise = *payload.others.items(), (1e-3, 1e-3, 1e-3)
-    carrier = with_half_widths(carrier, 0.05, precise)
-    payload = replace(with_half_widths(payload, 0.15, precise), others={name: carrier})
+    ((name, carrier),) = payload.others.items()
+    carrier = with_half_widths(carrier, 0.05, 1e-3, 0.1)
+    payload = replace(with_half_widths(payload, 0.15, 1e-3, 0.1), others={name: carrier})
     of_payload, of_carrier = precision_findings(payload, "")
     assert (of_payload.severity, of_carrier.severity) == ("error", "warning")
     assert "the mass of the payload is known" in of_payload.text
@@ -138,7 +164,7 @@ def test_each_body_of_a_fit_is_named():
 
 
 def test_explicit_need_replaces_default_precision(estimate):
-    wide = with_half_widths(estimate, 0.05, (5e-3, 5e-3, 5e-3))
+    wide = with_half_widths(estimate, 0.05, 5e-3, 0.9)
     assert list(precision_findings(wide, "mass 6%, com 6mm")) == []
     (unmet,) = precision_findings(wide, "mass 4%, com 6mm")
     assert (unmet.code, unmet.severity) == ("need_unmet", "error")
@@ -163,22 +189,45 @@ def test_a_log_is_usable_as_far_as_it_is_precise(log, usable, severity):
     result = identify.fit(log)
     assert result.verdict.usable == usable
     found = [one.severity for one in result.findings if one.code == "imprecise"]
-    assert found == ([] if severity is None else [severity])
+    assert found[:1] == ([] if severity is None else [severity])
     assert ("imprecise" in result.verdict.reasons) == (severity is not None)
-    mass, com = repeatability(result.estimate)
-    limits = {None: (0.02, 0.004), "warning": (0.1, 0.02)}.get(severity, (np.inf, np.inf))
-    assert mass / result.estimate.mass <= limits[0]
-    assert com <= limits[1]
+    levels = {result.verdict.quantities[quantity] for quantity in ("mass", "com")}
+    allowed = {"yes": {"yes"}, "with care": {"yes", "with care"}}.get(usable, levels)
+    assert levels <= allowed
+    assert usable != "no" or "no" in levels
 
 
-def test_a_gain_that_is_given_as_inexact_makes_no_estimate_imprecise():
-    result = identify.fit(with_schema(still(3), wrench={"gain_accuracy": 0.05}))
-    low, high = result.estimate.intervals["m"]
-    assert high - low > 2.0 * 1.96 * 0.05 * result.estimate.mass
-    assert "imprecise" not in result.verdict.reasons
-    needed = identify.fit(with_schema(still(3), wrench={"gain_accuracy": 0.05}), needs="mass 2%")
-    assert needed.verdict.usable == "no"
-    assert needed.verdict.needs == {"mass 2%": False}
+def test_a_gain_that_is_given_as_inexact_asks_for_care_with_and_without_a_need():
+    inexact = with_schema(still(3), wrench={"gain_accuracy": 0.05})
+    for needs in ("", "mass 2%", "compensation"):
+        result = identify.fit(inexact, needs=needs)
+        low, high = result.estimate.intervals["m"]
+        assert high - low > 2.0 * 1.96 * 0.05 * result.estimate.mass
+        assert result.verdict.usable == "with care"
+        assert "scale_limit" in result.verdict.reasons
+        assert result.verdict.quantities["mass"] == "with care"
+    total = identify.fit(inexact, needs="mass 2% total").verdict
+    assert (total.usable, dict(total.needs)) == ("no", {"mass 2% total": False})
+    given = identify.fit(inexact, needs="mass 2%, inertia 9000%", mass=PHI[0])
+    assert "scale_limit" not in given.verdict.reasons
+
+
+def test_a_need_that_the_scale_forbids_is_said_before_the_fit(caplog):
+    log = logged(exact(3), 3)
+    for accuracy, need, percent in ((0.02, "mass 3%", "3.2"), ([0.02] * 6, "mass 1%", "1.6")):
+        caplog.clear()
+        limited = identify.fit(with_schema(log, wrench={"gain_accuracy": accuracy}), needs=need)
+        (line,) = caplog.messages
+        assert line.startswith(f"need {need}: ")
+        assert f"± {percent} % (95 %), however long the log. Weigh the body" in line
+        low, high = limited.estimate.intervals["m"]
+        # The log in all attitudes comes within a fifth of that bound.
+        ratio = 50.0 * (high - low) / limited.estimate.mass / float(percent)
+        assert 0.98 < ratio < 1.2
+        assert limited.verdict.reasons == ("scale_limit",)
+    caplog.clear()
+    identify.fit(with_schema(log, wrench={"gain_accuracy": 0.02}), needs="mass 4%")
+    assert not caplog.messages
 
 
 def test_static_poses_that_meet_needs_are_usable_with_default_body():
