@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from identify.inertia import InertialParameters
     from identify.pipeline import Result
+    from identify.regressors.equations import Offsets
     from identify.validation import HeldOutScores
 
 
@@ -47,7 +48,7 @@ def wrench_section(result: Result, truth: InertialParameters | None) -> Section:
         blocks.append(Text(f"Logs: {names}.", "muted"))
     wrench_caption = (
         f"Wrench on the body at the origin of {result.estimate.frame_description}, in its axes: "
-        "measured, with the sensor offset subtracted, and predicted from the "
+        "measured, without the sensor offset and the fitted small faults, and predicted from the "
         + (
             "attitude, one mark for each static pose."
             if still
@@ -88,7 +89,7 @@ def _held_out_table(
 ) -> ReportTable:
     band = "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
     known = bool(expected_rms.any())
-    heads = ["Expected from noise", "error / noise"] if known else []
+    heads = ["expected from noise", "error / noise"] if known else []
     heads += ["of the signal", "R²"]
     heads += ["fitted"] if result.carrier is None else ["fitted, loaded", "fitted, unloaded"]
     fitted_rms = np.transpose([body.residual_rms for body in result.estimate.bodies])
@@ -107,7 +108,7 @@ def _held_out_table(
         "Expected from noise: the error due to the noise of wrench and motion; a ratio error / "
         "noise of about 1 is the best that the logs allow. "
     )
-    return make_table(
+    table = make_table(
         ("Axis", "RMS error", *heads),
         rows,
         f"Held-out errors: each of {scores.folds} parts of the logs is predicted by a body fitted "
@@ -116,6 +117,7 @@ def _held_out_table(
         "near or below 0, it does not, for example because the axis contains little but noise. "
         f"Fitted: RMS error on the data of the fit itself.{band}",
     )
+    return replace(table, look="lines")
 
 
 def _with_unit(unit: str, value: float) -> str:
@@ -304,17 +306,36 @@ class Prediction:
 
 
 def predict_wrenches(result: Result) -> tuple[Prediction, ...]:
-    """Predict the wrench in each log from the body, or bodies, in it."""
-    estimate = result.estimate
+    """Predict the wrench in each log from the body, or bodies, in it.
+
+    Rows are corrected for the small faults of the sensor. The offset that is subtracted is that of
+    the corrected rows: the one in the estimate is that of the log as it was read.
+    """
+    estimate, logs = result.estimate, result.wrench_logs
+    predicted = [
+        np.asarray(log.features @ (FEATURE_TENSOR @ estimate.moving_assembly(number).phi))
+        for number, log in enumerate(logs)
+    ]
+    # The filter acted on the constant too, so the offset multiplies the first column.
+    constants = [log.rows[:, :1] for log in logs]
+    residuals = [log.wrench - wrench for log, wrench in zip(logs, predicted, strict=True)]
+    offsets = _offsets_of_rows(constants, residuals, result.settings.bias)
     return tuple(
-        Prediction(
-            # The filter acted on the constant too, so the offset multiplies the first column.
-            measured=log.wrench - log.rows[:, :1] * offset,
-            predicted=np.asarray(
-                log.features @ (FEATURE_TENSOR @ estimate.moving_assembly(number).phi)
-            ),
-        )
-        for number, (log, offset) in enumerate(
-            zip(result.wrench_logs, estimate.biases, strict=True)
-        )
+        Prediction(measured=log.wrench - constant * offset, predicted=wrench)
+        for log, wrench, constant, offset in zip(logs, predicted, constants, offsets, strict=True)
     )
+
+
+def _offsets_of_rows(
+    constants: Sequence[Array], residuals: Sequence[Vec6], bias: Offsets
+) -> Sequence[Vec6]:
+    """Fit the sensor offset of each log to its residual wrench [N, N m], by least squares."""
+    if bias == "none":
+        return [np.zeros(6)] * len(residuals)
+    if bias == "shared":
+        constant, residual = np.concatenate(constants), np.concatenate(residuals)
+        return [np.linalg.lstsq(constant, residual)[0][0]] * len(residuals)
+    return [
+        np.linalg.lstsq(constant, residual)[0][0]
+        for constant, residual in zip(constants, residuals, strict=True)
+    ]
