@@ -119,7 +119,7 @@ def _parameter_table(
     head += [] if truth is None else number_heads("Truth", "Error")
     cells = [_parameter_cells(line, with_source=not by_data) for line in rows]
     groups = [_GROUP_NAMES[line.group] for line in rows]
-    return ReportTable(tuple(head), with_headings(groups, cells), caption, "parameters")
+    return ReportTable(tuple(head), with_headings(groups, cells), caption, "lines")
 
 
 def _headline_tiles(result: Result) -> tuple[Tile, ...]:

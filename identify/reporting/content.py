@@ -108,14 +108,14 @@ class Head:
 class ReportTable:
     """A table with one head for each column; the caption explains the columns.
 
-    The look "dense" is for a grid of short numbers, "parameters" for one line per parameter.
+    The look "dense" is for a grid of short numbers, "lines" for one line per row on narrow pages.
     """
 
     kind: ClassVar = "table"
     head: tuple[Head, ...]
     rows: tuple[Row, ...]
     caption: str = ""
-    look: Literal["", "dense", "parameters"] = ""
+    look: Literal["", "dense", "lines"] = ""
 
 
 @dataclass(frozen=True, slots=True)

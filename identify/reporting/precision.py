@@ -118,10 +118,11 @@ def _correlation_blocks(estimate: Estimate, scale_name: str) -> list[Block]:
     names, matrix = correlations_of(estimate)
     if len(names) < 2:
         return []
-    without_scale = replace(estimate, covariance=estimate.repeatability, calibration=None)
-    repeatable_names, repeatable = correlations_of(without_scale)
-    if repeatable_names != names:
-        repeatable = matrix
+    repeatable = matrix
+    if estimate.calibration is not None:
+        without_scale = replace(estimate, covariance=estimate.repeatability, calibration=None)
+        repeatable_names, correlations = correlations_of(without_scale)
+        repeatable = correlations if repeatable_names == names else matrix
     rows, columns = np.triu_indices(len(names), 1)
     order = np.argsort(-np.abs(matrix[rows, columns]))
     of_motion, of_scale = list[str](), list[str]()
@@ -130,7 +131,7 @@ def _correlation_blocks(estimate: Estimate, scale_name: str) -> list[Block]:
         if abs(total) < _MIN_CORRELATION:
             break
         pair, value = f"{names[row]} and {names[column]}", _correlation_text(total)
-        if abs(alone) >= _MIN_CORRELATION:
+        if alone * np.sign(total) >= _MIN_CORRELATION:
             of_motion.append(f"{pair} ({value})")
         else:
             of_scale.append(f"{pair} ({value}, without that error {_correlation_text(alone)})")

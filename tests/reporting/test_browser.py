@@ -26,7 +26,7 @@ const figures = [...document.querySelectorAll("svg:not(.body)")].map((svg) => ({
 }));
 document.getElementById("measured").textContent = JSON.stringify({
   width: document.documentElement.scrollWidth, figures,
-  tables: [...document.querySelectorAll("table.parameters")].map((table) => ({
+  tables: [...document.querySelectorAll("table.lines")].map((table) => ({
     scrolled: table.parentNode.scrollWidth - table.parentNode.clientWidth,
     heights: [...table.querySelectorAll("tbody tr:not(.group)")].map((row) => box(row)[3]),
     line: parseFloat(getComputedStyle(table).lineHeight),
@@ -115,15 +115,16 @@ def test_printed_report_has_at_most_eight_pages(shipped, browser, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["one log", "static poses", "a gap, mass given"])
-def test_a_phone_shows_each_parameter_on_one_line(case_of, name, visit, tmp_path):
+def test_a_phone_shows_each_parameter_and_axis_on_one_line(case_of, name, visit, tmp_path):
     case = case_of(name)
     page = report(case.result, tmp_path / "report.html", case.truth)
     found = measured(visit(_on_a_phone(_with_ruler(page), 400)))
     assert found["width"] == 400
-    table, _ = found["tables"]  # the other one is folded
-    assert table["scrolled"] <= 0
-    assert len(table["heights"]) == 10
-    assert max(table["heights"]) < 2.0 * table["line"]
+    parameters, _, held_out = found["tables"]  # one is folded
+    for table, rows in ((parameters, 10), (held_out, 6)):
+        assert table["scrolled"] <= 0
+        assert len(table["heights"]) == rows
+        assert max(table["heights"]) < 2.0 * table["line"]
 
 
 def test_labels_of_frames_do_not_overlap(result, visit, tmp_path):
