@@ -76,8 +76,6 @@ def _check_sentences(result: Result, checks: CheckSummary) -> Iterator[str]:
         spans = sum(map(len, checks.spans))
         times = f"{spans} span{'s' * (spans != 1)} of time" if spans else "none found"
         yield f"Contacts, spikes, readings at the end of their range and frozen signals: {times}."
-    if checks.small_faults and not any(effect.significant for effect in checks.small_faults):
-        yield "The fit includes small faults of the sensor; none is significant."
     if not checks.interpretations:
         yield (
             "Other interpretations of the logs (units, orders, signs, frames) were not tried, as "
@@ -133,8 +131,14 @@ _COUNTED = (
 
 
 def _small_fault_table(small_faults: Sequence[SmallFault], caption: str) -> ReportTable:
-    rows = (make_row(fault.name, _size_in_words(fault)) for fault in small_faults)
+    rows = (make_row(_name_in_words(fault), _size_in_words(fault)) for fault in small_faults)
     return ReportTable((Head("Small fault"), *number_heads("Size")), tuple(rows), caption)
+
+
+def _name_in_words(fault: SmallFault) -> str:
+    """Return the group and the entry of a small fault, once if they have the same name."""
+    group, _, entry = fault.name.partition(", ")
+    return group if group == entry else fault.name
 
 
 def _size_in_words(fault: SmallFault) -> str:

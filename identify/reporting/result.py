@@ -13,6 +13,7 @@ from identify.errors import ModelError
 from identify.estimation.settings import CARRIER
 from identify.exchange import export_body
 from identify.exchange.controllers import CONTROLLERS
+from identify.exchange.rounding import DEFAULT_DIGITS
 from identify.findings import UNIDENTIFIED_SOURCES, Finding
 from identify.inertia import PHI
 from identify.pipeline.required_precision import RequiredPrecision, parse_required_precision
@@ -239,6 +240,13 @@ def export_section(result: Result, truth: InertialParameters | None) -> Section 
     return Section("use", f"Use {subject}", blocks)
 
 
+def _digits_in_use(estimate: Estimate) -> int:
+    """Return the largest number of significant digits of mass, centre of mass and inertia."""
+    values = [estimate.mass, *estimate.com, *estimate.inertia_about_com.ravel()]
+    mantissas = (f"{abs(value):.{DEFAULT_DIGITS - 1}e}".partition("e")[0] for value in values)
+    return max(3, *(len(mantissa.rstrip("0").replace(".", "")) for mantissa in mantissas))
+
+
 def _without_noise(values: Array) -> object:
     """Return numbers without their last bits, which come of the change of the origin."""
     if values.ndim:
@@ -252,8 +260,9 @@ _ROUNDING_NOISE = 1e-12
 
 
 def _export_block(estimate: Estimate, name: str, title: str) -> Block:
+    digits = DEFAULT_DIGITS if name in CONTROLLERS else _digits_in_use(estimate)
     try:
-        export = export_body(estimate, name)
+        export = export_body(estimate, name, digits=digits)
     except ModelError as error:
         return Text(f"{title}: {error}.", "muted")
     notes = "; ".join((*export.notes, *export.lost_information))
