@@ -56,13 +56,25 @@ def find_browser() -> str:
 def open_page(browser: str, folder: Path, page: Path, width: int = 1100) -> Visit:
     """Open a file in a new profile, in a window of a width; the profile stays in the folder."""
     log = folder / "net.json"
+    size, net_log = f"--window-size={width},2000", f"--log-net-log={log}"
+    done = _run(browser, folder, size, net_log, "--dump-dom", page.as_uri())
+    assert "</html>" in done.stdout
+    console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+    return Visit(done.stdout, console, _requests(log))
+
+
+def printed_pages(browser: str, folder: Path, page: Path) -> int:
+    """The number of pages on which a browser prints a file."""
+    pdf = folder / "printed.pdf"
+    _run(browser, folder, "--no-pdf-header-footer", f"--print-to-pdf={pdf}", page.as_uri())
+    return len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))
+
+
+def _run(browser: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    profile = f"--user-data-dir={folder / 'profile'}"
     done = subprocess.run(
-        [
-            *(browser, *FLAGS, *sandbox, f"--window-size={width},2000"),
-            *(f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}"),
-            *("--dump-dom", page.as_uri()),
-        ],
+        [browser, *FLAGS, *sandbox, profile, *arguments],
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -71,9 +83,7 @@ def open_page(browser: str, folder: Path, page: Path, width: int = 1100) -> Visi
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "</html>" in done.stdout
-    console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
-    return Visit(done.stdout, console, _requests(log))
+    return done
 
 
 def _requests(log: Path) -> list[str]:

@@ -59,15 +59,6 @@ _GROUP_NAMES: dict[ParameterGroup, str] = {
     "inertia_about_origin": "Inertia about the origin of the body frame",
 }
 """Heading of each group of parameters in the parameter table."""
-_DECIDED_BY_TEXTS = {
-    "data": "data",
-    "constraint": "constraint",
-    "given": "given",
-    "prior": "prior",
-    "default": "not identifiable: default body",
-    "nothing": "not identifiable",
-}
-"""Text in the parameter table for each value of `decided_by` (source of a parameter)."""
 _DECIDED_BY_TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted", "nothing": "muted"}
 """Colour of the text for each value of `decided_by` in the parameter table."""
 
@@ -87,15 +78,20 @@ def body_section(result: Result, truth: InertialParameters | None) -> Section:
     else:
         blocks.append(Text("Do not use this estimate; see the verdict for the reasons.", "warn"))
     about_com = [line for line in rows if line.group in GROUPS_ABOUT_COM]
-    blocks.append(_parameter_table(estimate, about_com, truth))
+    caption = (
+        f"Parameters about the origin of {estimate.frame_description}, in its axes, with intervals "
+        f"({estimate.interval_kind}). Products of inertia are the entries of the matrix (negative "
+        "integrals)."
+    )
+    blocks.append(_parameter_table(about_com, truth, caption))
     blocks += _principal_table(estimate, truth)
     if truth is not None:
         marked = any(line.truth_outside_interval for line in rows)
-        blocks.append(_error_text(estimate.parameters, truth, outside=marked))
+        blocks.append(_error_text(estimate, truth, outside=marked))
     points = []
     if not estimate.complete:
         points.append(
-            "not identifiable: the logs do not determine the number shown, which is that of the "
+            "unidentifiable: the logs do not determine the number shown, which is that of the "
             f"default body ({estimate.default_body}). Do not rely on it."
         )
     points += scale_error_in_words(estimate) if result.wrench_logs else []
@@ -103,22 +99,21 @@ def body_section(result: Result, truth: InertialParameters | None) -> Section:
         blocks.append(BulletList(tuple(points)))
     about_origin = [line for line in rows if line.group not in GROUPS_ABOUT_COM]
     title = "First moments, and the inertia about the origin"
-    blocks.append(Folded(title, (_parameter_table(estimate, about_origin, truth),)))
+    blocks.append(Folded(title, (_parameter_table(about_origin, truth),)))
     return Section("body", f"The {estimate.body}", tuple(blocks))
 
 
 def _parameter_table(
-    estimate: Estimate, rows: Sequence[ParameterRow], truth: InertialParameters | None
+    rows: Sequence[ParameterRow], truth: InertialParameters | None, caption: str = ""
 ) -> ReportTable:
-    head = [Head("Parameter"), Head("Unit"), *number_heads("Estimate", "95 % interval")]
-    head += [Head("Decided by"), *(number_heads("Truth", "Error") if truth is not None else ())]
-    return ReportTable(
-        tuple(head),
-        with_headings([_GROUP_NAMES[line.group] for line in rows], map(_parameter_cells, rows)),
-        f"Parameters about the origin of {estimate.frame_description}, in its axes, with intervals "
-        f"({estimate.interval_kind}). Products of inertia are the entries of the matrix (negative "
-        "integrals).",
-    )
+    """Return the table of parameters; who decided them is said unless it is the data for all."""
+    by_data = all(line.decided_by == "data" for line in rows)
+    head = [Head("Parameter"), *number_heads("Estimate", "95 % interval"), Head("Unit")]
+    head += [] if by_data else [Head("Decided by")]
+    head += [] if truth is None else number_heads("Truth", "Error")
+    cells = [_parameter_cells(line, with_source=not by_data) for line in rows]
+    groups = [_GROUP_NAMES[line.group] for line in rows]
+    return ReportTable(tuple(head), with_headings(groups, cells), caption, "lines")
 
 
 def _headline_tiles(result: Result) -> tuple[Tile, ...]:
@@ -126,11 +121,12 @@ def _headline_tiles(result: Result) -> tuple[Tile, ...]:
     mass, *com = (line.formatted for line in parameter_rows(estimate, None, GROUPS_ABOUT_COM)[:4])
     position = ", ".join(coordinate.value for coordinate in com)
     return (
-        Tile("Mass", f"{mass.value} {mass.unit}", mass.interval),
+        Tile("Mass", mass.value, mass.interval, unit=mass.unit),
         Tile(
             "Centre of mass",
-            f"{position} {com[0].unit}",
+            position,
             f"{_join_intervals(com)}; from the origin of {estimate.frame_description}",
+            unit=com[0].unit,
         ),
         _inertia_tile(result),
     )
@@ -159,8 +155,9 @@ def _inertia_tile(result: Result) -> Tile:
     moments = [line.formatted for line in parameter_rows(result.estimate, None, PRINCIPAL_MOMENTS)]
     return Tile(
         "Principal moments of inertia",
-        f"{', '.join(moment.value for moment in moments)} · {moments[0].unit}",
+        ", ".join(moment.value for moment in moments),
         f"{_join_intervals(moments)}; about the centre of mass",
+        unit=f"· {moments[0].unit}",
     )
 
 
@@ -188,19 +185,17 @@ def scale_error_in_words(estimate: Estimate) -> list[str]:
     ]
 
 
-def _parameter_cells(line: ParameterRow) -> Row:
+def _parameter_cells(line: ParameterRow, *, with_source: bool) -> Row:
     texts, decided_by = line.formatted, line.decided_by
     index = f"c,{line.name[2:]}" if line.name.startswith("Ic") else line.name[1:]
     cells = [
         Cell(line.name[:1], subscript=index),
-        Cell(texts.unit),
         Cell(texts.value, tooltip=f"{line.value!r} {line.unit}"),
-        Cell("" if decided_by in (*UNIDENTIFIED_SOURCES, "given") else texts.interval),
-        Cell(
-            _DECIDED_BY_TEXTS.get(decided_by, decided_by),
-            tone=_DECIDED_BY_TONES.get(decided_by, ""),
-        ),
+        Cell(texts.interval),
+        Cell(texts.unit),
     ]
+    if with_source:
+        cells.append(Cell(decided_by, tone=_DECIDED_BY_TONES.get(decided_by, "")))
     if line.truth is not None:
         cells.append(Cell(texts.truth, tooltip=f"{line.truth!r} {line.unit}"))
         outside = line.truth_outside_interval
@@ -209,13 +204,16 @@ def _parameter_cells(line: ParameterRow) -> Row:
     return make_row(*cells, muted=not line.from_data)
 
 
-def _error_text(body: InertialParameters, true: InertialParameters, *, outside: bool) -> Text:
+def _error_text(estimate: Estimate, true: InertialParameters, *, outside: bool) -> Text:
+    body = estimate.parameters
     pairs = {
         "|Δm|/m": (body.phi[:1], true.phi[:1]),
         "‖Δh‖/‖h‖": (body.first_moment, true.first_moment),
         "‖ΔI‖/‖I‖": (body.inertia_about_origin, true.inertia_about_origin),
         "‖ΔI_c‖/‖I_c‖": (body.inertia_about_com, true.inertia_about_com),
     }
+    if estimate.decided_by["m"] == "given":
+        del pairs["|Δm|/m"]
     errors = []
     for name, (estimated, reference) in pairs.items():
         size = float(np.linalg.norm(reference))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,6 @@ import numpy as np
 from identify.arrays import Array
 from identify.reporting import colors
 from identify.reporting.content import Drawing
-from identify.reporting.rounding import format_significant, unit_of_length
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
@@ -22,8 +21,12 @@ _WIDTH, _HEIGHT, _MARGIN = 340.0, 280.0, 26.0
 _VIEW_AXES = np.array([[-0.64, 0.768, 0.0], [-0.315, -0.263, 0.912], [0.701, 0.584, 0.41]])
 """Initial view: rows are the directions right, up and towards the viewer, in axes of B."""
 
-_HALF_LETTER_WIDTH, _LINE_HEIGHT = 2.8, 11.0
-"""Half the width of a letter and the height of a line; report.js has the same values."""
+_HALF_LETTER_WIDTH, _LINE_HEIGHT, _DOT_DEPTH = 3.2, 12.0, 4.0
+"""Half the width of a letter, height of a line, and depth of a dot below its centre [px]; report.js
+has the same values."""
+
+_LINE_SHIFTS = (0, 1, -1, 2, -2, 3, -3, 4, -4)
+"""Lines by which a label may move down to be apart from others, the preferred ones first."""
 
 _MERIDIANS, _CURVE_POINTS = 6, 33
 """Number of meridians of an ellipsoid, and of the points of each curve."""
@@ -61,11 +64,14 @@ def body_drawing(estimate: SavedEstimate) -> Drawing:
     radius = float(np.linalg.norm(points - centre, axis=1).max())
     scale = (0.5 * min(_WIDTH, _HEIGHT) - _MARGIN) / radius
     page_centre = np.array([0.5 * _WIDTH, 0.5 * _HEIGHT])
-    placed: list[tuple[float, float, int]] = []
-    elements = "".join(
-        _svg_element(item._replace(points=item.points - centre), page_centre, scale, placed)
+    items = [item._replace(points=item.points - centre) for item in items]
+    dots = [
+        _project(item.points, page_centre, scale)[0]
         for item in items
-    )
+        if len(item.points) == 1 and not item.label
+    ]
+    placed = [(x, y + _DOT_DEPTH, 1) for x, y in dots]
+    elements = "".join(_svg_element(item, page_centre, scale, placed) for item in items)
     frame = " ".join(f"{value:.4g}" for value in (*page_centre, scale))
     view = " ".join(f"{value:g}" for value in _VIEW_AXES.ravel())
     ellipsoid = "and the ellipsoid of the same inertia" if estimate.principal_axes else ""
@@ -79,18 +85,12 @@ def body_drawing(estimate: SavedEstimate) -> Drawing:
 
 def _caption(estimate: SavedEstimate) -> str:
     sentences = [f"Axes of {estimate.frame_description}; the dot is the centre of mass"]
-    half_widths = _com_half_widths(estimate)
-    if half_widths is not None:
-        length = unit_of_length(float(half_widths.max()))
-        largest = format_significant(length.of(float(half_widths.max())), 2)
-        sentences[0] += f", its 95 % interval at most ± {largest} {length.name} along each axis"
+    if _com_half_widths(estimate) is not None:
+        sentences[0] += " with its 95 % interval along each axis"
     if estimate.principal_axes:
-        sizes = 2.0 * ellipsoid_semi_axes(estimate)
-        length = unit_of_length(float(sizes.max()))
-        sizes = " × ".join(format_significant(length.of(size), 3) for size in sizes.tolist())
         sentences.append(
-            f"The solid ellipsoid of uniform density, {sizes} {length.name}, has the same mass and "
-            "inertia: compare it with the real body"
+            "The solid ellipsoid of uniform density has the same mass and inertia: compare it with "
+            "the real body"
         )
     if estimate.frames.flange is not None:
         sentences.append("The flange is placed by the schema")
@@ -152,22 +152,40 @@ def _ellipsoid(centre: Array, axes: Array) -> Iterator[_SceneItem]:
         )
 
 
+def _project(points: Array, page_centre: Array, scale: float) -> Array:
+    """Return points in B as seen in the initial view [px], shape (n, 2)."""
+    return np.asarray(page_centre + scale * (points @ _VIEW_AXES[:2].T) * (1.0, -1.0))
+
+
+def _free_height(
+    x: float, y: float, size: int, placed: Sequence[tuple[float, float, int]]
+) -> float:
+    """Return the height of a label's baseline at which it overlaps nothing that is placed.
+
+    The name of a frame begins below the frame's origin, where it does not hide the axes.
+    """
+    first = y + _LINE_HEIGHT * (size > 1)
+    for shift in _LINE_SHIFTS:
+        height = first + shift * _LINE_HEIGHT
+        if not any(
+            abs(x - u) < _HALF_LETTER_WIDTH * (size + n) and abs(height - v) < _LINE_HEIGHT
+            for u, v, n in placed
+        ):
+            return height
+    return first
+
+
 def _svg_element(
     item: _SceneItem, page_centre: Array, scale: float, placed: list[tuple[float, float, int]]
 ) -> str:
-    """Draw an item in the initial view; a label moves down until it overlaps no placed label."""
-    projected = page_centre + scale * (item.points @ _VIEW_AXES[:2].T) * (1.0, -1.0)
+    """Draw an item in the initial view; a label moves until it overlaps no other label or dot."""
+    projected = _project(item.points, page_centre, scale)
     points = " ".join(f"{value:.4g}" for value in item.points.ravel())
     color = colors.css_color(item.color)
     x, y = projected[0]
     if item.label:
-        size = len(item.label)
-        while any(
-            abs(x - u) < _HALF_LETTER_WIDTH * (size + n) and abs(y - v) < _LINE_HEIGHT
-            for u, v, n in placed
-        ):
-            y += _LINE_HEIGHT
-        placed.append((x, y, size))
+        y = _free_height(x, y, len(item.label), placed)
+        placed.append((x, y, len(item.label)))
         look = f'fill="{colors.css_color(colors.TEXT)}" font-size="10" text-anchor="middle"'
         return f'<text data-p="{points}" x="{x:.1f}" y="{y:.1f}" {look}>{escape(item.label)}</text>'
     if len(projected) == 1:

@@ -55,12 +55,13 @@ class BulletList:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Headline number with its unit, a label above and details below."""
+    """Headline numbers with their unit, a label above and details below."""
 
     label: str
     value: str
     detail: str = ""
     tone: Tone = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +108,14 @@ class Head:
 class ReportTable:
     """A table with one head for each column; the caption explains the columns.
 
-    The look "dense" is for a grid of short numbers.
+    The look "dense" is for a grid of short numbers, "lines" for one line per row on narrow pages.
     """
 
     kind: ClassVar = "table"
     head: tuple[Head, ...]
     rows: tuple[Row, ...]
     caption: str = ""
-    look: Literal["", "dense"] = ""
+    look: Literal["", "dense", "lines"] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,14 @@ from identify.reporting.content import (
     make_row,
     number_heads,
 )
-from identify.reporting.rounding import format_significant, typeset, with_si_prefix
+from identify.reporting.parameter_table import parameter_rows
+from identify.reporting.rounding import (
+    decimals_for,
+    format_fixed,
+    with_half_width,
+    with_power_of_ten,
+    with_si_prefix,
+)
 from identify.reporting.timeline import Timeline, mark_logs, timelines
 from identify.reporting.wrenches import predict_wrenches
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
@@ -32,7 +39,7 @@ from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 if TYPE_CHECKING:
     from identify.diagnosis import Span
     from identify.pipeline import Result
-    from identify.pipeline.result import CheckSummary, RankedInterpretation, SmallFault
+    from identify.pipeline.result import CheckSummary, SmallFault
 
 _MAX_INTERPRETATIONS = 6
 """Maximum number of interpretations and faults of the logs in the report's table."""
@@ -50,7 +57,7 @@ def _check_blocks(result: Result) -> Iterator[Block]:
         yield BulletList(result.corrected)
     yield BulletList(tuple(_check_sentences(result, checks)))
     misread = any(reading.code for reading in checks.interpretations[:1])
-    readings = _interpretation_table(checks.interpretations)
+    readings = _interpretation_table(result)
     if misread:
         yield readings
     columns = span_columns(result)
@@ -60,42 +67,15 @@ def _check_blocks(result: Result) -> Iterator[Block]:
         )
     if checks.interpretations and not misread:
         yield Folded("Other interpretations of the logs", (readings,))
-    if checks.small_faults:
-        yield Folded(
-            "Small faults of the sensor in the fit", (_small_fault_table(checks.small_faults),)
-        )
+    yield from _small_fault_tables(checks.small_faults)
     yield Folded("Physical consistency and optimality", certificate_blocks(result.estimate))
 
 
 def _check_sentences(result: Result, checks: CheckSummary) -> Iterator[str]:
-    estimate, scores = result.estimate, result.validation.scores
-    smallest = format_significant(estimate.certificate.eigenvalues[0], 2)
-    is_not = "" if result.verdict.possible else "not "
-    yield (
-        f"The body is {is_not}physically consistent: the smallest eigenvalue of its scaled "
-        f"pseudo-inertia is {typeset(smallest)}."
-    )
-    distance = typeset(f"{estimate.certificate.distance_to_optimum:.1g}")
-    yield (
-        f"It is the optimum of {estimate.certificate.optimal_for}: a bound computed from the data "
-        f"shows that it is at most {distance} standard errors away."
-    )
-    if scores is not None:
-        residual = "consistent with noise" if result.verdict.explains_data else "larger than noise"
-        yield (
-            f"Cross-validation with {scores.folds} parts of the logs: the held-out residual of the "
-            f"wrench is {residual}."
-        )
-    dropped = sum(log.recording.dropped.total for log in result.wrench_logs)
-    yield f"{dropped or 'No'} row{'' if dropped == 1 else 's'} of the logs had to be dropped."
     if any(not log.recording.still for log in result.wrench_logs):
         spans = sum(map(len, checks.spans))
         times = f"{spans} span{'s' * (spans != 1)} of time" if spans else "none found"
         yield f"Contacts, spikes, readings at the end of their range and frozen signals: {times}."
-    if noted := [effect.name for effect in checks.small_faults if effect.significant]:
-        yield f"Significant small faults of the sensor: {', '.join(noted)}."
-    elif checks.small_faults:
-        yield "The fit includes small faults of the sensor; none is significant."
     if not checks.interpretations:
         yield (
             "Other interpretations of the logs (units, orders, signs, frames) were not tried, as "
@@ -108,8 +88,11 @@ def _check_sentences(result: Result, checks: CheckSummary) -> Iterator[str]:
         )
 
 
-def _interpretation_table(interpretations: Sequence[RankedInterpretation]) -> ReportTable:
+def _interpretation_table(result: Result) -> ReportTable:
     """Return the table of interpretations and faults of the logs with their likelihoods."""
+    interpretations = result.checks.interpretations
+    (mass,) = parameter_rows(result.estimate, None, ("mass",))
+    decimals = decimals_for(mass.half_width, mass.value)
     shown = list(interpretations[:_MAX_INTERPRETATIONS])
     if all(reading.code for reading in shown):
         shown += [reading for reading in interpretations if not reading.code]
@@ -119,7 +102,7 @@ def _interpretation_table(interpretations: Sequence[RankedInterpretation]) -> Re
             make_row(
                 reading.description,
                 f"{reading.log_likelihood_ratio:.1f}",
-                f"{reading.mass:.5g}",
+                format_fixed(reading.mass, decimals),
                 muted=not reading.code,
             )
             for reading in shown
@@ -130,22 +113,46 @@ def _interpretation_table(interpretations: Sequence[RankedInterpretation]) -> Re
     )
 
 
-def _small_fault_table(small_faults: Sequence[SmallFault]) -> ReportTable:
-    rows = (
-        make_row(
-            effect.name,
-            f"{effect.size:.2g} ± {effect.half_width:.2g} {effect.unit}".rstrip(),
-            "yes" if effect.significant else "",
-            muted=not effect.significant,
-        )
-        for effect in small_faults
-    )
-    return ReportTable(
-        (Head("Small fault"), *number_heads("Size"), Head("Significant")),
-        tuple(rows),
-        "Small faults of the sensor that every fit estimates and corrects, with 95 % intervals; "
-        "the intervals of the body include their errors.",
-    )
+def _small_fault_tables(small_faults: Sequence[SmallFault]) -> Iterator[Block]:
+    """Return the table of the significant small faults, and that of the others, folded."""
+    significant = [fault for fault in small_faults if fault.significant]
+    others = [fault for fault in small_faults if not fault.significant and fault.half_width > 0.0]
+    if significant:
+        yield _small_fault_table(significant, f"Significant small faults of the sensor.{_COUNTED}")
+    if others:
+        title = f"{len(others)} small faults of the sensor that are not significant"
+        yield Folded(title, (_small_fault_table(others, f"Sizes of small faults.{_COUNTED}"),))
+
+
+_COUNTED = (
+    " Every fit estimates and corrects them; sizes have 95 % intervals, and the intervals of the "
+    "body include their errors."
+)
+
+
+def _small_fault_table(small_faults: Sequence[SmallFault], caption: str) -> ReportTable:
+    rows = (make_row(_name_in_words(fault), _size_in_words(fault)) for fault in small_faults)
+    return ReportTable((Head("Small fault"), *number_heads("Size")), tuple(rows), caption)
+
+
+def _name_in_words(fault: SmallFault) -> str:
+    """Return the group and the entry of a small fault, once if they have the same name."""
+    group, _, entry = fault.name.partition(", ")
+    return group if group == entry else fault.name
+
+
+def _size_in_words(fault: SmallFault) -> str:
+    """Format the size of a small fault with its interval, with a power of ten if it is tiny."""
+    largest = max(abs(fault.size), fault.half_width)
+    if largest >= _MIN_PLAIN_SIZE:
+        return f"{with_half_width(fault.size, fault.half_width)} {fault.unit}".rstrip()
+    unit = with_power_of_ten(fault.unit, largest)
+    size = with_half_width(unit.of(fault.size), unit.of(fault.half_width))
+    return f"({size})·{unit.name}".rstrip()
+
+
+_MIN_PLAIN_SIZE = 1e-3
+"""Smallest size of a small fault that is written without a power of ten."""
 
 
 _FORCE_AND_TORQUE = (("force", "N", FORCE_AXES), ("torque", "N m", TORQUE_AXES))

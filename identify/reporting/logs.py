@@ -97,15 +97,16 @@ def data_section(result: Result, truth: InertialParameters | None) -> Section:
         "correlated.",
     )
     count, estimate = len(result.wrench_logs), result.estimate
-    summary = Text(
-        f"{count} log{'' if count == 1 else 's'}, {estimate.samples} samples, equivalent to "
+    total = Text(
+        f"{count} logs, {estimate.samples} samples, equivalent to "
         f"{estimate.effective_samples:.0f} independent ones."
     )
     noise, accelerations = (
         _noise_tables(result.wrench_logs),
         _acceleration_tables(result.wrench_logs),
     )
-    return Section("data", "Data", (summary, table, *noise, *accelerations))
+    totals = (total,) if count > 1 else ()
+    return Section("data", "Data", (*totals, table, *noise, *accelerations))
 
 
 def _acceleration_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:

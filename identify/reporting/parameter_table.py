@@ -13,7 +13,8 @@ from identify.arrays import Array
 from identify.exchange.estimate_views import PRINCIPAL_MOMENT_NAMES
 from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import PHI, UNITS, InertialParameters
-from identify.inertia.matrices import entries_from_symmetric
+from identify.inertia.consistency import is_consistent
+from identify.inertia.matrices import entries_from_symmetric, symmetric_from_entries
 from identify.reporting.rounding import (
     MAX_DIGITS,
     Unit,
@@ -111,13 +112,17 @@ def display_unit(group: ParameterGroup, largest: float) -> Unit:
 
 @dataclass(frozen=True, slots=True)
 class FormattedRow:
-    """Numbers of a parameter as text, with the digits that its interval supports."""
+    """Numbers of a parameter as text, with the digits that its interval supports.
+
+    `step` is the value in SI of one in the last digit.
+    """
 
     unit: str
     value: str
     interval: str
     truth: str
     error: str
+    step: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +188,27 @@ def parameter_rows(
     return tuple(row for group in groups for row in _rows(estimate, truth, group))
 
 
+_MAX_EXTRA_DIGITS = 8
+"""Maximum number of digits added to those of the table to keep a body physically consistent."""
+
+
+def rounded_parameters(estimate: SavedEstimate) -> InertialParameters:
+    """Return the body with the digits of its mass, centre of mass and inertia about it in tables.
+
+    Digits are added until the rounded body is physically consistent.
+    """
+    rows = parameter_rows(estimate, None, GROUPS_ABOUT_COM)
+    values, steps = np.array([(row.value, row.formatted.step) for row in rows]).T
+    for digits in range(_MAX_EXTRA_DIGITS):
+        mass, *rest = (np.round(values / steps * 10.0**digits) * steps / 10.0**digits).tolist()
+        inertia = symmetric_from_entries(np.array(rest[3:]))
+        if mass > 0.0:
+            body = InertialParameters.from_com(mass, np.array(rest[:3]), inertia)
+            if is_consistent(body.phi):
+                return body
+    return estimate.parameters
+
+
 def _rows(
     estimate: SavedEstimate, truth: InertialParameters | None, group: ParameterGroup
 ) -> Iterator[ParameterRow]:
@@ -227,12 +253,10 @@ def _format_row(
     if truth is not None:
         difference = value - unit.of(truth)
         # The error of an exact value has more digits than the value, which would show zeros only.
-        exact = (
-            half is not None
-            and not _without_zeros(format_fixed(half, decimals))
-            and decided_by != "given"
-        )
+        exact = half is not None and not _without_zeros(format_fixed(half, decimals))
         error = format_significant(difference) if exact else format_fixed(difference, decimals)
+        if decided_by == "given":  # exact, but for its last bits
+            error = f"{round(difference, decimals_for(None, largest)):g}"
         error = f"+{error}" if difference > 0.0 and _without_zeros(error) else error
     interval_text = _MISSING_INTERVAL_TEXTS.get(decided_by, "")
     if not interval_text and interval is not None:
@@ -242,9 +266,14 @@ def _format_row(
         unit=unit.name,
         value="–" if unknown else format_fixed(value, decimals),
         interval=interval_text,
-        truth="" if truth is None else format_fixed(unit.of(truth), decimals),
+        truth="" if truth is None else _format_truth(unit.of(truth), decimals, decided_by),
         error="" if unknown else error,
+        step=unit.factor * 10.0**-decimals,
     )
+
+
+def _format_truth(truth: float, decimals: int, decided_by: str) -> str:
+    return f"{truth:.{MAX_DIGITS}g}" if decided_by == "given" else format_fixed(truth, decimals)
 
 
 _MIN_PRIOR_PERCENT = 0.5

@@ -71,16 +71,14 @@ _SOURCE_MEANINGS = {
 """Explanation of each source of variance."""
 
 _DECIDED_BY_MEANINGS = {
-    "data": "data: identifiable from the logs.",
     "constraint": (
         "constraint: physical consistency, or a given bound, moved the parameter by more than one "
         "standard error; its interval is that of the logs without the constraint."
     ),
-    "given": "given: fixed by the user.",
     "prior": "prior: the prior contributes more information than the logs.",
     "nothing": "nothing: not identifiable from the logs, and without a value.",
 }
-"""Explanation of each source that determines a parameter (`decided_by`)."""
+"""Explanation of each source that determines a parameter (`decided_by`), unless it is plain."""
 
 
 def precision_section(result: Result, truth: InertialParameters | None) -> Section:
@@ -88,9 +86,8 @@ def precision_section(result: Result, truth: InertialParameters | None) -> Secti
     bodies = result.estimate.bodies
     present = {by for body in bodies for by in body.decided_by.values()}
     blocks: list[Block] = []
-    if present != {"data"}:
-        meanings = (text for by, text in _DECIDED_BY_MEANINGS.items() if by in present)
-        blocks.append(BulletList(tuple(meanings)))
+    if meanings := tuple(text for by, text in _DECIDED_BY_MEANINGS.items() if by in present):
+        blocks.append(BulletList(meanings))
     columns = (*parameter_columns(result, truth), *source_columns(result))
     shares = [by_source for body in bodies for by_source in body.variance_shares.values()]
     sources = [source for source in VARIANCE_SOURCES if any(by.get(source) for by in shares)]
@@ -104,7 +101,7 @@ def precision_section(result: Result, truth: InertialParameters | None) -> Secti
         )
     blocks.append(Pictures(columns, caption, table))
     for body in bodies:
-        blocks += _correlation_blocks(body)
+        blocks += _correlation_blocks(body, result.sensor.scale)
     return Section("decided", "What determines each parameter", tuple(blocks))
 
 
@@ -116,27 +113,45 @@ _MIN_CORRELATION, _MAX_PAIRS = 0.5, 3
 """Minimum correlation of a named pair of parameters, and maximum number of named pairs."""
 
 
-def _correlation_blocks(estimate: Estimate) -> list[Block]:
+def _correlation_blocks(estimate: Estimate, scale_name: str) -> list[Block]:
     """Return the correlations of the ten parameters about the centre of mass: text and table."""
     names, matrix = correlations_of(estimate)
     if len(names) < 2:
         return []
+    repeatable = matrix
+    if estimate.calibration is not None:
+        without_scale = replace(estimate, covariance=estimate.repeatability, calibration=None)
+        repeatable_names, correlations = correlations_of(without_scale)
+        repeatable = correlations if repeatable_names == names else matrix
     rows, columns = np.triu_indices(len(names), 1)
     order = np.argsort(-np.abs(matrix[rows, columns]))
-    pairs = [
-        f"{names[rows[k]]} and {names[columns[k]]} "
-        f"({typeset(format_fixed(float(matrix[rows[k], columns[k]]), 2))})"
-        for k in order[:_MAX_PAIRS]
-        if abs(matrix[rows[k], columns[k]]) >= _MIN_CORRELATION
-    ]
-    summary = (
-        f"Most correlated{estimate.body_suffix}: {', '.join(pairs)}. A positive correlation means "
-        "that errors of both parameters tend to have the same sign; a different motion separates "
-        "them."
-        if pairs
-        else f"No two parameters{estimate.body_suffix} have a correlation above "
-        f"{_MIN_CORRELATION:g}."
-    )
+    of_motion, of_scale = list[str](), list[str]()
+    for row, column in zip(rows[order], columns[order], strict=True):
+        total, alone = float(matrix[row, column]), float(repeatable[row, column])
+        if abs(total) < _MIN_CORRELATION:
+            break
+        pair, value = f"{names[row]} and {names[column]}", _correlation_text(total)
+        if alone * np.sign(total) >= _MIN_CORRELATION:
+            of_motion.append(f"{pair} ({value})")
+        else:
+            of_scale.append(f"{pair} ({value}, without that error {_correlation_text(alone)})")
+    summary = []
+    if of_motion:
+        summary.append(
+            f"Most correlated{estimate.body_suffix}: {', '.join(of_motion[:_MAX_PAIRS])}; a "
+            "different motion separates them."
+        )
+    if of_scale:
+        summary.append(
+            f"Correlated{estimate.body_suffix} by the error of {scale_name}, which they share: "
+            f"{', '.join(of_scale[:_MAX_PAIRS])}; no motion separates them, but a better "
+            "calibration does."
+        )
+    if not summary:
+        summary.append(
+            f"No two parameters{estimate.body_suffix} have a correlation above "
+            f"{_MIN_CORRELATION:g}."
+        )
     cells = [
         make_row(
             name,
@@ -150,8 +165,17 @@ def _correlation_blocks(estimate: Estimate) -> list[Block]:
         for number, (name, values) in enumerate(zip(names, matrix, strict=True))
         if number
     ]
-    grid = make_table(("", *names[:-1]), cells, "Correlation of the errors of two parameters [%].")
-    return [Text(summary), replace(grid, look="dense")]
+    grid = make_table(
+        ("", *names[:-1]),
+        cells,
+        "Correlation of the errors of two parameters [%]; if positive, they tend to have the same "
+        "sign.",
+    )
+    return [*map(Text, summary), replace(grid, look="dense")]
+
+
+def _correlation_text(value: float) -> str:
+    return typeset(format_fixed(value, 2))
 
 
 def _variance_share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:

@@ -17,7 +17,6 @@ from identify.reporting.canvas import AxesT, Column, Panel, PanelAxes, make_figu
 from identify.reporting.content import Pictures, Section, Text, Tile, Tiles
 from identify.reporting.rounding import (
     Unit,
-    format_significant,
     unit_of_length,
     with_power_of_ten,
     with_si_prefix,
@@ -83,11 +82,6 @@ def _caption(result: Result) -> str:
         sentences.append(
             "Payload and carrier are simulated as one body; in the unloaded logs only the carrier."
         )
-    if result.estimate.certificate.solver == "none":
-        sentences.append(
-            "The least-squares estimate is physically consistent and therefore is the estimate, so "
-            "no second body is shown."
-        )
     return " ".join(sentences)
 
 
@@ -101,10 +95,8 @@ def _error_tiles(replay: Replay | None) -> tuple[Tiles, ...]:
 
 def _final_errors(errors: ReplayErrors) -> str:
     length = unit_of_length(float(errors.position[-1]))
-    angle = format_significant(float(np.rad2deg(errors.attitude[-1])), 2)
-    end = format_significant(errors.horizon[-1], 2)
-    position = format_significant(length.of(errors.position[-1]), 2)
-    return f"{position} {length.name} and {angle}° in {end} s"
+    position, angle = length.of(errors.position[-1]), np.rad2deg(errors.attitude[-1])
+    return f"{position:.3g} {length.name} and {angle:.3g}° in {errors.horizon[-1]:.3g} s"
 
 
 _ERROR_POINTS, _PATH_POINTS = 600, 4000
@@ -205,7 +197,7 @@ def _error_column(
     ):
         scaled_values = {name: errors / unit.factor for name, errors in values.items()}
         ends = [float(errors[-1]) for errors in scaled_values.values()]
-        end = f"{format_significant(ends[0], 3)}{'' if unit.name == '°' else ' '}{unit.name}"
+        end = f"{ends[0]:.3g}{'' if unit.name == '°' else ' '}{unit.name}"
         drawn = partial(
             _draw_error_growth,
             horizon=horizon,

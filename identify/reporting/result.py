@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from identify.arrays import Array
 from identify.errors import ModelError
 from identify.estimation.settings import CARRIER
 from identify.exchange import export_body
 from identify.exchange.controllers import CONTROLLERS
+from identify.exchange.rounding import DEFAULT_DIGITS
 from identify.findings import UNIDENTIFIED_SOURCES, Finding
 from identify.inertia import PHI
 from identify.pipeline.required_precision import (
@@ -32,6 +34,7 @@ from identify.reporting.content import (
     Tone,
     make_row,
 )
+from identify.reporting.parameter_table import rounded_parameters
 from identify.reporting.rounding import format_r_squared, format_significant
 from identify.texts import json_text
 
@@ -256,30 +259,51 @@ def export_section(result: Result, truth: InertialParameters | None) -> Section 
         return None
     known = estimate.frames.flange is not None
     formats = {n: title for n, title in _EXPORT_TITLES.items() if known or n not in CONTROLLERS}
-    blocks = [_export_block(estimate, name, title) for name, title in formats.items()]
+    rounded = replace(estimate, parameters=rounded_parameters(estimate))
+    blocks = [_export_block(rounded, name, title) for name, title in formats.items()]
     if not known:
         blocks.insert(0, Text(_NO_FLANGE_NOTE, "muted"))
     parameters = json_text(
         {
-            "mass": estimate.mass,
-            "com": estimate.com.tolist(),
-            "inertia_about_com": estimate.inertia_about_com.tolist(),
+            "mass": _without_noise(np.array(rounded.mass)),
+            "com": _without_noise(rounded.com),
+            "inertia_about_com": _without_noise(rounded.inertia_about_com),
         }
     )
     subject = f"the {estimate.body}" if estimate.body_suffix else "the estimate"
     note = f"kg, m, kg m²; about {estimate.frame_description}, in its axes."
     more = Text(
-        "The command identify export writes these and other formats, and sets the inertia of a "
-        "link in a model file.",
+        "Digits as in the table above. The command identify export writes these and other formats "
+        "with more digits, and sets the inertia of a link in a model file.",
         "muted",
     )
     blocks = (*blocks, Listing("JSON", parameters, copyable=True, note=note), more)
     return Section("use", f"Use {subject}", blocks)
 
 
+def _digits_in_use(estimate: Estimate) -> int:
+    """Return the largest number of significant digits of mass, centre of mass and inertia."""
+    values = [estimate.mass, *estimate.com, *estimate.inertia_about_com.ravel()]
+    mantissas = (f"{abs(value):.{DEFAULT_DIGITS - 1}e}".partition("e")[0] for value in values)
+    return max(3, *(len(mantissa.rstrip("0").replace(".", "")) for mantissa in mantissas))
+
+
+def _without_noise(values: Array) -> object:
+    """Return numbers without their last bits, which come of the change of the origin."""
+    if values.ndim:
+        smallest = _ROUNDING_NOISE * float(np.abs(values).max())
+        values = np.where(np.abs(values) > smallest, values, 0.0)
+    return np.vectorize(lambda value: float(f"{value:.12g}"))(values).tolist()
+
+
+_ROUNDING_NOISE = 1e-12
+"""Largest share of a vector's or matrix's largest entry that is a rounding error."""
+
+
 def _export_block(estimate: Estimate, name: str, title: str) -> Block:
+    digits = DEFAULT_DIGITS if name in CONTROLLERS else _digits_in_use(estimate)
     try:
-        export = export_body(estimate, name)
+        export = export_body(estimate, name, digits=digits)
     except ModelError as error:
         return Text(f"{title}: {error}.", "muted")
     notes = "; ".join((*export.notes, *export.lost_information))

@@ -61,7 +61,8 @@ def decimals_for(half_width: float | None, largest: float) -> int:
     limit = MAX_DIGITS - 1 - _exponent(largest)
     if half_width is None or half_width <= 0.0:
         return max(0, min(limit, _MAX_DECIMALS))
-    return max(0, min(1 - _exponent(half_width), limit))
+    rounded = float(f"{half_width:.1e}")  # 0.0996 becomes 0.10
+    return max(0, min(1 - _exponent(rounded), limit))
 
 
 def format_fixed(value: float, decimals: int) -> str:

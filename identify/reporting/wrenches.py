@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ from identify.reporting import colors
 from identify.reporting.canvas import AxesT, Column, Panel, PanelAxes, make_figure
 from identify.reporting.content import (
     Block,
-    Folded,
     Pictures,
     ReportTable,
     Section,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from identify.inertia import InertialParameters
     from identify.pipeline import Result
+    from identify.regressors.equations import Offsets
     from identify.validation import HeldOutScores
 
 
@@ -48,7 +48,7 @@ def wrench_section(result: Result, truth: InertialParameters | None) -> Section:
         blocks.append(Text(f"Logs: {names}.", "muted"))
     wrench_caption = (
         f"Wrench on the body at the origin of {result.estimate.frame_description}, in its axes: "
-        "measured, with the sensor offset subtracted, and predicted from the "
+        "measured, without the sensor offset and the fitted small faults, and predicted from the "
         + (
             "attitude, one mark for each static pose."
             if still
@@ -81,47 +81,43 @@ def _score_blocks(result: Result, scores: HeldOutScores, *, still: bool) -> list
         error, noise = (float(np.linalg.norm(rms[axes])) for rms in (scores.rms, expected_rms))
         expected = f"expected from noise: {_with_unit(unit, noise)}" if noise else ""
         tiles.append(Tile(f"{kind}, held-out error, RMS", _with_unit(unit, error), expected))
-    more = Folded("R² and errors on the fitted data", (_fitted_table(result, scores),))
-    return [Tiles(tuple(tiles)), _held_out_table(scores, expected_rms, still=still), more]
+    return [Tiles(tuple(tiles)), _held_out_table(result, scores, expected_rms, still=still)]
 
 
-def _held_out_table(scores: HeldOutScores, expected_rms: Vec6, *, still: bool) -> ReportTable:
+def _held_out_table(
+    result: Result, scores: HeldOutScores, expected_rms: Vec6, *, still: bool
+) -> ReportTable:
     band = "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
-    columns = zip(_WRENCH_COMPONENTS, scores.rms, expected_rms, scores.normalised_rms, strict=True)
-    return make_table(
-        ("Axis", "RMS error", "Expected from noise", "error / noise", "of the signal"),
-        (
-            (
-                name,
-                _with_unit(unit, error),
-                _with_unit(unit, noise) if noise else "–",
-                format_significant(error / noise, 2) if noise else "–",
-                f"{format_significant(100.0 * share, 2)} %",
-            )
-            for (name, unit), error, noise, share in columns
-        ),
-        f"Held-out errors: each of {scores.folds} parts of the logs is predicted by a body fitted "
-        "to the other parts. Expected from noise: the error due to the noise of wrench and motion; "
-        "a ratio error / noise of about 1 is the best that the logs allow. Of the signal: "
-        f"the error relative to the standard deviation of the measured wrench.{band}",
-    )
-
-
-def _fitted_table(result: Result, scores: HeldOutScores) -> ReportTable:
-    heads = ["RMS, fitted data"]
-    if result.carrier is not None:
-        heads = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
+    known = bool(expected_rms.any())
+    heads = ["expected from noise", "error / noise"] if known else []
+    heads += ["of the signal", "R²"]
+    heads += ["fitted"] if result.carrier is None else ["fitted, loaded", "fitted, unloaded"]
     fitted_rms = np.transpose([body.residual_rms for body in result.estimate.bodies])
-    rows = zip(_WRENCH_COMPONENTS, scores.r_squared, fitted_rms, strict=True)
-    return make_table(
-        ("Axis", "R²", *heads),
-        (
-            (name, format_r_squared(r_squared), *(_with_unit(unit, value) for value in rms))
-            for (name, unit), r_squared, rms in rows
-        ),
-        "An R² near 1 means that the body explains the axis; near or below 0, that it does not, "
-        "for example because the axis contains little but noise.",
+    rows = []
+    for k, (name, unit) in enumerate(_WRENCH_COMPONENTS):
+        error, noise = float(scores.rms[k]), float(expected_rms[k])
+        cells = [name, _with_unit(unit, error)]
+        if known:
+            cells.append(_with_unit(unit, noise) if noise else "–")
+            cells.append(format_significant(error / noise, 2) if noise else "–")
+        cells.append(f"{format_significant(100.0 * scores.normalised_rms[k], 2)} %")
+        cells.append(format_r_squared(float(scores.r_squared[k])))
+        cells += [_with_unit(unit, value) for value in fitted_rms[k].tolist()]
+        rows.append(cells)
+    explanation = (
+        "Expected from noise: the error due to the noise of wrench and motion; a ratio error / "
+        "noise of about 1 is the best that the logs allow. "
     )
+    table = make_table(
+        ("Axis", "RMS error", *heads),
+        rows,
+        f"Held-out errors: each of {scores.folds} parts of the logs is predicted by a body fitted "
+        f"to the other parts. {explanation if known else ''}Of the signal: the error relative to "
+        "the standard deviation of the measured wrench. R²: near 1, the body explains the axis; "
+        "near or below 0, it does not, for example because the axis contains little but noise. "
+        f"Fitted: RMS error on the data of the fit itself.{band}",
+    )
+    return replace(table, look="lines")
 
 
 def _with_unit(unit: str, value: float) -> str:
@@ -310,17 +306,36 @@ class Prediction:
 
 
 def predict_wrenches(result: Result) -> tuple[Prediction, ...]:
-    """Predict the wrench in each log from the body, or bodies, in it."""
-    estimate = result.estimate
+    """Predict the wrench in each log from the body, or bodies, in it.
+
+    Rows are corrected for the small faults of the sensor. The offset that is subtracted is that of
+    the corrected rows: the one in the estimate is that of the log as it was read.
+    """
+    estimate, logs = result.estimate, result.wrench_logs
+    predicted = [
+        np.asarray(log.features @ (FEATURE_TENSOR @ estimate.moving_assembly(number).phi))
+        for number, log in enumerate(logs)
+    ]
+    # The filter acted on the constant too, so the offset multiplies the first column.
+    constants = [log.rows[:, :1] for log in logs]
+    residuals = [log.wrench - wrench for log, wrench in zip(logs, predicted, strict=True)]
+    offsets = _offsets_of_rows(constants, residuals, result.settings.bias)
     return tuple(
-        Prediction(
-            # The filter acted on the constant too, so the offset multiplies the first column.
-            measured=log.wrench - log.rows[:, :1] * offset,
-            predicted=np.asarray(
-                log.features @ (FEATURE_TENSOR @ estimate.moving_assembly(number).phi)
-            ),
-        )
-        for number, (log, offset) in enumerate(
-            zip(result.wrench_logs, estimate.biases, strict=True)
-        )
+        Prediction(measured=log.wrench - constant * offset, predicted=wrench)
+        for log, wrench, constant, offset in zip(logs, predicted, constants, offsets, strict=True)
     )
+
+
+def _offsets_of_rows(
+    constants: Sequence[Array], residuals: Sequence[Vec6], bias: Offsets
+) -> Sequence[Vec6]:
+    """Fit the sensor offset of each log to its residual wrench [N, N m], by least squares."""
+    if bias == "none":
+        return [np.zeros(6)] * len(residuals)
+    if bias == "shared":
+        constant, residual = np.concatenate(constants), np.concatenate(residuals)
+        return [np.linalg.lstsq(constant, residual)[0][0]] * len(residuals)
+    return [
+        np.linalg.lstsq(constant, residual)[0][0]
+        for constant, residual in zip(constants, residuals, strict=True)
+    ]

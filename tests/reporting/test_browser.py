@@ -1,10 +1,16 @@
 import itertools
+from dataclasses import replace
+from html import escape
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from identify.logs import read_log
+from identify.pipeline import Result, fit
 from identify.reporting import report
-from tests.browser import POLICY, measured
+from identify.spatial import BodyFrame, Pose
+from tests.browser import POLICY, measured, printed_pages
 from tests.reporting.test_report import HOSTILE, renamed
 
 MEASURE = """<pre id="measured"></pre><script>
@@ -20,6 +26,13 @@ const figures = [...document.querySelectorAll("svg:not(.body)")].map((svg) => ({
 }));
 document.getElementById("measured").textContent = JSON.stringify({
   width: document.documentElement.scrollWidth, figures,
+  tables: [...document.querySelectorAll("table.lines")].map((table) => ({
+    scrolled: table.parentNode.scrollWidth - table.parentNode.clientWidth,
+    heights: [...table.querySelectorAll("tbody tr:not(.group)")].map((row) => box(row)[3]),
+    line: parseFloat(getComputedStyle(table).lineHeight),
+  })),
+  labels: [...document.querySelectorAll("svg.body text")].map(
+    (text) => ({text: text.textContent, box: box(text)})),
 });
 </script>"""
 
@@ -30,6 +43,21 @@ def _with_ruler(page: Path) -> Path:
     copy = page.with_name(f"measured-{page.name}")
     copy.write_text(html.replace("</main>", f"</main>{MEASURE}"), encoding="utf-8")
     return copy
+
+
+def _on_a_phone(page: Path, width: int) -> Path:
+    """A page with another one in a frame, as windows are at least 500 px wide, and its boxes."""
+    phone = page.with_name(f"phone-{page.name}")
+    html = escape(page.read_text(encoding="utf-8"))
+    phone.write_text(
+        f'<meta charset="utf-8"><iframe width="{width}" height="900" style="border: 0" '
+        f'srcdoc="{html}"></iframe><pre id="measured"></pre><script>'
+        'const frame = document.querySelector("iframe"); frame.onload = () => { '
+        'document.getElementById("measured").textContent = '
+        'frame.contentDocument.getElementById("measured").textContent; frame.remove(); };</script>',
+        encoding="utf-8",
+    )
+    return phone
 
 
 def _overlap(one: list[float], other: list[float]) -> bool:
@@ -72,6 +100,41 @@ def _assert_drawn(found: dict, width: int, count: int) -> None:
             assert inside, f"{text['text']!r} is cut off"
         for one, other in itertools.combinations(figure["texts"], 2):
             assert not _overlap(one["box"], other["box"]), f"{one['text']!r}, {other['text']!r}"
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Result:
+    """The fit of `make demo`."""
+    folder = Path(__file__).parents[2] / "datasets" / "payload_arm"
+    return fit(read_log(folder / "payload_arm.parquet", folder / "schema.toml"))
+
+
+def test_printed_report_has_at_most_eight_pages(shipped, browser, tmp_path):
+    page = report(shipped, tmp_path / "report.html")
+    assert 4 <= printed_pages(browser, tmp_path, page) <= 8
+
+
+@pytest.mark.parametrize("name", ["one log", "static poses", "a gap, mass given"])
+def test_a_phone_shows_each_parameter_and_axis_on_one_line(case_of, name, visit, tmp_path):
+    case = case_of(name)
+    page = report(case.result, tmp_path / "report.html", case.truth)
+    found = measured(visit(_on_a_phone(_with_ruler(page), 400)))
+    assert found["width"] == 400
+    parameters, _, held_out = found["tables"]  # one is folded
+    for table, rows in ((parameters, 10), (held_out, 6)):
+        assert table["scrolled"] <= 0
+        assert len(table["heights"]) == rows
+        assert max(table["heights"]) < 2.0 * table["line"]
+
+
+def test_labels_of_frames_do_not_overlap(result, visit, tmp_path):
+    poses = [Pose(np.eye(3), np.array([0.0, 0.0, z])) for z in (0.0, 0.002)]
+    estimate = replace(result.estimate, frames=BodyFrame("wrist", *poses))
+    page = report(replace(result, estimate=estimate), tmp_path / "report.html")
+    labels = measured(visit(_with_ruler(page)))["labels"]
+    assert sorted(label["text"] for label in labels) == ["flange", "tool point", "x", "y", "z"]
+    for one, other in itertools.combinations(labels, 2):
+        assert not _overlap(one["box"], other["box"]), f"{one['text']!r}, {other['text']!r}"
 
 
 def test_hostile_names_are_not_executed(still, visit, tmp_path):

@@ -118,14 +118,21 @@ def test_figure_texts_do_not_overlap(drawn):
 
 def test_the_residual_matches_the_estimate(case):
     """By the regressor, sample by sample; its size is that of slow rows and of some noise above."""
-    estimate = case.result.estimate
-    for log, shown, offset in zip(
-        case.result.logs, predict_wrenches(case.result), estimate.biases, strict=True
-    ):
+    estimate, bias = case.result.estimate, case.result.settings.bias
+    summed = np.zeros(6)
+    for log, shown in zip(case.result.logs, predict_wrenches(case.result), strict=True):
         Y = np.tensordot(log.features, FEATURE_TENSOR, axes=1)
-        left = log.wrench - Y @ estimate.parameters.phi - log.rows[:, :1] * offset
+        offset = log.wrench - Y @ estimate.parameters.phi - shown.residual
         slack = 1e-12 * np.abs(log.wrench).max()
-        np.testing.assert_allclose(shown.residual, left, rtol=0.0, atol=slack)
+        expected = log.rows[:, :1] * (offset[0] / log.rows[0, 0])
+        np.testing.assert_allclose(offset, expected, rtol=0.0, atol=10.0 * slack)
+        summed += log.rows[:, 0] @ shown.residual
+        if bias == "per_log":
+            assert (abs(log.rows[:, 0] @ shown.residual) < len(log.rows) * slack).all()
+    if bias == "shared":
+        assert (abs(summed) < 1e-9 * len(log.rows)).all()
+    if bias == "none":
+        np.testing.assert_allclose(offset, 0.0, atol=slack)
     residual = np.concatenate([one.residual for one in predict_wrenches(case.result)])
     rms = np.sqrt(np.mean(residual**2, axis=0))
     slack = 1e-9 * np.abs(np.concatenate([log.wrench for log in case.result.logs])).max()

@@ -4,7 +4,9 @@ import numpy as np
 
 from identify.exchange import read_estimate
 from identify.inertia import PHI, InertialParameters
+from identify.inertia.consistency import is_consistent
 from identify.reporting import GROUPS_ABOUT_COM, GROUPS_ABOUT_ORIGIN, parameter_rows
+from identify.reporting.parameter_table import rounded_parameters
 
 FACTORS = {"kg": 1.0, "g": 1e-3, "m": 1.0, "mm": 1e-3}
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -115,3 +117,19 @@ def test_rows_of_a_file_that_holds_nothing_but_a_body(tmp_path):
     assert rows[0].formatted.value == "2.000000"
     assert {row.formatted.interval for row in rows} == {""}
     assert all(row.from_data for row in rows)
+
+
+def test_exported_numbers_have_the_digits_of_the_table(case):
+    estimate = case.result.estimate
+    rounded = rounded_parameters(estimate)
+    assert is_consistent(rounded.phi)
+    values = [
+        rounded.mass,
+        *rounded.com.tolist(),
+        *rounded.inertia_about_com[np.triu_indices(3)].tolist(),
+    ]
+    for row, value in zip(parameter_rows(estimate, None, GROUPS_ABOUT_COM), values, strict=True):
+        assert abs(value - row.value) <= 0.5001 * row.formatted.step
+        if case.name != "several logs, constrained":  # at the boundary, it needs more digits
+            shown = float(row.formatted.value) * factor_of(row.formatted.unit, row.unit)
+            np.testing.assert_allclose(value, shown, rtol=1e-9, atol=1e-12)

@@ -26,12 +26,19 @@ def test_two_digits_of_the_half_width(half, largest):
     assert decimals >= 0
     assert decimals == 0 or digits <= MAX_DIGITS
     if digits < MAX_DIGITS and decimals > 0:
-        assert 10.0 <= half * 10.0**decimals * (1.0 + 1e-12) < 100.0 * (1.0 + 1e-9)
+        assert 10 <= round(float(f"{half:.1e}") * 10.0**decimals) < 100
 
 
 @pytest.mark.parametrize(
     ("half", "largest", "decimals"),
-    [(0.12, 3.0, 2), (0.012, 3.0, 3), (11.0, 50.0, 0), (1500.0, 9e4, 0), (1e-12, 3.0, 6)],
+    [
+        (0.12, 3.0, 2),
+        (0.0996, 3.0, 2),
+        (0.012, 3.0, 3),
+        (11.0, 50.0, 0),
+        (1500.0, 9e4, 0),
+        (1e-12, 3.0, 6),
+    ],
 )
 def test_decimals(half, largest, decimals):
     assert decimals_for(half, largest) == decimals

@@ -202,13 +202,15 @@ for (const svg of all("svg.body")) {
   const marks = all("[data-p]", svg).map(mark => [mark, triples(numbers(mark.dataset.p))]);
   let view = triples(numbers(svg.dataset.view));
   const draw = () => {
-    const labels = [];
+    const project = p => [x0 + scale * dot(view[0], p), y0 - scale * dot(view[1], p)];
+    const labels = marks.filter(([mark]) => mark.tagName === "circle").map(([, [p]]) => [project(p)[0], project(p)[1] + 4, 1]);
     for (const [mark, points] of marks) {
-      const projected = points.map(p => [x0 + scale * dot(view[0], p), y0 - scale * dot(view[1], p)]);
+      const projected = points.map(project);
       const names = {path: [], circle: ["cx", "cy"], text: ["x", "y"]}[mark.tagName];
-      if (mark.tagName === "text") {  // below labels that it would hide
-        const [at] = projected, size = mark.textContent.length;
-        while (labels.some(([u, v, n]) => Math.abs(at[0] - u) < 2.8 * (size + n) && Math.abs(at[1] - v) < 11)) at[1] += 11;
+      if (mark.tagName === "text") {  // names of frames below their origins, all apart from others and from dots
+        const [at] = projected, size = mark.textContent.length, from = at[1] + (size > 1 ? 12 : 0);
+        const hidden = y => labels.some(([u, v, n]) => Math.abs(at[0] - u) < 3.2 * (size + n) && Math.abs(y - v) < 12);
+        at[1] = [0, 1, -1, 2, -2, 3, -3, 4, -4].map(k => from + 12 * k).find(y => !hidden(y)) ?? from;
         labels.push([...at, size]);
       }
       names.forEach((name, k) => mark.setAttribute(name, projected[0][k].toFixed(1)));
@@ -245,5 +247,10 @@ for (const listing of all("details.copied")) {
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   };
 }
-addEventListener("beforeprint", () => all("details").forEach(details => { details.open = true; }));
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = all("details:not([open])");
+  folded.forEach(details => { details.open = true; });
+});
+addEventListener("afterprint", () => folded.forEach(details => { details.open = false; }));
 })();
