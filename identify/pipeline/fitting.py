@@ -82,7 +82,7 @@ def fit(
     sensor = common_sensor((header.name, header.sensor) for header in headers)
     settings.require_applicable(sensor)
     if empty and "unloaded" not in sensor.options:
-        raise SchemaError(f"fit: unloaded does not apply to logs of {sensor.title}")
+        raise SchemaError(f"unloaded does not apply to logs of {sensor.title}")
     result: Result = sensor.load("fit")(loaded, empty, settings, truth)
     return _complete(result, settings.needs, command)
 
