@@ -12,11 +12,13 @@ from tyro.conf import Positional, UseAppendAction
 from identify.commands.arm_options import Arm
 from identify.commands.bodies import POSE_METAVAR, PoseNumbers, pose_from_numbers, read_bodies
 from identify.commands.command import (
+    SCHEMA_OPTION,
     Command,
     Flag,
     Number,
     UsageError,
     Vector,
+    choice_parser,
     number_parser,
     option,
     require_time_limit,
@@ -62,8 +64,8 @@ class Input:
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
     """Logs of the same body, in any supported format, or folders of such files."""
 
-    schema: Annotated[Path, option("S.toml", "(required)")]
-    """Schema that names columns, units and frames; `identify init LOG` drafts one."""
+    schema: Annotated[Path | None, SCHEMA_OPTION] = None
+    """Schema that names columns, units and frames."""
 
     unloaded: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
     """Log without the payload; options on the body then describe the payload."""
@@ -226,18 +228,25 @@ class Signals:
     known_mass_check: Annotated[Number, option("KG", help=_KNOWN_MASS_HELP)] = None
 
 
+_NEED_HELP = (
+    'Required half-widths that the verdict checks, as "mass 1%, com 2mm, inertia 10%"; or what the '
+    'estimate is for: compensation, controller or simulation. After "total", as in "mass 1% '
+    "total\", the error of the sensor's scale counts, too."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Intervals:
     """Computation and required widths of the intervals."""
 
-    need: Annotated[str, option("NEEDS")] = ""
-    """Required half-widths that the verdict checks, as "mass 1%, com 2mm, inertia 10%"; or what the
-    estimate is for: compensation, controller or simulation. After "total", as in "mass 1% total",
-    the error of the sensor's scale counts, too."""
+    need: Annotated[str, option("NEEDS", help=_NEED_HELP)] = ""
 
     interval: Annotated[
         Literal["formula", "bootstrap"] | None,
-        option("ROUTE", "(default: formula; with --robot bootstrap)", help=_INTERVAL_HELP),
+        choice_parser("formula", "bootstrap"),
+        option(
+            "formula|bootstrap", "(default: formula; with --robot bootstrap)", help=_INTERVAL_HELP
+        ),
     ] = None
 
     simultaneous: Flag = False
