@@ -98,7 +98,7 @@ def _swing(motion: str, rate_hz: float, rng: np.random.Generator) -> MotionSampl
     frequency = min(log_uniform(rng, *rates) / (2.0 * np.pi * amplitude), MAX_FREQUENCY_HZ)
     turns = amplitude * rng.permutation(np.arange(3) < axes)
     reach = min(log_uniform(rng, 0.01, 0.15), MAX_ACCELERATION / (2.0 * np.pi * frequency) ** 2)
-    frequencies = frequency * np.array([1.0, 1.31, 1.73])
+    frequencies = frequency * np.array([1.0, 0.76, 0.58])
     position, angles = (
         Harmonics(np.diag(sizes), rng.uniform(0.0, 2.0 * np.pi, (3, 3)), frequencies)
         for sizes in (np.full(3, reach), turns)
