@@ -18,8 +18,9 @@ import joblib
 import numpy as np
 
 from experiments.reports import numerics_line, write_report
-from experiments.verdicts_study.cases import ACCURACIES, EXPORTED, QUANTITIES, Case, Score
+from experiments.verdicts_study.cases import ACCURACIES, EXPORTED, Case, Score
 from experiments.verdicts_study.logs import MOTIONS
+from identify.findings import QUANTITIES
 from identify.reporting.content import make_table, markdown_table
 
 Scored: TypeAlias = tuple[Case, Score]

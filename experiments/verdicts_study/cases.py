@@ -13,22 +13,16 @@ import numpy as np
 
 import identify
 from experiments.verdicts_study.logs import random_box, simulated_log
-from identify import Estimate, InertialParameters, Recording, Result
+from identify import Estimate, InertialParameters, Recording
 from identify.exchange import export_body
 from identify.exchange.controllers import Export
-from identify.pipeline.required_precision import INTERVAL_NAMES
-from identify.relevance import GOOD_PRECISION, POOR_PRECISION
+from identify.findings import QUANTITIES
+from identify.pipeline.required_precision import INTERVAL_NAMES, half_width
+from identify.relevance import GOOD_PRECISION
 from identify.spatial import BodyFrame, Pose
 
-QUANTITIES = ("mass", "com", "inertia")
 ACCURACIES = (0.002, 0.01)
 """Gain accuracy of the sensors."""
-
-GOOD = dict(zip(QUANTITIES, (*GOOD_PRECISION, 0.2), strict=True))
-POOR = dict(zip(QUANTITIES, (*POOR_PRECISION, 0.5), strict=True))
-"""Half-widths up to which a quantity is "yes", and beyond which it is "no": relative to the mass;
-of a coordinate of the centre of mass [m]; of an entry of the inertia about it, relative to the
-largest principal moment."""
 
 UNKNOWN = 0.5
 """Half-width beyond which an exported number is unknown, relative to the mass, to the size of the
@@ -44,7 +38,7 @@ _MARK = re.compile("not known|unknown|not identif|default body|left out")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """Result of the fit of one case; mappings are by quantity, in the units of `GOOD`.
+    """Result of the fit of one case; mappings are by quantity, in units of `GOOD_PRECISION`.
 
     Attributes:
         usable: verdict of the fit; "raised" without an estimate.
@@ -70,11 +64,13 @@ class Score:
 
     def is_wrong_yes(self, quantity: str) -> bool:
         """Return whether a quantity is "yes", and off by more than its bound."""
-        return self.quantities[quantity] == "yes" and self.errors[quantity] > GOOD[quantity]
+        is_wrong = self.errors[quantity] > GOOD_PRECISION[quantity]
+        return self.quantities[quantity] == "yes" and is_wrong
 
     def is_narrow_no(self, quantity: str) -> bool:
         """Return whether a quantity is "no" although its half-width is within its bound."""
-        return self.quantities[quantity] == "no" and self.half_widths[quantity] <= GOOD[quantity]
+        is_narrow = self.half_widths[quantity] <= GOOD_PRECISION[quantity]
+        return self.quantities[quantity] == "no" and is_narrow
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +103,7 @@ class Case:
         seconds, estimate = time.perf_counter() - began, result.estimate
         scales = _scales(estimate.parameters)
         widths = {
-            quantity: max(_half_width(estimate, name) for name in names) / scales[quantity]
+            quantity: max(half_width(estimate, name, True) for name in names) / scales[quantity]
             for quantity, names in INTERVAL_NAMES.items()
         }
         return Score(
@@ -115,20 +111,12 @@ class Case:
             findings=tuple(f"{finding.severity} {finding.code}" for finding in result.findings),
             truth=true_phi,
             estimate=tuple(estimate.parameters.phi),
-            quantities=verdict_by_quantity(result, widths),
+            quantities=dict(result.verdict.quantities),
             half_widths=widths,
             errors=_errors(estimate.parameters, truth),
             unmarked={name: _unmarked_numbers(estimate, name, size) for name in EXPORTED},
             seconds=seconds,
         )
-
-
-def verdict_by_quantity(result: Result, half_widths: Mapping[str, float]) -> dict[str, str]:
-    """Return "yes", "with care" or "no" for each quantity."""
-    if result.verdict.usable == "no":
-        return dict.fromkeys(half_widths, "no")
-    words = ("yes", "with care", "no")
-    return {q: words[(w > GOOD[q]) + (w > POOR[q])] for q, w in half_widths.items()}
 
 
 def _scales(body: InertialParameters) -> dict[str, float]:
@@ -145,17 +133,12 @@ def _errors(estimate: InertialParameters, truth: InertialParameters) -> dict[str
     return {q: float(np.abs(difference).max()) / scales[q] for q, difference in differences.items()}
 
 
-def _half_width(estimate: Estimate, name: str) -> float:
-    interval = estimate.intervals[name]
-    return np.inf if interval is None else 0.5 * (interval[1] - interval[0])
-
-
 def _unmarked_numbers(estimate: Estimate, controller: str, size: float) -> int:
     """Return how many unknown numbers a setting has of quantities that it does not mark."""
     scales = {**_scales(estimate.parameters), "com": size}
     export = export_body(estimate, controller)
     return sum(
-        _half_width(estimate, name) > UNKNOWN * scales[quantity]
+        half_width(estimate, name, True) > UNKNOWN * scales[quantity]
         for quantity, names in {**INTERVAL_NAMES, "inertia": EXPORTED[controller]}.items()
         if not is_marked(export, quantity)
         for name in names
