@@ -66,9 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
 def report(scored: Sequence[Scored], seed: int) -> str:
     """Return the report as Markdown."""
     seconds = np.nanmedian([score.seconds for _, score in scored])
-    severe = Counter(
-        found for _, score in scored for found in score.findings if not found.startswith("info")
-    )
+    codes = (text.partition("(")[0] for _, score in scored for text in score.findings)
+    severe = Counter(code for code in codes if not code.startswith("info"))
     case_heads = ("quantity", "case", "verdict", "findings", "error", "half-width")
     parts = (
         "# Verdicts by quantity",
@@ -81,7 +80,9 @@ def report(scored: Sequence[Scored], seed: int) -> str:
         ),
         '## Wrong "yes" and narrow "no"',
         markdown_table(make_table(case_heads, _wrong_cases(scored), word_columns=4)),
-        "Findings of all logs: " + ", ".join(f"{f} {n}" for f, n in severe.most_common()) + ".",
+        "Findings of all logs: "
+        + ", ".join(f"{code} {n}" for code, n in severe.most_common())
+        + ".",
     )
     return "\n\n".join(parts) + "\n"
 

@@ -37,7 +37,7 @@ def test_wrong_yes_and_narrow_no_are_counted():
     found = "warning imprecise, info completed"
     assert f"| mass | body 0, shake, 1 % sensor | yes | {found} | 2.1 % | 1 % |" in text
     assert f"| com | body 1, shake, 1 % sensor | no | {found} | 1 mm | 3 mm |" in text
-    assert "Findings of all logs: warning imprecise 2, ProblemError('x') 1." in text
+    assert "Findings of all logs: warning imprecise 2, ProblemError 1." in text
 
 
 def test_report_and_rows_of_some_fits(tmp_path, capsys):
