@@ -213,6 +213,13 @@ REPORTS: Mapping[str, Report] = {
         minutes=17,
         command=("experiments/effects.py",),
     ),
+    "verdicts": Report(
+        file="reports/verdicts.md",
+        study=("experiments/verdicts.py", "experiments/verdicts_study"),
+        packages=(*PIPELINE, "exchange"),
+        minutes=3,
+        command=("experiments/verdicts.py",),
+    ),
     "benchmarks": Report(
         file="reports/benchmarks.md",
         study=("experiments/benchmarks",),
