@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from identify.commands.command import Number, UsageError, option
 
 if TYPE_CHECKING:
-    from identify.logs import Schema
     from identify.pipeline import JointSettings
 
 _ROBOT_HELP = (
@@ -83,7 +82,7 @@ class Arm:
             )
 
 
-def sensor_of_logs(schema: Schema, robot: Path | None, command: str) -> str:
+def sensor_of_logs(sensor: str, robot: Path | None, command: str) -> str:
     """Return the sensor of the logs of a command: that of the schema, or joints with `--robot`.
 
     Raises:
@@ -91,13 +90,13 @@ def sensor_of_logs(schema: Schema, robot: Path | None, command: str) -> str:
     """
     if robot is not None:
         return "joints"
-    if schema.sensor == "joints":
+    if sensor == "joints":
         raise UsageError(
-            f"{command}: the schema has [joints] and no [wrench]: give --robot ARM.urdf, and "
+            f"{command}: logs of joints, with [joints] and no [wrench], need --robot ARM.urdf, and "
             "--frame NAME of the load with --unloaded LOG or --arm ARM.json; identify fit-arm "
             "fits the arm itself"
         )
-    return schema.sensor
+    return sensor
 
 
 def parse_scale(text: str, command: str) -> tuple[float, ...] | None:

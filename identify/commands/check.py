@@ -18,6 +18,7 @@ from identify.commands.command import (
     defer_unused_numpy_modules,
     option,
 )
+from identify.commands.drafting import schema_path
 from identify.commands.output import stages_on_terminal
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ class Check(Command):
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
     """Logs of the same body, see `identify fit`."""
 
-    schema: Annotated[Path, option("S.toml", "(required)")]
-    """Schema that names columns, units and frames; `identify init LOG` drafts one."""
+    schema: Annotated[Path | None, option("S.toml", "(default: schema.toml, or a draft)")] = None
+    """Schema that names columns, units and frames."""
 
     unloaded: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
     """Log without the payload; repeat the option for several logs."""
@@ -73,8 +74,9 @@ class Check(Command):
         from identify.logs import load_schema, open_log
         from identify.pipeline import FitSettings, JointSettings, check_logs
 
-        schema = load_schema(self.schema)
-        sensor = sensor_of_logs(schema, self.robot, "check")
+        path = schema_path(self.schema, self.logs, "check", robot=self.robot, asks=not self.json)
+        schema = load_schema(path)
+        sensor = sensor_of_logs(schema.sensor, self.robot, "check")
         joints = JointSettings(robot=self.robot, frame=self.frame, arm=self.arm)
         with stages_on_terminal():
             check = check_logs(

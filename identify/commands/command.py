@@ -238,6 +238,9 @@ def number_parser(count: int) -> object:
     )
 
 
+SCHEMA_OPTION = option("S.toml", "(default: OUT/schema.toml, schema.toml, or a draft)")
+"""Metadata of the option for the schema of logs; `drafting.schema_path` has its default."""
+
 Flag: TypeAlias = Annotated[bool, option()]
 Number: TypeAlias = Annotated[float | None, number_parser(1)]
 Vector: TypeAlias = Annotated[tuple[float, float, float] | None, number_parser(3)]

@@ -16,6 +16,7 @@ from identify.commands.command import (
     defer_unused_numpy_modules,
     error_record,
 )
+from identify.commands.drafting import schema_path
 from identify.commands.fit_options import MISSING_LOG, FitArguments, merge_box_argument
 from identify.commands.output import (
     CARRIER,
@@ -79,22 +80,31 @@ class Fit(FitArguments):
         from identify.logs import load_schema
 
         self._require_compatible()
-        sensor = sensor_of_logs(load_schema(self.input.schema), self.arm.robot, "fit")
         settings = self._settings()
+        schema_file = schema_path(
+            self.input.schema,
+            self.input.logs,
+            "fit",
+            self.output.output,
+            self.arm.robot,
+            asks=not self.json,
+            quiet=self.output.quiet,
+        )
+        schema = load_schema(schema_file)
+        sensor = sensor_of_logs(schema.sensor, self.arm.robot, "fit")
         if self.many_logs.each:
-            return self._fit_each(settings, sensor, invocation)
+            return self._fit_each(settings, schema, schema_file, sensor, invocation)
         folder, report = self.output.output, not self.output.no_report
         with_carrier = bool(self.input.unloaded) and sensor == "wrench"
         require_writable(folder, (ESTIMATE, *(CARRIER,) * with_carrier, *(RESULT, REPORT) * report))
         truth = self._read_reference_body()
         if self.many_logs.follow:
             from identify.commands.follow import follow
-            from identify.logs import load_schema
 
             shown = (lambda line: None) if self.output.quiet or self.json else print_text
-            follow(self.input.logs[0], load_schema(self.input.schema), settings, shown)
+            follow(self.input.logs[0], schema, settings, shown)
         with stages_on_terminal(shown=not self.output.quiet):
-            result = self._fit(settings, sensor, invocation, truth)
+            result = self._fit(settings, schema, sensor, invocation, truth)
             _LOGGER.info("writing the report")
             files = write_results(folder, result, truth, report=report)
         return self._outcome(result, truth, files)
@@ -127,12 +137,18 @@ class Fit(FitArguments):
             quiet=self.output.quiet,
         )
 
-    def _fit_each(self, settings: FitSettings, sensor: str, invocation: str) -> Outcome:
+    def _fit_each(
+        self,
+        settings: FitSettings,
+        schema: Schema,
+        schema_file: Path,
+        sensor: str,
+        invocation: str,
+    ) -> Outcome:
         from identify.commands.fit_each import BatchFitSettings, fit_each
-        from identify.logs import load_schema
 
         batch = BatchFitSettings(
-            schema=load_schema(self.input.schema),
+            schema=schema,
             sensor=sensor,
             settings=settings,
             truth=self._read_reference_body(),
@@ -142,7 +158,7 @@ class Fit(FitArguments):
         )
         return fit_each(
             self.input.logs,
-            self.input.schema,
+            schema_file,
             batch,
             workers=self.many_logs.workers,
             timeout=self.many_logs.timeout,
@@ -211,12 +227,15 @@ class Fit(FitArguments):
         return None if self.output.truth is None else _read_truth(self.output.truth)
 
     def _fit(
-        self, settings: FitSettings, sensor: str, invocation: str, truth: InertialParameters | None
+        self,
+        settings: FitSettings,
+        schema: Schema,
+        sensor: str,
+        invocation: str,
+        truth: InertialParameters | None,
     ) -> Result:
-        from identify.logs import load_schema
         from identify.pipeline import fit
 
-        schema = load_schema(self.input.schema)
         return fit(
             read_logs(self.input.logs, schema, sensor),
             settings,

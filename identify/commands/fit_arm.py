@@ -11,7 +11,17 @@ from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.arm_options import SCALE_HELP, parse_scale
 from identify.commands.bodies import exit_status
-from identify.commands.command import Command, Flag, Number, Outcome, UsageError, Vector, option
+from identify.commands.command import (
+    SCHEMA_OPTION,
+    Command,
+    Flag,
+    Number,
+    Outcome,
+    UsageError,
+    Vector,
+    option,
+)
+from identify.commands.drafting import schema_path
 from identify.commands.fit import read_logs
 from identify.commands.output import (
     ARM,
@@ -45,14 +55,14 @@ class FitArm(Command):
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
     """Logs of the arm without a load, in any supported format."""
 
-    schema: Annotated[Path, option("S.toml", "(required)")]
-    """Schema with [joints]; `identify init LOG` drafts one."""
-
     robot: Annotated[Path, option("ARM.urdf", "(required)")]
     """URDF of the arm."""
 
     output: Annotated[Path, option("OUT", "(required)", short="-o")]
     """Result folder, created if it does not exist; results of an earlier fit are replaced."""
+
+    schema: Annotated[Path | None, SCHEMA_OPTION] = None
+    """Schema with [joints]."""
 
     held_out: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
     """Log that scores the fit; by default halves of the logs, predicted by fits to the others."""
@@ -123,7 +133,16 @@ class FitArm(Command):
         from identify.logs import load_schema, read_log
         from identify.pipeline import fit
 
-        schema = load_schema(self.schema)
+        path = schema_path(
+            self.schema,
+            self.logs,
+            "fit-arm",
+            self.output,
+            self.robot,
+            asks=not self.json,
+            quiet=self.quiet,
+        )
+        schema = load_schema(path)
         return fit(
             read_logs(self.logs, schema, "joints"),
             command=invocation,

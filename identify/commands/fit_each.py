@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from identify.commands.bodies import UNUSABLE_STATUS, verdict_messages
 from identify.commands.command import Outcome, interrupted_run_error
+from identify.commands.drafting import SCHEMA
 from identify.commands.log_jobs import RESERVED_NAMES, LogJob, find_logs
 from identify.commands.output import (
     CARRIER,
@@ -265,7 +266,8 @@ def _require_batch_folder(output: Path) -> None:
     """Raise unless the folder is new, empty, or of an earlier run of this command."""
     if not output.is_dir() or (output / RESULTS_FOLDER).is_dir():
         return
-    others = sorted(path.name for path in output.iterdir() if not path.name.startswith("."))
+    names = {path.name for path in output.iterdir() if not path.name.startswith(".")}
+    others = sorted(names - {SCHEMA})
     if others:
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         raise OutputError(

@@ -12,6 +12,7 @@ from tyro.conf import Positional, UseAppendAction
 from identify.commands.arm_options import Arm
 from identify.commands.bodies import POSE_METAVAR, PoseNumbers, pose_from_numbers, read_bodies
 from identify.commands.command import (
+    SCHEMA_OPTION,
     Command,
     Flag,
     Number,
@@ -62,8 +63,8 @@ class Input:
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
     """Logs of the same body, in any supported format, or folders of such files."""
 
-    schema: Annotated[Path, option("S.toml", "(required)")]
-    """Schema that names columns, units and frames; `identify init LOG` drafts one."""
+    schema: Annotated[Path | None, SCHEMA_OPTION] = None
+    """Schema that names columns, units and frames."""
 
     unloaded: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
     """Log without the payload; options on the body then describe the payload."""

@@ -6,45 +6,25 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.check import check_lines
 from identify.commands.command import Command, Flag, Outcome, UsageError, error_record, option
+from identify.commands.drafting import make_draft, settle
 from identify.commands.output import stages_on_terminal
 from identify.errors import IdentifyError
 
 if TYPE_CHECKING:
     from identify.logs import Recording
-    from identify.robots import RobotModel
-
-_TCP_QUESTION = (
-    "Tool point as shown on the pendant, X Y Z [mm or m] RX RY RZ [rad] (empty: zeros): "
-)
-
-_ROTATION_QUESTION = (
-    "Rotation of the tool point as shown on the pendant, RX RY RZ [rad] (empty: unknown): "
-)
-
-_PAYLOAD_QUESTION = (
-    "Payload set on the pendant, mass [kg] and centre of mass X Y Z [mm or m] (empty: none): "
-)
-
-_MAX_METRES = 2.0
-"""Maximum distance of tool point or payload from the flange [m]; a larger number is in mm."""
 
 _ZERO_POSE_LINE = "pose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]"
 
 _TCP_NOTE = (
     "The tool point in [body.tcp] is set to zeros. Enter its position and rotation from the "
     "pendant: a log does not contain its pose in the flange, and an export needs it."
-)
-
-_ROTATION_NOTE = (
-    "The rotation of the tool point in [body.tcp] is unknown and set to zeros. If the pendant "
-    "shows another, the centre of mass is rotated by this error about the tool point."
 )
 
 
@@ -74,35 +54,27 @@ class Init(Command):
     def run(self, invocation: str) -> Outcome:
         """Draft the schema, write it, and check the log with it."""
         from identify.files import write_bytes
-        from identify.logs.draft_schema import NEEDS_REVIEW, draft_schema
 
         if self.output.exists():
             raise UsageError(f"init: {self.output} exists; give another name with -o")
         asks = not self.yes and sys.stdin.isatty() and not self.json
-        robot = None if self.robot is None else _read_robot(self.robot, self.output.parent)
-        draft, notes = draft_schema(self.log, self.preset, robot=robot), list[str]()
-        if asks and "[body.tcp]" in draft.text:
-            tcp = _ask_numbers(_TCP_QUESTION, 6, 3) or [0.0] * 6
-            rotation = tcp[3:] or _ask_numbers(_ROTATION_QUESTION, 3)
-            payload = _ask_numbers(_PAYLOAD_QUESTION, 4) or [0.0] * 4
-            tcp = [*_in_metres(tcp[:3], "tool point"), *(rotation or [0.0] * 3)]
-            payload = [payload[0], *_in_metres(payload[1:], "centre of mass")]
-            if not rotation:
-                notes.append(_ROTATION_NOTE)
-            draft = draft_schema(self.log, self.preset, tcp, payload, robot)
-        write_bytes(self.output, draft.text.encode())
-        marked = draft.text.count(NEEDS_REVIEW) - 1
-        notes.append(f"Wrote {self.output}; review the {marked} lines marked {NEEDS_REVIEW}.")
-        if not asks and _ZERO_POSE_LINE in draft.text:
+        draft = make_draft(self.log, self.output, self.preset, self.robot, asks=asks)
+        draft = settle(draft, self.log, self.output, self.robot)
+        write_bytes(self.output, draft.schema.text.encode())
+        marked, missing = len(draft.uncertain), draft.schema.missing_signals
+        notes = [*draft.notes, f"Wrote {self.output}; {_review_request(marked)}."]
+        if not asks and _ZERO_POSE_LINE in draft.schema.text:
             notes.append(_TCP_NOTE)
-        if draft.missing_signals:
-            line = (
-                f"No columns of the log look like {', '.join(draft.missing_signals)}: enter them."
-            )
+        if missing:
+            line = f"No columns of the log look like {', '.join(missing)}: enter them."
             check = Outcome(lines=[line], status=UsageError.exit_code)
+        elif draft.settled is not None:
+            notes += [f"Chosen by the log: {key}" for key in draft.settled.changes]
+            log_check = draft.settled.check
+            check = Outcome(lines=check_lines(log_check), document=log_check.record)
         else:
-            check = self._check()
-        record = {"unsure": marked, "missing": draft.missing_signals}
+            check = self._read(draft.problem)
+        record = {"unsure": marked, "missing": missing}
         return replace(
             check,
             lines=[*notes, *check.lines],
@@ -110,9 +82,8 @@ class Init(Command):
             files=[self.output],
         )
 
-    def _check(self) -> Outcome:
-        """Read the log with the drafted schema, and check it."""
-        from identify.commands.check import check_lines
+    def _read(self, problem: IdentifyError | None) -> Outcome:
+        """Read a log that is not of a wrench, or that cannot be checked, with its schema."""
         from identify.logs import Recording, open_log
         from identify.pipeline import FitSettings, JointSettings, check_logs
 
@@ -120,12 +91,13 @@ class Init(Command):
         try:
             with stages_on_terminal():
                 log = open_log(self.log, self.output)
+                action = "checked"
+                if problem is not None:
+                    raise problem
                 if isinstance(log, Recording) and log.joints and self.robot is None:
                     known = {"joints": log.joints.names, "rows": len(log)}
                     return Outcome(lines=_joint_lines(log), document=lambda: known)
-                action = "checked"
-                of_joints = isinstance(log, Recording) and log.joints is not None
-                joints = JointSettings(robot=self.robot if of_joints else None)
+                joints = JointSettings(robot=self.robot)
                 check = check_logs([log], FitSettings(joints=joints))
         except IdentifyError as error:
             failure = {"error": error_record(error)}
@@ -134,11 +106,13 @@ class Init(Command):
         return Outcome(lines=check_lines(check), document=check.record)
 
 
-def _read_robot(path: Path, folder: Path) -> RobotModel:
-    """Read the model of a robot, with its path relative to a folder."""
-    from identify.robots import read_robot
+def _review_request(marked: int) -> str:
+    """Return a request to review uncertain lines."""
+    from identify.logs.draft_lines import NEEDS_REVIEW
 
-    return replace(read_robot(path), path=Path(relpath(path, folder)))
+    if not marked:
+        return "the log confirms its choices"
+    return f"review the {marked} line{'s' * (marked > 1)} marked {NEEDS_REVIEW}"
 
 
 def _joint_lines(log: Recording) -> Iterator[str]:
@@ -158,31 +132,3 @@ def _joint_lines(log: Recording) -> Iterator[str]:
     ]
     yield from terminal_lines(make_table(("Joint", *(head for _, head in shown)), rows))
     yield "Fit it with the model of the arm: `identify fit --robot`, or `identify fit-arm`."
-
-
-def _ask_numbers(question: str, *counts: int) -> list[float]:
-    """Ask for numbers separated by spaces or commas; an empty answer gives an empty list.
-
-    Raises:
-        UsageError: three answers do not have one of the expected counts of numbers.
-    """
-    refusal = ""
-    for _ in range(3):
-        answer = input(f"{refusal}{question}").strip()
-        try:
-            numbers = [float(word) for word in answer.replace(",", " ").split()]
-        except ValueError:
-            numbers = [0.0]
-        if len(numbers) in (0, *counts):
-            return numbers
-        refusal = f"expected {counts[0]} numbers, got {answer!r}"
-        refusal += "; the other answers are kept. "
-    raise UsageError(f"init: {refusal.partition(';')[0]}")
-
-
-def _in_metres(point: list[float], name: str) -> list[float]:
-    """Convert a point to metres if it is in millimetres, and print the assumed unit."""
-    in_millimetres = max(map(abs, point)) > _MAX_METRES
-    if any(point):
-        print(f"The {name} is taken to be in {'millimetres' if in_millimetres else 'metres'}.")
-    return [round(1e-3 * x, 12) if in_millimetres else x for x in point]

@@ -68,7 +68,7 @@ def find_logs(
     folder_is_log = is_folder_log(schema)
     named: dict[Path, Path] = {}
     for word in patterns:
-        for path in _matching_logs(word, folder_is_log):
+        for path in matching_logs(word, folder_is_log=folder_is_log):
             target = Path(os.path.realpath(path))  # accepts a link to itself, unlike resolve()
             if target != schema_path.resolve() and output.resolve() not in (
                 target,
@@ -124,7 +124,7 @@ def log_names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def _matching_logs(word: Path, folder_is_log: bool) -> Iterator[Path]:
+def matching_logs(word: Path, *, folder_is_log: bool) -> Iterator[Path]:
     """Yield the logs that a path, a folder or a pattern matches.
 
     Raises:

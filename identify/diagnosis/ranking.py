@@ -114,6 +114,14 @@ class Explanation:
         return self.faults[0].remedy_at(self.fault_size) if self.faults else ""
 
     @property
+    def schema_patch(self) -> dict[str, object]:
+        """Keys of the schema with other values that correct the fault; empty if none do."""
+        fault = self.faults[0] if self.faults else None
+        if fault is None or fault.patch is None or fault.parameters or fault.parametric:
+            return {}
+        return dict(fault.patch(np.zeros(0)))
+
+    @property
     def text(self) -> str:
         """Description of the fault with its size and interval."""
         if not self.faults:

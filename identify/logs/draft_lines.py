@@ -1,9 +1,12 @@
-"""Lines of a drafted schema."""
+"""Lines of a drafted schema, and changes of its values that keep the comments of the others."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 NEEDS_REVIEW = "(?)"
@@ -12,11 +15,99 @@ NEEDS_REVIEW = "(?)"
 SchemaLine: TypeAlias = tuple[str, object, str]
 """Key, value and comment of a line of a schema."""
 
+_TABLE_LINE = re.compile(r"\[([\w.]+)\]\s*(#.*)?")
+_KEY_LINE = re.compile(r"(\w+) = (.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftedKey:
+    """Key of a drafted schema, on a line of its own.
+
+    Attributes:
+        number: index of its line.
+        table: name of its table.
+        name: of the key.
+        value: as drafted.
+        comment: of the line, without the marker of uncertain ones.
+        uncertain: whether the line is marked for review.
+    """
+
+    number: int
+    table: str
+    name: str
+    value: object
+    comment: str
+    uncertain: bool
+
+    @property
+    def place(self) -> str:
+        """Table and name of the key, such as `wrench.frame`."""
+        return f"{self.table}.{self.name}"
+
+    def __str__(self) -> str:
+        comment = f"  # {self.comment}" if self.comment else ""
+        return f"[{self.table}] {format_toml_value(self.name, self.value)}{comment}"
+
+
+def format_toml_value(name: str, value: object) -> str:
+    """Format a key and its value."""
+    return f"{name} = {json.dumps(value, ensure_ascii=False)}"
+
 
 def format_toml_lines(lines: Sequence[SchemaLine]) -> list[str]:
     """Format TOML lines with their comments."""
     out = []
     for key, value, why in lines:
-        text = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        text = format_toml_value(key, value)
         out.append(f"{text:<37} # {why}" if why else text)
     return out
+
+
+def drafted_keys(text: str) -> Iterator[DraftedKey]:
+    """Yield the keys of a drafted schema in the order of their lines."""
+    table = ""
+    for number, line in enumerate(text.splitlines()):
+        if match := _TABLE_LINE.fullmatch(line):
+            table = match[1]
+        elif match := _KEY_LINE.fullmatch(line):
+            value, comment = _split_comment(match[2])
+            uncertain = comment.startswith(NEEDS_REVIEW)
+            comment = comment.removeprefix(NEEDS_REVIEW).strip()
+            yield DraftedKey(number, table, match[1], value, comment, uncertain)
+
+
+def with_value(text: str, place: str, value: object, comment: str = "") -> str:
+    """Return a drafted schema with another value of a key, such as `wrench.mount.translation`.
+
+    A missing key is added to its table, and a missing table at the end.
+
+    Args:
+        text: the drafted schema.
+        place: table and name of the key.
+        value: new value; None removes the key.
+        comment: comment of the line.
+    """
+    table, _, name = place.rpartition(".")
+    lines = text.splitlines()
+    new = [] if value is None else format_toml_lines([(name, value, comment)])
+    known = next((k for k in drafted_keys(text) if (k.table, k.name) == (table, name)), None)
+    heads = [n for n, line in enumerate(lines) if line.partition("#")[0].strip() == f"[{table}]"]
+    if known is not None:
+        lines[known.number : known.number + 1] = new
+    elif heads:
+        lines[heads[0] + 1 : heads[0] + 1] = new
+    elif new:
+        lines += ["", f"[{table}]", *new]
+    return "\n".join(lines) + "\n"
+
+
+def _split_comment(text: str) -> tuple[object, str]:
+    """Split what follows `key = ` into its value and its comment; a value may contain a hash."""
+    ends = [match.start() for match in re.finditer(r"\s+#", text)]
+    for end in (*ends, len(text)):
+        try:
+            value = tomllib.loads(f"key = {text[:end]}")["key"]
+        except tomllib.TOMLDecodeError:
+            continue
+        return value, text[end:].lstrip(" #")
+    return text, ""

@@ -41,6 +41,11 @@ _FLANGE_LINES = (
 
 _ACCURACY_COMMENT = "one sigma of the sensor's scale: 1 % is usual, its data sheet says better"
 
+_GRAVITY_ACCURACY: SchemaLine = (
+    *("gravity_accuracy", 0.0015),
+    "one sigma of its size on Earth, 9.78 to 9.83; leave it out with the local gravity",
+)
+
 _MISSING_WRENCH = "force and torque"
 _MISSING_GAINS = "the gains of the currents"
 _GAINS_LINE = f"# gains = []  # {NEEDS_REVIEW} torque on each joint for an ampere [N m/A]"
@@ -144,6 +149,8 @@ def _fill_preset(
         text = text.replace("[log]\n", "\n".join(["[log]", *format_toml_lines(layout), ""]), 1)
     head = f"# {preset.title}.\n{_CHECK_LINE}\n"
     (accuracy,) = format_toml_lines([("gain_accuracy", 0.01, _ACCURACY_COMMENT)])
+    (gravity,) = format_toml_lines([_GRAVITY_ACCURACY])
+    text = re.sub(r"(\ngravity = [^\n]*\n)", rf"\1{gravity}\n", text, count=1)
     text = re.sub(r"(\nacts_on = [^\n]*\n)", rf"\1{accuracy}\n", text, count=1)
     return DraftSchema(f"{head}\n{text}", tuple(missing))
 
@@ -198,6 +205,7 @@ def _guess_schema(
         "",
         "[world]",
         *format_toml_lines([("gravity", [0.0, 0.0, -9.80665], upright)]),
+        *(format_toml_lines([_GRAVITY_ACCURACY]) if imu is None else ()),
         "",
         *_FLANGE_LINES,
     ]

@@ -38,12 +38,12 @@ _UNIT_SUFFIXES: Mapping[str, tuple[str, str]] = {
 NUMBERED_ENTRY = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
 """Pattern of an entry of an array by number: `q[0]`, `q_0`, `q0`."""
 _ENTRY_BY_LETTER = re.compile(
-    r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZWABC])(?:[_ ]?[\[(]?"
+    r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZWabcABC])(?:[_ ]?[\[(]?"
     rf"(?P<unit>{'|'.join(map(re.escape, _UNIT_SUFFIXES))})[\])]?)?"
 )
 _SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
-    "force": ("f", "force", "forces"),
-    "torque": ("t", "tau", "torque", "torques", "m", "moment", "trq"),
+    "force": ("f", "force", "forces", "kraft"),
+    "torque": ("t", "tau", "torque", "torques", "m", "moment", "drehmoment", "trq"),
     "position": ("p", "pos", "position", "translation", "xyz", "", "tcp", "tool", "flange"),
     "quaternion": ("q", "quat", "quaternion", "orientation", "rotation", ""),
     "rotation_vector": ("r", "rot", "rotvec", "rotation_vector", "axis_angle"),

@@ -8,6 +8,7 @@ their messages name keys of several: `format_key` says what each is called, as
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
@@ -204,6 +205,15 @@ def load_schema(source: SchemaLike) -> Schema:
         raise SchemaError(f"schema: expected a file or a mapping of its keys, got {source!r}")
     path = Path(source)
     return validate(Schema, _with_robot_path(read_toml(path), path.parent), str(path))
+
+
+def schema_from_text(text: str, path: Path) -> Schema:
+    """Return the schema that a file would have with a text.
+
+    Raises:
+        SchemaError: the text is no schema.
+    """
+    return validate(Schema, _with_robot_path(tomllib.loads(text), path.parent), str(path))
 
 
 def _with_robot_path(document: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:

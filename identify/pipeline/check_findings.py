@@ -31,7 +31,10 @@ def likeliest_explanation_finding(
         return None
     best, tied = ranking.best, distinct_best_explanations(ranking)
     mass = f"mass of the {body}" if body else "mass"
-    evidence = {"gain": best.log_likelihood_ratio, "lead": ranking.lead, "mass": best.mass}
+    evidence: dict[str, object] = {"gain": best.log_likelihood_ratio}
+    evidence |= {"lead": ranking.lead, "mass": best.mass}
+    if patch := best.schema_patch:
+        evidence["schema"] = patch
     if len(tied) == 1:
         known = "known only after calibration" if best.raw_counts else f"{best.mass:.4g} kg"
         text = f"{best.text}: read this way, the log is explained clearly better, and the {mass} "

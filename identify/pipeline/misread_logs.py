@@ -70,7 +70,7 @@ def require_plausible_rate(log: LogSummary) -> None:
         "error",
         f"a rate of {rate:.2g} Hz is implausible for the log of a moving body.",
         time_remedy(schema, factor),
-        {"rate_hz": rate},
+        {"rate_hz": rate, "schema": dict(time_patch(schema, factor))},
         log.name,
     )
     raise MisreadLog(as_read, finding)

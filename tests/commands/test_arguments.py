@@ -128,9 +128,8 @@ def test_the_nearest_of_an_unknown_option_is_named(word, hint):
         ("a.csv --schema s -o o --mass-between 1", ["'--mass-between'. Expected 2 values"]),
         ("a.csv --schema s -o o --gravity=9", ["--gravity", "Expected 3 values"]),
         ("a.csv --schema s -o o --gravity 0 0 down", ["--gravity", "got '0' '0' 'down'"]),
-        ("", ["Missing", "--schema S.toml", "-o OUT, --output OUT"]),
-        ("a.csv -o o", ["Missing", "--schema S.toml"]),
-        ("a.csv --sch s -o o", ["Missing", "--schema S.toml", "Unrecognized", "--sch"]),
+        ("", ["Missing", "-o OUT, --output OUT"]),
+        ("a.csv --sch s", ["Missing", "-o OUT, --output OUT", "Unrecognized", "--sch"]),
         ("--schema s -o o", ["fit: missing LOG [LOG ...]; see identify fit --help"]),
     ],
 )

@@ -28,9 +28,9 @@ def test_a_first_schema_is_written_and_the_log_checked_with_it(log, tmp_path, ca
     assert main(["init", str(log), "-o", str(made), "--yes"]) == 0
     out = capsys.readouterr().out
     assert f"Wrote {made}" in out
-    assert "[wrench_sign]" in out  # the log's wrench acts on the body
-    text = made.read_text()
-    made.write_text(text.replace('acts_on = "sensor"', 'acts_on = "body"'))
+    assert 'Chosen by the log: [wrench] acts_on = "body"' in out  # the usual one is "sensor"
+    assert "the log confirms its choices" in out
+    assert 'acts_on = "body" ' in made.read_text()
     assert main(["check", str(log), "--schema", str(made)]) == 0
     assert main(["init", str(log), "-o", str(made), "--yes"]) == 2
     assert "exists; give another name with -o" in capsys.readouterr().err

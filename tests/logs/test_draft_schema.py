@@ -35,6 +35,18 @@ def arm() -> dict[str, np.ndarray]:
     return {"t": time, "p": of["p"], "q": q, "f": of["f"], "tau": of["t"]}
 
 
+def test_a_long_comment_of_numbers_does_not_decide_the_separator(tmp_path):
+    numbers = " ".join(f"{0.37 * k:.4f}" for k in range(36))
+    rows = "\n".join(f"{0.01 * k:.2f},1,2,3,0,0,0,1,4,5,6,7,8,9" for k in range(30))
+    path = tmp_path / "log.csv"
+    path.write_text(f"# calibration {numbers}\nt,px,py,pz,qx,qy,qz,qw,fx,fy,fz,tx,ty,tz\n{rows}\n")
+    draft = draft_schema(path)
+    assert draft.missing_signals == ()
+    log = tomllib.loads(draft.text)["log"]
+    assert log["time"] == "t"
+    assert not {"separator", "comment"} & log.keys()
+
+
 @pytest.fixture(scope="module")
 def reference(arm):
     schema = {

@@ -14,6 +14,7 @@ from identify.diagnosis.fault import (
     rounded_for_schema,
     schema_lines,
 )
+from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import MAX_PLAUSIBLE_RATES, MIN_PLAUSIBLE_RATES
 from identify.logs.log_properties import LogProperties
 from identify.logs.patch import Patch
@@ -84,16 +85,22 @@ def _time_unit_faults(setup: LogProperties) -> Iterator[Fault]:
 
 
 def _clock_rate_fault(setup: LogProperties) -> Fault:
+    def remedy(size: Array) -> str:
+        rate = 1.0 + float(size[0])
+        text = f"Check the rate of the log: its time runs at {1.0 / rate:.4g} of the true rate"
+        # Accelerations go as the square of the rate, and only their ratio to gravity is known.
+        local = rate**2 * float(np.linalg.norm(setup.gravity))
+        if is_usual_gravity(local):
+            text += f"; or gravity is {local:.4g} m/s² there: give it in [world]"
+        return text
+
     return Fault(
         "clock_rate",
         "clock_rate",
         "clock rate",
         None,
         lambda size: clock_rate_map(float(size[0]), setup.gravity),
-        lambda size: (
-            f"Check the rate of the log: its time runs at {1.0 / (1.0 + float(size[0])):.4g} of "
-            "the true rate"
-        ),
+        remedy,
         setup,
         FaultParameters(
             *(("rate",), "%", 1e-2, FAULT_CLOCK_RATE),

@@ -384,7 +384,9 @@ def _guess_layout(
     for key, default in (("separator", ","), ("comment", "#"), ("decimal", ".")):
         if (value := getattr(splitter, key)) != default:
             layout[key] = value
-    likely = len(numeric), len(numeric) - width, header is not None
+    # A single long comment of numbers does not outweigh the rows.
+    numbers = len(numeric) * (len(rows) - data)
+    likely = numbers, len(numeric) - width, header is not None
     return likely, TableInfo(names, layout=layout, units=units)
 
 

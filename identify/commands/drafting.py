@@ -1,0 +1,386 @@
+"""Schema of logs that are given without one: drafted, settled by the log, completed by questions.
+
+Without `--schema` a command reads `OUT/schema.toml` or, if there is none, `schema.toml` of the
+working directory. If both are missing, it drafts a schema as `identify init` does.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from os.path import relpath
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from identify.commands.arm_options import sensor_of_logs
+from identify.commands.command import UsageError
+from identify.commands.output import (
+    print_text,
+    require_writable_file,
+    stages_on_terminal,
+    write_file,
+)
+from identify.errors import IdentifyError
+
+if TYPE_CHECKING:
+    from identify.logs.draft_lines import DraftedKey
+    from identify.logs.draft_schema import DraftSchema
+    from identify.pipeline.draft_settling import SettledDraft
+    from identify.robots import RobotModel
+
+AnswerT = TypeVar("AnswerT")
+
+SCHEMA = "schema.toml"
+"""Name of a drafted schema."""
+
+_MAX_ANSWERS = 3
+"""Maximum number of answers to a question."""
+
+_TCP_QUESTION = (
+    "Tool point as shown on the pendant, X Y Z [mm or m] RX RY RZ [rad] (empty: zeros): "
+)
+
+_ROTATION_QUESTION = (
+    "Rotation of the tool point as shown on the pendant, RX RY RZ [rad] (empty: unknown): "
+)
+
+_PAYLOAD_QUESTION = (
+    "Payload set on the pendant, mass [kg] and centre of mass X Y Z [mm or m] (empty: none): "
+)
+
+_MAX_METRES = 2.0
+"""Maximum distance of tool point or payload from the flange [m]; a larger number is in mm."""
+
+_ROTATION_NOTE = (
+    "The rotation of the tool point in [body.tcp] is unknown and set to zeros. If the pendant "
+    "shows another, the centre of mass is rotated by this error about the tool point."
+)
+
+_ROTATION_KEYS = {3: "pose.rotation_vector", 4: "pose.quaternion", 9: "pose.matrix"}
+"""Key of a rotation by the number of its columns."""
+
+_MISSING_KEYS: Mapping[str, Mapping[str, Mapping[int, str]]] = {
+    "time": {"the time stamps": {1: "log.time"}},
+    "the pose": {
+        "the rotation, 4 of a quaternion, 3 of angles or 9 of a matrix": _ROTATION_KEYS,
+        "the position": {3: "pose.position"},
+    },
+    "the position": {"the position": {3: "pose.position"}},
+    "force and torque": {
+        "the force": {3: "wrench.force"},
+        "the torque": {3: "wrench.torque"},
+    },
+}
+"""Questions about each missing signal: the keys of its columns, by their number."""
+
+
+class DraftNeedsReview(UsageError):
+    """A schema was drafted, and the log does not determine some of its keys.
+
+    Attributes:
+        path: file of the draft.
+        keys: the keys that need a review.
+    """
+
+    def __init__(self, path: Path, keys: Sequence[str], lines: Sequence[str]) -> None:
+        self.path, self.keys = path, tuple(keys)
+        head = f"the log does not determine all of its schema, drafted as {path}; review"
+        tail = f"Correct what is wrong in {path}, and run the same command again: it reads the file"
+        super().__init__("\n".join((head, *(f"  {line}" for line in lines), tail)))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A draft, and what to know about it.
+
+    Attributes:
+        schema: the drafted schema.
+        notes: on what is unknown.
+        settled: the draft as the log settled it; None if it cannot be checked.
+        problem: error because of which it cannot be checked.
+    """
+
+    schema: DraftSchema
+    notes: tuple[str, ...] = ()
+    settled: SettledDraft | None = None
+    problem: IdentifyError | None = None
+
+    @property
+    def uncertain(self) -> list[DraftedKey]:
+        """Keys that need a review."""
+        from identify.logs.draft_lines import drafted_keys
+
+        return [key for key in drafted_keys(self.schema.text) if key.uncertain]
+
+
+def make_draft(
+    log: Path, path: Path, preset: str | None, robot: Path | None, *, asks: bool
+) -> Draft:
+    """Draft the schema of a log, with the tool point as the user answers.
+
+    Args:
+        log: the log.
+        path: file of the schema, for relative paths in it.
+        preset: name of a preset, if one is given.
+        robot: URDF of the arm whose joints are logged.
+        asks: whether to ask for the values of a pendant.
+    """
+    from identify.logs.draft_schema import draft_schema
+
+    model = None if robot is None else _read_robot(robot, path.parent)
+    draft = draft_schema(log, preset, robot=model)
+    if not (asks and "[body.tcp]" in draft.text):
+        return Draft(draft)
+    tcp = _ask_numbers(_TCP_QUESTION, 6, 3) or [0.0] * 6
+    rotation = tcp[3:] or _ask_numbers(_ROTATION_QUESTION, 3)
+    payload = _ask_numbers(_PAYLOAD_QUESTION, 4) or [0.0] * 4
+    tcp = [*_in_metres(tcp[:3], "tool point"), *(rotation or [0.0] * 3)]
+    payload = [payload[0], *_in_metres(payload[1:], "centre of mass")]
+    draft = draft_schema(log, preset, tcp, payload, model)
+    return Draft(draft, () if rotation else (_ROTATION_NOTE,))
+
+
+def settle(draft: Draft, log: Path, path: Path, robot: Path | None) -> Draft:
+    """Let the log settle the choices of a draft; a draft that cannot be checked stays as it is."""
+    from identify.logs.schema import schema_from_text
+    from identify.pipeline.draft_settling import settle_draft
+
+    if draft.schema.missing_signals:
+        return draft
+    try:
+        sensor = schema_from_text(draft.schema.text, path).sensor
+        if sensor != "wrench" and (sensor != "joints" or robot is None):
+            return draft
+        with stages_on_terminal():
+            settled = settle_draft(log, draft.schema.text, path, robot)
+    except IdentifyError as error:
+        return replace(draft, problem=error)
+    schema = replace(draft.schema, text=settled.text)
+    return replace(draft, schema=schema, settled=settled)
+
+
+def schema_path(
+    given: Path | None,
+    logs: Sequence[Path],
+    command: str,
+    folder: Path | None = None,
+    robot: Path | None = None,
+    *,
+    asks: bool = True,
+    quiet: bool = False,
+) -> Path:
+    """Return the schema of a command's logs: the one given, one that is there, or a draft.
+
+    Args:
+        given: value of `--schema`.
+        logs: of the command, also as folders and patterns; a draft is of the first one.
+        command: its name, for messages.
+        folder: output folder of the command; by default the working directory.
+        robot: URDF of the arm, for logs of joints.
+        asks: whether the command may ask at a terminal; not with `--json`.
+        quiet: whether the command neither asks nor says which schema it reads.
+
+    Raises:
+        DraftNeedsReview: the draft has uncertain keys, and nobody can be asked.
+        UsageError: the log is of joints, and there is no `robot`.
+    """
+    from identify.logs.draft_lines import NEEDS_REVIEW
+
+    if given is not None:
+        return given
+    written, draft_file = (folder or Path()) / SCHEMA, Path(SCHEMA)
+    for path in (written, draft_file):
+        if path.exists():
+            marked = path.read_text(errors="replace").count(f"# {NEEDS_REVIEW}")
+            review = f"; lines in it marked {NEEDS_REVIEW}: {marked}" if marked else ""
+            line = f"identify: the schema is {path}, which exists (another: --schema){review}"
+            print_text(*[line] * (not quiet), file=sys.stderr)
+            return path
+    log = _first_log(logs)
+    asks = asks and not quiet and sys.stdin.isatty() and sys.stdout.isatty()
+    # Paths in a draft are relative to its file.
+    draft = make_draft(log, written if asks else draft_file, None, robot, asks=asks)
+    if asks:
+        draft = _with_missing_columns(draft, log)
+    if robot is None and "\n[wrench]" not in draft.schema.text:
+        sensor_of_logs("joints", None, command)
+    draft = settle(draft, log, written if asks else draft_file, robot)
+    if asks:
+        draft = _with_answers(draft, written)
+    elif draft.uncertain or draft.schema.missing_signals:
+        require_writable_file(draft_file)
+        write_file(draft_file, draft.schema.text.encode())
+        raise _review_error(draft, draft_file)
+    require_writable_file(written)
+    written.parent.mkdir(parents=True, exist_ok=True)
+    write_file(written, draft.schema.text.encode())
+    if not quiet:
+        changes = () if draft.settled is None else draft.settled.changes
+        lines = [*draft.notes, f"wrote the schema {written}", *map(str, changes)]
+        print_text(*(f"identify: {line}" for line in lines), file=sys.stderr)
+    return written
+
+
+def _first_log(logs: Sequence[Path]) -> Path:
+    """Return the first of the logs, of which the first word may be a folder or a pattern."""
+    from identify.commands.log_jobs import matching_logs
+    from identify.logs.readers import is_bag
+
+    word = logs[0]
+    return word if is_bag(word) else next(matching_logs(word, folder_is_log=False))
+
+
+def _review_error(draft: Draft, path: Path) -> DraftNeedsReview:
+    """Return the error that names the uncertain keys of a written draft."""
+    missing = draft.schema.missing_signals
+    lines = [f"no columns look like {signal}: name them" for signal in missing]
+    lines += map(str, draft.uncertain)
+    if draft.problem is not None:
+        lines.append(f"the log cannot be checked with it: {draft.problem}")
+    if draft.settled is not None:
+        errors = (f for f in draft.settled.check.findings if f.severity == "error")
+        lines += [f"[{finding.code}] {finding}" for finding in errors]
+    return DraftNeedsReview(path, [*missing, *(key.place for key in draft.uncertain)], lines)
+
+
+def _with_missing_columns(draft: Draft, log: Path) -> Draft:
+    """Ask for the columns of signals that no column looks like."""
+    from identify.logs.draft_lines import with_value
+    from identify.logs.readers import list_tables
+
+    text, missing = draft.schema.text, list(draft.schema.missing_signals)
+    names = [name for table in list_tables(log) for name in table.names]
+    for signal in draft.schema.missing_signals:
+        for vector, keys in _MISSING_KEYS.get(signal, {}).items():
+            columns = _ask_columns(vector, names, tuple(keys))
+            if not columns:
+                continue
+            place = keys[len(columns)]
+            if place == "log.time":
+                text = with_value(text, "log.rate_hz", None)
+            text = with_value(text, place, columns[0] if place == "log.time" else columns)
+            if signal in missing:
+                missing.remove(signal)
+    schema = replace(draft.schema, text=text, missing_signals=tuple(missing))
+    return replace(draft, schema=schema)
+
+
+def _ask_columns(vector: str, names: Sequence[str], counts: Sequence[int]) -> list[str]:
+    """Ask for columns of a signal, by names or numbers; an empty answer gives none."""
+    from identify.documents import lookup
+
+    shown = ", ".join(names[:20]) + ", …" * (len(names) > 20)
+    question = f"Columns of {vector}, separated by commas (of {shown}): "
+
+    def columns(answer: str) -> list[str]:
+        words = [word.strip() for word in answer.split(",")] if answer else []
+        for word in words:
+            lookup(dict.fromkeys(names), word, "column", UsageError)
+        if words and len(words) not in counts:
+            expected = " or ".join(map(str, counts))
+            raise UsageError(f"expected {expected} columns, got {len(words)}")
+        return words
+
+    return _ask(question, columns)
+
+
+def _with_answers(draft: Draft, path: Path) -> Draft:
+    """Ask for each uncertain key, and return the draft with the answers.
+
+    Raises:
+        SchemaError: the draft is no schema, in spite of the answers.
+    """
+    from identify.logs.draft_lines import format_toml_value
+    from identify.logs.schema import schema_from_text
+
+    text = draft.schema.text
+    if draft.uncertain:
+        schema_from_text(text, path)  # what is missing is said before the questions
+    for key in draft.uncertain:
+        comment = f" ({key.comment})" if key.comment else ""
+        question = f"[{key.table}] {format_toml_value(key.name, key.value)}{comment}; Enter keeps: "
+        text = _ask(question, partial(_with_answer, text, key, path))
+    return replace(draft, schema=replace(draft.schema, text=text))
+
+
+def _with_answer(text: str, key: DraftedKey, path: Path, answer: str) -> str:
+    """Return a drafted schema with the answer on a key, checked as a schema.
+
+    Raises:
+        SchemaError: the answer is no value of the key, or contradicts another one.
+    """
+    from identify.logs.draft_lines import with_value
+    from identify.logs.schema import schema_from_text
+
+    if not answer:
+        return with_value(text, key.place, key.value, key.comment)
+    value = _toml_value(answer)
+    text = with_value(text, key.place, value)
+    if (key.place, value) == ("wrench.frame", "sensor"):
+        for name, unit in (("translation", "m"), ("rotation_vector", "rad")):
+            question = f"[wrench.mount] {name} of the sensor in the body [{unit}] (empty: zeros): "
+            text = with_value(text, f"wrench.mount.{name}", _ask_numbers(question, 3) or [0.0] * 3)
+    schema_from_text(text, path)
+    return text
+
+
+def _toml_value(answer: str) -> object:
+    """Return an answer as a TOML value; words need no quotes."""
+    try:
+        return tomllib.loads(f"value = {answer}")["value"]
+    except tomllib.TOMLDecodeError:
+        return answer.strip("\"'")
+
+
+def _ask(question: str, convert: Callable[[str], AnswerT]) -> AnswerT:
+    """Ask until an answer can be converted; a refusal stands before the question.
+
+    Raises:
+        UsageError: no answer of three could be converted, or the input ended.
+    """
+    refusal = ""
+    for _ in range(_MAX_ANSWERS):
+        try:
+            return convert(input(f"{refusal}{question}").strip())
+        except EOFError:
+            raise UsageError(f"no answer to: {question.strip()}") from None
+        except IdentifyError as error:
+            refusal = f"{error}; the other answers are kept. "
+    raise UsageError(refusal.removesuffix("; the other answers are kept. "))
+
+
+def _ask_numbers(question: str, *counts: int) -> list[float]:
+    """Ask for numbers separated by spaces or commas; an empty answer gives an empty list.
+
+    Raises:
+        UsageError: three answers do not have one of the expected counts of numbers.
+    """
+
+    def numbers(answer: str) -> list[float]:
+        try:
+            values = [float(word) for word in answer.replace(",", " ").split()]
+        except ValueError:
+            values = [0.0]
+        if len(values) not in (0, *counts):
+            raise UsageError(f"expected {counts[0]} numbers, got {answer!r}")
+        return values
+
+    return _ask(question, numbers)
+
+
+def _in_metres(point: list[float], name: str) -> list[float]:
+    """Convert a point to metres if it is in millimetres, and print the assumed unit."""
+    in_millimetres = max(map(abs, point)) > _MAX_METRES
+    if any(point):
+        print(f"The {name} is taken to be in {'millimetres' if in_millimetres else 'metres'}.")
+    return [round(1e-3 * x, 12) if in_millimetres else x for x in point]
+
+
+def _read_robot(path: Path, folder: Path) -> RobotModel:
+    """Read the model of a robot, with its path relative to a folder."""
+    from identify.robots import read_robot
+
+    return replace(read_robot(path), path=Path(relpath(path, folder)))
