@@ -283,18 +283,33 @@ def schema_lines(patch: Patch, schema_tables: Mapping[str, object]) -> str:
     tables: dict[str, list[str]] = {}
     for place, value in patch.items():
         name, _, key = place.rpartition(".")
-        table = schema_tables.get(name)
-        present = table.get(key) if isinstance(table, Mapping) else None
+        table = _schema_table(schema_tables, name)
+        present = None if table is None else table.get(key)
+        is_new = table is None and bool(schema_tables)  # empty for a recording without a file
+        if value is None and present is None and schema_tables:
+            continue
         if value is None:
             line = f"leave `{key}` out"
         elif isinstance(value, str) and isinstance(present, str) and value != present:
             line = f"change `{key} = {_format_toml(present)}` to `{key} = {_format_toml(value)}`"
+        elif is_new:
+            line = f"`{key} = {_format_toml(value)}`"
         else:
             line = f"set `{key} = {_format_toml(value)}`"
-        tables.setdefault(name, []).append(line)
-    lines = [f"[{name}], {' and '.join(changes)}" for name, changes in tables.items()]
+        head = f"add [{name}] with " if is_new else f"[{name}], "
+        tables.setdefault(head, []).append(line)
+    lines = [head + " and ".join(changes) for head, changes in tables.items()]
+    text = "; in ".join(lines).replace("; in add ", "; and add ")
     option = " (or --gravity)" if "world.gravity" in patch else ""
-    return f"In the schema, {'; in '.join(lines)}{option}."
+    return f"In the schema, {text}{option}."
+
+
+def _schema_table(schema_tables: Mapping[str, object], name: str) -> Mapping[str, object] | None:
+    """Return a table of a schema by its dotted name; None if the schema does not have it."""
+    table: object = schema_tables
+    for part in name.split("."):
+        table = table.get(part) if isinstance(table, Mapping) else None
+    return table if isinstance(table, Mapping) else None
 
 
 def _format_toml(value: object) -> str:

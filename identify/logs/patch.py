@@ -183,6 +183,15 @@ def _schema_document(recording: Recording) -> dict[str, dict[str, Any]]:
     return document
 
 
+def is_schema_with(schema_tables: Mapping[str, Any], patch: Patch) -> bool:
+    """Return whether the tables of a schema are a schema with other values of some keys."""
+    try:
+        validate(Schema, _with_patch(schema_tables, patch), "schema")
+    except SchemaError:
+        return False
+    return True
+
+
 def _validated_schema(document: Mapping[str, Any]) -> Schema:
     """Validate a schema document."""
     try:

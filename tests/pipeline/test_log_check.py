@@ -278,7 +278,7 @@ def test_displaced_point_may_be_a_wrong_mount():
     (first,) = (f for f in check_logs(rows).findings if f.severity != "info")
     assert (first.code, first.severity) == ("kinematic_offset", "warning")
     assert_close(first.evidence["size"], [-0.02, 0.0, -0.01], 0.1)
-    assert "or move the mount by as much" in first.remedy
+    assert "[wrench.mount], set `translation = [0." in first.remedy
 
 
 @pytest.mark.slow

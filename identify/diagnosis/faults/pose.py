@@ -8,13 +8,22 @@ from itertools import product
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, rounded_for_schema
+from identify.diagnosis.fault import (
+    Fault,
+    FaultParameters,
+    discrete_fault,
+    rounded_for_schema,
+    schema_lines,
+)
 from identify.logs.log_properties import LogProperties
+from identify.logs.patch import Patch, is_schema_with
+from identify.logs.schema import Schema
 from identify.logs.schema_fields import negate_column
 from identify.logs.schema_tables import PoseTable
-from identify.logs.units import ACCELERATION_UNITS
+from identify.logs.units import ACCELERATION_UNITS, LENGTH_UNITS
 from identify.regressors.log_corrections import point_offset_map, position_scale_map
 from identify.relevance import FAULT_POINT_DISPLACEMENT, FAULT_SCALE
+from identify.spatial import Pose
 
 MAX_PLAUSIBLE_RATES = 50.0, 100.0
 """Highest speed [m/s] and angular rate [rad/s] with which another unit is plausible."""
@@ -24,6 +33,10 @@ MIN_PLAUSIBLE_RATES = 1e-3, 1e-2
 
 MIN_RATE_IN_DEGREES = 60.0
 """Angular rate [rad/s] above which angles read in radians may be in degrees."""
+
+_SAME_POINT = 0.2
+"""Largest distance from the other reference point of the wrench, relative to the tool point's
+distance from the flange, at which the wrench is about that point."""
 
 _POSITION_TEXTS = {
     "world": "of the body's origin in world axes",
@@ -152,6 +165,8 @@ def _rate_unit_faults(setup: LogProperties) -> Iterator[Fault]:
 
 
 def _position_scale_fault(setup: LogProperties) -> Fault:
+    pose = None if setup.schema is None else setup.schema.pose
+    key = "matrix" if pose is not None and pose.is_homogeneous_matrix else "position"
     return Fault(
         "position_scale",
         "position_unit",
@@ -159,7 +174,7 @@ def _position_scale_fault(setup: LogProperties) -> Fault:
         None,
         lambda size: position_scale_map(float(size[0]), setup.gravity),
         lambda size: (
-            f"Check the scale of [pose] position: lengths are {1.0 + float(size[0]):.4g} of it"
+            f"Check the scale of [pose] {key}: lengths are {1.0 + float(size[0]):.4g} of it"
         ),
         setup,
         FaultParameters(("scale",), "%", 1e-2, FAULT_SCALE),
@@ -167,34 +182,70 @@ def _position_scale_fault(setup: LogProperties) -> Fault:
 
 
 def _point_offset_fault(setup: LogProperties) -> Fault:
-    tool = None if setup.schema is None else setup.schema.body.tcp
-    of_tool = tool is not None and setup.wrench_frame == "world"
-
-    def action(size: Array) -> str:
-        shown = [round(1e3 * float(v), 2) + 0.0 for v in size]
-        if setup.schema is not None and "accelerometer" in setup.signals and not setup.has_attitude:
-            mount = setup.schema.imu and setup.schema.imu.mount
-            place = np.zeros(3) if mount is None else mount.pose.position
-            return f"In [imu.mount], set `translation = {rounded_for_schema(place - size)}` (in m)"
-        if of_tool:
-            missing = [0.0 - v for v in shown]
-            return (
-                f"Add {missing} mm to the tool point in [body.tcp] if the pendant shows it so; "
-                "else `point` in [wrench] is the other one"
-            )
-        place = [0.0 - v for v in shown]
-        return (
-            f"The pose is of the point at {place} mm in the body's axes, seen from the wrench's "
-            "point: log the pose of the wrench's point, or move the mount by as much"
-        )
-
     return Fault(
         "kinematic_offset",
         "kinematic_offset",
         "kinematic offset",
         None,
         point_offset_map,
-        action,
+        lambda size: _point_remedy(setup, -size),
         setup,
         FaultParameters(("x", "y", "z"), "mm", 1e-3, FAULT_POINT_DISPLACEMENT),
     )
+
+
+def _point_remedy(setup: LogProperties, point: Array) -> str:
+    """Return the keys of a schema that move the pose to the point of the wrench.
+
+    Args:
+        setup: facts of the log.
+        point: of the pose, seen from the point of the wrench, in body axes [m].
+    """
+    shown = [round(1e3 * float(v), 2) + 0.0 for v in point]
+    text = (
+        f"The pose is of the point at {shown} mm in the body's axes, seen from the wrench's point"
+    )
+    schema = setup.schema
+    if schema is None:
+        return f"{text}: log the pose of the wrench's point"
+    if "accelerometer" in setup.signals and not setup.has_attitude:
+        mount = schema.imu and schema.imu.mount
+        place = np.zeros(3) if mount is None else mount.pose.position
+        return f"In [imu.mount], set `translation = {rounded_for_schema(place + point)}` (in m)"
+    changes = [
+        f"{schema_lines(patch, setup.schema_tables).rstrip('.')} if {condition}"
+        for condition, patch in _point_patches(schema, setup.X_BS, point)
+        if not setup.schema_tables or is_schema_with(setup.schema_tables, patch)
+    ]
+    if not changes:
+        return f"{text}: log the pose of the wrench's point"
+    return f"{text}. {'. Or: '.join(changes)}"
+
+
+def _point_patches(schema: Schema, X_BS: Pose | None, point: Array) -> Iterator[tuple[str, Patch]]:
+    """Yield schema keys that put the pose's point at `point`, each with the condition for it."""
+    wrench, tool, mount = schema.wrench, schema.body.tcp, schema.wrench.mount
+    in_world = wrench.frame == "world"
+    lever = np.zeros(3) if tool is None else tool.X_FT.position
+    of_tool = in_world and tool is not None and wrench.point != "flange"
+    if in_world and tool is not None:
+        other = "flange" if of_tool else "tcp"
+        expected = lever if of_tool else -lever
+        if np.linalg.norm(point - expected) < _SAME_POINT * np.linalg.norm(lever):
+            where = {"flange": "flange", "tcp": "tool point"}[other]
+            yield f"the wrench is about the {where}", {"wrench.point": other}
+    if mount is not None and tool is None:
+        place = (np.zeros(3) if X_BS is None else X_BS.position) - point
+        place = place / LENGTH_UNITS[mount.unit]
+        patch = {"wrench.mount.translation": rounded_for_schema(place)}
+        yield "the sensor is there in the body", patch
+    if not of_tool:
+        position = (lever + point) / LENGTH_UNITS["m" if tool is None else tool.unit]
+        rotation = np.zeros(3) if tool is None else np.array(tool.pose[3:])
+        pose = rounded_for_schema(np.concatenate((position.round(5), rotation)))
+        about = {"wrench.point": "flange"} if in_world and wrench.point is None else {}
+        yield "the pose is that of this tool point", {"body.tcp.pose": pose, **about}
+    if wrench.frame == "body" and schema.body.flange is not None:
+        place = rounded_for_schema(-point)
+        patch = {"wrench.frame": "sensor", "wrench.mount.translation": place}
+        yield "the sensor is there in the body", patch

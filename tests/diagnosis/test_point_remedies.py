@@ -1,0 +1,88 @@
+"""Remedies of a displaced point name keys of the schema that was read, and mend it."""
+
+import numpy as np
+import pytest
+
+from experiments.silent_study.scoring import apply_remedy
+from identify.logs import open_log, synthetic_recording
+from identify.pipeline import check_logs
+from identify.spatial.rotations import rotate, rotation_from_quaternion
+from tests.strategies import random_body
+
+_POINT = np.array([0.01, 0.02, 0.12])
+_COLUMNS = ("px", "py", "pz"), ("qx", "qy", "qz", "qw"), ("fx", "fy", "fz"), ("tx", "ty", "tz")
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """A log whose pose is that of a tool point, and whose wrench is that of the flange."""
+    import pandas as pd
+
+    folder = tmp_path_factory.mktemp("point")
+    recording = synthetic_recording(
+        random_body(np.random.default_rng(3)),
+        rng=np.random.default_rng(3),
+        duration=12.0,
+        rate_hz=100.0,
+    )
+    R = rotation_from_quaternion(recording.signals["quaternion"])
+    s = {name: np.array(values) for name, values in recording.signals.items()}
+    values = [
+        *(s["position"] + rotate(R, _POINT)).T,
+        *s["quaternion"].T,
+        *s["force"].T,
+        *s["torque"].T,
+        *rotate(R, s["force"]).T,
+        *rotate(R, s["torque"]).T,
+    ]
+    world = ("wfx", "wfy", "wfz", "wtx", "wty", "wtz")
+    names = [*(name for columns in _COLUMNS for name in columns), *world]
+    table = pd.DataFrame(dict(zip(names, values, strict=True)))
+    table.insert(0, "t", np.array(recording.time))
+    table.to_csv(folder / "log.csv", index=False)
+    return folder / "log.csv"
+
+
+def schema(frame="body", **tables):
+    world = frame == "world"
+    wrench = {
+        "force": [f"w{name}" if world else name for name in _COLUMNS[2]],
+        "torque": [f"w{name}" if world else name for name in _COLUMNS[3]],
+        "frame": frame,
+        "acts_on": "body",
+        **tables.pop("wrench", {}),
+    }
+    pose = {"position": [*_COLUMNS[0]], "quaternion": [*_COLUMNS[1]]}
+    return {"log": {"time": "t"}, "pose": pose, "wrench": wrench, **tables}
+
+
+_TOOL = {"pose": [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
+
+
+@pytest.mark.parametrize(
+    ("read", "key"),
+    [
+        (schema(), "add [body.tcp] with `pose = [0.01"),
+        (schema(body={"tcp": _TOOL}), "[body.tcp], set `pose = [0.01"),
+        (schema(body={"tcp": {**_TOOL, "unit": "mm"}}), "[body.tcp], set `pose = [10.0"),
+        (schema("world"), 'set `point = "flange"`'),
+        (schema("world", body={"tcp": _TOOL}, wrench={"point": "flange"}), "[body.tcp], set"),
+        (
+            schema("world", body={"tcp": {"pose": [*map(float, _POINT), 0.0, 0.0, 0.0]}}),
+            '[wrench], set `point = "flange"`',
+        ),
+        (schema("sensor", wrench={"mount": {"unit": "mm"}}), "[wrench.mount], set `translation"),
+        (
+            schema(body={"flange": {"translation": [0.0, 0.0, -0.1]}}),
+            "add [wrench.mount] with `translation = [-0.01",
+        ),
+    ],
+)
+def test_the_remedy_of_a_displaced_point_is_a_key_of_the_schema(log, read, key):
+    (found,) = (f for f in check_logs(open_log(log, read)).findings if f.code == "kinematic_offset")
+    assert key in found.remedy
+    remedy = found.remedy[found.remedy.index("In the schema") :].partition(" Or: ")[0]
+    mended = apply_remedy(read, remedy)
+    again = check_logs(open_log(log, mended))
+    assert again.passed
+    assert "kinematic_offset" not in {f.code for f in again.findings}
