@@ -147,4 +147,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     near = [other for other in words if other.lower() == word.lower() and other != word]
     if not near and len(word) > 2:  # every word of two letters is near another
         near = difflib.get_close_matches(word, words, n=1)
+    if not near and len(word) > 1:
+        near = [other for other in words if other.lower().startswith(word.lower())]
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -275,7 +275,7 @@ def _fit_with_remedy(logs: Sequence[Subject], first: Finding) -> tuple[str, Resu
         return "applied", None
 
 
-_TABLE = re.compile(r"(?:^In the schema, |; in |; and )(?:add )?\[([\w.]+)\],? ")
+_TABLE = re.compile(r"(?:^In the schema, |; in )\[([\w.]+)\],? ")
 _CHANGE = re.compile(r"`[^`]*` to `([^`]*)`|`([^`]*)`")
 
 

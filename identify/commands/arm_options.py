@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from identify.commands.command import Number, UsageError, option
+from identify.commands.command import Number, UsageError, choice_parser, option
 
 if TYPE_CHECKING:
+    from identify.logs import Schema
     from identify.pipeline import JointSettings
 
 _ROBOT_HELP = (
@@ -34,7 +35,11 @@ class Arm:
     arm: Annotated[Path | None, option("ARM.json")] = None
     """Fit of the arm without load by identify fit-arm, in place of --unloaded or with it."""
 
-    friction: Annotated[Literal["own", "shared"] | None, option("RUNS", "(default: own)")] = None
+    friction: Annotated[
+        Literal["own", "shared"] | None,
+        choice_parser("own", "shared"),
+        option("own|shared", "(default: own)"),
+    ] = None
     """Friction: own of each log, or shared by all logs."""
 
     torque_scale: Annotated[str, option("SHARE[,SHARE ...]", help=SCALE_HELP)] = ""
@@ -64,17 +69,19 @@ class Arm:
 
     def require_complete(self, unloaded: Sequence[Path]) -> None:
         """Raise `UsageError` if an option that `--robot` needs is missing."""
+        missing = []
         if self.frame is None:
-            raise UsageError(
-                "fit: --robot needs --frame NAME, the link or joint of the URDF that the load is "
-                "fixed to, such as tool0"
+            missing.append(
+                "--frame NAME, the link or joint of the URDF that the load is fixed to, such as "
+                "tool0"
             )
         if not unloaded and self.arm is None:
-            raise UsageError(
-                "fit: --robot needs logs of the arm without the load: the torques of a loaded arm "
-                "do not tell the load from the last link. Give --unloaded LOG, or --arm ARM.json "
-                "of identify fit-arm"
+            missing.append(
+                "logs of the arm without the load, as its torques do not tell the load from the "
+                "last link: --unloaded LOG, or --arm ARM.json of identify fit-arm"
             )
+        if missing:
+            raise UsageError(f"fit: --robot needs {'; and '.join(missing)}")
         parse_scale(self.torque_scale, "fit")
         if self.known_load is not None and not self.known_load > 0.0:
             raise UsageError(
@@ -97,6 +104,15 @@ def sensor_of_logs(sensor: str, robot: Path | None, command: str) -> str:
             "fits the arm itself"
         )
     return sensor
+
+
+def require_joints(schema: Schema) -> None:
+    """Raise `UsageError` if a schema has no joints, which `--robot` is for."""
+    if schema.joints is None:
+        raise UsageError(
+            "--robot is for logs of joints, but the schema has no [joints]: give names, position "
+            "and effort there, as `identify init` writes, or leave --robot out"
+        )
 
 
 def parse_scale(text: str, command: str) -> tuple[float, ...] | None:

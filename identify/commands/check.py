@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.arm_options import sensor_of_logs
+from identify.commands.arm_options import require_joints, sensor_of_logs
 from identify.commands.bodies import UNUSABLE_STATUS
 from identify.commands.command import (
     Command,
     Number,
     Outcome,
+    UsageError,
     Vector,
     defer_unused_numpy_modules,
     option,
@@ -74,8 +75,12 @@ class Check(Command):
         from identify.logs import load_schema, open_log
         from identify.pipeline import FitSettings, JointSettings, check_logs
 
+        if self.robot is None and (self.frame is not None or self.arm is not None):
+            raise UsageError("check: --frame and --arm require --robot ARM.urdf")
         path = schema_path(self.schema, self.logs, "check", robot=self.robot, asks=not self.json)
         schema = load_schema(path)
+        if self.robot is not None:
+            require_joints(schema)
         sensor = sensor_of_logs(schema.sensor, self.robot, "check")
         joints = JointSettings(robot=self.robot, frame=self.frame, arm=self.arm)
         with stages_on_terminal():

@@ -103,6 +103,8 @@ def parse_command(kind: type[CommandT], argv: Sequence[str], name: str) -> Comma
     try:
         argv = kind.preprocess_argv(argv)
         _reject_repeated_schema(argv)
+        end = argv.index("--") if "--" in argv else len(argv)
+        _reject_unknown_options(argv[:end], kind, name)
         with _respect_no_color():
             command, others = tyro.cli(
                 kind,
@@ -111,15 +113,30 @@ def parse_command(kind: type[CommandT], argv: Sequence[str], name: str) -> Comma
                 config=PARSER_SETTINGS,
                 return_unknown_args=True,
             )
-        after_dashes = argv[argv.index("--") :] if "--" in argv else ()
         for word in others:
-            if word.startswith("-") and word not in after_dashes:
-                option = word.partition("=")[0]
-                hint = did_you_mean(option, _option_names(kind)) or f"; see identify {name} --help"
-                raise UsageError(f"unknown option {option!r}{hint}")
+            if word.startswith("-") and word not in argv[end:]:
+                raise _unknown_option(word, kind, name)
         return command.with_extra_positionals(others) if others else command
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
+
+
+def _reject_unknown_options(words: Sequence[str], kind: type, name: str) -> None:
+    """Raise for the first long option that a command does not have.
+
+    The parser would report a missing argument before it.
+    """
+    known = [*_option_names(kind), "--help"]
+    for word in words:
+        if word.startswith("--") and word.partition("=")[0].replace("_", "-") not in known:
+            raise _unknown_option(word, kind, name)
+
+
+def _unknown_option(word: str, kind: type, name: str) -> UsageError:
+    """Return the error for an unknown option, with the nearest one."""
+    option = word.partition("=")[0]
+    hint = did_you_mean(option, _option_names(kind)) or f"; see identify {name} --help"
+    return UsageError(f"unknown option {option!r}{hint}")
 
 
 def _option_names(kind: type) -> list[str]:
@@ -240,6 +257,27 @@ def number_parser(count: int) -> object:
 
 SCHEMA_OPTION = option("S.toml", "(default: OUT/schema.toml, schema.toml, or a draft)")
 """Metadata of the option for the schema of logs; `drafting.schema_path` has its default."""
+
+
+def choice_parser(*choices: str) -> object:
+    """Return the parser of an option whose value is one of some words; errors name the nearest."""
+
+    def read(words: list[str]) -> str:
+        (word,) = words
+        if word not in choices:
+            hint = did_you_mean(word, choices)
+            expected = " or ".join(choices)
+            raise ValueError(f"expected {expected}, got {word!r}{hint}")
+        return word
+
+    return PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="|".join(choices),
+        instance_from_str=read,
+        is_instance=lambda value: True,
+        str_from_instance=lambda value: [str(value)],
+    )
+
 
 Flag: TypeAlias = Annotated[bool, option()]
 Number: TypeAlias = Annotated[float | None, number_parser(1)]

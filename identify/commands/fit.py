@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from identify.commands.arm_options import require_unused, sensor_of_logs
+from identify.commands.arm_options import require_joints, require_unused, sensor_of_logs
 from identify.commands.bodies import exit_status, read_bodies
 from identify.commands.command import (
     Outcome,
@@ -168,11 +168,15 @@ class Fit(FitArguments):
 
     def _require_compatible(self) -> None:
         """Raise `UsageError` if options cannot be combined."""
+        from identify.logs import load_schema
+
         data, signals, many = self.input, self.signals, self.many_logs
         if not data.logs:
             raise UsageError(MISSING_LOG)
         self.arm.require_robot()
         if self.arm.robot is not None:
+            if data.schema is not None:
+                require_joints(load_schema(data.schema))
             groups = (self.known_body, signals, self.intervals, many)
             require_unused(groups, _OPTIONS_OF_LOADS, "--robot")
             if self.arm.known_load is not None:

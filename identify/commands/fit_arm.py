@@ -19,6 +19,7 @@ from identify.commands.command import (
     Outcome,
     UsageError,
     Vector,
+    choice_parser,
     option,
 )
 from identify.commands.drafting import schema_path
@@ -70,7 +71,11 @@ class FitArm(Command):
     export: Annotated[Path | None, option("FIXED.urdf")] = None
     """URDF to write with the fitted links; links fixed to a moving one keep their inertias."""
 
-    friction: Annotated[Literal["own", "shared"], option("RUNS", "(default: shared)")] = "shared"
+    friction: Annotated[
+        Literal["own", "shared"],
+        choice_parser("own", "shared"),
+        option("own|shared", "(default: shared)"),
+    ] = "shared"
     """Friction: own of each log, or shared by all logs."""
 
     torque_scale: Annotated[str, option("SHARE[,SHARE ...]", help=SCALE_HELP)] = ""
@@ -82,7 +87,9 @@ class FitArm(Command):
     """Gravity in axes of the robot's base [m/s²]."""
 
     interval: Annotated[
-        Literal["formula", "bootstrap"] | None, option("ROUTE", "(default: bootstrap)")
+        Literal["formula", "bootstrap"] | None,
+        choice_parser("formula", "bootstrap"),
+        option("formula|bootstrap", "(default: bootstrap)"),
     ] = None
     """Method for the intervals, as of identify fit."""
 

@@ -18,6 +18,7 @@ from identify.commands.command import (
     Number,
     UsageError,
     Vector,
+    choice_parser,
     number_parser,
     option,
     require_time_limit,
@@ -238,7 +239,10 @@ class Intervals:
 
     interval: Annotated[
         Literal["formula", "bootstrap"] | None,
-        option("ROUTE", "(default: formula; with --robot bootstrap)", help=_INTERVAL_HELP),
+        choice_parser("formula", "bootstrap"),
+        option(
+            "formula|bootstrap", "(default: formula; with --robot bootstrap)", help=_INTERVAL_HELP
+        ),
     ] = None
 
     simultaneous: Flag = False

@@ -292,16 +292,13 @@ def schema_lines(patch: Patch, schema_tables: Mapping[str, object]) -> str:
             line = f"leave `{key}` out"
         elif isinstance(value, str) and isinstance(present, str) and value != present:
             line = f"change `{key} = {_format_toml(present)}` to `{key} = {_format_toml(value)}`"
-        elif is_new:
-            line = f"`{key} = {_format_toml(value)}`"
         else:
             line = f"set `{key} = {_format_toml(value)}`"
-        head = f"add [{name}] with " if is_new else f"[{name}], "
+        head = f"[{name}], to be added, " if is_new else f"[{name}], "
         tables.setdefault(head, []).append(line)
     lines = [head + " and ".join(changes) for head, changes in tables.items()]
-    text = "; in ".join(lines).replace("; in add ", "; and add ")
     option = " (or --gravity)" if "world.gravity" in patch else ""
-    return f"In the schema, {text}{option}."
+    return f"In the schema, {'; in '.join(lines)}{option}."
 
 
 def _schema_table(schema_tables: Mapping[str, object], name: str) -> Mapping[str, object] | None:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from identify.errors import SchemaError, did_you_mean
+from identify.documents import lookup
+from identify.errors import SchemaError
 from identify.logs.named_vectors import find_named_vectors
 from identify.logs.table import TableInfo, match_names
 
@@ -59,11 +60,7 @@ def choose_preset(log: Path, tables: Sequence[TableInfo], name: str | None) -> P
     if name is None:
         matches = (p for p in known.values() for table in tables if _fits_table(p, table))
         return next(matches, None)
-    if name not in known:
-        raise SchemaError(
-            f"no preset {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}"
-        )
-    chosen = known[name]
+    chosen = lookup(known, name, "preset")
     if not any(chosen.matches(table.names) for table in tables):
         got = "; ".join(", ".join(table.names[:20]) for table in tables[:5])
         raise SchemaError(

@@ -44,7 +44,7 @@ class NotCorrected(ProblemError):
 
     @property
     def _requested_option(self) -> str:
-        return f"apply={self.code!r}, on the command line --apply {self.code}"
+        return f"--apply {self.code} (in Python, apply={self.code!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the arguments of the constructor."""

@@ -86,7 +86,7 @@ def fit(
     sensor = common_sensor((header.name, header.sensor) for header in headers)
     settings.require_applicable(sensor)
     if empty and "unloaded" not in sensor.options:
-        raise SchemaError(f"fit: unloaded does not apply to logs of {sensor.title}")
+        raise SchemaError(f"unloaded does not apply to logs of {sensor.title}")
     for warning in unreachable_needs(headers, settings):
         _LOGGER.warning("%s", warning)
     result: Result = sensor.load("fit")(loaded, empty, settings, truth)

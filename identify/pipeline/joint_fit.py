@@ -100,25 +100,28 @@ def _require_complete(settings: FitSettings, *, has_unloaded: bool) -> None:
     options = settings.joints
     if options.robot is None:
         raise SchemaError(
-            "fit: logs of joints need the model of the arm: give robot='arm.urdf', and for a load "
-            "frame='tool0', the link or joint of the URDF that it is fixed to"
+            "logs of joints need the model of the arm (--robot ARM.urdf; in Python, robot), and "
+            "for a load the link or joint of the URDF that it is fixed to (--frame NAME; frame)"
         )
     if options.frame is not None:
         if options.held_out:
-            raise SchemaError("fit: held_out scores a fit of the arm itself: leave frame out")
+            raise SchemaError(
+                "held-out logs (--held-out; in Python, held_out) score a fit of the arm itself: "
+                "leave the frame of a load out"
+            )
         return
     given = {
-        "unloaded": has_unloaded,
-        "arm": options.arm is not None,
-        "known_load": options.known_load is not None,
-        "mass": settings.mass is not None,
-        "terms": bool(settings.terms),
-        "needs": bool(settings.needs),
+        "logs without it": has_unloaded,
+        "a fit of the arm": options.arm is not None,
+        "a known load": options.known_load is not None,
+        "a known mass": settings.mass is not None,
+        "bounds of the body": bool(settings.terms),
+        "a needed precision": bool(settings.needs),
     }
     if names := [name for name, is_given in given.items() if is_given]:
         raise SchemaError(
-            f"fit: {', '.join(names)} {'are' if len(names) > 1 else 'is'} about a load: give the "
-            "frame of the robot's model that it is fixed to, such as frame='tool0'"
+            f"{', '.join(names)}: given for a load, so give the link or joint of the URDF that it "
+            "is fixed to as well (--frame NAME, such as tool0; in Python, frame)"
         )
 
 

@@ -137,7 +137,7 @@ class FitSettings(EstimatorSettings):
             verb = "do" if len(names) > 1 else "does"
             known = ", ".join(_with_joint_options(sensor.options, _JOINT_OPTIONS))
             raise SchemaError(
-                f"fit: {', '.join(names)} {verb} not apply to logs of {sensor.title}; options that "
+                f"{', '.join(names)} {verb} not apply to logs of {sensor.title}; options that "
                 f"do: {known}"
             )
 

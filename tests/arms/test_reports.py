@@ -173,11 +173,11 @@ def test_options_of_another_sensor_or_without_a_load_are_named(robot, logs):
     load = {"robot": robot, "frame": "tool", "unloaded": logs[1]}
     with pytest.raises(SchemaError, match=r"bias, bounds do not apply to logs of the joints"):
         identify.fit(logs[0], bias="none", bounds=True, **load)
-    with pytest.raises(SchemaError, match=r"known_load is about a load: give the frame"):
+    with pytest.raises(SchemaError, match=r"a known load: given for a load, so give the link"):
         identify.fit(logs[0], robot=robot, known_load=1.0)
-    with pytest.raises(SchemaError, match=r"need the model of the arm: give robot='arm.urdf'"):
+    with pytest.raises(SchemaError, match=r"need the model of the arm \(--robot ARM.urdf"):
         identify.fit(logs[0])
-    with pytest.raises(SchemaError, match=r"held_out scores a fit of the arm itself"):
+    with pytest.raises(SchemaError, match=r"held_out\) score a fit of the arm itself"):
         identify.fit(logs[0], held_out=[logs[1]], **load)
     with pytest.raises(ProblemError, match=r"plot.wrench shows logs of a wrench"):
         identify.plot.wrench(identify.fit(logs[0], interval="formula", **load))

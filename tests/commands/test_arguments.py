@@ -129,7 +129,9 @@ def test_the_nearest_of_an_unknown_option_is_named(word, hint):
         ("a.csv --schema s -o o --gravity=9", ["--gravity", "Expected 3 values"]),
         ("a.csv --schema s -o o --gravity 0 0 down", ["--gravity", "got '0' '0' 'down'"]),
         ("", ["Missing", "-o OUT, --output OUT"]),
-        ("a.csv --sch s", ["Missing", "-o OUT, --output OUT", "Unrecognized", "--sch"]),
+        ("a.csv --schema s -o o --friction bad", ["expected own or shared, got 'bad'"]),
+        ("a.csv --schema s -o o --friction sharde", ["did you mean", "'shared'?"]),
+        ("a.csv --schema s -o o --interval None", ["expected formula or bootstrap, got 'None'"]),
         ("--schema s -o o", ["fit: missing LOG [LOG ...]; see identify fit --help"]),
     ],
 )

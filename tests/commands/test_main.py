@@ -79,7 +79,7 @@ def group(monkeypatch):
 def test_a_command_of_two_words(cli, group):
     assert cli("pair", "one") == (0, "identify pair one\n", "")
     assert "pair one: unexpected x" in cli("pair", "one", "x").message
-    assert "pair: unknown command 'on'; commands: one, two" in cli("pair", "on").message
+    assert "pair: unknown command 'on'; did you mean 'one'?" in cli("pair", "on").message
     assert "did you mean 'pair'" in cli("pairs").message
     assert "usage: identify pair one" in cli("pair", "one", "--help").out
 

@@ -62,7 +62,7 @@ _TOOL = {"pose": [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
 @pytest.mark.parametrize(
     ("read", "key"),
     [
-        (schema(), "add [body.tcp] with `pose = [0.01"),
+        (schema(), "[body.tcp], to be added, set `pose = [0.01"),
         (schema(body={"tcp": _TOOL}), "[body.tcp], set `pose = [0.01"),
         (schema(body={"tcp": {**_TOOL, "unit": "mm"}}), "[body.tcp], set `pose = [10.0"),
         (schema("world"), 'set `point = "flange"`'),
@@ -74,7 +74,7 @@ _TOOL = {"pose": [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
         (schema("sensor", wrench={"mount": {"unit": "mm"}}), "[wrench.mount], set `translation"),
         (
             schema(body={"flange": {"translation": [0.0, 0.0, -0.1]}}),
-            "add [wrench.mount] with `translation = [-0.01",
+            "[wrench.mount], to be added, set `translation = [-0.01",
         ),
     ],
 )

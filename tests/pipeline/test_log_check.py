@@ -278,7 +278,8 @@ def test_displaced_point_may_be_a_wrong_mount():
     (first,) = (f for f in check_logs(rows).findings if f.severity != "info")
     assert (first.code, first.severity) == ("kinematic_offset", "warning")
     assert_close(first.evidence["size"], [-0.02, 0.0, -0.01], 0.1)
-    assert "[wrench.mount], set `translation = [0." in first.remedy
+    line = re.search(r"\[wrench\.mount\], set `translation = \[(.*?)\]`", first.remedy)
+    assert_close([float(number) for number in line[1].split(",")], [0.0, 0.0, 0.0], 1e-3, scale=1.0)
 
 
 @pytest.mark.slow
