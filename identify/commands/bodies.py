@@ -48,10 +48,12 @@ class UnusableEstimate(IdentifyError):
     exit_code = UNUSABLE_STATUS
 
     def __init__(self, path: Path, reasons: Iterable[str]) -> None:
-        super().__init__(
-            f"{path}: this estimate must not be used, so nothing was written: {' '.join(reasons)} "
-            f"(use --accept-findings to override)"
+        lines = (
+            f"{path}: this estimate must not be used, so nothing was written",
+            *(f"  {reason}" for reason in reasons),
+            "  override: --accept-findings",
         )
+        super().__init__("\n".join(lines))
 
 
 def verdict_messages(estimate: SavedEstimate) -> tuple[str, ...]:

@@ -40,7 +40,12 @@ from identify.commands.fit import Fit
 from identify.commands.fit_arm import FitArm
 from identify.commands.init import Init
 from identify.commands.inspect import Inspect
-from identify.commands.output import print_text, warnings_on_stderr
+from identify.commands.output import (
+    error_lines,
+    print_text,
+    warnings_on_stderr,
+    wrapped_lines,
+)
 from identify.commands.replay import ReplayCommand
 from identify.commands.report import Report
 from identify.commands.shape import ShapeCommand
@@ -111,7 +116,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         elif not outcome.quiet:
             sys.stdout.write(outcome.text)
             _print_lines([*outcome.lines, *map(str, outcome.files or ())])
-        print_text(*(f"identify: {message}" for message in outcome.messages), file=sys.stderr)
+        messages = [f"identify: {message}" for message in outcome.messages]
+        print_text(*wrapped_lines(messages, sys.stderr), file=sys.stderr)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001 - it hides nothing
         return _report_error(error, words, as_json_document=as_json_document)
@@ -126,7 +132,12 @@ def _report_error(error: BaseException, words: Sequence[str], *, as_json_documen
     if status == _BUG and isinstance(error, Exception):
         traceback.print_exception(error)
     with contextlib.suppress(BrokenPipeError):  # nobody may be left to read it
-        print_text(*[f"identify: {message}"] * bool(message), file=sys.stderr)
+        lines = [message] * bool(message)
+        if isinstance(error, IdentifyError):
+            lines = error_lines(error)
+            lines[0] = f"error: {lines[0]}"
+        lines[:1] = [f"identify: {line}" for line in lines[:1]]
+        print_text(*wrapped_lines(lines, sys.stderr), file=sys.stderr)
         if as_json_document and status not in (0, _BROKEN_PIPE):
             record = error_record(error) | {"message": message.removeprefix("error: ")}
             if isinstance(error, SystemExit):  # the parser has printed the reason

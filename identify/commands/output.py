@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import logging
 import re
+import shutil
 import sys
 import tempfile
+import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from identify.errors import IdentifyError
 from identify.files import NOT_REGULAR_MESSAGE, digest, is_device_or_pipe, write_bytes, write_files
+from identify.findings import Finding
 from identify.texts import escape_unprintable
 
 if TYPE_CHECKING:
@@ -117,6 +120,39 @@ def print_text(*lines: object, file: TextIO | None = None) -> None:
     """Print lines with unprintable characters escaped, and flush after each."""
     for line in lines:
         print(escape_unprintable(str(line)), file=file, flush=True)
+
+
+def error_lines(error: IdentifyError) -> list[str]:
+    """Return the reason of an error, and below it each remedy and the override, on their lines."""
+    finding = getattr(error, "finding", None)
+    if not isinstance(finding, Finding):
+        return str(error).splitlines()
+    as_read = getattr(error, "as_read", "")
+    place = f"{finding.where}: " if finding.where else ""
+    lines = [f"{place}{finding.text}", *([f"  as read: {as_read}"] if as_read else [])]
+    for sentence in re.split(r"(?<=[.:]) (?=Or:? )", finding.remedy) if finding.remedy else ():
+        text = sentence.removeprefix("Or: ").removeprefix("Or ")
+        alternative = "override" if "--apply" in text else "or"
+        lines.append(f"  {alternative if sentence.startswith('Or') else 'remedy'}: {text}")
+    return lines
+
+
+def wrapped_lines(lines: Iterable[str], stream: TextIO) -> list[str]:
+    """Wrap lines to the width of a terminal; those for a file or a pipe stay as they are."""
+    if not stream.isatty():
+        return list(lines)
+    width = shutil.get_terminal_size().columns
+    return [
+        part
+        for line in lines
+        for part in textwrap.wrap(
+            line,
+            width,
+            subsequent_indent=" " * (len(line) - len(line.lstrip()) + 2),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    ]
 
 
 def write_results(

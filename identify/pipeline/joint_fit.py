@@ -29,7 +29,7 @@ from identify.exchange import SavedBias
 from identify.files import digest
 from identify.findings import Finding
 from identify.inertia import InertialParameters
-from identify.pipeline.misread_logs import MisreadLog
+from identify.pipeline.misread_logs import MisreadLog, reason_without_advice
 from identify.pipeline.result import Result
 from identify.pipeline.settings import FitSettings, JointSettings
 from identify.robots import RobotModel, read_robot
@@ -229,10 +229,7 @@ def _likeliest_fault(
     likeliest = next((finding for finding in faults if finding.severity == "error"), None)
     if likeliest is None:
         return None
-    as_read = str(error)
-    if isinstance(error, NegativeMass):  # without the other causes
-        as_read = error.finding.text.rstrip(".")
-    return MisreadLog(as_read, likeliest)
+    return MisreadLog(reason_without_advice(error), likeliest)
 
 
 def _estimate_of_load(fit: ArmFit) -> Estimate:

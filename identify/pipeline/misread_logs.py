@@ -109,12 +109,18 @@ def alternative_interpretation_error(
     """Return the error that names a wrong schema entry as the cause of a failed fit, or None."""
     for log in logs:
         for finding in span_findings(log.summary, log.offset_steps):
-            return MisreadLog(str(fit_error), finding)
+            return MisreadLog(reason_without_advice(fit_error), finding)
     ranking, scope = rank_interpretations(logs, settings, None)
     finding = likeliest_explanation_finding(ranking, scope.body, scope.where)
     if finding is None or ranking.best.unexplained > MAX_UNEXPLAINED:
         return None
-    return MisreadLog(str(fit_error), finding)
+    return MisreadLog(reason_without_advice(fit_error), finding)
+
+
+def reason_without_advice(error: IdentifyError) -> str:
+    """Return the reason of an error, without its advice for logs that match their schema."""
+    finding = getattr(error, "finding", None)
+    return finding.text.rstrip(".") if isinstance(finding, Finding) else str(error)
 
 
 def negative_mass_error(

@@ -16,15 +16,19 @@ class Outcome(NamedTuple):
 
     @property
     def message(self) -> str:
-        """The one line of an expected error, or the lines in the frame that the parser draws."""
+        """The lines of an expected error, joined: a reason, and indented lines with its remedy.
+
+        Or the lines in the frame that the parser draws.
+        """
         assert self.out == ""
         assert "Traceback" not in self.err
         if "For full helptext" in self.err:
             return " ".join(self.err.replace("│", " ").split())
         assert self.err.startswith("identify: error: ")
         assert self.err.endswith("\n")
-        assert self.err.count("\n") == 1
-        return self.err.removeprefix("identify: error: ").rstrip("\n")
+        reason, *below = self.err.removeprefix("identify: error: ").splitlines()
+        assert all(line.startswith("  ") for line in below)
+        return " ".join((reason, *(line.strip() for line in below)))
 
 
 class Cli:

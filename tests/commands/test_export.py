@@ -95,7 +95,9 @@ def test_unusable_estimate_is_not_exported(cli, unusable, tmp_path):
     out = tmp_path / "new" / "out.txt"
     outcome = cli("export", unusable, "--to", "ur", "-o", out)
     assert (outcome.status, outcome.out) == (4, "")
-    assert "this estimate must not be used, so nothing was written: error: R² is 0.1" in outcome.err
+    assert (
+        "this estimate must not be used, so nothing was written\n  error: R² is 0.1" in outcome.err
+    )
     assert "--accept-findings" in outcome.err
     assert not out.parent.exists()
     model = tmp_path / "robot.urdf"

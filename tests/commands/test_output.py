@@ -1,4 +1,5 @@
 import os
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -6,9 +7,17 @@ from rich.table import Table
 
 from identify.commands import main as entry
 from identify.commands.command import Command, Outcome
-from identify.commands.output import OutputError, require_writable, require_writable_file
-from identify.errors import MissingFile
+from identify.commands.output import (
+    OutputError,
+    error_lines,
+    require_writable,
+    require_writable_file,
+    wrapped_lines,
+)
+from identify.errors import MissingFile, SchemaError
 from identify.files import is_device_or_pipe, write_bytes
+from identify.findings import Finding
+from identify.pipeline.misread_logs import MisreadLog
 
 NAMES = ("estimate.json", "report.html")
 
@@ -84,3 +93,30 @@ def test_brackets_are_not_markup_and_tables_are_not_cut(cli, monkeypatch):
     out = cli.done("show")
     assert "[red]x" in out
     assert "[/b]" + 200 * "1" in out
+
+
+def test_an_error_is_its_reason_with_a_line_for_each_remedy_and_the_override():
+    remedy = "In the schema, [log], set `a = 1`. Or: In the schema, set `b`. Or fit with --apply x."
+    finding = Finding("spikes", "error", "it is wrong.", remedy, where="run")
+    assert error_lines(MisreadLog("no mass", finding)) == [
+        "run: it is wrong.",
+        "  as read: no mass",
+        "  remedy: In the schema, [log], set `a = 1`.",
+        "  or: In the schema, set `b`.",
+        "  override: fit with --apply x.",
+    ]
+    assert error_lines(SchemaError("one line")) == ["one line"]
+
+
+def test_lines_are_wrapped_for_a_terminal_only(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    lines = ["  remedy: " + "word " * 6, "short"]
+    stream = StringIO()
+    assert wrapped_lines(lines, stream) == lines
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    assert wrapped_lines(lines, stream) == [
+        "  remedy: word word",
+        "    word word word",
+        "    word",
+        "short",
+    ]

@@ -104,8 +104,8 @@ def test_check_names_faults_of_joint_logs(cli, tmp_path, pinocchio):
     assert done.status == 0
     assert "Estimate: InertialParameters(mass 1.9" in done.out
     assert cli("check", EMPTY[1], *ROBOT[:2], *SCHEMA).out.endswith("No faults were found.\n")
-    assert "give --robot ARM.urdf" in cli.refused("check", EMPTY[1], *SCHEMA)
-    assert "give --robot ARM.urdf" in cli.refused("fit", EMPTY[1], *SCHEMA, "-o", tmp_path)
+    assert "need --robot ARM.urdf" in cli.refused("check", EMPTY[1], *SCHEMA)
+    assert "need --robot ARM.urdf" in cli.refused("fit", EMPTY[1], *SCHEMA, "-o", tmp_path)
     schema = tmp_path / "schema.toml"
     schema.write_text(
         (LOGS / "schema.toml")
@@ -273,4 +273,4 @@ def test_fit_that_fails_names_the_fault_of_its_log(cli, tmp_path, pinocchio):
     table.to_parquet(log)
     error = cli.refused("fit-arm", log, *SCHEMA, *ROBOT[:2], "-o", tmp_path / "out", status=3)
     assert "the effort of joint2 is -30 in all rows while the joint moves" in error
-    assert "As read: the motion does not excite joint6 rotor_inertia" in error
+    assert "as read: the motion does not excite joint6 rotor_inertia" in error
