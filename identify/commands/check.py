@@ -18,6 +18,7 @@ from identify.commands.command import (
     defer_unused_numpy_modules,
     option,
 )
+from identify.commands.look import require_page, write_log_page
 from identify.commands.output import stages_on_terminal
 
 if TYPE_CHECKING:
@@ -63,6 +64,9 @@ class Check(Command):
     arm: Annotated[Path | None, option("ARM.json")] = None
     """Fit of the arm without load by identify fit-arm, in place of --unloaded or with it."""
 
+    output: Annotated[Path | None, option("PAGE.html", short="-o")] = None
+    """Page of the logs, as of `identify look`, with the findings at their times."""
+
     def with_extra_positionals(self, words: Sequence[str]) -> Check:
         """Add logs that follow an option on the command line."""
         return replace(self, logs=(*self.logs, *map(Path, words)))
@@ -73,6 +77,7 @@ class Check(Command):
         from identify.logs import load_schema, open_log
         from identify.pipeline import FitSettings, JointSettings, check_logs
 
+        require_page(self.output, "check")
         schema = load_schema(self.schema)
         sensor = sensor_of_logs(schema, self.robot, "check")
         joints = JointSettings(robot=self.robot, frame=self.frame, arm=self.arm)
@@ -82,9 +87,12 @@ class Check(Command):
                 FitSettings(mass=self.mass, gravity=self.gravity, joints=joints),
                 unloaded=[open_log(log, schema, sensor) for log in self.unloaded],
             )
+        if self.output is not None:
+            write_log_page(self.output, (*self.logs, *self.unloaded), self.schema, check)
         return Outcome(
             lines=check_lines(check),
             document=check.record,
+            files=None if self.output is None else [self.output],
             status=0 if check.passed else UNUSABLE_STATUS,
         )
 
