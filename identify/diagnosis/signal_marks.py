@@ -146,3 +146,13 @@ def rest_spans(recording: Recording) -> tuple[Span, ...]:
         Span("rest", float(time[edges[a]]), float(time[edges[b]]), int(edges[b] - edges[a]))
         for a, b in true_runs(still).tolist()
     )
+
+
+def recording_marks(recording: Recording) -> tuple[Span, ...]:
+    """Return gaps, rests, constant values and spikes of a recording."""
+    if recording.time is None:
+        return ()
+    marks = [*rest_spans(recording), *signal_marks(recording.time, recording.signals)]
+    for stream in recording.streams:
+        marks += signal_marks(stream.time, stream.signals)
+    return tuple(marks)

@@ -13,7 +13,7 @@ import numpy as np
 
 from identify.diagnosis.signal_marks import (
     ClockSummary,
-    rest_spans,
+    recording_marks,
     signal_marks,
     summarise_clock,
 )
@@ -162,16 +162,6 @@ def _files(log: Path, document: Mapping[str, Any]) -> list[Path]:
     names = dict.fromkeys(schema_table(streams, name).get("file") for name in streams)
     files = [folder / name for name in names if isinstance(name, str)]
     return files if files and log.is_dir() else [log, *files]
-
-
-def recording_marks(recording: Recording) -> tuple[Span, ...]:
-    """Return gaps, rests, constant values and spikes of a recording."""
-    if recording.time is None:
-        return ()
-    marks = [*rest_spans(recording), *signal_marks(recording.time, recording.signals)]
-    for stream in recording.streams:
-        marks += signal_marks(stream.time, stream.signals)
-    return tuple(marks)
 
 
 def _raw_marks(tables: tuple[TableOverview, ...]) -> tuple[Span, ...]:

@@ -11,10 +11,9 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis import Span
-from identify.diagnosis.signal_marks import rows_per_sample
+from identify.diagnosis.signal_marks import recording_marks, rows_per_sample
 from identify.logs import Recording
 from identify.logs.units import ANGLE_UNITS
-from identify.pipeline.log_overview import TableOverview, recording_marks
 from identify.reporting import colors
 from identify.reporting.canvas import AxesT, Column, Panel, PanelAxes, make_figure
 from identify.reporting.timeline import thin_signal
@@ -23,6 +22,8 @@ from identify.spatial import unwrap_quaternions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from identify.pipeline.log_overview import TableOverview
 
 _UNITS: Mapping[str, str] = MappingProxyType(
     {
