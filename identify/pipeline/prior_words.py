@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation.errors import TermError
 from identify.estimation.priors import Ball, BodyPrior, NoPrior, Prior, ShapePrior
@@ -91,6 +92,8 @@ class PriorWords:
                 raise SchemaError(f"fit: {spell('prior_error')} requires {spell('prior')} FILE")
             return NoPrior() if self.prior == _NONE else Ball()
         path = Path(str(self.prior))
+        if not path.suffix and "#" not in path.name and not path.exists():
+            lookup(dict.fromkeys((_UNIFORM, _BALL, _NONE)), path.name, "prior by name")
         saved = read_body(path)
         require_unedited(saved, path)
         if self.prior_error is not None:
