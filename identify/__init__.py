@@ -2,8 +2,7 @@
 
     import identify
 
-    recording = identify.read_log("log.csv", "schema.toml")
-    result = identify.fit(recording)
+    result = identify.fit("log.csv", schema="schema.toml")
     print(result.estimate.parameters.mass, result.estimate.intervals["m"])
     result.estimate.save("out/estimate.json")
     identify.report(result, "out/report.html")

@@ -25,6 +25,7 @@ from identify.pipeline import (
     FitSettings as FitSettings,
     OnlineFit as OnlineFit,
     Result as Result,
+    check_logs,
     fit as fit,
 )
 from identify.regressors import ParameterSpace as ParameterSpace, ScalarUnknown as ScalarUnknown
@@ -32,6 +33,7 @@ from identify.reporting import plot as plot, report as report
 from identify.simulation import State as State, simulate as simulate
 from identify.spatial import BodyMotion as BodyMotion, Pose as Pose
 
+check = check_logs
 inspect_model = read_model
 load_estimate = read_estimate
 

@@ -129,7 +129,7 @@ def scan_arm(log: Recording, columns: ArmColumns, cutoff_hz: float | None = None
     share = np.array(shares)[statistics.block, statistics.group]
     return ArmLog(
         recording=recording_rows(joined, 0, 0),
-        duration=float(0.0 if log.time is None else log.time[-1]),
+        duration=float(0.0 if log.time is None else log.time[-1] - log.time[0]),
         columns=columns,
         statistics=replace(
             statistics,

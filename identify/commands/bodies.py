@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from identify.commands.command import UsageError, number_parser
+from identify.commands.command import number_parser
 from identify.errors import IdentifyError, ModelError
 from identify.findings import Finding, default_body_findings, format_findings
 from identify.relevance import FLANGE_POSE_TOLERANCE, ROUNDED_POSE_TOLERANCE
@@ -32,8 +32,6 @@ POSE_OF_EACH_BODY_HELP = (
 BODY_HELP = "The body: an estimate.json, JSON with mass, com and an inertia, or model.urdf#LINK."
 """Help text of an argument that is a body."""
 
-_MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf")
-"""Suffixes of files of robot models."""
 _LEAST_CERTAIN_FIRST = ("default", "constraint", "prior", "data", "given")
 """Sources that decide parameters, the least certain first."""
 
@@ -80,53 +78,20 @@ def read_bodies(*paths: Path) -> tuple[SavedEstimate, ...]:
         MissingFile: no such file.
         ModelError: a file does not describe a body, or a link is missing or has no mass.
     """
-    return tuple(_read_body(path) for path in paths)
+    from identify.exchange.body_files import read_body
 
-
-def _read_body(path: Path) -> SavedEstimate:
-    from identify.documents import lookup
-    from identify.exchange import SavedEstimate, read_estimate, read_model
-    from identify.inertia import InertialParameters
-
-    file, hash_, name = str(path).rpartition("#")
-    if path.exists() or not hash_:
-        if path.suffix.lower() not in _MODEL_SUFFIXES:
-            return read_estimate(path)
-        names = [link.name for link in read_model(path).links]
-        raise ModelError(f"{path} is a model; choose a link as {path}#LINK, one of {names}")
-    links = {link.name: link for link in read_model(file).links}
-    try:
-        link = lookup(links, name, "link", ModelError)
-    except ModelError as error:
-        raise ModelError(f"{file}: {error}") from None
-    if link.phi is None:
-        reason = "is a massless frame" if link.massless else f"has no inertia: {link.note}"
-        raise ModelError(f"{file}: link {name!r} {reason}")
-    return SavedEstimate(InertialParameters(link.phi), f"link {name} of {file}")
+    return tuple(map(read_body, paths))
 
 
 def pose_from_numbers(at: Sequence[float], command: str, option: str = "--at") -> Pose:
     """Return the pose of six numbers, x y z [m] and a rotation vector [rad].
 
     Raises:
-        UsageError: a number is not finite, or the rotation exceeds a full turn.
+        SchemaError: a number is not finite, or the rotation exceeds a full turn.
     """
-    import numpy as np
+    from identify.pipeline.prior_words import pose_of
 
-    from identify.spatial import Pose
-    from identify.spatial.rotations import MAX_ROTATION_ANGLE, exp_rotation
-
-    if not np.isfinite(at).all():
-        raise UsageError(
-            f"{command}: {option} {POSE_METAVAR}: expected finite numbers, got {list(at)}"
-        )
-    angle = float(np.linalg.norm(at[3:]))
-    if angle > MAX_ROTATION_ANGLE:
-        raise UsageError(
-            f"{command}: {option} {POSE_METAVAR}: RX RY RZ rotate by {angle:.4g} rad, expected at "
-            "most a full turn; the rotation vector is in radians: multiply degrees by 0.0174533"
-        )
-    return Pose.from_quaternion(exp_rotation(np.array(at[3:])), np.array(at[:3]))
+    return pose_of(at, f"{command}: {option}")
 
 
 def change_frame(saved: SavedEstimate, X_AB: Pose, frame_A: SavedEstimate) -> SavedEstimate:

@@ -20,6 +20,7 @@ from identify.commands.command import (
     option,
 )
 from identify.commands.drafting import schema_path
+from identify.commands.look import require_page, write_log_page
 from identify.commands.output import stages_on_terminal
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ class Check(Command):
     arm: Annotated[Path | None, option("ARM.json")] = None
     """Fit of the arm without load by identify fit-arm, in place of --unloaded or with it."""
 
+    output: Annotated[Path | None, option("PAGE.html", short="-o")] = None
+    """Page of the logs, as of `identify look`, with the findings at their times."""
+
     def with_extra_positionals(self, words: Sequence[str]) -> Check:
         """Add logs that follow an option on the command line."""
         return replace(self, logs=(*self.logs, *map(Path, words)))
@@ -75,6 +79,7 @@ class Check(Command):
         from identify.logs import load_schema, open_log
         from identify.pipeline import FitSettings, JointSettings, check_logs
 
+        require_page(self.output, "check")
         if self.robot is None and (self.frame is not None or self.arm is not None):
             raise UsageError("check: --frame and --arm require --robot ARM.urdf")
         path = schema_path(self.schema, self.logs, "check", robot=self.robot, asks=not self.json)
@@ -89,9 +94,12 @@ class Check(Command):
                 FitSettings(mass=self.mass, gravity=self.gravity, joints=joints),
                 unloaded=[open_log(log, schema, sensor) for log in self.unloaded],
             )
+        if self.output is not None:
+            write_log_page(self.output, (*self.logs, *self.unloaded), path, check)
         return Outcome(
             lines=check_lines(check),
             document=check.record,
+            files=None if self.output is None else [self.output],
             status=0 if check.passed else UNUSABLE_STATUS,
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.arm_options import Arm
-from identify.commands.bodies import POSE_METAVAR, PoseNumbers, pose_from_numbers, read_bodies
+from identify.commands.bodies import POSE_METAVAR, PoseNumbers
 from identify.commands.command import (
     SCHEMA_OPTION,
     Command,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from identify.estimation.priors import Prior
     from identify.estimation.terms import Term
 
-_UNIFORM, _BALL, _NONE = "even", "ball", "none"
 _BOX_SHAPE = "box"
 
 _KNOWN_MASS_HELP = (
@@ -142,65 +141,20 @@ class KnownBody:
         """Return the prior given by the options on shape and prior.
 
         Raises:
-            UsageError: options cannot be combined, or one is invalid.
+            SchemaError: options cannot be combined, or one is invalid.
             ModelError: a file does not contain a valid shape or body.
         """
-        from identify.estimation.errors import TermError
+        from identify.pipeline.prior_words import PriorWords
 
-        try:
-            return self._shape_prior() if self.shape is not None else self._body_prior()
-        except TermError as error:
-            raise UsageError(f"fit: {error}") from error
-
-    def _shape_prior(self) -> Prior:
-        from identify.estimation.priors import ShapePrior
-
-        if self.prior not in (None, _UNIFORM) or self.prior_error is not None:
-            option = "--prior-error" if self.prior in (None, _UNIFORM) else f"--prior {self.prior}"
-            raise UsageError(
-                f"fit: --shape and {option} both define the prior; use only one of them"
-            )
-        pose = (
-            None if self.shape_at is None else pose_from_numbers(self.shape_at, "fit", "--shape-at")
+        words = PriorWords(
+            self.prior,
+            self.prior_error,
+            self.shape,
+            self.shape_at,
+            self.shape_scale,
+            self.shape_error,
         )
-        kind, *sizes = str(self.shape).split(" ") if str(self.shape).startswith("box ") else ("",)
-        if kind == _BOX_SHAPE:
-            for name, value in (
-                ("--shape-scale", self.shape_scale),
-                ("--shape-error", self.shape_error),
-            ):
-                if value is not None:
-                    raise UsageError(
-                        f"fit: {name} applies to a shape file; for --shape box X Y Z give sides in "
-                        "metres of a box that contains the body"
-                    )
-            import numpy as np
-
-            return ShapePrior.of_box(np.array([_parse_side(word) for word in sizes]), at=pose)
-        scale = 1.0 if self.shape_scale is None else self.shape_scale
-        return ShapePrior.read(str(self.shape), scale=scale, at=pose, error=self.shape_error)
-
-    def _body_prior(self) -> Prior:
-        from identify.estimation.priors import Ball, BodyPrior, NoPrior
-
-        given = {"at": self.shape_at, "scale": self.shape_scale, "error": self.shape_error}
-        for name, value in given.items():
-            if value is not None:
-                raise UsageError(f"fit: --shape-{name} requires --shape")
-        if self.prior == _UNIFORM:
-            raise UsageError("fit: --prior even requires --shape")
-        if self.prior in (None, _BALL, _NONE):
-            if self.prior_error is not None:
-                raise UsageError("fit: --prior-error requires --prior FILE")
-            return NoPrior() if self.prior == _NONE else Ball()
-        path = Path(str(self.prior))
-        (saved,) = read_bodies(path)
-        from identify.exchange import require_unedited
-
-        require_unedited(saved, path)
-        if self.prior_error is not None:
-            return BodyPrior.with_error(saved.parameters.phi, self.prior_error, str(path))
-        return BodyPrior.of_estimate(saved, str(path))
+        return words.make(lambda name: f"--{name.replace('_', '-')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,10 +280,3 @@ def merge_box_argument(argv: Sequence[str]) -> list[str]:
                 raise UsageError("--shape box X Y Z: expected three side lengths [m]")
             return [*words[: k + 1], " ".join((_BOX_SHAPE, *sides)), *words[k + 5 :]]
     return words
-
-
-def _parse_side(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise UsageError(f"fit: --shape box X Y Z: expected a length [m], got {word!r}") from None

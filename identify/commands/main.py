@@ -40,6 +40,7 @@ from identify.commands.fit import Fit
 from identify.commands.fit_arm import FitArm
 from identify.commands.init import Init
 from identify.commands.inspect import Inspect
+from identify.commands.look import Look
 from identify.commands.output import (
     error_lines,
     print_text,
@@ -61,6 +62,7 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
     {
         "fit": Fit,
         "fit-arm": FitArm,
+        "look": Look,
         "init": Init,
         "check": Check,
         "report": Report,

@@ -47,7 +47,7 @@ _GRAVITY_ACCURACY: SchemaLine = (
 )
 
 _MISSING_WRENCH = "force and torque"
-_MISSING_GAINS = "the gains of the currents"
+MISSING_GAINS = "the gains of the currents"
 _GAINS_LINE = f"# gains = []  # {NEEDS_REVIEW} torque on each joint for an ampere [N m/A]"
 
 _MAX_LISTED_COLUMNS = 40
@@ -257,7 +257,7 @@ def _robot_pose_lines(robot: RobotModel | None) -> list[SchemaLine]:
 def _draft_without_wrench(log: Path, joints: JointColumns) -> DraftSchema:
     """Draft the schema of a log that has joints and no wrench."""
     table = find_named_vectors(joints.contents)
-    missing = [_MISSING_GAINS] if joints.lack_gains else []
+    missing = [MISSING_GAINS] if joints.lack_gains else []
     clock = time_lines(table, read_columns(log, table, [joints.entries["position"]]), missing, log)
     if table.table.topic is not None:
         clock.append(("topic", table.table.topic, table.table.message_type))

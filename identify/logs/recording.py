@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,9 +27,14 @@ from identify.logs.recording_parts import (
     describe_rows,
 )
 from identify.logs.row_selection import RowCounts
+from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import motion_of_frame
 from identify.sensors import SENSORS
 from identify.spatial import BodyFrame, Pose
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
 
 _MAX_GRAVITY = 1e6
 """Maximum magnitude of each component of gravity [m/s²]."""
@@ -61,8 +67,8 @@ class Recording:
 
     Attributes:
         name: short name of the log, for tables and plots.
-        time: time of each row [s], not decreasing, the first zero, shape (n,); None where every row
-            is a static pose.
+        time: time of each row [s], not decreasing, from zero at the first row of the log, shape
+            (n,); None where every row is a static pose.
         signals: the arrays above, of the rows of the wrench or of the joints.
         frames: axes each group of signals is expressed in: keys "twist", "acceleration", "wrench"
             where the group is present.
@@ -278,6 +284,90 @@ class Recording:
                 f"{SENSORS[self.sensor].title}; read the wrench of a schema that has it with "
                 'read_log(log, schema, sensor="wrench"), or fit the log with identify.fit'
             )
+
+    def between(self, start: float, stop: float) -> Recording:
+        """Return the rows of a span of time as a recording, with their times and the metadata kept.
+
+        Its name has the span, its digest is one of the log's and the rows, and `rows` counts those
+        that are left. Spans of one log may be fitted together, as logs that are split.
+
+        Args:
+            start: first time of the span [s], as in `time`.
+            stop: end of the span [s], which is not included.
+
+        Raises:
+            LogError: the log is of static poses, or fewer than two rows of a clock are in the span.
+        """
+        if self.time is None:
+            raise LogError(
+                f"{self.name}: between({start:g}, {stop:g}): every row is a static pose, without a "
+                "time"
+            )
+        spans = [np.searchsorted(time, (start, stop)).tolist() for time in self._clocks(self.time)]
+        for (first, last), time in zip(spans, self._clocks(self.time), strict=True):
+            if last - first < 2:
+                raise LogError(
+                    f"{self.name}: between({start:g}, {stop:g}): {max(last - first, 0)} of its "
+                    f"{len(time)} rows from {time[0]:g} to {time[-1]:g} s are in this span; "
+                    "expected two or more"
+                )
+        streams = []
+        for stream, (first, last) in zip(self.streams, spans[1:], strict=True):
+            signals = {name: values[first:last] for name, values in stream.signals.items()}
+            streams.append(Stream(stream.name, stream.time[first:last], signals))
+        part = recording_rows(self, *spans[0])
+        coordinates = self.attitude_coordinates
+        for stream, (first, last) in zip(self.streams, spans[1:], strict=True):
+            if "quaternion" in stream.signals and coordinates is not None:
+                part = replace(part, attitude_coordinates=coordinates[first:last])
+        return replace(
+            part,
+            name=f"{self.name} from {start:g} to {stop:g} s",
+            sha256=hashlib.sha256(f"{self.sha256} {spans}".encode()).hexdigest(),
+            rows=sum(last - first for first, last in spans),
+            dropped=DroppedRows(),
+            streams=tuple(streams),
+        )
+
+    def _clocks(self, time: Array) -> list[Array]:
+        """Return the time of the recording's own rows, and those of its streams."""
+        return [time, *(stream.time for stream in self.streams)]
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return the signals in SI as a pandas DataFrame, one column for each component.
+
+        The index is the time [s], or the number of the static pose from zero. Components are named
+        as in files that the toolkit writes, such as `fx`, and those of joints by signal and joint,
+        such as `effort[elbow]`.
+
+        Raises:
+            LogError: the log has streams with clocks of their own.
+        """
+        import pandas as pd
+
+        if self.streams:
+            raise LogError(
+                f"{self.name}: the streams {', '.join(each.name for each in self.streams)} have "
+                "clocks of their own, and a table has one: give "
+                "identify.signals.on_one_clock(recording).to_dataframe()"
+            )
+        names = {signal.name: signal.columns for signal in SIGNALS}
+        columns: dict[str, Array] = {}
+        for signal, values in self.signals.items():
+            joints = range(values.shape[1]) if self.joints is None else self.joints.names
+            components = names.get(signal, tuple(f"{signal}[{joint}]" for joint in joints))
+            columns |= dict(zip(components, values.T, strict=True))
+        index = None if self.time is None else pd.Index(self.time, name="time [s]")
+        return pd.DataFrame(columns, index=index)
+
+    def plot(self) -> Figure:
+        """Plot the signals in SI over time, with gaps, rests, constant values and spikes marked.
+
+        `identify.plot.recording` draws on axes of one's own.
+        """
+        import identify
+
+        return identify.plot.recording(self)
 
     @property
     def end_time(self) -> float:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Unpack
+from os import PathLike
+from typing import TypeAlias, Unpack
 
 from identify.errors import LogError, SchemaError
 from identify.estimation import Estimate
 from identify.findings import sort_findings
 from identify.inertia import InertialParameters
-from identify.logs import LogFile, Recording
+from identify.logs import LogFile, Recording, open_log
+from identify.logs.schema import SchemaLike
 from identify.pipeline.misread_logs import MisreadLog
 from identify.pipeline.precision_findings import (
     precision_findings,
@@ -31,11 +33,15 @@ from identify.sensors import common_sensor
 _LOGGER = logging.getLogger(__name__)
 
 
+LogOrPath: TypeAlias = "Recording | LogFile | str | PathLike[str]"
+
+
 def fit(
-    recordings: Recording | LogFile | Sequence[Recording | LogFile],
+    recordings: LogOrPath | Sequence[LogOrPath],
     settings: FitSettings | None = None,
     *,
-    unloaded: Recording | LogFile | Sequence[Recording | LogFile] = (),
+    schema: SchemaLike | None = None,
+    unloaded: LogOrPath | Sequence[LogOrPath] = (),
     command: str | None = None,
     truth: InertialParameters | None = None,
     **options: Unpack[FitOptions],
@@ -45,9 +51,10 @@ def fit(
     Also fitted are a payload and its carrier to logs of both, and an arm by itself.
 
     Args:
-        recordings: the logs, read or opened; each has a separate sensor offset unless the settings
-            specify otherwise.
+        recordings: the logs, read or opened, or their paths with a `schema`; each has a separate
+            sensor offset unless the settings specify otherwise.
         settings: all choices in one.
+        schema: of the logs that are given as paths: its file, or a mapping of its keys.
         unloaded: logs of the carrier alone, such as an empty gripper, or of the arm without the
             load. The others are then of a payload on it, and both bodies are fitted together, each
             physically consistent. Known values and needs are of the payload, except terms that name
@@ -58,7 +65,10 @@ def fit(
         options: choices by their names, in place of those of the settings: `bias` (sensor offset
             fitted "per_log", the default, "shared" by all logs, or "none"), `mass` [kg],
             `cutoff_hz`, `gravity` [m/s²], `terms` such as `[MassBetween(1.0, 1.5)]`, `prior` (a
-            `ShapePrior` or `BodyPrior` of the body, "ball", the default, or "none"), `needs` such
+            `ShapePrior` or `BodyPrior` of the body, or as the options of `identify fit`: "ball",
+            the default, "none", an estimate.json or "model.urdf#LINK", with `prior_error`),
+            `shape` (a file, or "box X Y Z" [m], with `shape_at`, `shape_scale` and `shape_error`;
+            `PriorWords` documents each), `needs` such
             as "mass 1%, com 2mm, inertia 10%", `interval` ("formula", the default, or
             "bootstrap"), `simultaneous`, `apply` (codes of findings to correct before the fit),
             `check` (try all other readings of the logs) and `bounds` (keep certified bounds).
@@ -80,8 +90,10 @@ def fit(
         ProblemError: mass or centre of mass cannot be identified, or a sign is wrong.
         SolveError: the solver failed, or its optimum could not be certified.
     """
-    loaded, empty = _unique_logs(recordings, unloaded)
     settings = merge_settings(settings, options)
+    sensor_name = None if settings.joints.robot is None else "joints"
+    given, carriers = (_as_logs(logs, schema, sensor_name) for logs in (recordings, unloaded))
+    loaded, empty = _unique_logs(given, carriers)
     headers = [_header(log) for log in (*loaded, *empty)]
     sensor = common_sensor((header.name, header.sensor) for header in headers)
     settings.require_applicable(sensor)
@@ -127,16 +139,15 @@ def _header(log: Recording | LogFile) -> Recording:
 
 
 def _unique_logs(
-    recordings: object, unloaded: object
+    given: Sequence[Recording | LogFile], unloaded: Sequence[Recording | LogFile]
 ) -> tuple[list[Recording | LogFile], list[Recording | LogFile]]:
     """Return the logs of a fit, and the logs of the carrier alone; each log may occur once.
 
     The names of the latter are marked "(unloaded)" in every table and figure.
     """
-    given, empty = map(_as_logs, (recordings, unloaded))
     if not given:
         raise LogError("fit needs at least one log")
-    empty = [_marked_as_unloaded(log) for log in empty]
+    empty = [_marked_as_unloaded(log) for log in unloaded]
     loaded = {log.sha256 for log in given}
     seen: dict[str, str] = {}
     for number, recording in enumerate((*given, *empty)):
@@ -152,7 +163,7 @@ def _unique_logs(
         for finding in _header(recording).findings:
             if finding.severity == "error":  # found by the reader: the schema is wrong
                 raise MisreadLog("", replace(finding, where=recording.name))
-    return given, empty
+    return list(given), empty
 
 
 def _marked_as_unloaded(log: Recording | LogFile) -> Recording | LogFile:
@@ -162,15 +173,25 @@ def _marked_as_unloaded(log: Recording | LogFile) -> Recording | LogFile:
     return replace(log, name=f"{log.name} (unloaded)")
 
 
-def _as_logs(recordings: object) -> list[Recording | LogFile]:
-    """Return one log, or several, as a list."""
+def _as_logs(
+    recordings: object, schema: SchemaLike | None, sensor: str | None
+) -> list[Recording | LogFile]:
+    """Return one log, or several, as a list; paths are opened."""
     given = list(recordings) if isinstance(recordings, list | tuple) else [recordings]
-    logs = [log for log in given if isinstance(log, Recording | LogFile)]
-    for thing in given:
-        if not isinstance(thing, Recording | LogFile):
+    logs: list[Recording | LogFile] = []
+    for log in given:
+        if isinstance(log, str | PathLike) and schema is not None:
+            log = open_log(log, schema, sensor)
+        if isinstance(log, str | PathLike):
             raise LogError(
-                f"fit: expected recordings, got {type(thing).__name__}; read a log with "
+                f"fit: the log {str(log)!r} is a path, which needs a schema: give schema=…, such "
+                "as the file that `identify init LOG` writes"
+            )
+        if not isinstance(log, Recording | LogFile):
+            raise LogError(
+                f"fit: expected recordings, got {type(log).__name__}; read a log with "
                 "identify.read_log(log, schema), where log is a file or a DataFrame and the schema "
                 "names its columns, or pass arrays to identify.Recording.from_arrays(…)"
             )
+        logs.append(log)
     return logs

@@ -8,8 +8,8 @@ from typing import Unpack
 
 from identify.errors import ProblemError, SolveError
 from identify.findings import Finding, Verdict, derive_verdict, sort_findings
-from identify.logs import LogFile, Recording
-from identify.pipeline.fitting import fit
+from identify.logs.schema import SchemaLike
+from identify.pipeline.fitting import LogOrPath, fit
 from identify.pipeline.result import Result
 from identify.pipeline.settings import FitOptions, FitSettings
 
@@ -45,17 +45,19 @@ class LogCheck:
 
 
 def check_logs(
-    recordings: Recording | LogFile | Sequence[Recording | LogFile],
+    recordings: LogOrPath | Sequence[LogOrPath],
     settings: FitSettings | None = None,
     *,
-    unloaded: Recording | LogFile | Sequence[Recording | LogFile] = (),
+    schema: SchemaLike | None = None,
+    unloaded: LogOrPath | Sequence[LogOrPath] = (),
     **options: Unpack[FitOptions],
 ) -> LogCheck:
     """Check logs of one body or one arm, and their schema, for all known faults.
 
     Args:
-        recordings: the logs, read or opened.
+        recordings: the logs, read or opened, or their paths with a `schema`.
         settings: of the fit.
+        schema: of the logs that are given as paths.
         unloaded: logs of the carrier alone, or of the arm without the load.
         options: of the fit, as those of `fit`, such as `robot` and `frame` for logs of joints.
 
@@ -64,7 +66,8 @@ def check_logs(
         SchemaError: a choice is invalid.
     """
     try:
-        result = fit(recordings, settings, unloaded=unloaded, **{**options, "check": True})
+        checked: FitOptions = {**options, "check": True}
+        result = fit(recordings, settings, schema=schema, unloaded=unloaded, **checked)
     except (ProblemError, SolveError) as error:
         cause = getattr(error, "finding", None)
         findings = (cause,) if isinstance(cause, Finding) else ()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from identify.arrays import as_array, require_positive
 from identify.diagnosis.faults import codes_of_faults
 from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, IntervalRoute
-from identify.estimation.priors.prior import BALL, NoPrior, Prior
+from identify.estimation.priors.prior import BALL, Prior
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import CORRECTABLE_CODES, UNCORRECTABLE_CODES
 from identify.pipeline.required_precision import parse_required_precision
@@ -165,7 +165,8 @@ def _with_joint_options(names: Sequence[str], joint_options: Sequence[str]) -> l
     return [*options, *joint_options] if "joints" in names else options
 
 
-_NAMED_PRIORS: Mapping[str, Prior] = {"ball": BALL, "none": NoPrior()}
+_PRIOR_WORDS = ("prior", "prior_error", "shape", "shape_at", "shape_scale", "shape_error")
+"""Options of `fit` that give a prior by words."""
 
 
 class FitOptions(TypedDict, total=False):
@@ -174,7 +175,12 @@ class FitOptions(TypedDict, total=False):
     bias: Offsets | None
     mass: float | None
     terms: Sequence[Term] | None
-    prior: Prior | Literal["ball", "none"] | None
+    prior: Prior | str | None
+    prior_error: float | None
+    shape: str | Path | None
+    shape_at: Sequence[float] | None
+    shape_scale: float | None
+    shape_error: float | None
     interval: IntervalRoute | None
     simultaneous: bool | None
     cutoff_hz: float | None
@@ -212,9 +218,8 @@ def merge_settings(settings: object, options: FitOptions) -> FitSettings:
     """
     if not isinstance(settings, FitSettings | None):
         raise SchemaError(
-            f"fit: expected FitSettings after the recordings, got {type(settings).__name__}; a "
-            "schema is an argument of identify.read_log(log, schema); pass several recordings as a "
-            "list"
+            f"fit: expected FitSettings after the recordings, got {type(settings).__name__}; give "
+            "a schema by its name, fit(log, schema=…), and several logs as a list"
         )
     for name in options:
         lookup(FitOptions.__annotations__, name, "option of fit")
@@ -224,8 +229,14 @@ def merge_settings(settings: object, options: FitOptions) -> FitSettings:
     for name in ("terms", "apply", "held_out"):
         if isinstance(values := given.get(name), list):
             given[name] = tuple(values)
-    if isinstance(prior := given.get("prior"), str):
-        given["prior"] = lookup(_NAMED_PRIORS, prior, "prior by name")
+    if isinstance(given.get("prior"), str | None) and given.keys() & _PRIOR_WORDS:
+        from identify.pipeline.prior_words import PriorWords  # which few fits need
+
+        words: dict[str, Any] = {name: given.pop(name) for name in _PRIOR_WORDS if name in given}
+        given["prior"] = PriorWords(**words).make()
+    elif others := given.keys() & set(_PRIOR_WORDS) - {"prior"}:
+        names = ", ".join(sorted(others))
+        raise SchemaError(f"fit: {names} and prior both define the prior; use only one of them")
     settings = settings or FitSettings()
     joints = {name: given.pop(name) for name in _JOINT_OPTIONS if name in given}
     return replace(settings, joints=replace(settings.joints, **joints), **given)

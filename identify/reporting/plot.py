@@ -1,7 +1,8 @@
 """Figures of a `Result` and of simulated motions.
 
 `parameters` and `sources` take an estimate in its place, also one that was loaded; the others show
-the logs, which an estimate does not hold. `motion` takes one for its body.
+the logs, which an estimate does not hold. `motion` takes one for its body, and `recording` a log
+before any fit.
 
 Each returns a matplotlib `Figure` that belongs to no window:
 
@@ -21,6 +22,7 @@ Each stands beside the section of the report that shows it; a new one is a funct
 from identify.reporting.motion import excitation
 from identify.reporting.precision import parameters, sources
 from identify.reporting.replays import replay
+from identify.reporting.signal_columns import recording
 from identify.reporting.simulated_motion import motion, poinsot
 from identify.reporting.wrenches import residuals, wrench
 
@@ -29,6 +31,7 @@ __all__ = [
     "motion",
     "parameters",
     "poinsot",
+    "recording",
     "replay",
     "residuals",
     "sources",

@@ -1,0 +1,39 @@
+"""Bodies in files: an estimate.json, or a link of a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from identify.documents import lookup
+from identify.errors import ModelError
+from identify.exchange.estimate_json import SavedEstimate
+from identify.exchange.estimate_reading import read_estimate
+from identify.exchange.models import read_model
+from identify.inertia import InertialParameters
+
+_MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf")
+"""Suffixes of files of robot models."""
+
+
+def read_body(path: Path) -> SavedEstimate:
+    """Read a body from a file, or from a link of a model given as `MODEL#LINK`.
+
+    Raises:
+        MissingFile: no such file.
+        ModelError: the file does not describe a body, or the link is missing or has no mass.
+    """
+    file, hash_, name = str(path).rpartition("#")
+    if path.exists() or not hash_:
+        if path.suffix.lower() not in _MODEL_SUFFIXES:
+            return read_estimate(path)
+        names = [link.name for link in read_model(path).links]
+        raise ModelError(f"{path} is a model; choose a link as {path}#LINK, one of {names}")
+    links = {link.name: link for link in read_model(file).links}
+    try:
+        link = lookup(links, name, "link", ModelError)
+    except ModelError as error:
+        raise ModelError(f"{file}: {error}") from None
+    if link.phi is None:
+        reason = "is a massless frame" if link.massless else f"has no inertia: {link.note}"
+        raise ModelError(f"{file}: link {name!r} {reason}")
+    return SavedEstimate(InertialParameters(link.phi), f"link {name} of {file}")

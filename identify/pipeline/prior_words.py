@@ -1,0 +1,126 @@
+"""Priors given by words, as those of the options --prior and --shape of `identify fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from identify.documents import lookup
+from identify.errors import SchemaError
+from identify.estimation.errors import TermError
+from identify.estimation.priors import Ball, BodyPrior, NoPrior, Prior, ShapePrior
+from identify.exchange import require_unedited
+from identify.exchange.body_files import read_body
+from identify.spatial import Pose
+from identify.spatial.rotations import MAX_ROTATION_ANGLE, exp_rotation
+
+_UNIFORM, _BALL, _NONE, _BOX = "even", "ball", "none", "box "
+
+
+@dataclass(frozen=True, slots=True)
+class PriorWords:
+    """Words that give a prior.
+
+    Attributes:
+        prior: "even" (uniform density in the shape), "ball", "none", an estimate.json, or
+            `model.urdf#LINK`; by default "even" with a shape, else "ball".
+        prior_error: relative 1σ error of the body of a file without a covariance.
+        shape: file of a mesh or of points, or "box X Y Z", a box that contains the body [m].
+        shape_at: pose of the shape in B: position [m] and rotation vector [rad], six numbers.
+        shape_scale: unit of the shape's file [m].
+        shape_error: accuracy of the shape's outline [m].
+    """
+
+    prior: str | None = None
+    prior_error: float | None = None
+    shape: str | Path | None = None
+    shape_at: Sequence[float] | None = None
+    shape_scale: float | None = None
+    shape_error: float | None = None
+
+    def make(self, spell: Callable[[str], str] = str) -> Prior:
+        """Return the prior.
+
+        Args:
+            spell: spells the name of an option in messages.
+
+        Raises:
+            SchemaError: words that cannot be combined, or an invalid one.
+            ModelError: a file does not contain a valid shape or body.
+        """
+        try:
+            return self._from_body(spell) if self.shape is None else self._from_shape(spell)
+        except TermError as error:
+            raise SchemaError(f"fit: {error}") from error
+
+    def _from_shape(self, spell: Callable[[str], str]) -> Prior:
+        shape, prior = str(self.shape), spell("prior")
+        if self.prior not in (None, _UNIFORM) or self.prior_error is not None:
+            other = f"{prior} {self.prior}"
+            if self.prior in (None, _UNIFORM):
+                other = spell("prior_error")
+            raise SchemaError(
+                f"fit: {spell('shape')} and {other} both define the prior; use only one of them"
+            )
+        at = None if self.shape_at is None else pose_of(self.shape_at, f"fit: {spell('shape_at')}")
+        if not shape.startswith(_BOX):
+            scale = 1.0 if self.shape_scale is None else self.shape_scale
+            return ShapePrior.read(shape, scale=scale, at=at, error=self.shape_error)
+        for name in ("shape_scale", "shape_error"):
+            if getattr(self, name) is not None:
+                raise SchemaError(
+                    f"fit: {spell(name)} applies to a shape file; for {spell('shape')} box X Y Z "
+                    "give sides in metres of a box that contains the body"
+                )
+        place = f"fit: {spell('shape')} box X Y Z"
+        sides = [_parse_side(word, place) for word in shape.removeprefix(_BOX).split()]
+        if len(sides) != 3:
+            raise SchemaError(f"{place}: expected three side lengths [m], got {shape!r}")
+        return ShapePrior.of_box(np.array(sides), at=at)
+
+    def _from_body(self, spell: Callable[[str], str]) -> Prior:
+        for name in ("shape_at", "shape_scale", "shape_error"):
+            if getattr(self, name) is not None:
+                raise SchemaError(f"fit: {spell(name)} requires {spell('shape')}")
+        if self.prior == _UNIFORM:
+            raise SchemaError(f"fit: {spell('prior')} even requires {spell('shape')}")
+        if self.prior in (None, _BALL, _NONE):
+            if self.prior_error is not None:
+                raise SchemaError(f"fit: {spell('prior_error')} requires {spell('prior')} FILE")
+            return NoPrior() if self.prior == _NONE else Ball()
+        path = Path(str(self.prior))
+        if not path.suffix and "#" not in path.name and not path.exists():
+            lookup(dict.fromkeys((_UNIFORM, _BALL, _NONE)), path.name, "prior by name")
+        saved = read_body(path)
+        require_unedited(saved, path)
+        if self.prior_error is not None:
+            return BodyPrior.with_error(saved.parameters.phi, self.prior_error, str(path))
+        return BodyPrior.of_estimate(saved, str(path))
+
+
+def pose_of(numbers: Sequence[float], option: str) -> Pose:
+    """Return the pose of six numbers, x y z [m] and a rotation vector [rad].
+
+    Raises:
+        SchemaError: a number is not finite, or the rotation exceeds a full turn.
+    """
+    at = np.asarray(numbers, dtype=np.float64)
+    if at.shape != (6,) or not np.isfinite(at).all():
+        raise SchemaError(f"{option} X Y Z RX RY RZ: expected finite numbers, got {list(numbers)}")
+    angle = float(np.linalg.norm(at[3:]))
+    if angle > MAX_ROTATION_ANGLE:
+        raise SchemaError(
+            f"{option} X Y Z RX RY RZ: RX RY RZ rotate by {angle:.4g} rad, expected at most a full "
+            "turn; the rotation vector is in radians: multiply degrees by 0.0174533"
+        )
+    return Pose.from_quaternion(exp_rotation(at[3:]), at[:3])
+
+
+def _parse_side(word: str, place: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise SchemaError(f"{place}: expected a length [m], got {word!r}") from None
