@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from identify.findings import Finding
     from identify.pipeline import LogCheck
 
-_SEVERITY_LABELS = {"error": "Error", "warning": "Warning", "info": "Note"}
-
 
 @dataclass(frozen=True, slots=True)
 class Check(Command):
@@ -106,13 +104,13 @@ class Check(Command):
 
 def check_lines(check: LogCheck) -> Iterator[str]:
     """Format the findings of a check and the estimate as lines of text."""
-    from identify.commands.summary import log_line
+    from identify.commands.summary import finding_lines, log_line
 
     if check.fit_error:
         reason = "none is possible with this schema." if check.findings else check.fit_error
         yield f"No estimate: {reason}"
     for finding in check.findings:
-        yield f"{_SEVERITY_LABELS[finding.severity]} [{finding.code}]: {finding}"
+        yield from finding_lines([finding])
         if equivalent := _equivalent_explanations_text(finding):
             yield f"  equally likely: {equivalent}"
     if check.result is not None:

@@ -129,7 +129,9 @@ class Fit(FitArguments):
                 messages.append(f"error: {error}")
                 status = error.exit_code
         return Outcome(
-            lines=_summary_lines(result, truth, None if status else known),
+            lines=_summary_lines(
+                result, truth, None if status else known, verbose=self.output.verbose
+            ),
             messages=messages,
             document=lambda: document,
             files=files,
@@ -277,11 +279,15 @@ def _read_truth(path: Path) -> InertialParameters:
 
 
 def _summary_lines(
-    result: Result, truth: InertialParameters | None, known_mass: float | None
+    result: Result,
+    truth: InertialParameters | None,
+    known_mass: float | None,
+    *,
+    verbose: bool,
 ) -> Iterator[str | Table]:
     from identify.commands.summary import force_gain_lines, summary
 
-    yield from summary(result, truth)
+    yield from summary(result, truth, verbose=verbose)
     if known_mass is not None:
         yield from force_gain_lines(result, known_mass)
 

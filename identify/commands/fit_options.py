@@ -226,6 +226,9 @@ class Output:
     quiet: Flag = False
     """Print nothing but errors."""
 
+    verbose: Flag = False
+    """Print notes, parameters about the origin, logs, proof and replay, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class ManyLogs:

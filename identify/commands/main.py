@@ -171,7 +171,8 @@ def _print_lines(lines: Iterable[str | Table]) -> None:
     """Print text and tables; tables are not truncated to the width of the terminal."""
     for line in lines:
         if isinstance(line, str):
-            print_text(line)
+            for part in wrapped_lines([line], sys.stdout):
+                print_text(part)
             continue
         from rich.console import Console
         from rich.measure import Measurement

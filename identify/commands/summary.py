@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.regressors import LogSummary
 from identify.reporting import parameter_rich_table
-from identify.reporting.parameter_table import TABLE_GROUPS
+from identify.reporting.parameter_table import GROUPS_ABOUT_COM, TABLE_GROUPS
 from identify.reporting.result import verdict_in_words
 from identify.signals.prepared_log import acceleration_sources
 from identify.significance import HALF_WIDTH_SIGMA
@@ -35,36 +35,56 @@ _VECTOR_TO_AXIS = float(np.sqrt(3.0))
 """Ratio of the RMS of a vector to the mean RMS of its axes."""
 
 
-def summary(result: Result, truth: InertialParameters | None) -> Iterator[str | Table]:
-    """Format the parameter table of each body, the verdict and the findings, for a terminal."""
+def summary(
+    result: Result, truth: InertialParameters | None, *, verbose: bool = False
+) -> Iterator[str | Table]:
+    """Format verdict, what to do, and the parameter table of each body, for a terminal.
+
+    Args:
+        result: of a fit.
+        truth: the true body, for comparison in the table.
+        verbose: whether to add the parameters about the origin, notes, logs, proof and replay.
+    """
     if not result.body_fitted:
         yield from arm_lines(result)
         return
+    yield from verdict_lines(result)
+    if result.carrier is not None:
+        yield from verdict_lines(result.carrier)
+    yield from torque_scale_lines(result)
+    yield from (f"Before the fit: {correction}" for correction in result.corrected)
+    notes = [finding for finding in result.all_findings if not finding.requires_care]
+    yield from finding_lines(finding for finding in result.all_findings if finding.requires_care)
+    if notes and not verbose:
+        codes = ", ".join(dict.fromkeys(finding.code for finding in notes))
+        yield f"Notes, with --verbose and in the report: {codes}."
+    groups = TABLE_GROUPS if verbose else GROUPS_ABOUT_COM
     for body in result.estimate.bodies:
         title = body.body.capitalize() if body.body_suffix else None
-        yield parameter_table(body, truth if body is result.estimate else None, title)
-    yield from detail_lines(result)
+        reference = truth if body is result.estimate else None
+        yield parameter_rich_table(body, reference, groups, title)
+        yield from bound_lines(body)
+    if verbose:
+        yield from finding_lines(notes)
+        yield from detail_lines(result)
 
 
 def parameter_table(
     estimate: SavedEstimate, truth: InertialParameters | None = None, title: str | None = None
 ) -> Table:
-    """Return the parameter table of a body for the terminal."""
+    """Return the table of all parameters of a body for the terminal."""
     return parameter_rich_table(estimate, truth, TABLE_GROUPS, title)
 
 
 def detail_lines(result: Result) -> Iterator[str]:
-    """Format logs, prior, verdict, findings, certificate and replay, one line each."""
+    """Format logs, prior, consistency, certificate and replay, one line each."""
     estimate, validation = result.estimate, result.validation
     yield from log_lines(result)
     if prior := estimate.prior:
         means = ", ".join(f"{name} {value:.2g}" for name, value in prior["means"].items())
         yield f"Prior: {prior['is']}{'; maximum-likelihood values: ' if means else ''}{means}."
-    yield from verdict_lines(result)
-    if result.carrier is not None:
-        yield from verdict_lines(result.carrier)
-    yield from (f"Before the fit: {correction}" for correction in result.corrected)
-    yield from finding_lines(result.all_findings)
+    for of_body in filter(None, (result, result.carrier)):
+        yield from _consistency_lines(of_body)
     proof = estimate.certificate
     method = f"solver {proof.solver}; active constraints: {' and '.join(proof.active) or 'none'}"
     if proof.solver == "none":
@@ -73,8 +93,6 @@ def detail_lines(result: Result) -> Iterator[str]:
     given = result.settings.terms or result.settings.mass is not None
     objective = f"{proof.optimal_for}{' and the given constraints' if given else ''}"
     yield f"Optimal for {objective}: {distance}; {method}."
-    for body in estimate.bodies:
-        yield from bound_lines(body)
     origin = "default" if result.settings.cutoff_hz is None else "given"
     for log in result.wrench_logs:
         name = f" of {log.name}" if len(result.logs) > 1 else ""
@@ -181,36 +199,48 @@ def force_gain_lines(result: Result, mass: float) -> Iterator[str]:
 
 
 def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
-    """Format findings, one line each."""
+    """Format findings, and below each its remedy."""
     for finding in findings:
-        yield f"{_SEVERITY_LABELS[finding.severity]} [{finding.code}]: {finding}"
+        place = f"{finding.where}: " if finding.where else ""
+        yield f"{_SEVERITY_LABELS[finding.severity]} [{finding.code}]: {place}{finding.text}"
+        if finding.remedy:
+            yield f"  {finding.remedy}"
 
 
 def verdict_lines(result: Result) -> Iterator[str]:
-    """Format the verdict on an estimate, one line for each question, and for needs."""
+    """Format the verdict on an estimate, on each of its quantities, and on needs."""
     verdict, estimate = verdict_in_words(result), result.estimate
     prefix = f"{estimate.body.capitalize()}: " if estimate.body_suffix else ""
     yield f"{prefix}Usable: {verdict.usable}."
     for quantity, answer in verdict.quantities.items():
         yield f"{prefix}{quantity[:1].upper()}{quantity[1:]}: {answer}."
+    yield from (f"{prefix}Need {need}: {answer}." for need, answer in verdict.needs.items())
+
+
+def _consistency_lines(result: Result) -> Iterator[str]:
+    """Format whether an estimate is consistent, identifiable, and explains the data."""
+    verdict, estimate = verdict_in_words(result), result.estimate
+    prefix = f"{estimate.body.capitalize()}: " if estimate.body_suffix else ""
     minimum = estimate.certificate.eigenvalues[0]
     eigenvalue = f"minimum eigenvalue of the scaled pseudo-inertia {minimum:.2g}"
     yield f"{prefix}Physically consistent: {verdict.physically_consistent} ({eigenvalue})."
     yield f"{prefix}Identifiable: {verdict.identifiable}."
     yield f"{prefix}Explains the data: {verdict.explains_data}."
-    yield from (f"{prefix}Need {need}: {answer}." for need, answer in verdict.needs.items())
 
 
 def log_lines(result: Result) -> Iterator[str]:
-    """Format rows and rate of each log, and locked joints and torque scale of an arm."""
-    for log in result.logs:
-        yield log_line(log)
-    arm = result.arm
-    if arm is None:
-        return
-    if arm.robot.locked:
-        positions = ", ".join(f"{name} at {value:g}" for name, value in arm.robot.locked.items())
+    """Format rows and rate of each log, and joints of an arm that are locked."""
+    yield from map(log_line, result.logs)
+    if result.arm is not None and result.arm.robot.locked:
+        locked = result.arm.robot.locked
+        positions = ", ".join(f"{name} at {value:g}" for name, value in locked.items())
         yield f"Locked, as the log lacks these joints: {positions}."
+
+
+def torque_scale_lines(result: Result) -> Iterator[str]:
+    """Format the torque scale of an arm."""
+    if (arm := result.arm) is None:
+        return
     gains = dict(zip(arm.joints, arm.scale.gains.tolist(), strict=True))
     listed = ", ".join(f"{name} {gain:.3g}" for name, gain in gains.items())
     shown = "" if set(gains.values()) == {1.0} else f": {listed}"
@@ -230,6 +260,7 @@ def arm_lines(result: Result) -> Iterator[str]:
     yield "± 95 %; rotor inertia [kg m²], viscous [N m s/rad] and Coulomb friction, offset [N m]"
     yield ""
     yield from log_lines(result)
+    yield from torque_scale_lines(result)
     if arm.weighted is not None:
         values, half_widths = arm.weighted.values, arm.weighted.half_widths
         precise = int((half_widths < _PRECISE_SHARE * abs(values)).sum())

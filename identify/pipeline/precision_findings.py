@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from identify.estimation import Estimate
 from identify.estimation.scale_accuracy import least_mass_error
-from identify.findings import QUANTITIES, UNIDENTIFIED_SOURCES, Finding, Usability
+from identify.findings import QUANTITIES, UNIDENTIFIED_SOURCES, Finding, Severity, Usability
 from identify.logs import Recording
 from identify.logs.sensors import sensor_key
 from identify.pipeline.required_precision import (
@@ -110,14 +110,16 @@ def _limit_findings(body: Estimate, quantity: str, limits: PrecisionLimits) -> I
         if good.is_scale_limited(body):
             yield _scale_finding(body, good, limits)
         return
-    # An inertia that the log leaves open does not forbid the use of mass and centre of mass.
     too_poor = not poor.allows(reached)
+    severity: Severity = "error" if too_poor else "warning"
+    if quantity == "inertia":
+        severity = "info"  # no defect of the log: it decides mass and centre of mass
     beyond = poor if too_poor else good
     width = "is not known" if reached is None else f"is known to ± {reached:.2g} {good.unit}"
     of_whole = " of its largest principal moment" if quantity == "inertia" else ""
     yield Finding(
         "imprecise",
-        "error" if too_poor and quantity != "inertia" else "warning",
+        severity,
         f"the {QUANTITY_NAMES[quantity]}{body.body_suffix} {width}{of_whole} (95 %, "
         f"repeatability), beyond {beyond.limit:g} {beyond.unit}.",
         f"{_motion_remedy(body, good)} {limits.design_command} designs the motion.",
@@ -135,7 +137,7 @@ def _scale_finding(body: Estimate, need: RequiredPrecision, limits: PrecisionLim
     name = f"{QUANTITY_NAMES[need.quantity]}{body.body_suffix}"
     return Finding(
         "scale_limit",
-        "warning",
+        "info",
         f"the scale limits the {name} to ± {total:.2g} {need.unit} (95 %), beyond {need.limit:g} "
         f"{need.unit}; the log decides it to ± {between_logs:.2g} {need.unit}.",
         limits.scale_remedy,
@@ -196,5 +198,5 @@ def unreachable_needs(logs: Sequence[Recording], settings: FitSettings) -> Itera
         if (need.quantity, need.unit) == ("mass", "%") and need.limit < percent:
             yield (
                 f"need {need.text}: by its `gain_accuracy` the sensor gives no mass to better than "
-                f"± {percent:.2g} % (95 %), however long the log. {WRENCH_LIMITS.scale_remedy}"
+                f"± {percent:.2g} % (95 %), however long the log."
             )

@@ -55,7 +55,7 @@ def fit(cli, folder, tmp_path):
     def run(*words: object, log: str = "slow.csv", status: int = 0):
         schema = folder / "slow.toml"
         out = tmp_path / "out"
-        fixed = ("--schema", schema, "-o", out, "--no-report")
+        fixed = ("--schema", schema, "-o", out, "--no-report", "--verbose")
         found = cli("fit", folder / log, *fixed, *words)
         assert found.status == status, found
         if status in (0, 4):

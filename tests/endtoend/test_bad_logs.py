@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("no_report")
 @pytest.fixture
 def fit(cli, log, tmp_path):
     return lambda *words: cli(
-        "fit", log.path, "--schema", log.schema, "-o", tmp_path / "out", *words
+        "fit", log.path, "--schema", log.schema, "-o", tmp_path / "out", "--verbose", *words
     )
 
 

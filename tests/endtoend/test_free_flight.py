@@ -19,7 +19,7 @@ def truth():
 
 @pytest.mark.usefixtures("no_report")
 def test_free_flight_identifies_inertia_and_centre_of_mass(cli, truth, tmp_path):
-    outcome = cli("fit", *LOG, "--mass", truth["mass"], "-o", tmp_path)
+    outcome = cli("fit", *LOG, "--mass", truth["mass"], "-o", tmp_path, "--verbose")
     assert outcome.status == 0
     assert "Usable: yes." in outcome.out
     assert "forces without signal" in outcome.out

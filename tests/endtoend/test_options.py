@@ -18,7 +18,7 @@ def fit(cli, log, tmp_path):
 
     def run(*words: object, status: int = 0):
         found, out, err = cli(
-            "fit", log.path, "--schema", log.schema, "-o", tmp_path / "out", *words
+            "fit", log.path, "--schema", log.schema, "-o", tmp_path / "out", "--verbose", *words
         )
         assert (found, bool(err)) == (status, status != 0)
         return load(tmp_path / "out"), out
@@ -100,7 +100,9 @@ def test_noise_that_makes_a_thin_body_inconsistent(cli, tmp_path):
         noise=Noise(force=0.05, torque=5e-3),
     )
     schema = write_log(recording, tmp_path / "rod.csv")
-    out = cli.done("fit", tmp_path / "rod.csv", "--schema", schema, "-o", tmp_path / "out")
+    out = cli.done(
+        "fit", tmp_path / "rod.csv", "--schema", schema, "-o", tmp_path / "out", "--verbose"
+    )
     estimate = load(tmp_path / "out")
     assert estimate["certificate"]["solver"] == "Clarabel"
     assert estimate["certificate"]["distance_to_optimum"] < 0.01

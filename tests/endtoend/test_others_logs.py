@@ -17,7 +17,7 @@ def test_noise_free_tool_log_is_fitted(cli, tool_logs, tmp_path, tool):
     """Of twenty workshop tools, files of nine digits: every group of errors within 5e-6."""
     log = tool_logs / "stars_tools" / f"{tool}.csv"
     schema = tool_logs / "schemas" / "stars_tools.toml"
-    out = cli.done("fit", log, "--schema", schema, "-o", tmp_path)
+    out = cli.done("fit", log, "--schema", schema, "-o", tmp_path, "--verbose")
     assert "Optimal for the data: " in out
     truth = json.loads((tool_logs / "stars_tools" / "truth.json").read_text())[tool]
     body = InertialParameters.from_com(
@@ -35,7 +35,7 @@ def test_measured_arm_log_is_fitted(cli, shared_data, tmp_path):
     """Raw text at 1 kHz with repeated rows; the motion hardly excites the inertia."""
     log = shared_data / "panda_optoforce" / "run_11-32-28.txt"
     schema = shared_data / "schemas" / "panda_optoforce.toml"
-    status, out, err = cli("fit", log, "--schema", schema, "-o", tmp_path)
+    status, out, err = cli("fit", log, "--schema", schema, "-o", tmp_path, "--verbose")
     # The schema reads its position in the wrong axes, which is found.
     assert status == 4
     assert "position_axes" in err

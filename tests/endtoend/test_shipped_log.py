@@ -32,6 +32,7 @@ def demo(shipped, tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo") / "out"
     log, schema = shipped / "payload_arm.parquet", shipped / "schema.toml"
     words = ["fit", log, "--schema", schema, "-o", folder, "--truth", shipped / "truth.json"]
+    words.append("--verbose")
     program = [sys.executable, "-m", "identify"]
     return subprocess.run([*program, *words], capture_output=True, text=True, cwd=ROOT), folder
 
@@ -119,8 +120,9 @@ def test_table_lists_estimates_and_true_values(demo, truth):
 def test_output_ends_with_findings_and_file_paths(demo):
     done, folder = demo
     lines = done.stdout.splitlines()
-    usable, possible, identifiable, explained, optimal, cutoff, replay, *files = lines[-10:]
-    assert usable == "Usable: yes."
+    possible, identifiable, explained, optimal, cutoff, replay, *files = lines[-9:]
+    assert lines[0] == "Usable: yes."
+    assert [line.partition(": ")[2][:3] for line in lines[1:4]] == ["yes"] * 3
     assert possible.startswith(
         "Physically consistent: yes, some distribution of mass has these parameters"
     )

@@ -141,7 +141,7 @@ def test_the_commands_read_both_and_the_sum_replays_the_loaded_log(out, logs, cl
 class TestCommand:
     def test_terminal_shows_payload_and_carrier(self, cli, logs, tmp_path):
         need = ("--need", "mass 1%", "--truth", truth(tmp_path))
-        done = cli(*fit_words(logs), "-o", tmp_path / "out", *need)
+        done = cli(*fit_words(logs), "-o", tmp_path / "out", *need, "--verbose")
         assert (done.status, done.err) == (0, "")
         lines = [line.strip() for line in done.out.splitlines()]
         assert lines.index("Payload") < lines.index("Carrier")
@@ -154,7 +154,7 @@ class TestCommand:
         assert [Path(line).name for line in lines[-4:]] == [
             *("estimate.json", "carrier.json", "result.npz", "report.html")
         ]
-        tables = done.out[: done.out.index("Read:")].split("Carrier")
+        tables = done.out[done.out.index("Payload\n") : done.out.index("Read:")].split("Carrier")
         assert ["truth" in table for table in tables] == [True, False]
 
 

@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 
-from identify.commands.summary import detail_lines
+from identify.commands.summary import summary
 from identify.inertia import InertialParameters
 from identify.logs import Noise, synthetic_recording
 from identify.pipeline import fit
@@ -18,7 +18,7 @@ def test_a_fit_keeps_and_shows_its_bounds_where_they_are_asked_for(tmp_path):
     found = result.estimate.certified_bounds
     for name, value in {"m": 1.2, "cz": 0.1, "Icxx": 4e-3}.items():
         assert found[name].low <= value <= found[name].high
-    lines = list(detail_lines(result))
+    lines = [line for line in summary(result, None) if isinstance(line, str)]
     start = next(k for k, line in enumerate(lines) if line.startswith("Certified 95 % bounds"))
     assert lines[start + 1].startswith("  m 1.")
     assert lines[start + 1].endswith(" kg")

@@ -9,7 +9,6 @@ import identify
 from identify import Estimate, Recording
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.terms import MassBetween
-from identify.findings import QUANTITIES
 from identify.logs.synthetic import Noise
 from identify.pipeline.precision_findings import precision_findings, precision_levels
 from identify.pipeline.required_precision import ARM_LIMITS, half_width, required_precision_met
@@ -47,11 +46,15 @@ def with_half_widths(estimate: Estimate, mass: float, com: float, inertia: float
         ((0.019, 3.9e-3, 0.19), {}, ("yes", "yes", "yes")),
         ((0.021, 1e-3, 0.01), {"mass": "warning"}, ("with care", "yes", "yes")),
         ((0.001, 4.1e-3, 0.01), {"com": "warning"}, ("yes", "with care", "yes")),
-        ((0.001, 1e-3, 0.21), {"inertia": "warning"}, ("yes", "yes", "with care")),
-        ((0.099, 19e-3, 0.49), dict.fromkeys(QUANTITIES, "warning"), ("with care",) * 3),
+        ((0.001, 1e-3, 0.21), {"inertia": "info"}, ("yes", "yes", "with care")),
+        (
+            (0.099, 19e-3, 0.49),
+            {"mass": "warning", "com": "warning", "inertia": "info"},
+            ("with care",) * 3,
+        ),
         ((0.101, 1e-3, 0.01), {"mass": "error"}, ("no", "yes", "yes")),
         ((0.001, 20.1e-3, 0.01), {"com": "error"}, ("yes", "no", "yes")),
-        ((0.001, 1e-3, 0.51), {"inertia": "warning"}, ("yes", "yes", "no")),
+        ((0.001, 1e-3, 0.51), {"inertia": "info"}, ("yes", "yes", "no")),
     ],
 )
 def test_each_quantity_has_its_limits(estimate, widths, severities, levels):
@@ -65,7 +68,7 @@ def test_each_quantity_has_its_limits(estimate, widths, severities, levels):
     for quantity, one in found.items():
         assert f"± {shown[quantity]}" in one.text
     whole = replace(wide, precision=precision_levels(wide, ""), findings=tuple(found.values()))
-    worst = {"error": "no", "warning": "with care"}
+    worst = {"error": "no", "warning": "with care", "info": "with care"}
     usable = min((worst[one] for one in severities.values()), default="yes", key=len)
     assert whole.verdict.usable == usable
     assert tuple(whole.verdict.quantities.values()) == levels
@@ -87,7 +90,7 @@ def test_loads_from_joint_torques_have_wider_limits(estimate, mass, com, severit
 
 
 def test_a_quantity_without_interval_is_of_no_use(estimate):
-    for name, quantity, severity in (("cy", "com", "error"), ("Icxy", "inertia", "warning")):
+    for name, quantity, severity in (("cy", "com", "error"), ("Icxy", "inertia", "info")):
         open_ = replace(estimate, intervals={**estimate.intervals, name: None})
         (one,) = precision_findings(open_, "")
         assert (one.code, one.severity) == ("imprecise", severity)
@@ -124,7 +127,7 @@ def test_needs_are_held_against_what_the_log_decides(estimate):
     assert_close(between_logs, total * errors[0] / errors[1], 1e-9)
     for needs in ("mass 1%", "mass"):
         (limited,) = precision_findings(wide, needs)
-        assert (limited.code, limited.severity) == ("scale_limit", "warning")
+        assert (limited.code, limited.severity) == ("scale_limit", "info")
         assert "the scale limits the mass to ± 9.8 %" in limited.text
         assert "--mass KG" in limited.remedy
         assert precision_levels(wide, needs)["mass"] == "with care"
@@ -219,7 +222,7 @@ def test_a_need_that_the_scale_forbids_is_said_before_the_fit(caplog):
         limited = identify.fit(with_schema(log, wrench={"gain_accuracy": accuracy}), needs=need)
         (line,) = caplog.messages
         assert line.startswith(f"need {need}: ")
-        assert f"± {percent} % (95 %), however long the log. Weigh the body" in line
+        assert f"± {percent} % (95 %), however long the log." in line
         low, high = limited.estimate.intervals["m"]
         # The log in all attitudes comes within a fifth of that bound.
         ratio = 50.0 * (high - low) / limited.estimate.mass / float(percent)

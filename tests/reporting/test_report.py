@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from identify.commands.summary import verdict_lines
+from identify.commands.summary import detail_lines
 from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE
 from identify.estimation.variance_shares import VARIANCE_SOURCES
 from identify.findings import Finding
@@ -130,7 +130,7 @@ def test_inconsistent_estimate_is_not_reported_as_consistent(result, monkeypatch
     said = "no, no distribution of mass has these parameters"
     assert verdict_in_words(result).physically_consistent == said
     assert any(
-        line.startswith(f"Physically consistent: {said} (minimum") for line in verdict_lines(result)
+        line.startswith(f"Physically consistent: {said} (minimum") for line in detail_lines(result)
     )
 
 
