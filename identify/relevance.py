@@ -46,6 +46,10 @@ POOR_ARM_PRECISION: Mapping[str, float] = MappingProxyType(
 )
 """Half-widths as in `POOR_PRECISION` for a load estimated from joint torques."""
 
+MAX_UNMARKED_HALF_WIDTH = 0.5
+"""95 % half-width above which an exported quantity is marked, relative to the mass, to the size of
+the body (for its centre of mass), or to the largest principal moment."""
+
 # Lengths
 
 FLANGE_POSE_TOLERANCE = 1e-6

@@ -1,12 +1,13 @@
-"""Escaping of untrusted text, such as file names, for terminals, tables and pages; JSON text."""
+"""Escaping of untrusted text for terminals, tables and pages; comments; JSON text."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import PurePath
+from textwrap import wrap
 
 _FORMULA_PREFIXES = ("=", "+", "-", "@")
 """Characters with which a spreadsheet's formula begins."""
@@ -75,3 +76,33 @@ def to_json_value(value: object) -> object:
 
 _LINE_BREAK = re.compile(r"\n\s*")
 _LIST_OF_SCALARS = re.compile(r'\[\n\s*((?:[-+.\w,\s]|"(?:[^"\\]|\\.)*")*?)\s*\]')
+
+
+XML_COMMENT = "<!--"
+"""Start of a comment in XML, in place of the prefix of a comment line in other formats."""
+
+_COMMENT_WIDTH = 96
+"""Maximum width of a comment [characters]."""
+
+
+def with_comment_lines(text: str, prefix: str, lines: Sequence[str]) -> str:
+    """Return a text below a comment.
+
+    Args:
+        text: the text.
+        prefix: of a comment line, or `XML_COMMENT`; a format without comments has an empty one.
+        lines: the comment, a paragraph each; may be empty.
+    """
+    if not (lines and prefix):
+        return text
+    ascii_lines = (
+        line.replace("²", "^2").replace("³", "^3").replace("±", "+/-").encode("ascii", "replace")
+        for line in lines
+    )
+    wrapped = [part for line in ascii_lines for part in wrap(line.decode(), _COMMENT_WIDTH)]
+    if prefix != XML_COMMENT:
+        return "".join(f"{prefix} {line}\n" for line in wrapped) + text
+    comment = "\n".join(f"  {line}" for line in wrapped)
+    while "--" in comment:  # would end the comment
+        comment = comment.replace("--", "- -")
+    return f"{XML_COMMENT}\n{comment}\n-->\n{text}"

@@ -30,7 +30,7 @@ from identify.commands.output import require_writable_file, write_file
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
-    from identify.inertia import InertialParameters
+    from identify.spatial import Pose
 
 
 _FORMAT_HELP = (
@@ -96,8 +96,9 @@ class ExportCommand(Command):
         reasons, unusable = verdict_messages(saved), exit_status(saved.verdict)
         if unusable and not self.accept_findings:
             raise UnusableEstimate(self.estimate, reasons)
-        body = self._body_in_target_frame(saved)
-        content, remarks = self._write_into_model(body) if self.into else self._exported_text(body)
+        pose = self._pose_in_target_frame()
+        write = self._write_into_model if self.into else self._exported_text
+        content, remarks = write(saved, pose)
         if unusable:
             content, remarks = self._with_reasons(content, reasons, remarks)
         text = content.decode()
@@ -137,13 +138,12 @@ class ExportCommand(Command):
             raise UsageError("export: --at is the inverse of --frame; use only one of them")
         require_writable_file(self.output)
 
-    def _body_in_target_frame(self, saved: SavedEstimate) -> SavedEstimate | InertialParameters:
-        """Return the body in the requested frame; the estimate if no frame is requested."""
-        body = saved.parameters
+    def _pose_in_target_frame(self) -> Pose | None:
+        """Return the pose of the body's frame in the requested frame; None without a request."""
         if self.at is not None:
-            return body.in_frame(pose_from_numbers(self.at, "export"))
+            return pose_from_numbers(self.at, "export")
         if self.frame is None:
-            return saved
+            return None
         import numpy as np
 
         from identify.spatial import Pose
@@ -154,14 +154,15 @@ class ExportCommand(Command):
                 "is not zero (0 0 0 1 for no rotation)"
             )
         # The frame's pose in the body, so the body's in the frame is its inverse.
-        return body.in_frame(Pose.from_quaternion(self.frame[3:], self.frame[:3]).inverse())
+        return Pose.from_quaternion(self.frame[3:], self.frame[:3]).inverse()
 
     def _exported_text(
-        self, body: SavedEstimate | InertialParameters
+        self, saved: SavedEstimate, X_AB: Pose | None
     ) -> tuple[bytes, tuple[str, ...]]:
         from identify.exchange import export_body
 
-        export = export_body(body, str(self.to), largest_mass=self.largest_mass, digits=self.digits)
+        limit = self.largest_mass
+        export = export_body(saved, str(self.to), X_AB=X_AB, largest_mass=limit, digits=self.digits)
         lost = tuple(f"differs from the estimate: {change}" for change in export.lost_information)
         return export.text.encode(), (*lost, *self._frame_remark(), *export.notes)
 
@@ -173,11 +174,11 @@ class ExportCommand(Command):
         return (f"about the frame given by {option}, in its axes",)
 
     def _write_into_model(
-        self, body: SavedEstimate | InertialParameters
+        self, saved: SavedEstimate, X_AB: Pose | None
     ) -> tuple[bytes, tuple[str, ...]]:
-        """Write the body into a robot model."""
-        from identify.exchange import read_model, rewrite_model
-        from identify.exchange.estimate_views import EstimateViews
+        """Write the body into a robot model, with a comment on quantities that are poor."""
+        from identify.exchange import model_with_comment, read_model, rewrite_model
+        from identify.exchange.export_marks import export_marks
 
         assert self.into is not None
         assert self.link is not None
@@ -186,9 +187,11 @@ class ExportCommand(Command):
         form = read_model(self.into).format
         if self.to not in (None, form):
             raise UsageError(f"export: {self.into} is {form}, but --to is {self.to}")
-        about = self._frame_remark()
-        if isinstance(body, EstimateViews):
-            body, about = body.parameters, (f"about {body.frame_description}, in its axes",)
+        about = self._frame_remark() or (f"about {saved.frame_description}, in its axes",)
+        body = saved.parameters if X_AB is None else saved.parameters.in_frame(X_AB)
         rewritten = rewrite_model(self.into, {self.link: body.phi}, digits=self.digits)
-        change = rewritten.bodies[self.link].change
-        return rewritten.content, (*([change] if change else []), *about)
+        content, change = rewritten.content, rewritten.bodies[self.link].change
+        marks = export_marks(saved, X_AB)
+        lines = [f"link {self.link}: {line}" for line in marks.lines]
+        content = model_with_comment(content, self.into, lines) if lines else content
+        return content, (*marks.notes(), *([change] if change else []), *about)

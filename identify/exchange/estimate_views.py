@@ -17,6 +17,7 @@ from identify.inertia.parameters import describe_body
 if TYPE_CHECKING:
     import pandas as pd
 
+    from identify.findings import Verdict
     from identify.spatial import BodyFrame
 
 PRINCIPAL_MOMENT_NAMES = ("I1", "I2", "I3")
@@ -35,8 +36,11 @@ class EstimateViews:
         parameters: InertialParameters
         frame: str
         intervals: Mapping[str, tuple[float, float] | None]
+        covariance: Array | None
         decided_by: Mapping[str, str]
+        default_body: str | None
         frames: BodyFrame
+        verdict: Verdict | None
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Return the ten parameters about Bo in B, so that an estimate can be used as a body."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from textwrap import wrap
 
 from identify.arrays import PhiLike
 from identify.documents import lookup, read_toml
@@ -18,11 +17,14 @@ from identify.exchange.controllers import (
     payload_setting,
 )
 from identify.exchange.estimate_views import EstimateViews
+from identify.exchange.export_marks import export_marks
 from identify.exchange.models import MODEL_FORMATS
 from identify.exchange.rewriting import inertial_snippet
 from identify.exchange.rounding import DEFAULT_DIGITS, round_body
 from identify.exchange.xml_document import parse_xml
 from identify.inertia import InertialParameters
+from identify.spatial import Pose
+from identify.texts import XML_COMMENT, with_comment_lines
 
 _PROGRAM_TEMPLATES: Mapping[str, str] = read_toml(
     Path(str(files("identify.exchange").joinpath("programs.toml")))
@@ -37,16 +39,20 @@ def export_body(
     body: PhiLike | EstimateViews,
     name: str,
     *,
+    X_AB: Pose | None = None,
     largest_mass: float | None = None,
     digits: int = DEFAULT_DIGITS,
 ) -> Export:
     """Return a body as text in one of the formats of `EXPORT_FORMATS`.
+
+    Quantities that an estimate decides too poorly are marked in the text, see `export_marks`.
 
     Args:
         body: an estimate, which is exported to a controller about the flange (or tool point) and
             to the others about B; or ten parameters about the origin of the link's, body node's or
             flange's frame, in its axes, shape (10,).
         name: one of `EXPORT_FORMATS`.
+        X_AB: pose of the body's frame B in the frame A of the text, if it is another.
         largest_mass: rated payload of the arm [kg]; for controllers.
         digits: initial number of significant digits, see `round_body`; not for controllers, which
             determine their digits.
@@ -60,27 +66,25 @@ def export_body(
         if digits != DEFAULT_DIGITS:
             raise ModelError(f"{name}: the controller determines the digits; leave digits out")
         limit = MAX_CONTROLLER_PAYLOAD if largest_mass is None else largest_mass
-        return payload_setting(name, body, largest_mass=limit)
+        return payload_setting(name, body, X_AB=X_AB, largest_mass=limit)
     if largest_mass is not None:
         raise ModelError(f"{name}: only controllers ({', '.join(CONTROLLERS)}) take a largest mass")
     notes: tuple[str, ...] = ()
-    if isinstance(body, EstimateViews):
-        body, notes = body.parameters, (f"about {body.frame_description}, in its axes",)
-    body = InertialParameters.single(body)
+    if isinstance(body, EstimateViews) and X_AB is None:
+        notes = (f"about {body.frame_description}, in its axes",)
+    phi = InertialParameters.single(body).in_frame(X_AB or Pose.identity()).phi
     if name in _PROGRAM_TEMPLATES:
-        written = round_body(body.phi, digits=digits)
+        written = round_body(phi, digits=digits)
         six = zip(("xx", "xy", "xz", "yy", "yz", "zz"), written.inertia, strict=True)
         text = Template(_PROGRAM_TEMPLATES[name]).substitute(
             dict(six), m=written.mass, com=", ".join(written.com)
         )
     else:
-        snippet = inertial_snippet(body.phi, name, digits=digits)
+        snippet = inertial_snippet(phi, name, digits=digits)
         text, written = snippet.text, snippet.body
-    return Export(text, (written.change,) if written.change else (), notes)
-
-
-_COMMENT_WIDTH = 96
-"""Maximum width of a comment [characters]."""
+    marks = export_marks(body, X_AB)
+    text = with_comment_lines(text, _comment_prefix(name), marks.lines)
+    return Export(text, (written.change,) if written.change else (), (*marks.notes(), *notes))
 
 
 def with_comment(text: str, name: str, lines: Sequence[str]) -> str | None:
@@ -91,12 +95,14 @@ def with_comment(text: str, name: str, lines: Sequence[str]) -> str | None:
         name: its name.
         lines: the comment, a paragraph each; in ASCII, as controllers require.
     """
+    prefix = _comment_prefix(name)
+    return with_comment_lines(text, prefix, lines) if prefix else None
+
+
+def _comment_prefix(name: str) -> str:
     if name in MODEL_FORMATS:
-        return f"{_xml_comment(lines)}\n{text}"
-    prefix = "#" if name in _PROGRAM_TEMPLATES else CONTROLLERS[name].comment
-    if not prefix:
-        return None
-    return "".join(f"{prefix} {line}\n" for line in _wrap_ascii(lines)) + text
+        return XML_COMMENT
+    return "#" if name in _PROGRAM_TEMPLATES else CONTROLLERS[name].comment
 
 
 def model_with_comment(content: bytes, path: Path, lines: Sequence[str]) -> bytes:
@@ -108,20 +114,6 @@ def model_with_comment(content: bytes, path: Path, lines: Sequence[str]) -> byte
         lines: the comment, a paragraph each.
     """
     document = parse_xml(content, path)
-    comment = (_xml_comment(lines) + "\n").replace("\n", document.newline).encode("ascii")
+    comment = with_comment_lines("", XML_COMMENT, lines)
+    comment = comment.replace("\n", document.newline).encode("ascii")
     return content[: document.root.start_byte] + comment + content[document.root.start_byte :]
-
-
-def _xml_comment(lines: Sequence[str]) -> str:
-    text = "\n".join(f"  {line}" for line in _wrap_ascii(lines))
-    while "--" in text:  # would end the comment
-        text = text.replace("--", "- -")
-    return f"<!--\n{text}\n-->"
-
-
-def _wrap_ascii(lines: Sequence[str]) -> list[str]:
-    ascii_lines = (
-        line.replace("²", "^2").replace("³", "^3").encode("ascii", "replace").decode()
-        for line in lines
-    )
-    return [part for line in ascii_lines for part in wrap(line, _COMMENT_WIDTH)]

@@ -13,6 +13,7 @@ from identify.errors import ModelError
 from identify.estimation.settings import CARRIER
 from identify.exchange import export_body
 from identify.exchange.controllers import CONTROLLERS
+from identify.exchange.export_marks import export_marks
 from identify.exchange.rounding import DEFAULT_DIGITS
 from identify.findings import UNIDENTIFIED_SOURCES, Finding
 from identify.inertia import PHI
@@ -271,13 +272,14 @@ def export_section(result: Result, truth: InertialParameters | None) -> Section 
         }
     )
     subject = f"the {estimate.body}" if estimate.body_suffix else "the estimate"
-    note = f"kg, m, kg m²; about {estimate.frame_description}, in its axes."
+    marks = export_marks(estimate).notes("JSON")
+    note = "; ".join(("kg, m, kg m²", f"about {estimate.frame_description}, in its axes", *marks))
     more = Text(
         "Digits as in the table above. The command identify export writes these and other formats "
         "with more digits, and sets the inertia of a link in a model file.",
         "muted",
     )
-    blocks = (*blocks, Listing("JSON", parameters, copyable=True, note=note), more)
+    blocks = (*blocks, Listing("JSON", parameters, copyable=True, note=f"{note}."), more)
     return Section("use", f"Use {subject}", blocks)
 
 

@@ -197,7 +197,7 @@ def test_controller_export_needs_known_flange(cli, tmp_path, name):
         assert (outcome.status, outcome.out) == (2, "")
         assert not out.exists()
         where = "[body.tcp]" if name == "abb" else "[body.flange]"
-        for way in (where, "--at 0 0 0 0 0 0", "--frame", "in_frame"):
+        for way in (where, "--at 0 0 0 0 0 0", "--frame", "X_AB"):
             assert way in outcome.message
         assert cli("export", body, "--to", name, *SAME, "-o", out).status == 0
         out.unlink()

@@ -14,9 +14,10 @@ from identify.findings import Finding
 from identify.inertia import PHI
 from identify.reporting import parameter_rows, report, wrench_page
 from identify.reporting.body import scale_error_in_words
+from identify.reporting.content import Listing
 from identify.reporting.page import report_html
 from identify.reporting.precision import _SOURCE_MEANINGS
-from identify.reporting.result import verdict_in_words
+from identify.reporting.result import export_section, verdict_in_words
 from tests.reporting.page import Page
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -326,3 +327,15 @@ def test_error_keeps_existing_report(still, tmp_path, monkeypatch):
         report(still, path)
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
     assert path.read_text() == "old"
+
+
+def test_exports_of_an_unmeasured_inertia_are_marked(still, result):
+    marked, good = (
+        [block for block in export_section(each, None).blocks if isinstance(block, Listing)]
+        for each in (still, result)
+    )
+    assert {block.title for block in marked} == {"URDF", "MJCF (MuJoCo)", "JSON"}
+    for block in marked:
+        assert "oor inertia: Ixx, Ixy" in block.note
+        assert ("<!--\n  poor inertia" in block.text) == (block.title != "JSON")
+    assert not any("oor inertia" in block.text + block.note for block in good)

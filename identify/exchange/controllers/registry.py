@@ -20,13 +20,17 @@ from identify.exchange.controllers.payload_numbers import (
     Payload,
     PayloadNumbers,
     diagonal_numbers,
+    nearest_principal_frame,
     principal_numbers,
     tensor_numbers,
 )
 from identify.exchange.estimate_views import EstimateViews
+from identify.exchange.export_marks import export_marks
 from identify.inertia import InertialParameters
 from identify.inertia.consistency import BodyKind
 from identify.inertia.verdict import check_consistency
+from identify.spatial import Pose
+from identify.texts import with_comment_lines
 
 MAX_CONTROLLER_PAYLOAD = 3000.0
 """Largest plausible mass of a payload [kg]: the largest arms carry about 2300 kg."""
@@ -75,6 +79,8 @@ class Controller:
         read_back: where the controller shows the numbers that it took.
         lost_information: information that the text never holds.
         comment: prefix of a comment line; empty if the format has no comments.
+        zero_inertia: what the controller takes an inertia of zero for; empty if no source says it.
+        principal: whether the moments are along the principal axes.
     """
 
     name: str
@@ -86,6 +92,8 @@ class Controller:
     read_back: str
     lost_information: tuple[str, ...] = ()
     comment: str = ""
+    zero_inertia: str = ""
+    principal: bool = False
 
 
 def _abb_numbers(payload: Payload, **options: str) -> PayloadNumbers:
@@ -137,6 +145,8 @@ def parse_controller(name: str, entry: Mapping[str, Any]) -> Controller:
         entry["read_back"],
         tuple(entry.get("lost", ())),
         entry.get("comment", ""),
+        entry.get("zero_inertia", ""),
+        entry["figures"] in ("abb", "principal"),
     )
 
 
@@ -203,14 +213,23 @@ def check_payload(body: PhiLike, *, largest_mass: float = MAX_CONTROLLER_PAYLOAD
 
 
 def payload_setting(
-    controller: str, body: PhiLike | EstimateViews, *, largest_mass: float = MAX_CONTROLLER_PAYLOAD
+    controller: str,
+    body: PhiLike | EstimateViews,
+    *,
+    X_AB: Pose | None = None,
+    largest_mass: float = MAX_CONTROLLER_PAYLOAD,
 ) -> Export:
     """Return the payload setting of a controller for a body.
+
+    Quantities that an estimate decides too poorly are marked in the text, see `export_marks`. An
+    inertia that the log does not tell from zero is left out where the controller documents what
+    zero means.
 
     Args:
         controller: one of `CONTROLLERS`.
         body: an estimate with the pose of the flange; or ten parameters about the origin of
             the flange's (ABB payloads: the tool's) frame, in its axes, shape (10,).
+        X_AB: pose of the body's frame in that of the flange (tool), instead of the estimate's.
         largest_mass: rated payload of the arm [kg].
 
     Raises:
@@ -219,39 +238,46 @@ def payload_setting(
     """
     entry = lookup(CONTROLLERS, controller, "controller", ModelError)
     about: tuple[str, ...] = ()
-    if isinstance(body, EstimateViews):
-        body, frame_note = _body_in_controller_frame(entry, body)
+    if isinstance(body, EstimateViews) and X_AB is None:
+        X_AB, frame_note = _pose_in_controller_frame(entry, body)
         about = (frame_note,)
-    payload = check_payload(body, largest_mass=largest_mass)
+    X_AB = X_AB or Pose.identity()
+    parameters = InertialParameters.single(body).in_frame(X_AB)
+    payload = check_payload(parameters, largest_mass=largest_mass)
+    if entry.principal:  # A to the axes of the numbers
+        X_AB = Pose(nearest_principal_frame(payload.inertia)[1].T, np.zeros(3)) @ X_AB
+    marks = export_marks(body, X_AB, zero_inertia=entry.zero_inertia)
+    if marks.inertia_left_out:
+        payload = payload._replace(inertia=np.zeros((3, 3)))
     try:
         by_name, lost, notes = entry.payload_numbers(payload)
     except ModelError as error:
         raise ModelError(f"{controller}: {error}") from error
-    text = Template(entry.template).substitute(by_name)
+    text = Template(entry.template).substitute(by_name, label=marks.label)
     read_back = f"read back, before the robot moves: {entry.read_back}"
-    return Export(text, (*lost, *entry.lost_information), (*about, *entry.notes, *notes, read_back))
+    text = with_comment_lines(text, entry.comment, marks.lines)
+    remarks = (*marks.notes("" if entry.comment else controller), *about, *entry.notes, *notes)
+    return Export(text, (*lost, *entry.lost_information), (*remarks, read_back))
 
 
-def _body_in_controller_frame(
-    entry: Controller, estimate: EstimateViews
-) -> tuple[InertialParameters, str]:
-    """Return the body in the frame that the controller requires, and a note on that frame.
+def _pose_in_controller_frame(entry: Controller, estimate: EstimateViews) -> tuple[Pose, str]:
+    """Return the pose of B in the frame that the controller requires, and a note on that frame.
 
     Raises:
         ModelError: the estimate has no pose of that frame.
     """
     frames = estimate.frames
     if entry.frame == "any":
-        return estimate.parameters, f"about {estimate.frame_description}, in its axes"
+        return Pose.identity(), f"about {estimate.frame_description}, in its axes"
     frame, pose = "flange", frames.flange
     if entry.frame == "tool":
         frame, pose = "tool point", frames.tcp
     if pose is None:
         raise ModelError(_unknown_frame_message(entry, estimate, frame))
     if frames.tcp is None and np.array_equal(pose.matrix, np.eye(4)):
-        return estimate.parameters, f"about the {frame}, which is {estimate.frame_description}"
+        return pose, f"about the {frame}, which is {estimate.frame_description}"
     table = "[body.flange]" if frames.tcp is None else "[body.tcp]"
-    return estimate.parameters.in_frame(pose.inverse()), f"about the {frame}, from {table}"
+    return pose.inverse(), f"about the {frame}, from {table}"
 
 
 def _unknown_frame_message(entry: Controller, estimate: EstimateViews, frame: str) -> str:
@@ -263,5 +289,5 @@ def _unknown_frame_message(entry: Controller, estimate: EstimateViews, frame: st
         f"{estimate.frame_description} is not known. Either give it in the schema of the log, "
         f"{schema}, and fit again; or here: --at X Y Z RX RY RZ, the pose of B in the frame of the "
         f"{frame} (--at 0 0 0 0 0 0 if they are the same), or --frame, its inverse. In "
-        f"Python, give estimate.parameters.in_frame(pose of B in the frame of the {frame})"
+        f"Python, give X_AB, the pose of B in the frame of the {frame}"
     )
