@@ -119,7 +119,7 @@ def test_two_wrong_keys_of_a_schema_end_with_4_and_are_not_exported(cli, shipped
         assert right in schema
         schema = schema.replace(right, other)
     (tmp_path / "wrong.toml").write_text(schema)
-    words = ("--schema", tmp_path / "wrong.toml", "-o", tmp_path / "out")
+    words = ("--schema", tmp_path / "wrong.toml", "-o", tmp_path / "out", "--verbose")
     outcome = cli("fit", shipped / "payload_arm.parquet", *words)
     assert outcome.status == 4
     assert load(tmp_path / "out")["r_squared"][0] < 0.5

@@ -70,7 +70,7 @@ class TestOptions:
         assert "Low-pass: 3 Hz for all signals (given)." in out
         (line,) = (line for line in out.splitlines() if line.split()[:1] == ["m"])
         assert "given" in line
-        assert line.split()[-2:] == ["1.4", "-0.1"]  # the truth, and how far off it is
+        assert line.split()[-2:] == ["1.43", "-0.13"]  # the truth, and how far off it is
         assert estimate["provenance"]["logs"][0]["cutoff_hz"] == 3.0
 
     def test_progress_is_shown_on_a_terminal(self, cli, log, tmp_path, monkeypatch):
