@@ -1,42 +1,101 @@
-import importlib.util
+"""The pages on robots, from a record to the payload setting, as a user follows them."""
+
+import json
 import re
-import tomllib
+import shlex
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
-from identify.logs import read_log
+from identify.exchange import SavedEstimate, read_estimate
+from identify.logs import load_schema, read_log
 from identify.signals.segment_kinematics import static_poses_in_body
 from identify.spatial.rotations import rotation_from_quaternion
 from tests.close import assert_close
-from tests.endtoend.conftest import ROOT
+from tests.endtoend.conftest import ROOT, load_script
+from tests.slow import mostly_slow
 
 PAGES = ("ur", "franka", "kuka", "ros2")
 
 
+class Recipe(NamedTuple):
+    """What the commands of a page leave behind: the log that they read, and what they export."""
+
+    log: Path
+    exported: list[str]
+
+
 @pytest.fixture
-def robot_logs(monkeypatch):
-    """The script that writes them, at a few instants."""
-    path = ROOT / "docs" / "robot_logs.py"
-    spec = importlib.util.spec_from_file_location("robot_logs", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "Motion", partial(module.Motion, every=400))
+def robot_logs(monkeypatch) -> ModuleType:
+    """The script that writes the records of the pages, at half its rate."""
+    module = load_script("docs/robot_logs.py")
+    monkeypatch.setattr(module, "Motion", partial(module.Motion, every=8))
     return module
 
 
+@pytest.fixture
+def follow(robot_logs, cli, tmp_path, monkeypatch) -> Callable[[str, str], Recipe]:
+    """Run the blocks of a page that are in given languages, in an empty folder, in order."""
+    monkeypatch.chdir(tmp_path)
+    examples = load_script("scripts/run_examples.py")
+
+    def follow(robot: str, *languages: str) -> Recipe:
+        if robot == "ros2":
+            pytest.importorskip("rosbags")
+        logs, exported = list[Path](), list[str]()
+
+        def run(block: str) -> None:
+            for line in block.splitlines():
+                program, command, *words = shlex.split(line, comments=True)
+                if program == "python":
+                    assert (command, words[0]) == ("docs/robot_logs.py", robot)
+                    logs.append(Path(words[1]))
+                    robot_logs.WRITERS[robot](logs[0])
+                    continue
+                assert program == "identify"
+                outcome = cli(command, *words)
+                assert outcome.status == 0, outcome
+                if command == "export":
+                    file = words[words.index("-o") + 1] if "-o" in words else None
+                    exported.append(Path(file).read_text() if file else outcome.out)
+
+        path, names = ROOT / "docs" / f"{robot}.md", dict[str, object]()
+        for fence in examples.CODE_FENCE.finditer(path.read_text(encoding="utf-8")):
+            if fence[2] in languages:
+                examples.run_block(fence, 1, path, names, run)
+        return Recipe(logs[0], exported)
+
+    return follow
+
+
+@pytest.fixture
+def payload(shipped) -> tuple[float, np.ndarray]:
+    """Mass [kg] of the shipped log's payload, and its centre of mass in the flange [m]."""
+    truth = json.loads((shipped / "truth.json").read_text())
+    turned = Rotation.from_euler("z", 30.0, degrees=True).apply(truth["com"])
+    return truth["mass"], turned + np.array([0.0, 0.0, 0.0333])
+
+
+def assert_exported(saved: SavedEstimate, text: str) -> None:
+    """Check that a text has mass and centre of mass, in metres or millimetres."""
+    numbers = [float(number) for number in re.findall(r"-?\d+\.\d+", text)]
+    assert min(abs(number - saved.mass) for number in numbers) < 1e-5
+    for value in saved.com:
+        gaps = [min(abs(x - value), 1e-3 * abs(x - 1e3 * value)) for x in numbers]
+        assert min(gaps) < 1e-6, (value, text)
+
+
+@pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("robot", PAGES)
-def test_the_schema_of_a_page_reads_its_log_at_the_flange(robot_logs, tmp_path, robot):
-    if robot == "ros2":
-        pytest.importorskip("rosbags")
-    page = (ROOT / "docs" / f"{robot}.md").read_text(encoding="utf-8")
-    (written,) = re.findall(rf"^```toml {robot}\.toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    (name,) = re.findall(rf"^python docs/robot_logs.py {robot} (\S+)$", page, re.MULTILINE)
-    robot_logs.WRITERS[robot](tmp_path / name)
-    log, motion = read_log(tmp_path / name, tomllib.loads(written)), robot_logs.Motion()
+def test_page_leads_from_the_record_to_the_payload_setting(robot_logs, follow, payload, robot):
+    recipe = follow(robot, "console run", "toml", "python")
+    log, motion = read_log(recipe.log, load_schema(f"{robot}.toml")), robot_logs.Motion()
     assert log.body_frame.flange is not None
     assert_close(log.body_frame.flange.matrix, np.eye(4), 0.0)  # B is the flange
     assert_close(log.signals["position"], motion.at_flange, 1e-9)
@@ -45,3 +104,27 @@ def test_the_schema_of_a_page_reads_its_log_at_the_flange(robot_logs, tmp_path, 
     on_sensor = [motion.flange.inv().apply(x) for x in motion.in_world(motion.at_flange)]
     for got, expected in zip(static_poses_in_body(log).wrench, on_sensor, strict=True):
         assert_close(got, -expected, 1e-6)
+    saved = read_estimate("payload/estimate.json")
+    assert_close(saved.mass, payload[0], 1e-3)
+    assert_close(saved.com, payload[1], 2e-3)
+    assert recipe.exported
+    for text in recipe.exported:
+        assert_exported(saved, text)
+
+
+@pytest.mark.usefixtures("no_report")
+@pytest.mark.parametrize("robot", mostly_slow(PAGES, ("kuka", "ros2")))
+def test_page_leads_there_with_errors_of_scale(robot_logs, follow, payload, robot, monkeypatch):
+    """Each axis, and all three together, read 1 % wrong (one sigma), as `init` assumes."""
+    rng, motion = np.random.default_rng(PAGES.index(robot)), robot_logs.Motion()
+    motion.force *= 1.0 + 0.01 * (rng.normal() + rng.normal(size=3))
+    motion.torque *= 1.0 + 0.01 * (rng.normal() + rng.normal(size=3))
+    monkeypatch.setattr(robot_logs, "Motion", lambda: motion)
+    recipe = follow(robot, "console run", "toml")
+    saved = read_estimate("payload/estimate.json")
+    assert all(saved.verdict.needs.values())
+    low, high = saved.intervals["m"]
+    assert low < payload[0] < high
+    assert np.abs(saved.com - payload[1]).max() < 2e-3
+    for text in recipe.exported:
+        assert_exported(saved, text)

@@ -1,11 +1,10 @@
-import importlib.util
 import re
 from types import ModuleType
 
 import pytest
 
 from identify.commands.main import COMMANDS
-from tests.endtoend.conftest import ROOT
+from tests.endtoend.conftest import ROOT, load_script
 from tests.endtoend.estimates import KEYS, load
 
 
@@ -20,20 +19,9 @@ def test_page_activates_the_environment_of_make_before_the_first_command(page):
     assert f". {environment}/bin/activate" in commands[:first]
 
 
-def load_script(name: str) -> ModuleType:
-    """Return a script of `docs/`, which the Sphinx build imports."""
-    path = ROOT / "docs" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def command_tables() -> ModuleType:
-    return load_script("command_tables")
+    return load_script("docs/command_tables.py")
 
 
 OF_ALL = {"--help", "--json"}
@@ -63,7 +51,7 @@ def test_the_page_of_commands_has_every_command_and_its_table(command_tables):
 
 
 def test_the_page_of_studies_has_every_kind_with_the_meaning_of_its_options():
-    tables = load_script("study_tables")
+    tables = load_script("docs/study_tables.py")
     filled = tables.fill_tables((ROOT / "docs" / "studies.md").read_text(encoding="utf-8"))
     assert "<!--" not in filled
     for kinds in tables.KINDS.values():
