@@ -97,7 +97,7 @@ _UNEXPLAINED_CODES = (
 )
 """Codes of findings by which the residual of the log as it was read is larger than noise."""
 
-_NOTABLE_INFO_CODES = ("completed", "left_open", "by_prior", "at_the_edge")
+_NOTABLE_INFO_CODES = ("completed", "left_open", "by_prior", "scale_limit", "at_the_edge")
 """Codes of infos that make an estimate usable with care at best."""
 
 _CODE_PATTERN = re.compile("[a-z]+(_[a-z]+)*")
@@ -146,8 +146,9 @@ class Finding:
     def requires_care(self) -> bool:
         """Whether the finding makes an estimate usable with care at best.
 
-        Infos that a default body replaces unidentified parameters, that a prior decides them, or
-        that a constraint is active, are no defects of the log, but the user has to know them.
+        Infos that a default body replaces unidentified parameters, that a prior decides them, that
+        the sensor's scale limits them, or that a constraint is active, are no defects of the log,
+        but the user has to know them.
         """
         return self.severity != "info" or self.code in _NOTABLE_INFO_CODES
 

@@ -135,7 +135,7 @@ def _scale_finding(body: Estimate, need: RequiredPrecision, limits: PrecisionLim
     name = f"{QUANTITY_NAMES[need.quantity]}{body.body_suffix}"
     return Finding(
         "scale_limit",
-        "warning",
+        "info",
         f"the scale limits the {name} to ± {total:.2g} {need.unit} (95 %), beyond {need.limit:g} "
         f"{need.unit}; the log decides it to ± {between_logs:.2g} {need.unit}.",
         limits.scale_remedy,
