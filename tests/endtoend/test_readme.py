@@ -1,10 +1,14 @@
 import re
+import shlex
+import shutil
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from identify.commands.main import COMMANDS
-from tests.endtoend.conftest import ROOT, load_script
+from tests.close import assert_close
+from tests.endtoend.conftest import BODY, ROOT, load_script
 from tests.endtoend.estimates import KEYS, load
 
 
@@ -22,6 +26,33 @@ def test_page_activates_the_environment_of_make_before_the_first_command(page):
 @pytest.fixture(scope="module")
 def command_tables() -> ModuleType:
     return load_script("docs/command_tables.py")
+
+
+@pytest.mark.usefixtures("no_report")
+def test_quick_start_of_the_readme_runs(cli, log, monkeypatch):
+    """On a log whose wrench acts on the body, as the check after `init` says."""
+    monkeypatch.chdir(log.path.parent)
+    log.path.rename("run.csv")
+    (block,) = re.findall(
+        r"^```console\n(\. \.venv.*?)^```",
+        (ROOT / "README.md").read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
+    schema = Path("run.toml")
+    for line in block.splitlines()[1:]:
+        _, *words = shlex.split(line, comments=True)
+        if words[0] == "compare":
+            shutil.copytree("out", "other")
+        outcome = cli(*words)
+        assert outcome.status == 0, outcome
+        if words[0] == "init":
+            assert 'change `acts_on = "sensor"` to `acts_on = "body"`' in outcome.out
+            edited = schema.read_text().replace('acts_on = "sensor"', 'acts_on = "body"')
+            schema.write_text(f"{edited}\n[body.flange]\n")
+    assert load(Path("out"))["verdict"]["usable"] != "no"
+    mass = re.search(r"set_target_payload\(([\d.]+)", outcome.out)
+    assert mass is not None
+    assert_close(float(mass[1]), BODY.mass, 0.01)
 
 
 OF_ALL = {"--help", "--json"}
