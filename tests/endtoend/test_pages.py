@@ -1,6 +1,7 @@
 """The pages on robots, from a record to the payload setting, as a user follows them."""
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable
@@ -25,9 +26,9 @@ PAGES = ("ur", "franka", "kuka", "ros2")
 
 
 class Recipe(NamedTuple):
-    """What the commands of a page leave behind: the log that they read, and what they export."""
+    """What the commands of a page leave behind: the logs that they write, and what they export."""
 
-    log: Path
+    logs: list[Path]
     exported: list[str]
 
 
@@ -52,16 +53,19 @@ def follow(robot_logs, cli, tmp_path, monkeypatch) -> Callable[[str, str], Recip
 
         def run(block: str) -> None:
             for line in block.splitlines():
-                program, command, *words = shlex.split(line, comments=True)
+                program, *words = shlex.split(os.path.expandvars(line), comments=True)
+                if program.startswith("D="):
+                    monkeypatch.setenv("D", str(ROOT / program.removeprefix("D=")))
+                    continue
                 if program == "python":
-                    assert (command, words[0]) == ("docs/robot_logs.py", robot)
-                    logs.append(Path(words[1]))
+                    assert words[:2] == ["docs/robot_logs.py", robot]
+                    logs.append(Path(words[2]))
                     robot_logs.WRITERS[robot](logs[0])
                     continue
                 assert program == "identify"
-                outcome = cli(command, *words)
+                outcome = cli(*words)
                 assert outcome.status == 0, outcome
-                if command == "export":
+                if words[0] == "export":
                     file = words[words.index("-o") + 1] if "-o" in words else None
                     exported.append(Path(file).read_text() if file else outcome.out)
 
@@ -69,7 +73,7 @@ def follow(robot_logs, cli, tmp_path, monkeypatch) -> Callable[[str, str], Recip
         for fence in examples.CODE_FENCE.finditer(path.read_text(encoding="utf-8")):
             if fence[2] in languages:
                 examples.run_block(fence, 1, path, names, run)
-        return Recipe(logs[0], exported)
+        return Recipe(logs, exported)
 
     return follow
 
@@ -95,7 +99,7 @@ def assert_exported(saved: SavedEstimate, text: str) -> None:
 @pytest.mark.parametrize("robot", PAGES)
 def test_page_leads_from_the_record_to_the_payload_setting(robot_logs, follow, payload, robot):
     recipe = follow(robot, "console run", "toml", "python")
-    log, motion = read_log(recipe.log, load_schema(f"{robot}.toml")), robot_logs.Motion()
+    log, motion = read_log(recipe.logs[0], load_schema(f"{robot}.toml")), robot_logs.Motion()
     assert log.body_frame.flange is not None
     assert_close(log.body_frame.flange.matrix, np.eye(4), 0.0)  # B is the flange
     assert_close(log.signals["position"], motion.at_flange, 1e-9)
@@ -128,3 +132,16 @@ def test_page_leads_there_with_errors_of_scale(robot_logs, follow, payload, robo
     assert np.abs(saved.com - payload[1]).max() < 2e-3
     for text in recipe.exported:
         assert_exported(saved, text)
+
+
+@pytest.mark.usefixtures("no_report", "pinocchio")
+def test_page_on_arms_leads_from_joint_torques_to_the_payload_setting(follow, cli):
+    """The fit with `arm.json`, at the end of the page, comes as near as the one with both logs."""
+    (exported,) = follow("arms", "console run").exported
+    truth = json.loads(Path(os.environ["D"], "truth.json").read_text())
+    setting = [float(number) for number in re.findall(r"-?\d+\.\d+", exported)]
+    saved = read_estimate("out/estimate.json")
+    for mass, *com in (setting[:4], (saved.mass, *saved.com)):
+        assert_close(mass, truth["mass"], 0.06)
+        assert np.abs(np.subtract(com, truth["com"])).max() < 0.01
+    assert cli("inspect", "fixed.urdf").status == 0
