@@ -1,4 +1,4 @@
-"""The pages on robots, from a record to the payload setting, as a user follows them."""
+"""Pages from a log to the payload setting, as a user follows them."""
 
 import json
 import os
@@ -42,12 +42,13 @@ def robot_logs(monkeypatch) -> ModuleType:
 
 @pytest.fixture
 def follow(robot_logs, cli, tmp_path, monkeypatch) -> Callable[[str, str], Recipe]:
-    """Run the blocks of a page that are in given languages, in an empty folder, in order."""
+    """Run the blocks of a page that are in given languages, in a new folder, in order."""
     monkeypatch.chdir(tmp_path)
+    Path("datasets").symlink_to(ROOT / "datasets")
     examples = load_script("scripts/run_examples.py")
 
-    def follow(robot: str, *languages: str) -> Recipe:
-        if robot == "ros2":
+    def follow(page: str, *languages: str) -> Recipe:
+        if page == "ros2":
             pytest.importorskip("rosbags")
         logs, exported = list[Path](), list[str]()
 
@@ -55,12 +56,12 @@ def follow(robot_logs, cli, tmp_path, monkeypatch) -> Callable[[str, str], Recip
             for line in block.splitlines():
                 program, *words = shlex.split(os.path.expandvars(line), comments=True)
                 if program.startswith("D="):
-                    monkeypatch.setenv("D", str(ROOT / program.removeprefix("D=")))
+                    monkeypatch.setenv(*program.split("="))
                     continue
                 if program == "python":
-                    assert words[:2] == ["docs/robot_logs.py", robot]
+                    assert words[:2] == ["docs/robot_logs.py", page]
                     logs.append(Path(words[2]))
-                    robot_logs.WRITERS[robot](logs[0])
+                    robot_logs.WRITERS[page](logs[0])
                     continue
                 assert program == "identify"
                 outcome = cli(*words)
@@ -69,7 +70,7 @@ def follow(robot_logs, cli, tmp_path, monkeypatch) -> Callable[[str, str], Recip
                     file = words[words.index("-o") + 1] if "-o" in words else None
                     exported.append(Path(file).read_text() if file else outcome.out)
 
-        path, names = ROOT / "docs" / f"{robot}.md", dict[str, object]()
+        path, names = ROOT / "docs" / f"{page}.md", dict[str, object]()
         for fence in examples.CODE_FENCE.finditer(path.read_text(encoding="utf-8")):
             if fence[2] in languages:
                 examples.run_block(fence, 1, path, names, run)
@@ -84,6 +85,12 @@ def payload(shipped) -> tuple[float, np.ndarray]:
     truth = json.loads((shipped / "truth.json").read_text())
     turned = Rotation.from_euler("z", 30.0, degrees=True).apply(truth["com"])
     return truth["mass"], turned + np.array([0.0, 0.0, 0.0333])
+
+
+def ur_setting(text: str) -> list[float]:
+    """Mass and centre of mass of a line of URScript."""
+    (line,) = re.findall(r"^set_target_payload.*$", text, re.MULTILINE)
+    return [float(number) for number in re.findall(r"-?\d+\.\d+", line)][:4]
 
 
 def assert_exported(saved: SavedEstimate, text: str) -> None:
@@ -139,9 +146,15 @@ def test_page_on_arms_leads_from_joint_torques_to_the_payload_setting(follow, cl
     """The fit with `arm.json`, at the end of the page, comes as near as the one with both logs."""
     (exported,) = follow("arms", "console run").exported
     truth = json.loads(Path(os.environ["D"], "truth.json").read_text())
-    setting = [float(number) for number in re.findall(r"-?\d+\.\d+", exported)]
     saved = read_estimate("out/estimate.json")
-    for mass, *com in (setting[:4], (saved.mass, *saved.com)):
+    for mass, *com in (ur_setting(exported), (saved.mass, *saved.com)):
         assert_close(mass, truth["mass"], 0.06)
         assert np.abs(np.subtract(com, truth["com"])).max() < 0.01
     assert cli("inspect", "fixed.urdf").status == 0
+
+
+@pytest.mark.usefixtures("no_report")
+def test_getting_started_leads_from_the_shipped_log_to_the_payload_setting(follow, payload):
+    mass, *com = ur_setting(follow("getting-started", "console run", "toml").exported[0])
+    assert_close(mass, payload[0], 1e-3)
+    assert np.abs(np.subtract(com, payload[1])).max() < 1e-4
