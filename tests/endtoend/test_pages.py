@@ -158,3 +158,27 @@ def test_getting_started_leads_from_the_shipped_log_to_the_payload_setting(follo
     mass, *com = ur_setting(follow("getting-started", "console run", "toml").exported[0])
     assert_close(mass, payload[0], 1e-3)
     assert np.abs(np.subtract(com, payload[1])).max() < 1e-4
+
+
+@pytest.mark.usefixtures("no_report")
+def test_page_on_motions_leads_from_static_poses_to_the_payload_setting(cli, tmp_path, monkeypatch):
+    """Ten poses by a sensor at the flange, whose channels are up to 1 % off."""
+    monkeypatch.chdir(tmp_path)
+    rng, mass, com = np.random.default_rng(1), 1.5, np.array([0.01, -0.02, 0.08])
+    attitude = Rotation.random(10, rng=rng)
+    force = attitude.inv().apply([0.0, 0.0, -9.81 * mass])
+    wrench = np.hstack((force, np.cross(com, force))) * rng.uniform(0.99, 1.01, 6)
+    wrench += [0.5, -0.8, 1.2, 0.02, -0.03, 0.01] + rng.normal(size=(10, 6)) * 2e-3
+    names = ("qx", "qy", "qz", "qw", "fx", "fy", "fz", "tx", "ty", "tz")
+    rows = np.hstack((attitude.as_quat(), wrench))
+    np.savetxt("poses.csv", rows, delimiter=",", header=",".join(names), comments="")
+    page = (ROOT / "docs" / "moving.md").read_text(encoding="utf-8")
+    draft, fit = re.findall(r"^identify (.*\bposes\.csv .*)$", page, re.MULTILINE)
+    assert cli(*shlex.split(draft)).status == 0
+    schema = Path("poses.toml")
+    schema.write_text(f"{schema.read_text()}\n[body.flange]\n")
+    assert cli("check", "poses.csv", "--schema", schema).status == 0
+    assert cli(*shlex.split(fit)).status == 0
+    reached, *place = ur_setting(cli("export", "out/estimate.json", "--to", "ur").out)
+    assert_close(reached, mass, 0.02)
+    assert np.abs(np.subtract(place, com)).max() < 4e-3
