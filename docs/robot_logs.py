@@ -20,6 +20,9 @@ SENSOR_HEIGHT, SENSOR_TURN = 0.0333, 30.0
 TOOL_LENGTH = 0.12
 """Distance of the UR's tool point from the flange, along z [m]."""
 
+BAG_START = 1_700_000_000_000_000_000
+"""Time of the bag's first stamps since 1970 [ns]."""
+
 
 class Motion:
     """The shipped log at the flange and at its sensor; attributes are arrays over the rows."""
@@ -92,6 +95,7 @@ def write_ros2(path):
     from rosbags.typesys import Stores, get_typestore
 
     store, motion = get_typestore(Stores.ROS2_HUMBLE), Motion()
+    stamps = motion.ns + BAG_START
     wrenches = "geometry_msgs/msg/WrenchStamped"
     kinds = {"/tf": "tf2_msgs/msg/TFMessage", "/ft_sensor/wrench": wrenches}
 
@@ -108,7 +112,7 @@ def write_ros2(path):
     quaternions = motion.flange.as_quat()
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as bag:
         to = {topic: bag.add_connection(topic, of, typestore=store) for topic, of in kinds.items()}
-        for k, ns in enumerate(motion.ns.tolist()):
+        for k, ns in enumerate(stamps.tolist()):
             turn = make("geometry_msgs/msg/Quaternion", *map(float, quaternions[k]))
             pose = make("geometry_msgs/msg/Transform", vector(motion.at_flange[k]), turn)
             edge = make("geometry_msgs/msg/TransformStamped", header(ns, "base"), "tool0", pose)

@@ -59,6 +59,8 @@ def test_findings_are_lines(misread, capsys):
     out = capsys.readouterr().out
     assert out.startswith("No estimate: ")
     assert "Error [wrench_sign]: the unconstrained mass is " in out
-    said = "so a sign is wrong. Most likely the wrench has the other sign. In the schema, [wrench], "
+    said = (
+        "so a sign is wrong. Most likely the wrench has the other sign. In the schema, [wrench], "
+    )
     assert said in " ".join(out.split())
     assert out.count("so a sign is wrong") == 1

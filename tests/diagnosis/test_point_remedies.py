@@ -73,6 +73,10 @@ _TOOL = {"pose": [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
         ),
         (schema("sensor", wrench={"mount": {"unit": "mm"}}), "[wrench.mount], set `translation"),
         (
+            schema("sensor", body={"tcp": _TOOL}, wrench={"mount": {"unit": "mm"}}),
+            "[wrench.mount], set `translation = [-10.0",
+        ),
+        (
             schema(body={"flange": {"translation": [0.0, 0.0, -0.1]}}),
             "[wrench.mount], to be added, set `translation = [-0.01",
         ),

@@ -1,7 +1,9 @@
 """The shipped log, and a small log that tests can spoil."""
 
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +25,16 @@ BODY = InertialParameters.from_com(
 class Log(NamedTuple):
     path: Path
     schema: Path
+
+
+def load_script(path: str) -> ModuleType:
+    """Return a script of `docs/` or `scripts/`, which are no packages."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")

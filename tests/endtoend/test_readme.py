@@ -1,11 +1,14 @@
-import importlib.util
 import re
+import shlex
+import shutil
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from identify.commands.main import COMMANDS
-from tests.endtoend.conftest import ROOT
+from tests.close import assert_close
+from tests.endtoend.conftest import BODY, ROOT, load_script
 from tests.endtoend.estimates import KEYS, load
 
 
@@ -20,20 +23,34 @@ def test_page_activates_the_environment_of_make_before_the_first_command(page):
     assert f". {environment}/bin/activate" in commands[:first]
 
 
-def load_script(name: str) -> ModuleType:
-    """Return a script of `docs/`, which the Sphinx build imports."""
-    path = ROOT / "docs" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def command_tables() -> ModuleType:
-    return load_script("command_tables")
+    return load_script("docs/command_tables.py")
+
+
+@pytest.mark.usefixtures("no_report")
+def test_quick_start_of_the_readme_runs(cli, log, monkeypatch):
+    """On a log whose body frame is that of the flange."""
+    monkeypatch.chdir(log.path.parent)
+    log.path.rename("run.csv")
+    (block,) = re.findall(
+        r"^```console\n(\. \.venv.*?)^```",
+        (ROOT / "README.md").read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
+    schema = Path("run.toml")
+    for line in block.splitlines()[1:]:
+        _, *words = shlex.split(line, comments=True)
+        if words[0] == "compare":
+            shutil.copytree("out", "other")
+        outcome = cli(*words)
+        assert outcome.status == 0, outcome
+        if words[0] == "init":
+            schema.write_text(f"{schema.read_text()}\n[body.flange]\n")
+    assert load(Path("out"))["verdict"]["usable"] != "no"
+    mass = re.search(r"set_target_payload\(([\d.]+)", outcome.out)
+    assert mass is not None
+    assert_close(float(mass[1]), BODY.mass, 0.01)
 
 
 OF_ALL = {"--help", "--json"}
@@ -63,7 +80,7 @@ def test_the_page_of_commands_has_every_command_and_its_table(command_tables):
 
 
 def test_the_page_of_studies_has_every_kind_with_the_meaning_of_its_options():
-    tables = load_script("study_tables")
+    tables = load_script("docs/study_tables.py")
     filled = tables.fill_tables((ROOT / "docs" / "studies.md").read_text(encoding="utf-8"))
     assert "<!--" not in filled
     for kinds in tables.KINDS.values():

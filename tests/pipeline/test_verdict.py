@@ -10,6 +10,7 @@ from identify import Estimate, Recording
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.terms import MassBetween
 from identify.logs.synthetic import Noise
+from identify.pipeline import check_logs
 from identify.pipeline.precision_findings import precision_findings, precision_levels
 from identify.pipeline.required_precision import ARM_LIMITS, half_width, required_precision_met
 from tests.close import assert_close
@@ -202,6 +203,9 @@ def test_a_log_is_usable_as_far_as_it_is_precise(log, usable, severity):
 
 def test_a_gain_that_is_given_as_inexact_asks_for_care_with_and_without_a_need():
     inexact = with_schema(still(3), wrench={"gain_accuracy": 0.05})
+    check = check_logs(inexact)
+    assert check.passed, check.findings  # it is no fault of the log
+    assert "scale_limit" in {finding.code for finding in check.findings}
     for needs in ("", "mass 2%", "compensation"):
         result = identify.fit(inexact, needs=needs)
         low, high = result.estimate.intervals["m"]

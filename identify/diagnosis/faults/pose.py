@@ -234,7 +234,7 @@ def _point_patches(schema: Schema, X_BS: Pose | None, point: Array) -> Iterator[
         if np.linalg.norm(point - expected) < _SAME_POINT * np.linalg.norm(lever):
             where = {"flange": "flange", "tcp": "tool point"}[other]
             yield f"the wrench is about the {where}", {"wrench.point": other}
-    if mount is not None and tool is None:
+    if mount is not None:
         place = (np.zeros(3) if X_BS is None else X_BS.position) - point
         place = place / LENGTH_UNITS[mount.unit]
         patch = {"wrench.mount.translation": rounded_for_schema(place)}
