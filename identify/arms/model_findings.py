@@ -132,13 +132,7 @@ def _misread(points: ArmPoints) -> Iterator[Finding]:
 def _best_interpretation(
     points: ArmPoints, plain: JointFit, *, links: bool
 ) -> tuple[Finding, ArmPoints] | None:
-    """Return the interpretation that leaves least, with its points; None if none is clearly better.
-
-    Args:
-        points: as read.
-        plain: fit to them.
-        links: whether the links are free.
-    """
+    """Return the interpretation that leaves least, with its points; None if none is better."""
     tried = [(each, each.apply(points)) for each in interpretations(points)]
     fits = [fit_friction(each, links=links) for _, each in tried]
     costs = np.array([fit.errors @ fit.errors for fit in fits])

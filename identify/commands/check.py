@@ -26,7 +26,6 @@ from identify.commands.output import stages_on_terminal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from identify.findings import Finding
     from identify.pipeline import LogCheck
 
 
@@ -111,8 +110,8 @@ def check_lines(check: LogCheck) -> Iterator[str]:
         yield f"No estimate: {reason}"
     for finding in check.findings:
         yield from finding_lines([finding])
-        if equivalent := _equivalent_explanations_text(finding):
-            yield f"  equally likely: {equivalent}"
+        if equivalent := finding.evidence.get("equivalent"):
+            yield f"  equally likely: {', '.join(equivalent)}"
     if check.result is not None:
         yield from map(log_line, check.result.logs)
         if check.result.body_fitted:
@@ -121,8 +120,3 @@ def check_lines(check: LogCheck) -> Iterator[str]:
         yield from check.result.checks.motion_advice
     if check.passed:
         yield "No faults were found."
-
-
-def _equivalent_explanations_text(finding: Finding) -> str:
-    """Describe the explanations that the logs cannot distinguish from a finding's."""
-    return ", ".join(finding.evidence.get("equivalent", ()))

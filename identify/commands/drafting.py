@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from os.path import relpath
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from identify.logs.draft_lines import DraftedKey
     from identify.logs.draft_schema import DraftSchema
     from identify.pipeline.draft_settling import SettledDraft
-    from identify.robots import RobotModel
 
 AnswerT = TypeVar("AnswerT")
 
@@ -59,37 +59,20 @@ _ROTATION_NOTE = (
     "shows another, the centre of mass is rotated by this error about the tool point."
 )
 
-_ROTATION_KEYS = {3: "pose.rotation_vector", 4: "pose.quaternion", 9: "pose.matrix"}
-"""Key of a rotation by the number of its columns."""
-
 _MISSING_KEYS: Mapping[str, Mapping[str, Mapping[int, str]]] = {
     "time": {"the time stamps": {1: "log.time"}},
     "the pose": {
-        "the rotation, 4 of a quaternion, 3 of angles or 9 of a matrix": _ROTATION_KEYS,
+        "the rotation, 4 of a quaternion, 3 of angles or 9 of a matrix": {
+            3: "pose.rotation_vector",
+            4: "pose.quaternion",
+            9: "pose.matrix",
+        },
         "the position": {3: "pose.position"},
     },
     "the position": {"the position": {3: "pose.position"}},
-    "force and torque": {
-        "the force": {3: "wrench.force"},
-        "the torque": {3: "wrench.torque"},
-    },
+    "force and torque": {"the force": {3: "wrench.force"}, "the torque": {3: "wrench.torque"}},
 }
 """Questions about each missing signal: the keys of its columns, by their number."""
-
-
-class DraftNeedsReview(UsageError):
-    """A schema was drafted, and the log does not determine some of its keys.
-
-    Attributes:
-        path: file of the draft.
-        keys: the keys that need a review.
-    """
-
-    def __init__(self, path: Path, keys: Sequence[str], lines: Sequence[str]) -> None:
-        self.path, self.keys = path, tuple(keys)
-        head = f"the log does not determine all of its schema, drafted as {path}; review"
-        tail = f"Correct what is wrong in {path}, and run the same command again: it reads the file"
-        super().__init__("\n".join((head, *(f"  {line}" for line in lines), tail)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +113,11 @@ def make_draft(
     """
     from identify.logs.draft_schema import draft_schema
 
-    model = None if robot is None else _read_robot(robot, path.parent)
+    model = None
+    if robot is not None:
+        from identify.robots import read_robot
+
+        model = replace(read_robot(robot), path=Path(relpath(robot, path.parent)))
     draft = draft_schema(log, preset, robot=model)
     if not (asks and "[body.tcp]" in draft.text):
         return Draft(draft)
@@ -184,8 +171,8 @@ def schema_path(
         quiet: whether the command neither asks nor says which schema it reads.
 
     Raises:
-        DraftNeedsReview: the draft has uncertain keys, and nobody can be asked.
-        UsageError: the log is of joints, and there is no `robot`.
+        UsageError: the draft has uncertain keys, and nobody can be asked; or the log is of joints,
+            and there is no `robot`.
     """
     from identify.logs.draft_lines import NEEDS_REVIEW
 
@@ -201,22 +188,22 @@ def schema_path(
             return path
     log = _first_log(logs)
     asks = asks and not quiet and sys.stdin.isatty() and sys.stdout.isatty()
-    # Paths in a draft are relative to its file.
-    draft = make_draft(log, written if asks else draft_file, None, robot, asks=asks)
+    file = written if asks else draft_file  # to which paths in the draft are relative
+    draft = make_draft(log, file, None, robot, asks=asks)
     if asks:
         draft = _with_missing_columns(draft, log)
     if robot is None and "\n[wrench]" not in draft.schema.text:
         sensor_of_logs("joints", None, command)
-    draft = settle(draft, log, written if asks else draft_file, robot)
+    draft = settle(draft, log, file, robot)
     if asks:
         draft = _with_answers(draft, written)
-    elif draft.uncertain or draft.schema.missing_signals:
-        require_writable_file(draft_file)
-        write_file(draft_file, draft.schema.text.encode())
-        raise _review_error(draft, draft_file)
-    require_writable_file(written)
-    written.parent.mkdir(parents=True, exist_ok=True)
-    write_file(written, draft.schema.text.encode())
+    failed = bool(draft.uncertain or draft.schema.missing_signals) and not asks
+    file = draft_file if failed else written
+    require_writable_file(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_file(file, draft.schema.text.encode())
+    if failed:
+        raise _review_error(draft, file)
     if not quiet:
         changes = () if draft.settled is None else draft.settled.changes
         lines = [*draft.notes, f"wrote the schema {written}", *map(str, changes)]
@@ -233,17 +220,18 @@ def _first_log(logs: Sequence[Path]) -> Path:
     return word if is_bag(word) else next(matching_logs(word, folder_is_log=False))
 
 
-def _review_error(draft: Draft, path: Path) -> DraftNeedsReview:
+def _review_error(draft: Draft, path: Path) -> UsageError:
     """Return the error that names the uncertain keys of a written draft."""
-    missing = draft.schema.missing_signals
-    lines = [f"no columns look like {signal}: name them" for signal in missing]
+    lines = [f"no columns look like {signal}: name them" for signal in draft.schema.missing_signals]
     lines += map(str, draft.uncertain)
     if draft.problem is not None:
         lines.append(f"the log cannot be checked with it: {draft.problem}")
     if draft.settled is not None:
         errors = (f for f in draft.settled.check.findings if f.severity == "error")
         lines += [f"[{finding.code}] {finding}" for finding in errors]
-    return DraftNeedsReview(path, [*missing, *(key.place for key in draft.uncertain)], lines)
+    head = f"the log does not determine all of its schema, drafted as {path}; review"
+    tail = f"Correct what is wrong in {path}, and run the same command again: it reads the file"
+    return UsageError("\n  ".join((head, *lines)) + f"\n{tail}")
 
 
 def _with_missing_columns(draft: Draft, log: Path) -> Draft:
@@ -262,10 +250,8 @@ def _with_missing_columns(draft: Draft, log: Path) -> Draft:
             if place == "log.time":
                 text = with_value(text, "log.rate_hz", None)
             text = with_value(text, place, columns[0] if place == "log.time" else columns)
-            if signal in missing:
-                missing.remove(signal)
-    schema = replace(draft.schema, text=text, missing_signals=tuple(missing))
-    return replace(draft, schema=schema)
+            missing = [other for other in missing if other != signal]
+    return replace(draft, schema=replace(draft.schema, text=text, missing_signals=tuple(missing)))
 
 
 def _ask_columns(vector: str, names: Sequence[str], counts: Sequence[int]) -> list[str]:
@@ -288,11 +274,7 @@ def _ask_columns(vector: str, names: Sequence[str], counts: Sequence[int]) -> li
 
 
 def _with_answers(draft: Draft, path: Path) -> Draft:
-    """Ask for each uncertain key, and return the draft with the answers.
-
-    Raises:
-        SchemaError: the draft is no schema, in spite of the answers.
-    """
+    """Ask for each uncertain key, and return the draft with the answers."""
     from identify.logs.draft_lines import format_toml_value
     from identify.logs.schema import schema_from_text
 
@@ -307,17 +289,15 @@ def _with_answers(draft: Draft, path: Path) -> Draft:
 
 
 def _with_answer(text: str, key: DraftedKey, path: Path, answer: str) -> str:
-    """Return a drafted schema with the answer on a key, checked as a schema.
-
-    Raises:
-        SchemaError: the answer is no value of the key, or contradicts another one.
-    """
+    """Return a drafted schema with the answer on a key; raise if that is no schema."""
     from identify.logs.draft_lines import with_value
     from identify.logs.schema import schema_from_text
 
     if not answer:
         return with_value(text, key.place, key.value, key.comment)
-    value = _toml_value(answer)
+    value: object = answer.strip("\"'")  # words need no quotes
+    with suppress(tomllib.TOMLDecodeError):
+        value = tomllib.loads(f"value = {answer}")["value"]
     text = with_value(text, key.place, value)
     if (key.place, value) == ("wrench.frame", "sensor"):
         for name, unit in (("translation", "m"), ("rotation_vector", "rad")):
@@ -327,37 +307,22 @@ def _with_answer(text: str, key: DraftedKey, path: Path, answer: str) -> str:
     return text
 
 
-def _toml_value(answer: str) -> object:
-    """Return an answer as a TOML value; words need no quotes."""
-    try:
-        return tomllib.loads(f"value = {answer}")["value"]
-    except tomllib.TOMLDecodeError:
-        return answer.strip("\"'")
-
-
 def _ask(question: str, convert: Callable[[str], AnswerT]) -> AnswerT:
-    """Ask until an answer can be converted; a refusal stands before the question.
-
-    Raises:
-        UsageError: no answer of three could be converted, or the input ended.
-    """
+    """Ask up to three times until an answer can be converted; a refusal precedes the question."""
     refusal = ""
     for _ in range(_MAX_ANSWERS):
+        kept = f"{refusal}; the other answers are kept. " if refusal else ""
         try:
-            return convert(input(f"{refusal}{question}").strip())
+            return convert(input(f"{kept}{question}").strip())
         except EOFError:
             raise UsageError(f"no answer to: {question.strip()}") from None
         except IdentifyError as error:
-            refusal = f"{error}; the other answers are kept. "
-    raise UsageError(refusal.removesuffix("; the other answers are kept. "))
+            refusal = str(error)
+    raise UsageError(refusal)
 
 
 def _ask_numbers(question: str, *counts: int) -> list[float]:
-    """Ask for numbers separated by spaces or commas; an empty answer gives an empty list.
-
-    Raises:
-        UsageError: three answers do not have one of the expected counts of numbers.
-    """
+    """Ask for numbers separated by spaces or commas; an empty answer gives an empty list."""
 
     def numbers(answer: str) -> list[float]:
         try:
@@ -377,10 +342,3 @@ def _in_metres(point: list[float], name: str) -> list[float]:
     if any(point):
         print(f"The {name} is taken to be in {'millimetres' if in_millimetres else 'metres'}.")
     return [round(1e-3 * x, 12) if in_millimetres else x for x in point]
-
-
-def _read_robot(path: Path, folder: Path) -> RobotModel:
-    """Read the model of a robot, with its path relative to a folder."""
-    from identify.robots import read_robot
-
-    return replace(read_robot(path), path=Path(relpath(path, folder)))

@@ -78,6 +78,7 @@ class Fit(FitArguments):
         """Fit, and write all files."""
         defer_unused_numpy_modules()
         from identify.logs import load_schema
+        from identify.pipeline import fit
 
         self._require_compatible()
         settings = self._settings()
@@ -104,7 +105,13 @@ class Fit(FitArguments):
             shown = (lambda line: None) if self.output.quiet or self.json else print_text
             follow(self.input.logs[0], schema, settings, shown)
         with stages_on_terminal(shown=not self.output.quiet):
-            result = self._fit(settings, schema, sensor, invocation, truth)
+            result = fit(
+                read_logs(self.input.logs, schema, sensor),
+                settings,
+                unloaded=read_logs(self.input.unloaded, schema, sensor),
+                command=invocation,
+                truth=truth,
+            )
             _LOGGER.info("writing the report")
             files = write_results(folder, result, truth, report=report)
         return self._outcome(result, truth, files)
@@ -231,24 +238,6 @@ class Fit(FitArguments):
 
     def _read_reference_body(self) -> InertialParameters | None:
         return None if self.output.truth is None else _read_truth(self.output.truth)
-
-    def _fit(
-        self,
-        settings: FitSettings,
-        schema: Schema,
-        sensor: str,
-        invocation: str,
-        truth: InertialParameters | None,
-    ) -> Result:
-        from identify.pipeline import fit
-
-        return fit(
-            read_logs(self.input.logs, schema, sensor),
-            settings,
-            unloaded=read_logs(self.input.unloaded, schema, sensor),
-            command=invocation,
-            truth=truth,
-        )
 
 
 def read_logs(

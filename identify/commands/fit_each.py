@@ -46,8 +46,6 @@ from identify.studies.work import raise_if_interrupted
 from identify.texts import plain_name
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from identify.inertia import InertialParameters
     from identify.reporting.comparison import Comparison, FittedLog
 
@@ -325,10 +323,12 @@ def _write_comparison(comparison: Comparison, output: Path) -> None:
     from identify.reporting.comparison_page import comparison_html
 
     frame, parquet = comparison.frame(), BytesIO()
+    # Texts that spreadsheets do not take for formulas.
+    plain = frame.map(lambda cell: plain_name(cell) if isinstance(cell, str) else cell)
     frame.to_parquet(parquet, index=False, write_page_checksum=True)
     contents = (
         parquet.getvalue(),
-        _without_formulas(frame).to_csv(index=False).encode("utf-8", "backslashreplace"),
+        plain.to_csv(index=False).encode("utf-8", "backslashreplace"),
         comparison_html(comparison, folder=str(output)).encode("utf-8", "backslashreplace"),
     )
     try:
@@ -337,11 +337,6 @@ def _write_comparison(comparison: Comparison, output: Path) -> None:
         )
     except OSError as error:
         raise write_error(output, error) from error
-
-
-def _without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with texts that spreadsheets do not take for formulas."""
-    return frame.map(lambda cell: plain_name(cell) if isinstance(cell, str) else cell)
 
 
 def _status_and_messages(comparison: Comparison, *, quiet: bool) -> tuple[int, list[str]]:

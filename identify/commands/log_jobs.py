@@ -83,9 +83,10 @@ def find_logs(
     seen: dict[tuple[str, ...], str] = {}
     for path, name in zip(paths, log_names(paths), strict=True):
         files = _digests(path, schema)
-        job = LogJob(_job_key(name, path, files, settings_key), name, path, files)
-        jobs.append(job)
         content = tuple(sha256 for _, sha256 in files)
+        key = result_key(name, list(content) or str(path.absolute()), settings_key)
+        job = LogJob(key, name, path, files)
+        jobs.append(job)
         if content and content in seen:
             duplicates[name] = seen[content]
         seen.setdefault(content, name)
@@ -164,7 +165,3 @@ def _digests(log: Path, schema: Schema) -> tuple[tuple[str, str], ...]:
         return tuple((str(file.path.absolute()), file.sha256) for file in files)
     except (IdentifyError, OSError):
         return ()
-
-
-def _job_key(name: str, path: Path, files: tuple[tuple[str, str], ...], settings_key: str) -> str:
-    return result_key(name, [sha256 for _, sha256 in files] or str(path.absolute()), settings_key)

@@ -126,12 +126,7 @@ class _ColumnActivity:
         )
 
     def _count_constant(self, steps: Array, time: Array) -> None:
-        """Count the samples for which each column is constant.
-
-        Args:
-            steps: steps to the last n samples, shape (n, width).
-            time: time of the samples, at least n [s].
-        """
+        """Count the samples for which each column is constant; `steps` has shape (n, width)."""
         time = time[len(time) - len(steps) :]
         for k, changed in enumerate(steps.T != 0.0):
             at: Indices = np.flatnonzero(changed)
@@ -147,11 +142,7 @@ class _ColumnActivity:
 def _should_change(log: LogSummary, channel: int, start: float, digit: float) -> bool:
     """Return whether the body fitted to the rest of the wrench predicts a change of a channel.
 
-    Args:
-        log: summary of the log, with its series.
-        channel: number of the channel of the wrench in the sensor's axes.
-        start: time from which the channel is constant [s].
-        digit: smallest step of the channel before; infinite if it never changed.
+    The channel is constant from `start` [s]; `digit` is its smallest step before, infinite if none.
     """
     recording, vector = log.recording, slice(3 * (channel // 3), 3 * (channel // 3) + 3)
     if recording.frames["wrench"] == "world" or recording.compensated:

@@ -161,11 +161,7 @@ class SignalMonitor:
     def _find_spikes(self, wrench: Array, is_new: Flags, time: Array) -> None:
         """Find spikes in the distinct samples of the block and the last two of the block before.
 
-        Args:
-            wrench: wrench as logged and, if that is in other axes, also in the sensor's axes, shape
-                (6 or 12, rows).
-            is_new: flags of rows that do not repeat the sample before.
-            time: time of the rows of the block [s].
+        The wrench is as logged and, if that is in other axes, also in the sensor's, 6 or 12 rows.
         """
         block = wrench[:, wrench.shape[1] - len(time) :]
         samples, stamps = (block, time) if is_new.all() else (block[:, is_new], time[is_new])

@@ -291,13 +291,7 @@ class _ConfidenceSet:
         return F, f, (ConeBlock("second_order", 1 + k), *rows.cones)
 
     def _certified_bound(self, direction: Array, multiplier: Array, radius: float) -> float:
-        """Compute a certified upper bound of directionᵀy over the set from a dual multiplier.
-
-        Args:
-            direction: direction, shape (k,).
-            multiplier: multiplier of the ellipsoid and the terms; further entries are ignored.
-            radius: radius of the ellipsoid.
-        """
+        """Compute a certified upper bound of directionᵀy over the set from a dual multiplier."""
         rows, k = self.rows, len(self.S)
         ellipsoid_bound = radius * float(np.linalg.norm(direction / self.S))
         z = project_to_dual(multiplier[1 + k : 1 + k + len(rows.f)], rows.cones)

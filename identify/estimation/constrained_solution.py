@@ -164,12 +164,7 @@ def _project_inside(theta: Array, problem: ScaledProblem) -> Array:
 
 
 def _thicken(theta: Array, min_second_moment: float) -> Array:
-    """Raise the second moments of a body that is too thin, such as a default that is a sheet.
-
-    Args:
-        theta: scaled parameters, shape (10,).
-        min_second_moment: smallest eigenvalue of the pseudo-inertia of a body that is thick enough.
-    """
+    """Raise the second moments of a body that is too thin, such as a default that is a sheet."""
     if min_eigenvalue(theta) >= min_second_moment:
         return theta
     thick = theta.copy()

@@ -232,12 +232,8 @@ def principal_uncertainty(phi: Phi, covariance: Array) -> PrincipalUncertainty:
 def interval_jacobian(phi: Phi, principal: PrincipalUncertainty | None = None) -> Array:
     """Compute the Jacobian of all quantities with an interval by phi, shape (22, 10)."""
     principal = principal or principal_uncertainty(phi, np.zeros((10, 10)))
-    return np.concatenate((np.eye(10), principal.derived, _moment_jacobian(principal)))
-
-
-def _moment_jacobian(principal: PrincipalUncertainty) -> Array:
-    """Return ∂(principal moments)/∂phi, shape (3, 10)."""
-    return principal.jacobian[np.arange(3), np.arange(3)]
+    moments = principal.jacobian[np.arange(3), np.arange(3)]
+    return np.concatenate((np.eye(10), principal.derived, moments))
 
 
 def _degrees_of_quantities(degrees: Array | float) -> Array:

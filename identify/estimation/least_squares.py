@@ -257,12 +257,8 @@ def _irls_iteration(
 ) -> LeastSquaresFit:
     """Do an IRLS iteration: weights, scaling and identifiability at x, then least squares.
 
-    Args:
-        data: system and equalities.
-        x: unknowns of the last iteration.
-        lengths: characteristic lengths of the bodies.
-        noise_ramp: share of the noise in the columns that is subtracted.
-        leverage: leverage of each group in the last iteration, shape (G,).
+    `noise_ramp` is the share of the noise in the columns that is subtracted, `leverage` that of
+    each group in the last iteration, shape (G,).
     """
     space = data.space
     weights, fraction, excess = compute_residual_weights(data, x, leverage)

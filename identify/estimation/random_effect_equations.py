@@ -133,13 +133,7 @@ class RandomEffectEquations:
 
 
 def _cosine_count(statistics: Statistics, block_count: int, log_count: int) -> int:
-    """Return the number of cosines that model a log's drift.
-
-    Args:
-        statistics: statistics that include the log.
-        block_count: number of its blocks of time, or static poses.
-        log_count: number of logs of the fit.
-    """
+    """Return the number of cosines that model a log's drift, by its blocks or static poses."""
     by_log = min(block_count // 3, _MAX_COSINES_OF_POSES)
     if not statistics.one_sample_per_cell:
         by_log = min(block_count - 2, _MAX_COSINES)

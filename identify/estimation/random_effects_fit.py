@@ -261,12 +261,8 @@ def _solve_effects(
 ) -> tuple[FittedEffects, Array]:
     """Estimate all sensor faults, including those already removed, and their variances.
 
-    Args:
-        rows: equations at a fit.
-        model: effects to fit.
-        eta: effects of the maps that are already removed [SI], shape (q,).
-        drifts: drift of each log that is already removed.
-        sizes: sizes of the components from the previous iteration; None in the first one.
+    Removed are `eta` of the maps [SI], shape (q,), and `drifts` of each log; `sizes` are those
+    of the previous iteration.
     """
     units, components = _variance_components(rows, model, eta)
     largest = units.copy()

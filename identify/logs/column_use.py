@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from identify.logs.draft_lines import NEEDS_REVIEW
+from identify.logs.draft_lines import drafted_keys
 from identify.logs.named_vectors import NamedVectors, find_named_vectors
 from identify.logs.raw_columns import RawTable
 from identify.logs.schema import Schema
@@ -57,36 +57,17 @@ class ColumnUse:
     """
 
     column: str
-    signal: str
-    part: str
-    unit: str
-    certainty: Certainty
-    reason: str
-
-
-class SchemaComment(NamedTuple):
-    """A line of a schema's text, and its comment."""
-
-    line: str
-    comment: str
+    signal: str = ""
+    part: str = ""
+    unit: str = ""
+    certainty: Certainty = "not used"
+    reason: str = ""
 
 
 def schema_table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return a table of a schema that may be wrong; empty if it is missing or no table."""
     table = document.get(name)
     return table if isinstance(table, Mapping) else {}
-
-
-def schema_comments(text: str) -> dict[str, SchemaComment]:
-    """Return the lines of a schema with their comments by "table.key"."""
-    lines, table = {}, ""
-    for line in text.splitlines():
-        if header := re.fullmatch(r"\[([\w.]+)\].*", line.strip()):
-            table = header[1]
-        elif key := re.match(r"(\w+)\s*=", line):
-            content, _, comment = line.partition(" # ")
-            lines[f"{table}.{key[1]}"] = SchemaComment(content.strip(), comment.strip())
-    return lines
 
 
 def column_uses(
@@ -100,30 +81,22 @@ def column_uses(
         text: the schema as written, whose comments tell what is uncertain.
         drafted: whether it is a draft, guessed from the names of the columns.
     """
-    comments, vectors = schema_comments(text), find_named_vectors(table.info)
+    keys = {key.place: key for key in drafted_keys(text)}
+    vectors = find_named_vectors(table.info)
     uses: dict[str, ColumnUse] = {}
     for signal, columns in _named_columns(document, table):
         unit, assumed = _unit(signal, next(filter(None, columns)), document, vectors)
-        parts = _parts(signal, len(columns), document)
-        comment = comments.get(signal, SchemaComment("", "")).comment
+        key = keys.get(signal)
         certainty: Certainty = "by its name" if drafted else "given"
-        if drafted and NEEDS_REVIEW in comment:
+        if drafted and key is not None and key.uncertain:
             certainty = "to be reviewed"
-        reason = comment.replace(NEEDS_REVIEW, "").strip()
+        reason = "" if key is None else key.comment
         if unit and assumed and drafted:
             reason = "; ".join(filter(None, (reason, f"no unit in the log: {unit} assumed")))
-        for name, part in zip(columns, parts, strict=True):
+        for name, part in zip(columns, _parts(signal, len(columns), document), strict=True):
             uses.setdefault(name, ColumnUse(name, signal, part, unit, certainty, reason))
     return tuple(
-        uses.get(name)
-        or ColumnUse(
-            name,
-            "",
-            "",
-            "",
-            "not used",
-            _why_unused(name, table, vectors, drafted=drafted),
-        )
+        uses.get(name) or ColumnUse(name, reason=_why_unused(name, table, vectors, drafted=drafted))
         for name in dict.fromkeys(table.info.names)
     )
 
@@ -211,7 +184,7 @@ def _parts(signal: str, count: int, document: Mapping[str, Any]) -> Sequence[str
 
 
 def _why_unused(name: str, table: RawTable, vectors: NamedVectors, *, drafted: bool) -> str:
-    if name in table.unreadable:
+    if table.columns and name not in table.columns:
         return "its values are not numbers"
     if not drafted:
         return "the schema does not name it"

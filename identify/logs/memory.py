@@ -216,14 +216,7 @@ def _pose_table(name: str, value: Any) -> dict[str, object]:
 
 
 def _name_argument(table: tuple[str | int, ...], key: str, *, order: str, kind: str) -> str:
-    """Return the argument name that replaces a schema key in an error message.
-
-    Args:
-        table: table of the key.
-        key: empty for the table itself.
-        order: argument with the order of the rotation.
-        kind: argument with the rotation, if any.
-    """
+    """Return the argument that replaces a key, or a table if it is empty, in an error message."""
     if table == ("pose",) and key == "order":
         return order
     if table == ("pose",) and not key:

@@ -130,7 +130,7 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
         add("euler", list(names))
     for (stem, numbered, by_unit), of in parts.items():
         whole = re.split(r"[./ ]", stem)[-1].lower().strip("_")
-        words = {whole, whole.rpartition("_")[2], _without_prefix(whole)}
+        words = {whole, whole.rpartition("_")[2], re.split(r"[_\d]", whole)[-1]}
         roles = [role for role, said in _SIGNAL_WORDS.items() if words & set(said)]
         roles = [by_unit] if by_unit else roles
         if numbered:
@@ -161,11 +161,6 @@ def _matrix_columns(names: Sequence[str]) -> Iterator[list[list[str]]]:
         rows, columns = range(first, first + height), range(first, first + width)
         if of.keys() == {*product(rows, columns)}:
             yield [[of[i, j] for j in columns] for i in rows]
-
-
-def _without_prefix(word: str) -> str:
-    """Return the last word of a camel-case or compound name, as in `wrenchForce`, `tcp_force`."""
-    return re.split(r"[_\d]", word)[-1]
 
 
 def _add_numbered(

@@ -12,12 +12,12 @@ import numpy as np
 from identify.arrays import Array
 from identify.documents import validate
 from identify.errors import IdentifyError, LogError
-from identify.logs.log_sources import with_defects_marked
-from identify.logs.readers import RECEIVED, STAMP, list_tables, read_table
+from identify.logs.log_sources import read_source
+from identify.logs.readers import RECEIVED, STAMP, list_tables
 from identify.logs.row_times import seconds_since, unwrap_counter
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
-from identify.logs.table import ColumnSource, RowFault, Table, TableInfo
+from identify.logs.table import ColumnSource, Table, TableInfo
 
 _MAX_OFFSET_S = 1e5
 """Largest difference of the first stamps of two tables on one clock [s]."""
@@ -34,7 +34,6 @@ class RawTable:
         time: of the rows since the log's first stamp [s], by its stamps or its rate; None if
             neither is known, or every row is a static pose.
         stamped: whether the time is that of stamps in the log.
-        unreadable: why a column is not among `columns`, by column.
         problem: why the rows, or their stamps, cannot be read; empty if they can.
     """
 
@@ -43,7 +42,6 @@ class RawTable:
     columns: Mapping[str, Array] = field(default_factory=dict)
     time: Array | None = None
     stamped: bool = False
-    unreadable: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
 
     def __len__(self) -> int:
@@ -52,9 +50,8 @@ class RawTable:
     @property
     def by_time(self) -> bool:
         """Whether the rows have a time that does not go back."""
-        return (
-            self.time is not None and not (np.diff(self.time[np.isfinite(self.time)]) < 0.0).any()
-        )
+        time = self.time
+        return time is not None and not (np.diff(time[np.isfinite(time)]) < 0.0).any()
 
     @property
     def abscissa(self) -> Array:
@@ -72,19 +69,15 @@ def read_raw_tables(paths: Sequence[Path], clock: Mapping[str, Any]) -> tuple[Ra
         clock: keys of `[log]` of a schema, which name time stamps, their unit and the layout.
 
     Raises:
-        MissingFile: there is no such file.
-        LogError: the tables of a file cannot be listed.
+        LogError: the tables of a file cannot be listed; `MissingFile` if there is none.
     """
-    tables = [(path, info) for path in paths for info in list_tables(path)]
-    read = [_read_table(path, info, clock) for path, info in tables]
+    read = [_read_table(path, info, clock) for path in paths for info in list_tables(path)]
     starts = [start for _, start in read if start is not None]
-    first = min(starts, default=0.0)
-    if max(starts, default=0.0) - first > _MAX_OFFSET_S:
-        return tuple(table for table, _ in read)
+    one_clock = bool(starts) and max(starts) - min(starts) < _MAX_OFFSET_S
     return tuple(
         table
-        if start is None or table.time is None
-        else replace(table, time=table.time + (start - first))
+        if table.time is None or start is None or not one_clock
+        else replace(table, time=table.time + (start - min(starts)))
         for table, start in read
     )
 
@@ -105,23 +98,14 @@ def _read_table(
     numbered = info.names == tuple(map(str, range(len(info.names))))
     known: Sequence[Column] = range(len(info.names)) if numbered else info.names
     names = [name for name in dict.fromkeys(known) if name not in clock_columns]
-    table, unreadable, problem = _read_readable(path, layout, names)
+    table, problem = _read_readable(path, layout, names)
     if table is None:
-        return RawTable(path, info, unreadable=unreadable, problem=problem), None
-    bad = table.faults != RowFault.NONE
-    if layout.time_fraction is not None and table.stamps is not None:
-        try:
-            table = with_defects_marked(
-                table, ColumnSource(path, layout, (), (), True), is_only_file=False
-            )
-        except LogError as error:
-            problem = str(error)
+        return RawTable(path, info, problem=problem), None
     columns = {
-        str(name): np.where(bad & ~np.isfinite(values), np.nan, values)
+        str(name): np.where(np.isfinite(values), values, np.nan)
         for name, values in table.columns.items()
-        if name not in clock_columns
     }
-    raw = RawTable(path, info, columns, None, False, unreadable, problem)
+    raw = RawTable(path, info, columns, problem=problem)
     if layout.rate_hz is not None:
         return replace(raw, time=np.arange(len(table)) / layout.rate_hz), None
     if table.stamps is None or len(table) < 2 or layout.still:
@@ -131,40 +115,36 @@ def _read_table(
     if not len(origin):
         return replace(raw, problem=f"{path}: no row has a time stamp"), None
     time = seconds_since(origin[0].item(), table, stamps, layout)
-    return replace(raw, time=time, stamped=True), float(
-        seconds_since(0.0, table, origin, layout)[0]
-    )
+    start = float(seconds_since(0.0, table, origin, layout)[0])
+    return replace(raw, time=time, stamped=True), start
 
 
 def _read_readable(
     path: Path, layout: LogTable, names: Sequence[Column]
-) -> tuple[Table | None, dict[str, str], str]:
-    """Read the columns that have numbers; return also why the others have none."""
-    unreadable: dict[str, str] = {}
-    stamps_problem = ""
-    while True:
-        wanted = [name for name in names if str(name) not in unreadable]
-        if not wanted:
-            return None, unreadable, f"{path}: no column has numbers"
+) -> tuple[Table | None, str]:
+    """Read the columns that have numbers; return also why the table, or its stamps, have none."""
+    problem, wanted = "", list(names)
+    while wanted:
         try:
-            return _read(path, layout, wanted), unreadable, stamps_problem
+            return _read(path, layout, wanted), problem
         except LogError as error:
-            column = error.column
-            if column == layout.time and layout.time is not None:
-                layout = layout.model_copy(update={"time": None, "time_fraction": None})
-                stamps_problem = str(error)
-                continue
-            if column is None or column not in wanted:
-                return None, unreadable, str(error)
-            if not layout.drop_bad_rows and _has_numbers(path, layout, column):
-                layout = layout.model_copy(update={"drop_bad_rows": True})
-            else:
-                unreadable[str(column)] = str(error)
+            column, reason = error.column, str(error)
+        if column is not None and column in (layout.time, layout.time_fraction):
+            layout = layout.model_copy(update={"time": None, "time_fraction": None})
+            problem = reason
+        elif column not in wanted:
+            return None, reason
+        elif not layout.drop_bad_rows and _has_numbers(path, layout, column):
+            layout = layout.model_copy(update={"drop_bad_rows": True})
+        else:
+            wanted.remove(column)
+    return None, f"{path}: no column has numbers"
 
 
 def _read(path: Path, layout: LogTable, names: Sequence[Column]) -> Table:
     fraction = () if layout.time_fraction is None else (layout.time_fraction,)
-    return read_table(ColumnSource(path, layout, (), (*names, *fraction), has_stamp_column=False))
+    source = ColumnSource(path, layout, (), (*names, *fraction), has_stamp_column=False)
+    return read_source(source, is_only_file=False)
 
 
 def _has_numbers(path: Path, layout: LogTable, name: Column) -> bool:

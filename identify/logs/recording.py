@@ -298,40 +298,34 @@ class Recording:
         Raises:
             LogError: the log is of static poses, or fewer than two rows of a clock are in the span.
         """
+        place = f"{self.name}: between({start:g}, {stop:g})"
         if self.time is None:
-            raise LogError(
-                f"{self.name}: between({start:g}, {stop:g}): every row is a static pose, without a "
-                "time"
-            )
-        spans = [np.searchsorted(time, (start, stop)).tolist() for time in self._clocks(self.time)]
-        for (first, last), time in zip(spans, self._clocks(self.time), strict=True):
+            raise LogError(f"{place}: every row is a static pose, without a time")
+        spans = []
+        for time in (self.time, *(stream.time for stream in self.streams)):
+            first, last = np.searchsorted(time, (start, stop)).tolist()
+            spans.append(slice(first, last))
             if last - first < 2:
                 raise LogError(
-                    f"{self.name}: between({start:g}, {stop:g}): {max(last - first, 0)} of its "
-                    f"{len(time)} rows from {time[0]:g} to {time[-1]:g} s are in this span; "
-                    "expected two or more"
+                    f"{place}: {max(last - first, 0)} of its {len(time)} rows from {time[0]:g} to "
+                    f"{time[-1]:g} s are in this span; expected two or more"
                 )
-        streams = []
-        for stream, (first, last) in zip(self.streams, spans[1:], strict=True):
-            signals = {name: values[first:last] for name, values in stream.signals.items()}
-            streams.append(Stream(stream.name, stream.time[first:last], signals))
-        part = recording_rows(self, *spans[0])
-        coordinates = self.attitude_coordinates
-        for stream, (first, last) in zip(self.streams, spans[1:], strict=True):
-            if "quaternion" in stream.signals and coordinates is not None:
-                part = replace(part, attitude_coordinates=coordinates[first:last])
+        part = recording_rows(self, spans[0].start, spans[0].stop)
+        streams, coordinates = [], part.attitude_coordinates
+        for stream, rows in zip(self.streams, spans[1:], strict=True):
+            signals = {name: values[rows] for name, values in stream.signals.items()}
+            streams.append(Stream(stream.name, stream.time[rows], signals))
+            if "quaternion" in signals and self.attitude_coordinates is not None:
+                coordinates = self.attitude_coordinates[rows]
         return replace(
             part,
             name=f"{self.name} from {start:g} to {stop:g} s",
             sha256=hashlib.sha256(f"{self.sha256} {spans}".encode()).hexdigest(),
-            rows=sum(last - first for first, last in spans),
+            rows=sum(rows.stop - rows.start for rows in spans),
             dropped=DroppedRows(),
             streams=tuple(streams),
+            attitude_coordinates=coordinates,
         )
-
-    def _clocks(self, time: Array) -> list[Array]:
-        """Return the time of the recording's own rows, and those of its streams."""
-        return [time, *(stream.time for stream in self.streams)]
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return the signals in SI as a pandas DataFrame, one column for each component.

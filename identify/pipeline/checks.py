@@ -349,11 +349,8 @@ def _body_changes_of_parts(
 ) -> tuple[BodyChange, ...]:
     """Return significant changes of the body in logs of payload and carrier, and of the carrier.
 
-    Each part has small faults of its own: those of both could make up for a gain of only one.
-
-    Args:
-        logs: all logs of a fit, those of the carrier alone last.
-        settings: of the fit.
+    The carrier's logs are last. Each part has small faults of its own: those of both could make up
+    for a gain of only one.
     """
     one_body, changes, first = settings_of_one_body(settings), list[BodyChange](), 0
     for part in split_by_body(logs, settings.unloaded):

@@ -217,7 +217,10 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
         ranked.append(baseline.explain_by_rescan(again, candidate))
         for sign in () if _permutes_one_vector(candidate[0]) else signs:
             both = tuple(fault.with_sign(s) for fault, s in zip(candidate, sign, strict=True))
-            mapped = [_correct_rows(r, fault) for r, fault in zip(again, sign, strict=True)]
+            mapped = [
+                r.mapped(fault.fit_map()[: 1 + r.factors.shape[2]])
+                for r, fault in zip(again, sign, strict=True)
+            ]
             ranked.append(baseline.explain_by_rescan(mapped, both))
     likely = sorted(
         (e for e in ranked if e.log_likelihood_ratio > CLEAR_LIKELIHOOD_LEAD),
@@ -244,14 +247,7 @@ def _explain_at_likeliest_size(
     fault_name: str,
     starting_sizes: Sequence[Array] | None = None,
 ) -> Iterator[Explanation]:
-    """Yield the explanation of logs by a parametric fault, such as a gain, at its likeliest size.
-
-    Args:
-        baseline: likelihood of the logs as read.
-        log_facts: facts of each log.
-        fault_name: name of the fault.
-        starting_sizes: starting sizes of the search; zero by default.
-    """
+    """Yield the explanation of logs by a parametric fault, such as a gain, at its best size."""
     candidates = parametric_faults(log_facts, [fault_name])
     if not candidates:
         return
@@ -442,11 +438,6 @@ def _rescan_subset(log: ScannedLog, fault: Fault) -> LogSummary:
     return log.rescan_subset(MAX_RESCANNED_ROWS, reading)
 
 
-def _correct_rows(rows: BandRows, fault: Fault) -> BandRows:
-    """Apply a fault's correction, a linear map, to rows of the regression."""
-    return rows.mapped(fault.fit_map()[: 1 + rows.factors.shape[2]])
-
-
 def _candidates_to_rescan(
     candidates: Sequence[CandidateFaults],
     log: ScannedLog,
@@ -501,13 +492,7 @@ def _max_speeds(logs: Sequence[ScannedLog]) -> tuple[float, float]:
 def _likeliest_axes(
     rows: Array, candidates: Sequence[CandidateFaults], log_facts: LogProperties
 ) -> list[CandidateFaults]:
-    """Return the axis assignments of the wrench with the smallest least-squares residual.
-
-    Args:
-        rows: extended rows of the series, shape (n, 43).
-        candidates: candidate faults.
-        log_facts: facts of the log.
-    """
+    """Return the axis assignments of the wrench with the smallest residual in rows (n, 43)."""
     if not candidates or log_facts.schema is None:
         return []
     rows = rows[:: max(1, len(rows) // _MAX_SCREENED_ROWS)]

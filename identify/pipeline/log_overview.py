@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -116,12 +117,13 @@ def look_at_log(log: Path, schema: Path | None = None) -> LogOverview:
         schema: the schema's file, which need not be complete or right.
 
     Raises:
-        MissingFile: there is no such log or schema.
-        LogError: the columns of the log cannot be listed.
+        LogError: the columns of the log cannot be listed; `MissingFile` without log or schema.
     """
     draft = draft_schema(log) if schema is None else DraftSchema("")
     text = draft.text if schema is None else read_bytes(schema).decode("utf-8", "replace")
-    document, recording, problem = _parse(text), None, ""
+    document, recording, problem = dict[str, Any](), None, ""
+    with suppress(tomllib.TOMLDecodeError):  # which `load_schema` reports
+        document = tomllib.loads(text)
     try:
         recording = read_log(log, document if schema is None else schema)
     except IdentifyError as error:
@@ -145,14 +147,6 @@ def look_at_log(log: Path, schema: Path | None = None) -> LogOverview:
         missing=tuple(_missing_entries(document, draft, tables)),
         marks=recording_marks(recording) if recording else _raw_marks(tables),
     )
-
-
-def _parse(text: str) -> dict[str, Any]:
-    """Return the tables of a schema; none if it is not TOML, which `load_schema` reports."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return {}
 
 
 def _files(log: Path, document: Mapping[str, Any]) -> list[Path]:
@@ -193,7 +187,14 @@ def _missing_entries(
         remedy = '[log]\ntime = "COLUMN"        # or rate_hz = 100.0, or still = true'
         yield MissingEntry("time stamps", "any motion; static poses need none", remedy)
     if "joints.position" in named and "wrench.torque" not in named:
-        yield from _missing_of_joints(named, draft)
+        if "joints.effort" not in named:
+            remedy = '[joints]\neffort = ["TAU1", "TAU2", …]'
+            yield MissingEntry("torques or motor currents of the joints", "a fit", remedy)
+        if MISSING_GAINS in draft.missing_signals:
+            name, remedy = "torque for an ampere, of each joint", "[joints]\ngains = [11.1, …]"
+            yield MissingEntry(name, "torques from currents", remedy)
+        remedy = "identify fit … --robot arm.urdf"
+        yield MissingEntry("the model of the arm", "a fit", remedy)
         return
     if "wrench.torque" not in named:
         remedy = (
@@ -219,14 +220,3 @@ def _missing_entries(
     if "wrench.torque" in named and not schema_table(document, "body").keys() & {"flange", "tcp"}:
         remedy = "[body.flange]\ntranslation = [0.0, 0.0, 0.0]"
         yield MissingEntry("the flange", "a payload setting by `identify export`; no fit", remedy)
-
-
-def _missing_of_joints(named: Mapping[str, int], draft: DraftSchema) -> Iterator[MissingEntry]:
-    if "joints.effort" not in named:
-        remedy = '[joints]\neffort = ["TAU1", "TAU2", …]'
-        yield MissingEntry("torques or motor currents of the joints", "a fit", remedy)
-    if MISSING_GAINS in draft.missing_signals:
-        remedy = "[joints]\ngains = [11.1, …]"
-        yield MissingEntry("torque for an ampere, of each joint", "torques from currents", remedy)
-    remedy = "identify fit … --robot arm.urdf"
-    yield MissingEntry("the model of the arm", "a fit", remedy)

@@ -57,29 +57,28 @@ class PriorWords:
             raise SchemaError(f"fit: {error}") from error
 
     def _from_shape(self, spell: Callable[[str], str]) -> Prior:
-        shape, prior = str(self.shape), spell("prior")
+        words, prior = str(self.shape), f"{spell('prior')} {self.prior}"
+        if self.prior in (None, _UNIFORM):
+            prior = spell("prior_error")
         if self.prior not in (None, _UNIFORM) or self.prior_error is not None:
-            other = f"{prior} {self.prior}"
-            if self.prior in (None, _UNIFORM):
-                other = spell("prior_error")
             raise SchemaError(
-                f"fit: {spell('shape')} and {other} both define the prior; use only one of them"
+                f"fit: {spell('shape')} and {prior} both define the prior; use only one of them"
             )
         at = None if self.shape_at is None else pose_of(self.shape_at, f"fit: {spell('shape_at')}")
-        if not shape.startswith(_BOX):
+        if not words.startswith(_BOX):
             scale = 1.0 if self.shape_scale is None else self.shape_scale
-            return ShapePrior.read(shape, scale=scale, at=at, error=self.shape_error)
+            return ShapePrior.read(words, scale=scale, at=at, error=self.shape_error)
+        place = f"fit: {spell('shape')} box X Y Z"
         for name in ("shape_scale", "shape_error"):
             if getattr(self, name) is not None:
-                raise SchemaError(
-                    f"fit: {spell(name)} applies to a shape file; for {spell('shape')} box X Y Z "
-                    "give sides in metres of a box that contains the body"
-                )
-        place = f"fit: {spell('shape')} box X Y Z"
-        sides = [_parse_side(word, place) for word in shape.removeprefix(_BOX).split()]
+                raise SchemaError(f"{place}: give sides in metres; {spell(name)} is of a file")
+        try:
+            sides = np.array([float(word) for word in words.removeprefix(_BOX).split()])
+        except ValueError:
+            sides = np.zeros(0)
         if len(sides) != 3:
-            raise SchemaError(f"{place}: expected three side lengths [m], got {shape!r}")
-        return ShapePrior.of_box(np.array(sides), at=at)
+            raise SchemaError(f"{place}: expected three side lengths [m], got {words!r}")
+        return ShapePrior.of_box(sides, at=at)
 
     def _from_body(self, spell: Callable[[str], str]) -> Prior:
         for name in ("shape_at", "shape_scale", "shape_error"):
@@ -117,10 +116,3 @@ def pose_of(numbers: Sequence[float], option: str) -> Pose:
             "turn; the rotation vector is in radians: multiply degrees by 0.0174533"
         )
     return Pose.from_quaternion(exp_rotation(at[3:]), at[:3])
-
-
-def _parse_side(word: str, place: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise SchemaError(f"{place}: expected a length [m], got {word!r}") from None

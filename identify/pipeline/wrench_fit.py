@@ -105,7 +105,7 @@ def fit_wrench_logs(
         or checks.small_faults_with_gain
         or checks.slightly_likelier
     )
-    if open_ and not _has_error(findings):
+    if open_ and not any(finding.severity == "error" for finding in findings):
         from identify.estimation.inflated_covariance import inflate_covariance
         from identify.pipeline.covariance_inflation import (
             covariance_inflation,
@@ -128,10 +128,6 @@ def fit_wrench_logs(
         checks=summarise_checks(checks),
         uncorrected_statistics=tuple(log.summary.statistics for log in scanned),
     )
-
-
-def _has_error(findings: Sequence[Finding]) -> bool:
-    return any(finding.severity == "error" for finding in findings)
 
 
 _TOO_DENSE_NOTE = "As read, the body is denser than any material."
@@ -234,12 +230,7 @@ def _offset_before_corrections(
 
 
 def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
-    """Scan a log; scan it again if a later part of it is faster than the chosen cut-off.
-
-    Raises:
-        LogError: it cannot be used.
-        MisreadLog: its clock is implausible.
-    """
+    """Scan a log; scan it again if a later part of it is faster than the chosen cut-off."""
     _LOGGER.info("preparing %s (%d rows)", source.name, len(source))
 
     def log_progress(done: int, rows: int) -> None:
@@ -270,11 +261,7 @@ def _estimate_or_explain(
 ) -> Estimate:
     """Return the estimate, or raise an error that names the likeliest fault of the logs.
 
-    Args:
-        logs: as they were read.
-        corrected_logs: the same logs without small faults of their sensors.
-        settings: of the fit.
-        small_faults: fitted small faults; None where there is no fit of them.
+    `corrected_logs` are the logs without small faults of their sensors.
     """
     blocks = [log.summary.statistics for log in corrected_logs]
     accelerometer_errors = AccelerometerErrors.of([log.summary.imu for log in logs])

@@ -108,10 +108,9 @@ class PaddedSystem:
             data: statistics with equations of one parameter space.
             group_index: number of the statistics, and of the group in them, shape (G, 2).
         """
+        m = max(len(g.channels) for statistics, _ in data for g in statistics.layout.groups)
         arrays = [
-            _StatisticsArrays.of(
-                *pair, group_index[group_index[:, 0] == number, 1], m=_max_channels(data)
-            )
+            _StatisticsArrays.of(*pair, group_index[group_index[:, 0] == number, 1], m=m)
             for number, pair in enumerate(data)
         ]
         groups = tuple(data[d][0].layout.groups[g] for d, g in group_index.tolist())
@@ -228,10 +227,6 @@ def _group_coefficients(equations: Equations, log: int, groups: Sequence[int], m
                 residual[..., 0],
             )
     return np.array([by_key[equations.equation_key(log, g)] for g in groups])
-
-
-def _max_channels(data: Sequence[tuple[Statistics, Equations]]) -> int:
-    return max(len(group.channels) for statistics, _ in data for group in statistics.layout.groups)
 
 
 def _apply_equations(factors: Array, C: Array) -> Array:

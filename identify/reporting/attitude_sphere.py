@@ -25,8 +25,8 @@ _MAX_COMPARED = 600
 """Largest number of directions between which the largest angle is computed."""
 
 
-def gravity_directions(recording: Recording) -> Array | None:
-    """Return unit vectors of gravity in B at the rows of a log; None without an attitude.
+def gravity_directions(recording: Recording) -> Array:
+    """Return unit vectors of gravity in B at the rows of a log; none without an attitude.
 
     They are those of the pose, or of means of an accelerometer whose length is that of gravity.
 
@@ -48,7 +48,7 @@ def gravity_directions(recording: Recording) -> Array | None:
             lengths = np.linalg.norm(means, axis=1)
             steady = np.abs(lengths / strength - 1.0) < _MAX_SPECIFIC_FORCE_ERROR
             return -means[steady] / lengths[steady, None]
-    return None
+    return np.zeros((0, 3))
 
 
 def largest_angle(directions: Array) -> float:
@@ -81,7 +81,7 @@ def attitude_drawing(directions: Array) -> Drawing:
         parts.append(write_text(heading, x, 11.0, 11.0, colors.TEXT, middle))
         parts.append(write_text("x", x + _RADIUS + 8.0, y + 4.0, 11.0, colors.TEXT, middle))
         parts.append(write_text("y", x, y - _RADIUS - 3.0, 11.0, colors.TEXT, middle))
-    angle = np.degrees(largest_angle(directions)) if len(directions) else 0.0
+    angle = np.degrees(largest_angle(directions))
     svg = (
         f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="Direction of gravity in '
         f'the body frame, on two hemispheres">{"".join(parts)}</svg>'

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from identify.diagnosis import Span
-from identify.diagnosis.signal_marks import ClockSummary, rows_per_sample, summarise_clock
+from identify.diagnosis.signal_marks import ClockSummary, summarise_clock
 from identify.findings import Finding
-from identify.logs.column_use import ColumnUse, schema_comments
-from identify.logs.draft_lines import NEEDS_REVIEW
+from identify.logs.column_use import ColumnUse
+from identify.logs.draft_lines import drafted_keys, format_toml_value
 from identify.pipeline.log_overview import LogOverview, TableOverview
 from identify.reporting.attitude_sphere import attitude_drawing, gravity_directions
 from identify.reporting.content import (
@@ -35,6 +35,7 @@ from identify.reporting.content import (
     number_heads,
     render_page,
 )
+from identify.reporting.result import finding_table
 from identify.reporting.rounding import format_significant
 from identify.reporting.signal_columns import (
     SignalLines,
@@ -51,10 +52,6 @@ if TYPE_CHECKING:
 
 _MAX_UNUSED = 40
 """Largest number of unused columns that are drawn."""
-
-_TONES: Mapping[str, Tone] = {"error": "bad", "warning": "warn", "info": ""}
-_SEVERITIES = {"error": "Error", "warning": "Warning", "info": "Note"}
-
 
 _MARKS_CAPTION = (
     "Marks: spans and samples that stand out. A body at rest moves by less than 0.05 rad/s and "
@@ -94,25 +91,12 @@ def log_page_html(
 
 
 def _findings_section(check: LogCheck) -> Section:
-    blocks: list[Block] = []
+    blocks: list[Block] = [*finding_table(check.findings)]
     if check.fit_error:
-        blocks.append(Text(f"No estimate: {check.fit_error}"))
-    rows = [
-        make_row(
-            Cell(_SEVERITIES[finding.severity], tone=_TONES[finding.severity]),
-            finding.code,
-            " ".join(filter(None, (finding.text, finding.remedy))),
-            finding.where,
-        )
-        for finding in check.findings
-    ]
-    if rows:
-        heads = (Head("Severity"), Head("Code"), Head("Finding", "prose"), Head("Log"))
-        blocks.append(ReportTable(heads, tuple(rows)))
+        blocks.insert(0, Text(f"No estimate: {check.fit_error}"))
     if check.passed:
         blocks.append(Text("No faults were found."))
-    worst = next((f.severity for f in check.findings), "")
-    tone: Tone = "bad" if check.fit_error else _TONES.get(worst, "good") or "good"
+    tone: Tone = "bad" if check.fit_error else "good" if check.passed else "warn"
     return Section("findings", "Findings", tuple(blocks), tone)
 
 
@@ -121,20 +105,14 @@ def _log_sections(log: LogOverview, findings: Sequence[Finding], logs: int) -> I
     yield _missing_section(log)
     yield Section("columns", "Columns", tuple(_column_blocks(log)))
     yield Section("signals", "Signals over time", tuple(_signal_blocks(log, findings, logs)))
-    directions = None if log.recording is None else gravity_directions(log.recording)
-    if directions is not None and len(directions):
-        yield Section("attitudes", "Attitudes", (attitude_drawing(directions),))
-    else:
-        reason = (
-            "The log cannot be read in SI."
-            if log.recording is None
-            else (
-                "The log has neither a pose nor an accelerometer that shows where gravity points."
-            )
-        )
-        yield Section("attitudes", "Attitudes", (Text(reason, "muted"),))
-    if clocks := tuple(_clock_blocks(log)):
-        yield Section("clocks", "Clocks", clocks)
+    directions = np.zeros((0, 3)) if log.recording is None else gravity_directions(log.recording)
+    drawing = Text("The log shows no direction of gravity: no attitude in SI.", "muted")
+    yield Section(
+        "attitudes",
+        "Attitudes",
+        (attitude_drawing(directions) if len(directions) else drawing,),
+    )
+    yield Section("clocks", "Clocks", tuple(_clock_blocks(log)))
     name = "Schema, drafted from the names of the columns" if log.drafted else "Schema"
     yield Section("schema", "Schema", (Listing(name, log.schema_text, copyable=True),))
 
@@ -143,23 +121,22 @@ def _summary_section(log: LogOverview) -> Section:
     table = max(log.tables, key=lambda each: len(each.raw))
     used = sum(bool(use.signal) for each in log.tables for use in each.uses)
     count = sum(len(each.uses) for each in log.tables)
-    details, time = ["without time stamps"], table.raw.time
+    detail, time = "without time stamps", table.raw.time
     if time is not None and len(time) > 1:
         clock = summarise_clock(time)
         assumed = "" if table.raw.stamped else " (assumed)"
-        details = [f"{clock.duration:.4g} s at {clock.rate_hz:.4g} Hz{assumed}"]
-    elif log.recording is not None and log.recording.still:
-        details = ["static poses"]
+        detail = f"{clock.duration:.4g} s at {clock.rate_hz:.4g} Hz{assumed}"
     if len(log.tables) > 1:
-        details.append(f"the longest of {len(log.tables)} tables")
+        detail += f"; the longest of {len(log.tables)} tables"
+    readable = log.recording is not None
     tiles = (
-        Tile("rows", str(len(table.raw)), "; ".join(details)),
+        Tile("rows", str(len(table.raw)), detail),
         Tile("columns used", f"{used} of {count}"),
         Tile(
             "schema",
-            "reads the log" if log.recording is not None else "does not read the log",
+            "reads the log" if readable else "does not read the log",
             "drafted from the columns' names" if log.drafted else "as given",
-            "good" if log.recording is not None else "warn",
+            "good" if readable else "warn",
         ),
     )
     blocks: list[Block] = [Tiles(tiles)]
@@ -173,46 +150,45 @@ def _summary_section(log: LogOverview) -> Section:
 
 def _missing_section(log: LogOverview) -> Section:
     """Return the section of what a fit still needs, and of the lines to review."""
-    blocks: list[Block] = []
+    blocks: list[Block] = [Text("Nothing: the log can be checked and fitted.")]
     if log.missing:
-        heads = (Head("Missing", "prose"), Head("Needed for", "prose"), Head("Line", "prose"))
-        rows = [
-            make_row(
-                entry.name, entry.purpose, " · ".join(f"`{x}`" for x in entry.remedy.split("\n"))
-            )
-            for entry in log.missing
-        ]
-        blocks.append(
-            ReportTable(heads, tuple(rows), "What is missing, and the line that gives it.")
+        rows = (
+            (name, purpose, " · ".join(f"`{line}`" for line in remedy.split("\n")))
+            for name, purpose, remedy in log.missing
         )
-    else:
-        blocks.append(Text("Nothing: the log can be checked and fitted."))
+        caption = "What is missing, and the line that gives it."
+        blocks = [_prose_table(("Missing", "Needed for", "Line"), rows, caption)]
     review = [
-        make_row(
-            f"[{key.rpartition('.')[0]}]",
-            f"`{line.line}`",
-            line.comment.replace(NEEDS_REVIEW, "").strip() or "it depends on the robot",
+        (
+            f"[{key.table}]",
+            f"`{format_toml_value(key.name, key.value)}`",
+            key.comment or "it depends on the robot",
         )
-        for key, line in schema_comments(log.schema_text).items()
-        if NEEDS_REVIEW in line.comment
+        for key in drafted_keys(log.schema_text)
+        if key.uncertain
     ]
     if review:
-        heads = (Head("Table"), Head("Line", "prose"), Head("Uncertain because", "prose"))
-        table = ReportTable(heads, tuple(review), "Lines of the draft to review.")
-        blocks.append(table)
+        heads = ("Table", "Line", "Uncertain because")
+        blocks.append(_prose_table(heads, review, "Lines of the draft to review."))
     return Section("missing", "What is missing for a fit", tuple(blocks))
 
 
+def _prose_table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> ReportTable:
+    prose = tuple(Head(head, "prose") for head in heads)
+    return ReportTable(prose, tuple(make_row(*cells) for cells in rows), caption)
+
+
 def _column_blocks(log: LogOverview) -> Iterator[Block]:
-    used = [row for table in log.tables for row in _column_rows(table, log, used=True)]
-    unused = [row for table in log.tables for row in _column_rows(table, log, used=False)]
-    heads = (
-        Head("Column"),
-        Head("Taken for"),
-        Head("How certain"),
-        *number_heads("Range"),
-        Head("Remarks", "prose"),
-    )
+    used, unused = list[Row](), list[Row]()
+    for table in log.tables:
+        heading = table.raw.info.topic or (table.raw.path.name if len(log.tables) > 1 else "")
+        headings = {True: heading, False: heading}
+        for use in table.uses:
+            rows = used if use.signal else unused
+            rows.append(_column_row(use, table, headings[bool(use.signal)]))
+            headings[bool(use.signal)] = ""
+    words = (Head("Column"), Head("Taken for"), Head("How certain"))
+    heads = (*words, *number_heads("Range"), Head("Remarks", "prose"))
     if used:
         yield ReportTable(heads, tuple(used), "What each column is taken for, in its own unit.")
     else:
@@ -221,14 +197,6 @@ def _column_blocks(log: LogOverview) -> Iterator[Block]:
         table = ReportTable(heads, tuple(unused))
         title = f"{len(unused)} column{'s' * (len(unused) > 1)} not used"
         yield Folded(title, (table,)) if used else table
-
-
-def _column_rows(table: TableOverview, log: LogOverview, *, used: bool) -> Iterator[Row]:
-    heading = table.raw.info.topic or (table.raw.path.name if len(log.tables) > 1 else "")
-    for use in table.uses:
-        if bool(use.signal) == used:
-            yield _column_row(use, table, heading)
-            heading = ""
 
 
 def _column_row(use: ColumnUse, table: TableOverview, heading: str) -> Row:
@@ -254,29 +222,23 @@ def _column_row(use: ColumnUse, table: TableOverview, heading: str) -> Row:
 
 def _signal_blocks(log: LogOverview, findings: Sequence[Finding], logs: int) -> Iterator[Block]:
     in_si = [] if log.recording is None else recording_lines(log.recording)
-    raw = [(each, raw_lines(each, used=True)) for each in log.tables]
-    others = [(each, raw_lines(each, used=False)[:_MAX_UNUSED]) for each in log.tables]
-    shown: list[SignalLines] = [*in_si, *(line for _, lines in (*raw, *others) for line in lines)]
+    used = [] if in_si else [(table, raw_lines(table, used=True)) for table in log.tables]
+    others = [(table, raw_lines(table, used=False)[:_MAX_UNUSED]) for table in log.tables]
+    shown: list[SignalLines] = [*in_si, *(line for _, lines in (*used, *others) for line in lines)]
     buckets = max(40, buckets_of(shown) // logs)
-    spans = {finding.code: finding_spans(finding) for finding in findings}
-    spans = {code: found for code, found in spans.items() if found}
+    spans = {finding.code: found for finding in findings if (found := finding_spans(finding))}
     marks = (*log.marks, *(span for found in spans.values() for span in found))
-    xlabel = "time [s]"
+    xlabel = "time [s]" if in_si or all(table.raw.by_time for table in log.tables) else "row [–]"
     if log.recording is not None and log.recording.still:
         xlabel, marks = "number of the static pose [–]", ()
-    elif not in_si and not all(table.raw.by_time for table in log.tables):
-        xlabel = "row [–]"
-    columns = marks_column(log.marks, spans, x_limits(in_si or shown), xlabel) if marks else ()
-    if not marks and not xlabel.startswith("number"):
+    elif not marks:
         yield Text("No gaps, rests, constant spans or spikes were found.")
-    if in_si:
-        columns += line_columns(in_si, marks, xlabel, buckets)
+    columns = marks_column(log.marks, spans, x_limits(in_si or shown), xlabel) if marks else ()
+    columns += line_columns(in_si, marks, xlabel, buckets)
     if columns:
         caption = "Signals in SI; of long logs their extremes."
         yield Pictures(columns, _MARKS_CAPTION if marks else caption)
-    as_logged = tuple(_raw_pictures(raw, marks, buckets))
-    if as_logged:
-        yield from [Folded("The same columns as logged", as_logged)] if in_si else as_logged
+    yield from _raw_pictures(used, marks, buckets)
     if unused := tuple(_raw_pictures(others, () if in_si else marks, buckets)):
         yield from [Folded("Columns that are not used", unused)] if in_si else unused
 
@@ -304,29 +266,17 @@ def _clock_blocks(log: LogOverview) -> Iterator[Block]:
         for table in log.tables
         if table.clock is not None
     ]
-    heads = ("Stamps of", "Rows", "Span [s]", "Rate [Hz]", "Jitter [ms]")
-    heads = (*heads, "Gaps", "Repeated", "Backward", "No stamp")
-    if rows:
-        caption = (
-            "Stamps of the log. Rate: stamps a second outside gaps. Jitter: RMS difference from a "
-            "uniform clock. Gaps: steps of more than five periods. Repeated, backward: rows with "
-            "the stamp of the row before, or an earlier one."
-        )
-        yield make_table(heads, rows, caption)
-    else:
+    if not rows:
         yield Text("The log has no time stamps, or the schema names none.", "muted")
-    if log.recording is None or log.recording.time is None:
         return
-    held = [
-        (name.replace("_", " "), ratio)
-        for name, values in log.recording.signals.items()
-        if (ratio := rows_per_sample(values)) > 1.0
-    ]
-    if held:
-        rate = summarise_clock(log.recording.time).rate_hz
-        lines = [(name, f"{ratio:.3g}", f"{rate / ratio:.4g}") for name, ratio in held]
-        caption = "Signals whose samples are held, as those of a slower sensor."
-        yield make_table(("Signal", "New value every … rows", "Rate [Hz]"), lines, caption)
+    counts = ("Gaps", "Repeated", "Backward", "No stamp")
+    yield make_table(
+        ("Stamps of", "Rows", "Span [s]", "Rate [Hz]", "Jitter [ms]", *counts),
+        rows,
+        "Stamps of the log. Rate: stamps a second outside gaps. Jitter: RMS difference from a "
+        "uniform clock. Gaps: steps of more than five periods. Repeated, backward: rows with the "
+        "stamp of the row before, or an earlier one.",
+    )
 
 
 def _clock_cells(clock: ClockSummary) -> Iterator[str | Cell]:

@@ -95,24 +95,21 @@ def recording_lines(recording: Recording) -> list[SignalLines]:
     panels: list[SignalLines] = []
     clocks = [(recording.time, recording.signals)]
     clocks += [(stream.time, stream.signals) for stream in recording.streams]
+    joints = () if recording.joints is None else recording.joints.names
     for time, signals in clocks:
         for name, logged in signals.items():
             values = unwrap_quaternions(logged) if name == "quaternion" else logged
             x = np.arange(1.0, len(values) + 1.0) if time is None else time
             spoken, ratio = name.replace("_", " "), rows_per_sample(logged)
             held = f"new value every {ratio:.3g} rows" if ratio > 1.0 else ""
-            if values.shape[1] <= len(_LINE_STYLES) and recording.joints is None:
+            if not joints:
                 title = "Wrench" if name in _WRENCH else "Motion"
-                lines = {axis: values[:, k] for k, axis in enumerate("xyzw"[: values.shape[1]])}
+                lines = dict(zip("xyzw", values.T, strict=False))
                 label = f"{spoken} [{_UNITS.get(name, 'SI')}]"
                 panels.append(SignalLines(title, name, label, held, x, lines))
-                continue
-            names = () if recording.joints is None else recording.joints.names
-            for k, column in enumerate(values.T):
-                joint = names[k] if len(names) == values.shape[1] else str(k + 1)
+            for k, (joint, column) in enumerate(zip(joints, values.T, strict=False)):
+                title, note = spoken.capitalize(), ", ".join(filter(None, (joint, held)))
                 unit = f"[{_UNITS.get(name) or _joint_unit(recording, name, k)}]"
-                title = spoken.capitalize()
-                note = ", ".join(filter(None, (joint, held)))
                 panels.append(SignalLines(title, name, unit, note, x, {joint: column}))
     return panels
 
@@ -121,13 +118,9 @@ def _joint_unit(recording: Recording, name: str, joint: int) -> str:
     """Return the unit of a signal of a joint, which turns unless the schema has a length."""
     table = recording.schema.get("joints")
     given = table.get("unit", "rad") if isinstance(table, Mapping) else "rad"
-    unit = given[joint] if isinstance(given, list | tuple) else given
-    turns = unit in ANGLE_UNITS or unit not in ("m", "mm", "cm")
-    if "velocity" in name:
-        return "rad/s" if turns else "m/s"
-    if "position" in name:
-        return "rad" if turns else "m"
-    return "N m" if turns else "N"
+    turns = (given if isinstance(given, str) else given[joint]) in ANGLE_UNITS
+    units = {"joint_position": ("m", "rad"), "joint_velocity": ("m/s", "rad/s")}
+    return units.get(name, ("N", "N m"))[turns]
 
 
 def raw_lines(table: TableOverview, *, used: bool) -> list[SignalLines]:
@@ -135,34 +128,20 @@ def raw_lines(table: TableOverview, *, used: bool) -> list[SignalLines]:
     raw, x = table.raw, table.raw.abscissa
     title = f"{raw.info.topic or 'Columns'} as logged"
     if not used:
-        unused = [use.column for use in table.uses if not use.signal]
+        unused = [use.column for use in table.uses if not use.signal and use.column in raw.columns]
         return [
             SignalLines(title, name, "", name, x, {name: raw.columns[name]})
             for name in unused
-            if name in raw.columns
-            and np.nanmin(raw.columns[name], initial=np.inf)
-            < np.nanmax(raw.columns[name], initial=-np.inf)
+            if len(np.unique(raw.columns[name][np.isfinite(raw.columns[name])])) > 1
         ]
     panels: list[SignalLines] = []
     for signal, uses in table.vectors().items():
-        name, unit = signal.rpartition(".")[2], uses[0].unit
-        label = f"{name.replace('_', ' ')} [{unit or '–'}]"
-        if len(uses) <= len(_LINE_STYLES):
-            note = ", ".join(use.column for use in uses)
-            lines = {use.part or use.column: raw.columns[use.column] for use in uses}
-            panels.append(SignalLines(title, signal, label, note, x, lines))
-            continue
-        panels += [
-            SignalLines(
-                title,
-                signal,
-                f"[{unit or '–'}]",
-                use.column,
-                x,
-                {use.part: raw.columns[use.column]},
-            )
-            for use in uses
-        ]
+        name, unit = signal.rpartition(".")[2].replace("_", " "), uses[0].unit or "–"
+        groups = [uses] if len(uses) <= len(_LINE_STYLES) else [[use] for use in uses]
+        for group in groups:
+            note = ", ".join(use.column for use in group)
+            lines = {use.part or use.column: raw.columns[use.column] for use in group}
+            panels.append(SignalLines(title, signal, f"{name} [{unit}]", note, x, lines))
     return panels
 
 
@@ -177,16 +156,13 @@ def line_columns(
         xlabel: of the horizontal axis.
         buckets: parts of a line, of each of which the extremes are drawn.
     """
-    titles = dict.fromkeys(panel.title for panel in panels)
-    limits = x_limits(panels)
-    columns = []
-    for title in titles:
+    limits, columns = x_limits(panels), []
+    for title in dict.fromkeys(panel.title for panel in panels):
         drawn = [_panel(each, marks, limits, buckets) for each in panels if each.title == title]
-        count = -(-len(drawn) // _MAX_PANELS)
-        for number, part in enumerate(np.array_split(np.arange(len(drawn)), count)):
-            heading = f"{title}, continued" if number else title
-            of_part = tuple(drawn[k] for k in part)
-            columns.append(Column(heading, xlabel, of_part, zoom_group=_zoom_group(xlabel)))
+        for first in range(0, len(drawn), _MAX_PANELS):
+            heading = f"{title}, continued" if first else title
+            part = tuple(drawn[first : first + _MAX_PANELS])
+            columns.append(Column(heading, xlabel, part, zoom_group=_zoom_group(xlabel)))
     return tuple(columns)
 
 
@@ -197,9 +173,9 @@ def x_limits(panels: Sequence[SignalLines]) -> tuple[float, float]:
     return low, high if high > low else low + 1.0
 
 
-def buckets_of(*groups: Sequence[SignalLines]) -> int:
+def buckets_of(panels: Sequence[SignalLines]) -> int:
     """Return the number of parts of each line of a page by which it stays small."""
-    count = sum(len(panel.lines) for panels in groups for panel in panels)
+    count = sum(len(panel.lines) for panel in panels)
     return int(np.clip(_MAX_POINTS // (2 * max(count, 1)), 60, 1500))
 
 
@@ -262,7 +238,7 @@ def marks_column(
     limits: tuple[float, float],
     xlabel: str,
 ) -> tuple[Column, ...]:
-    """Return the column with a row for each kind of mark, and for each finding; none without any.
+    """Return the column with a row for each kind of mark, and for each finding.
 
     Args:
         marks: of the log.
@@ -273,13 +249,9 @@ def marks_column(
     rows: dict[str, list[Span]] = {}
     for mark in marks:
         label = "spikes" if mark.code == "spike" else _MARK_STYLES[mark.code][0]
-        channel = mark.channel.rpartition(".")[2].replace("_", " ")
-        signal = f", {channel}" if channel else ""
-        rows.setdefault(f"{label}{signal}", []).append(mark)
+        signal = mark.channel.rpartition(".")[2].replace("_", " ")
+        rows.setdefault(", ".join(filter(None, (label, signal))), []).append(mark)
     rows |= {code.replace("_", " "): list(spans) for code, spans in findings.items()}
-    if not rows:
-        return ()
-
     unit = "s" if _zoom_group(xlabel) else "rows"
 
     def draw(axes: PanelAxes) -> None:
@@ -289,7 +261,7 @@ def marks_column(
         axes.grid(visible=False, axis="y")
         for height, (name, spans) in zip(range(len(rows))[::-1], rows.items(), strict=True):
             code = spans[0].code
-            color = _MARK_STYLES[code][1] if code in _MARK_STYLES else colors.OTHER_BODY
+            color = _MARK_STYLES["finding" if code == "spike" else code][1]
             color = colors.ESTIMATE if code == "rest" else color
             pairs = np.array(merged_spans(spans, _MAX_SPANS_OF_ROW))
             y = np.full(len(pairs), height + 0.15)

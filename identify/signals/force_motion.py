@@ -262,11 +262,7 @@ def _wrong_unit_findings(
 ) -> Iterator[Finding]:
     """Return findings of a wrong unit: an implausible distance of the centre of mass or density.
 
-    Args:
-        recording: the log.
-        mass: estimated at rest [kg].
-        x: the centre of mass in B and the inertia about it, from the torque, shape (9,).
-        covariance: of x, shape (9, 9).
+    `x` is the centre of mass in B and the inertia about it, from the torque, shape (9,).
     """
     origin = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
     distance = float(np.linalg.norm(x[:3] - origin))

@@ -302,14 +302,7 @@ def _comparison_findings(
 
 
 def _contradiction_remedy(recording: Recording, name: str, R: Array, scale: float) -> str | None:
-    """Return the remedy for a sensor with another unit or other axes, or None if it has neither.
-
-    Args:
-        recording: of the sensor.
-        name: of the sensor.
-        R: nearest orthogonal matrix to its gain.
-        scale: mean singular value of its gain.
-    """
+    """Return the remedy for a sensor with another unit or other axes, or None if it has neither."""
     imu = recording.schema.get("imu")
     table = imu if isinstance(imu, Mapping) else {}
     key, units = _UNIT_KEYS_AND_FACTORS[name]

@@ -195,9 +195,6 @@ def _synchronise(
     """Cut a log with one clock into uniform segments and choose its cut-off.
 
     The arguments are those of `prepare`.
-
-    Raises:
-        NoUsableSegment: no segment is long enough.
     """
     recording.require_wrench()
     rotated = recording.frames["wrench"] == "world" and recording.delay_axes == "body"
@@ -315,13 +312,7 @@ def _with_fitted_position(
 ) -> ImuCalibration:
     """Add the estimated position of an accelerometer, with its finding, to a calibration.
 
-    Args:
-        name: of the log.
-        imu: calibration with which the rows were made.
-        blocks: rows with the redundant columns.
-
-    Raises:
-        LogError: the motion does not determine the position.
+    `blocks` are rows with the redundant columns. A motion that shows no position is a `LogError`.
     """
     from identify.signals.imu import accelerometer_weights, fit_accelerometer_position
 

@@ -278,12 +278,7 @@ def _open_for_reading(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
-    """Connect to a results database; with `create`, create file and tables if missing.
-
-    Raises:
-        StudyError: it is damaged, or of another version.
-        sqlite3.Error: the disk fails, or denies it.
-    """
+    """Connect to a results database; with `create`, create file and tables if missing."""
     uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
     db = sqlite3.connect(uri, timeout=_LOCK_TIMEOUT, uri=True)
     try:

@@ -169,7 +169,7 @@ def test_prior_none_gives_null_and_blocks_export(fit, cli, tmp_path):
         (("--shape", "TOOL", "--shape-error", "-1"), "error of the outline above zero"),
         (("--shape", "TOOL", "--prior-error", "0.1"), "--shape and --prior-error both define"),
         (("--shape", "box", "0.1", "0.2"), "expected three side lengths"),
-        (("--shape", "box", "0.1", "0.2", "x"), "expected a length [m], got 'x'"),
+        (("--shape", "box", "0.1", "0.2", "x"), "side lengths [m], got 'box 0.1 0.2 x'"),
         (("--shape", "box", "0.1", "0.2", "-0.3"), "three sides above zero"),
         (("--shape", "box", "0.1", "0.2", "0.3", "--shape-scale", "0.001"), "give sides in metres"),
         (("--shape", "nowhere.stl"), "no such file"),

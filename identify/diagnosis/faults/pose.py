@@ -197,9 +197,7 @@ def _point_offset_fault(setup: LogProperties) -> Fault:
 def _point_remedy(setup: LogProperties, point: Array) -> str:
     """Return the keys of a schema that move the pose to the point of the wrench.
 
-    Args:
-        setup: facts of the log.
-        point: of the pose, seen from the point of the wrench, in body axes [m].
+    `point` is that of the pose, seen from the point of the wrench, in body axes [m].
     """
     shown = [round(1e3 * float(v), 2) + 0.0 for v in point]
     text = (

@@ -16,7 +16,6 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from identify.arrays import Array
 from identify.errors import LogError, did_you_mean
 from identify.logs.schema_fields import Column
 from identify.logs.table import (
@@ -131,7 +130,10 @@ def load_table(
         used.append(refs[place])
     faults = np.zeros(_common_row_count(path, used), dtype=np.uint8)
     arrays = {key: load(key) for key in dict.fromkeys(ref.key for ref in used)}
-    columns = {column: _as_float64(arrays[ref.key][ref.index]) for column, ref in wanted.items()}
+    columns = {
+        column: np.ma.filled(arrays[ref.key][ref.index].astype(np.float64), np.nan)
+        for column, ref in wanted.items()
+    }
     if place is not None:
         raw = arrays[refs[place].key][refs[place].index]
         faults[np.ma.getmaskarray(raw)] = RowFault.NOT_FINITE
@@ -163,11 +165,6 @@ def _requested_columns(
     for column, slot in wanted.items():
         _require_numeric(path, column, slot, "iuf")
     return wanted, place
-
-
-def _as_float64(raw: NDArray[Any]) -> Array:
-    """Convert a column to float64, with NaN for masked values."""
-    return np.ma.filled(raw.astype(np.float64), np.nan)
 
 
 def _require_numeric(

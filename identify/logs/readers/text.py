@@ -348,23 +348,17 @@ def _convert_row(sheet: TextLayout, row: Row) -> list[float]:
     fields, width = row[1], len(sheet.names)
     if len(fields) < width or any(map(str.strip, fields[width:])):
         raise _field_count_error(sheet, row)
-    if (
-        sheet.has_dates
-        and sheet.stamp_field is not None
-        and not _is_stamp(sheet, fields[sheet.stamp_field])
-    ):
-        if not is_missing(text := fields[sheet.stamp_field]):
+    if sheet.has_dates and sheet.stamp_field is not None:
+        text = fields[sheet.stamp_field]
+        is_stamp = is_date(text) and is_time_of_day(text) == sheet.time_of_day
+        if not is_stamp and not is_missing(text):
             raise _not_a_number_error(sheet, row[0].number, sheet.stamp_field, text, _STAMP_REMEDY)
-        return [math.nan] * len(sheet.numeric_fields)
+        if not is_stamp:
+            return [math.nan] * len(sheet.numeric_fields)
     try:
         return parse_numbers([fields[k] for k in sheet.numeric_fields])
     except ValueError:
         raise _bad_value_error(sheet, row) from None
-
-
-def _is_stamp(sheet: TextLayout, text: str) -> bool:
-    """Return whether a text is a date or a time of day, whichever the first row has."""
-    return is_date(text) and is_time_of_day(text) == sheet.time_of_day
 
 
 def _convert_stamps(sheet: TextLayout, texts: Sequence[str], numbers: Array | None) -> Stamps:

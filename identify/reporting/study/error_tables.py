@@ -139,7 +139,11 @@ def scores_section(rows: StudyRows) -> Section | None:
     heads += [f"{find_heading(_COMMON_TRIALS_METRIC).text}, common trials"] * compared
     lines = []
     for perturbation, part in rows.rows_by_label("perturbation"):
-        common = _common_trials(part) if compared else None
+        common = None
+        if compared:  # metric on noisy logs that all estimators completed, one a column
+            trials = ["log", "seed"]
+            values = part.pivot(index=trials, columns="estimator", values=_COMMON_TRIALS_METRIC)
+            common = values.dropna()
         for estimator, subset in rows.rows_by_label("estimator", part):
             cells = _score_cells(subset, rows.metrics, partial)
             if common is not None:
@@ -161,13 +165,6 @@ def scores_section(rows: StudyRows) -> Section | None:
     return Section(
         "scores", "Scores", (make_table(heads, lines, word_columns=2), *map(Text, notes))
     )
-
-
-def _common_trials(part: pd.DataFrame) -> pd.DataFrame:
-    """Return the selected metric on noisy logs that all estimators completed, one per column."""
-    return part.pivot(
-        index=["log", "seed"], columns="estimator", values=_COMMON_TRIALS_METRIC
-    ).dropna()
 
 
 def _score_cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) -> list[str]:

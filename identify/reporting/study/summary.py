@@ -273,9 +273,8 @@ def comparison_text(frame: pd.DataFrame, first: str, second: str) -> str:
     heads = ["", "A", "B", "B − A", "low", "high ", "B < A", "pairs"]
     same, other = frame[frame["identical"]], frame[~frame["identical"]]
     if other.empty:
-        return (
-            f"A: {first}\nB: {second}\nidentical in every metric of all {_pair_counts(frame)} pairs"
-        )
+        pairs = int(frame.groupby("perturbation")["pairs"].max().sum())
+        return f"A: {first}\nB: {second}\nidentical in every metric of all {pairs} pairs"
     groups, lines = [], []
     for record in other.to_dict("records"):
         metric = record["metric"]
@@ -296,11 +295,6 @@ def comparison_text(frame: pd.DataFrame, first: str, second: str) -> str:
             *_comparison_notes(other),
         ]
     )
-
-
-def _pair_counts(frame: pd.DataFrame) -> int:
-    """Return the number of paired noisy logs of all perturbations."""
-    return int(frame.groupby("perturbation")["pairs"].max().sum())
 
 
 def _identical_metrics(same: pd.DataFrame) -> Iterator[str]:

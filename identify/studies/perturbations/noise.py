@@ -64,8 +64,11 @@ class GaussianNoise(_Sigmas):
         """
         sigmas = self.noise_at_unit_scale
         if self.relative:
-            signals = _vector_signals(recording)
-            spread = {name: float(np.std(values, axis=0).max()) for name, values in signals}
+            spread = {
+                name: float(np.std(values, axis=0).max())
+                for name, values in recording.signals.items()
+                if name != "quaternion"
+            }
             given = {name: sigma for name, sigma in asdict(sigmas).items() if sigma > 0.0}
             sigmas = Noise(
                 **{name: sigma * spread[name] for name, sigma in given.items() if name in spread}
@@ -181,11 +184,6 @@ def add_noise(
             quaternion_product(exact, exp_rotation(n)) if name == "quaternion" else exact + n
         )
     return with_signals(recording, noisy)
-
-
-def _vector_signals(recording: Recording) -> list[tuple[str, Array]]:
-    """Return all signals but the attitude, by their names in `Noise`."""
-    return [item for item in recording.signals.items() if item[0] != "quaternion"]
 
 
 def _filter_to_coloured(recording: Recording, white: Array, time_constant: float) -> Array:
