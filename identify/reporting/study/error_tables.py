@@ -142,8 +142,8 @@ def scores_section(rows: StudyRows) -> Section | None:
         common = None
         if compared:  # metric on noisy logs that all estimators completed, one a column
             trials = ["log", "seed"]
-            values = part.pivot(index=trials, columns="estimator", values=_COMMON_TRIALS_METRIC)
-            common = values.dropna()
+            paired = part.pivot(index=trials, columns="estimator", values=_COMMON_TRIALS_METRIC)
+            common = paired.dropna()
         for estimator, subset in rows.rows_by_label("estimator", part):
             cells = _score_cells(subset, rows.metrics, partial)
             if common is not None:
