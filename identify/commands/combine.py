@@ -160,13 +160,7 @@ class Subtract(Command):
 def _payload(
     remainder: BodyDifference, both: Sequence[SavedEstimate], invocation: str
 ) -> SavedEstimate:
-    """Return the payload; if noise made it inconsistent, the nearest consistent body.
-
-    Raises:
-        ModelError: the two masses are equal.
-        ImpossibleDifference: the difference is physically inconsistent by more than its noise, or
-            by more than rounding if its noise is not known.
-    """
+    """Return the payload; if noise made it inconsistent, the nearest consistent body."""
     from identify.inertia import PHI, ImpossibleDifference, nearest_consistent
 
     if remainder.phi[0] == 0.0:

@@ -42,8 +42,9 @@ class DatasetsList(Command):
             (data.name, data.description, data.licence, _describe_state(data)) for data in datasets
         ]
         plain = self.name is None and not sys.stdout.isatty()
+        tabbed = ["\t".join(map(escape_unprintable, row)) + "\n" for row in (_TABLE_HEADER, *rows)]
         return Outcome(
-            text="".join(map(_tab_separated, (_TABLE_HEADER, *rows))) if plain else "",
+            text="".join(tabbed) if plain else "",
             lines=()
             if plain
             else [_format_table(rows)]
@@ -94,10 +95,6 @@ class DatasetsPath(Command):
 
         folder = dataset_path(self.name)
         return Outcome(lines=[str(folder)], document=lambda: {"folder": folder})
-
-
-def _tab_separated(row: Sequence[str]) -> str:
-    return "\t".join(map(escape_unprintable, row)) + "\n"
 
 
 def _format_table(rows: Sequence[Sequence[str]]) -> Table:

@@ -25,9 +25,15 @@ from identify.commands.output import (
     write_file,
 )
 from identify.errors import IdentifyError
+from identify.logs.draft_lines import (
+    NEEDS_REVIEW,
+    DraftedKey,
+    drafted_keys,
+    format_toml_value,
+    with_value,
+)
 
 if TYPE_CHECKING:
-    from identify.logs.draft_lines import DraftedKey
     from identify.logs.draft_schema import DraftSchema
     from identify.pipeline.draft_settling import SettledDraft
 
@@ -94,8 +100,6 @@ class Draft:
     @property
     def uncertain(self) -> list[DraftedKey]:
         """Keys that need a review."""
-        from identify.logs.draft_lines import drafted_keys
-
         return [key for key in drafted_keys(self.schema.text) if key.uncertain]
 
 
@@ -174,8 +178,6 @@ def schema_path(
         UsageError: the draft has uncertain keys, and nobody can be asked; or the log is of joints,
             and there is no `robot`.
     """
-    from identify.logs.draft_lines import NEEDS_REVIEW
-
     if given is not None:
         return given
     written, draft_file = (folder or Path()) / SCHEMA, Path(SCHEMA)
@@ -236,7 +238,6 @@ def _review_error(draft: Draft, path: Path) -> UsageError:
 
 def _with_missing_columns(draft: Draft, log: Path) -> Draft:
     """Ask for the columns of signals that no column looks like."""
-    from identify.logs.draft_lines import with_value
     from identify.logs.readers import list_tables
 
     text, missing = draft.schema.text, list(draft.schema.missing_signals)
@@ -275,7 +276,6 @@ def _ask_columns(vector: str, names: Sequence[str], counts: Sequence[int]) -> li
 
 def _with_answers(draft: Draft, path: Path) -> Draft:
     """Ask for each uncertain key, and return the draft with the answers."""
-    from identify.logs.draft_lines import format_toml_value
     from identify.logs.schema import schema_from_text
 
     text = draft.schema.text
@@ -290,7 +290,6 @@ def _with_answers(draft: Draft, path: Path) -> Draft:
 
 def _with_answer(text: str, key: DraftedKey, path: Path, answer: str) -> str:
     """Return a drafted schema with the answer on a key; raise if that is no schema."""
-    from identify.logs.draft_lines import with_value
     from identify.logs.schema import schema_from_text
 
     if not answer:

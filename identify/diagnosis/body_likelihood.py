@@ -171,7 +171,8 @@ def fit_body(logs: Sequence[BandRows], *, scale: float = 1.0) -> BodyFit:
     spread = np.empty_like(covariances)
     for _ in range(_IRLS_ITERATIONS):
         phi, covariance = _weighted_least_squares(G, np.linalg.inv(covariances))
-        spread = _residual_moments(Z, phi) / n[:, None, None] + floor
+        r = Z @ np.concatenate((-FEATURE_TENSOR @ phi, np.eye(6)))  # w − Y φ
+        spread = r.swapaxes(1, 2) @ r / n[:, None, None] + floor
         covariances = _residual_covariances(spread, n)
     inverse = np.linalg.inv(covariances)
     cost = n @ (np.linalg.slogdet(covariances)[1] + np.einsum("bij,bji->b", inverse, spread))
@@ -209,12 +210,6 @@ def stacked_factors(logs: Sequence[BandRows]) -> Array:
     return np.concatenate(
         [np.pad(factor, ((0, 0), (0, height - factor.shape[1]), (0, 0))) for factor in factors]
     )
-
-
-def _residual_moments(Z: Array, phi: Phi) -> Array:
-    """Return Σ r rᵀ of each band, r = w − Y φ, shape (bands, 6, 6)."""
-    r = Z @ np.concatenate((-FEATURE_TENSOR @ phi, np.eye(6)))
-    return r.swapaxes(1, 2) @ r
 
 
 def _residual_covariances(moments: Array, samples: Array) -> Array:

@@ -251,12 +251,8 @@ def _window_energies(
 ) -> Array:
     """Compute the residual energy of each window, relative to the best windows, shape (count,).
 
-    Args:
-        rows: rows of the series, shape (n, K).
-        window: number of the window of each row, shape (n,).
-        count: number of windows.
-        starts: windows to start from, each of shape (count,); all and each third by default.
-        fraction: share of the windows that are fitted.
+    `window` is that of each of the rows, (n, K); `starts` are windows to start from, by default all
+    and each third; `fraction` is the share of the windows that are fitted.
     """
     A = np.zeros((len(rows), 6, 17))
     A[..., :10] = np.tensordot(rows[:, FEATURES], FEATURE_TENSOR, axes=1)

@@ -124,12 +124,8 @@ def estimate_delay(
 def _best_shift(residuals: Array, cost: Callable[[Array], Array]) -> tuple[int, int, Array]:
     """Find the time shift whose residuals cost least, interpolated between samples.
 
-    Args:
-        residuals: residuals at shifts 0, 1, …, shape (k, n, 2, 3).
-        cost: function of the mean squares of force and torque, shape (…, 2).
-
-    Returns:
-        Index of the shift, index of the fraction around it, and the mean squares there, shape (2,).
+    Residuals are at shifts 0, 1, …, shape (k, n, 2, 3). Returned are index and fraction of the
+    shift, and the mean squares of force and torque there.
     """
     costs = cost(np.mean(residuals**2, axis=(1, 3)) + 1e-20)
     k = int(np.clip(np.argmin(costs), 1, len(residuals) - 2))

@@ -60,7 +60,9 @@ class ConeBlock:
                 return _project_to_second_order(z)
             case "semidefinite":
                 values, vectors = np.linalg.eigh(_matrix_from_triangle(z, self.order))
-                return _triangle_of_matrix((vectors * np.maximum(values, 0.0)) @ vectors.T)
+                row, column, products = _upper_triangle_indices(self.order)
+                matrix = (vectors * np.maximum(values, 0.0)) @ vectors.T
+                return products * matrix[row, column]
 
 
 def cone_blocks(dims: ConeDims) -> tuple[ConeBlock, ...]:
@@ -104,11 +106,6 @@ def _matrix_from_triangle(rows: Array, order: int) -> Array:
     row, column, products = _upper_triangle_indices(order)
     matrix[row, column] = matrix[column, row] = rows / products
     return matrix
-
-
-def _triangle_of_matrix(matrix: Array) -> Array:
-    row, column, products = _upper_triangle_indices(len(matrix))
-    return products * matrix[row, column]
 
 
 @lru_cache

@@ -377,11 +377,7 @@ def _eiv_corrected(
 ) -> tuple[Array, Array]:
     """Restrict a problem to x = reference + columns · y and correct it for noise in its columns.
 
-    Args:
-        problem: least-squares problem in x.
-        noise: moment of the noise in the columns [A | b], shape (p + 1, p + 1).
-        columns: shape (p, k).
-        reference: shape (p,).
+    `noise` is the moment of the noise in the columns [A | b], shape (p + 1, p + 1).
     """
     change = change_of_variables(columns, reference)
     rows = np.concatenate((problem.A, problem.b[:, None]), axis=1)

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from identify.arrays import Array, Indices
+from identify.arrays import Array
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.posterior import Posterior
@@ -28,7 +28,6 @@ from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE, WITH_SCALE_FROM
 from identify.estimation.settings import EstimatorSettings, body_system
 from identify.estimation.variance_components import VarianceComponent, random_effects
 from identify.logs import Recording
-from identify.logs.effect_keys import FaultSizeSetting
 from identify.regressors import LinearSystem, Statistics
 from identify.regressors.statistics import sum_statistics
 from identify.regressors.wrench import subtract_drift
@@ -323,14 +322,9 @@ def _variance_components(
     ):
         if columns_of_part:
             columns = np.array(columns_of_part, dtype=np.intp)
-            components.append((name, _drift_component(setting, columns)))
+            sizes = (1e-300, 1e-300) if setting is None else (setting.prior_size, setting.max_size)
+            components.append((name, VarianceComponent(columns, *sizes)))
     return np.concatenate(units), components
-
-
-def _drift_component(setting: FaultSizeSetting | None, columns: Indices) -> VarianceComponent:
-    if setting is None:
-        return VarianceComponent(columns, prior_size=1e-300, max_size=1e-300)
-    return VarianceComponent(columns, setting.prior_size, setting.max_size)
 
 
 def _concatenate_effects(

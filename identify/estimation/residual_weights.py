@@ -351,11 +351,7 @@ def _shrinkage_degrees(variance_ratio: Array, degrees: Array) -> Array:
 def _at_band_lower_edge(inflation: Array, bands: Indices) -> Array:
     """Interpolate the inflation at the lower edges of the bands, where most of the motion is.
 
-    Between the middles of bands the inflation falls geometrically.
-
-    Args:
-        inflation: inflation of each sensor's bands, block means first, (sensors, bands, K).
-        bands: number of bands of each sensor, shape (sensors,).
+    Between the middles of bands the inflation falls geometrically; block means come first.
     """
     if inflation.shape[1] < 3:
         return inflation
@@ -404,12 +400,7 @@ def _pseudoinverse(matrices: Array) -> Array:
 
 
 def _scaled_inverse(covariance: Array, power: Array) -> Array:
-    """Invert covariances whose entries differ by orders of magnitude, via the correlation.
-
-    Args:
-        covariance: off-diagonal entries, shape (G, m, m).
-        power: diagonal, shape (G, m).
-    """
+    """Invert covariances (G, m, m) of powers of many orders of magnitude, via the correlation."""
     sigma = np.sqrt(power)
     products = sigma[:, :, None] * sigma[:, None, :]
     correlation = covariance / products

@@ -226,12 +226,7 @@ def _inertia_violations(
 ) -> list[Violation]:
     """Return the violations by the second moments about the centre of mass.
 
-    Args:
-        com: centre of mass from Bo, shape (3,).
-        values: eigenvalues of S_c, ascending, shape (3,).
-        axes: their eigenvectors, in columns.
-        limit: eigenvalues above minus this count as zero or positive.
-        rounding_errors: largest rounding error of each of the ten numbers, shape (10,).
+    `values` and `axes` are the eigenvalues of S_c, ascending; above −`limit` they count as zero.
     """
     if not values[0] < -limit:
         return []

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeAlias
 from identify.logs.draft_lines import drafted_keys
 from identify.logs.named_vectors import NamedVectors, find_named_vectors
 from identify.logs.raw_columns import RawTable
-from identify.logs.schema import Schema
 from identify.logs.schema_fields import without_sign
 from identify.logs.table import match_names
 
@@ -108,10 +107,7 @@ def _named_columns(document: Mapping[str, Any], table: RawTable) -> Iterator[tup
             continue
         for key, value in keys.items():
             given = value if isinstance(value, list) else [value]
-            registered = name not in Schema.model_fields and all(
-                isinstance(entry, str) for entry in given
-            )
-            if (registered or f"{name}.{key}" in _SIGNALS) and (columns := _resolve(given, table)):
+            if f"{name}.{key}" in _SIGNALS and (columns := _resolve(given, table)):
                 yield f"{name}.{key}", columns
 
 
@@ -130,8 +126,6 @@ _ARRAY = re.compile(r"(?P<name>.+?)(\[(?P<first>\d+):(?P<stop>\d+)\]|\[names\])?
 
 def _places(entry: str | int, names: Sequence[str]) -> Sequence[int]:
     """Return the numbers of the columns of an entry of the schema."""
-    if isinstance(entry, str) and (places := match_names(names, entry)):
-        return places
     column, _ = without_sign(entry)
     if isinstance(column, int):
         return [column] if column < len(names) else []

@@ -178,7 +178,8 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
     if not any(len(each.effective_samples) and each.measures_wrench for each in rows):
         return Ranking((Explanation(0.0, np.zeros(10)),))
     reference = BaselineLikelihood.of(rows)
-    fastest = _max_speeds(logs)
+    speeds, spins = zip(*(log.summary.max_rates for log in logs), strict=True)
+    fastest = (max(speeds), max(spins))
     log_facts = [
         LogProperties.of(log.summary.recording, fastest, log.summary.imu.scale) for log in logs
     ]
@@ -481,12 +482,6 @@ def _logged_rotations(log: ScannedLog, rows: Array, time: Array) -> tuple[Array,
 def _permutes_one_vector(fault: Fault) -> bool:
     """Whether a fault permutes or negates the axes of either force or torque."""
     return fault.name.startswith(("the force's x", "the torque's x"))
-
-
-def _max_speeds(logs: Sequence[ScannedLog]) -> tuple[float, float]:
-    """Return the largest speed [m/s] and angular speed [rad/s] in any log."""
-    rates = [log.summary.max_rates for log in logs]
-    return max(speed for speed, _ in rates), max(spin for _, spin in rates)
 
 
 def _likeliest_axes(

@@ -30,13 +30,7 @@ _ATTITUDE_KEYS = ("quaternion", "matrix", "euler", "rotation_vector")
 
 
 class MissingEntry(NamedTuple):
-    """Something that a log, or its schema, lacks.
-
-    Attributes:
-        name: what is missing.
-        purpose: what needs it.
-        remedy: lines of the schema, or the option, that give it.
-    """
+    """Something that a log lacks, what needs it, and the lines or the option that give it."""
 
     name: str
     purpose: str

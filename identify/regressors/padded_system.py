@@ -275,13 +275,7 @@ def _offset_rows(
 def _join_offsets(
     parts: Sequence[_StatisticsArrays], first: Indices, channels: Flags
 ) -> OffsetRows:
-    """Join the offset rows of several logs; groups and sensors are numbered consecutively.
-
-    Args:
-        parts: arrays of each statistics.
-        first: number of the first group of each.
-        channels: which of the m channels each sensor has, shape (sensors, m).
-    """
+    """Join the offset rows of several logs; groups and sensors are numbered consecutively."""
     _, m, _, q = parts[0].rows.shape
     logs = sum(part.logs for part in parts)
     of_log, has_channel = (

@@ -360,12 +360,7 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
 def _mean_noise(noise: Array, rows: Array) -> Array:
     """Average the second moment of the noise in a row over logs, as triangular factors.
 
-    Args:
-        noise: roots of each log, shape (logs, groups, K, K).
-        rows: number of rows of each log, shape (logs, groups).
-
-    Returns:
-        Shape (groups, K, K).
+    `noise` are roots of each log, shape (logs, groups, K, K), `rows` its numbers of rows.
     """
     share = np.sqrt(rows / np.maximum(rows.sum(axis=0), 1.0))
     weighted = share[..., None, None] * noise

@@ -61,15 +61,12 @@ _MARKS_CAPTION = (
 )
 
 
-def log_page_html(
-    logs: Sequence[LogOverview], check: LogCheck | None = None, *, written: datetime | None = None
-) -> str:
+def log_page_html(logs: Sequence[LogOverview], check: LogCheck | None = None) -> str:
     """Return the page of one or more logs as HTML.
 
     Args:
         logs: what they have and lack.
         check: of the same logs, whose findings are shown at their spans of time.
-        written: date of the page; by default the present time.
     """
     sections = [] if check is None else [_findings_section(check)]
     for number, log in enumerate(logs):
@@ -86,7 +83,7 @@ def log_page_html(
         sections,
         title="A log before its fit" if check is None else "Check of logs"[: 12 + (len(logs) > 1)],
         names=[log.path.name for log in logs],
-        written=written or datetime.now().astimezone(),
+        written=datetime.now().astimezone(),
     )
 
 
@@ -106,12 +103,10 @@ def _log_sections(log: LogOverview, findings: Sequence[Finding], logs: int) -> I
     yield Section("columns", "Columns", tuple(_column_blocks(log)))
     yield Section("signals", "Signals over time", tuple(_signal_blocks(log, findings, logs)))
     directions = np.zeros((0, 3)) if log.recording is None else gravity_directions(log.recording)
-    drawing = Text("The log shows no direction of gravity: no attitude in SI.", "muted")
-    yield Section(
-        "attitudes",
-        "Attitudes",
-        (attitude_drawing(directions) if len(directions) else drawing,),
-    )
+    attitudes: Block = Text("The log shows no direction of gravity in SI.", "muted")
+    if len(directions):
+        attitudes = attitude_drawing(directions)
+    yield Section("attitudes", "Attitudes", (attitudes,))
     yield Section("clocks", "Clocks", tuple(_clock_blocks(log)))
     name = "Schema, drafted from the names of the columns" if log.drafted else "Schema"
     yield Section("schema", "Schema", (Listing(name, log.schema_text, copyable=True),))

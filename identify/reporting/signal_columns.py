@@ -43,7 +43,7 @@ _UNITS: Mapping[str, str] = MappingProxyType(
 """Units of the signals of a recording that do not depend on the kind of a joint."""
 
 _WRENCH = ("force", "torque")
-_LINE_STYLES = (*colors.AXIS_STYLES, ("w", colors.MUTED, "-"))
+_COLORS = {**{name: color for name, color, _ in colors.AXIS_STYLES}, "w": colors.MUTED}
 
 _MARK_STYLES: Mapping[str, tuple[str, str, float]] = MappingProxyType(
     {
@@ -61,9 +61,6 @@ _MAX_SPANS, _MAX_SPANS_OF_ROW = 25, 150
 
 _MAX_POINTS = 48_000
 """Largest number of points of all lines of a page, which keeps it below a megabyte."""
-
-_MAX_DASHED_POINTS = 400
-"""Largest number of points of a line in which dashes can be seen."""
 
 _MAX_PANELS = 8
 """Largest number of panels of one column of a figure."""
@@ -137,7 +134,7 @@ def raw_lines(table: TableOverview, *, used: bool) -> list[SignalLines]:
     panels: list[SignalLines] = []
     for signal, uses in table.vectors().items():
         name, unit = signal.rpartition(".")[2].replace("_", " "), uses[0].unit or "–"
-        groups = [uses] if len(uses) <= len(_LINE_STYLES) else [[use] for use in uses]
+        groups = [uses] if len(uses) <= len(_COLORS) else [[use] for use in uses]
         for group in groups:
             note = ", ".join(use.column for use in group)
             lines = {use.part or use.column: raw.columns[use.column] for use in group}
@@ -191,12 +188,10 @@ def _panel(
                 axes.axvspan(
                     start, stop, color=color, alpha=opacity, lw=0.0, label=None if number else label
                 )
-        styles = {name: (color, dashes) for name, color, dashes in _LINE_STYLES}
-        for (name, values), style in zip(panel.lines.items(), styles.values(), strict=False):
-            color, dashes = styles.get(name, style) if several else (colors.ESTIMATE, "-")
-            x, y = trace(panel.x, values, buckets)
-            dashes = dashes if len(x) < _MAX_DASHED_POINTS else "-"
-            axes.plot(x, y, color=color, lw=0.8, ls=dashes, label=name if several else None)
+        for (name, values), color in zip(panel.lines.items(), _COLORS.values(), strict=False):
+            color = _COLORS.get(name, color) if several else colors.ESTIMATE
+            label = name if several else None
+            axes.plot(*trace(panel.x, values, buckets), color=color, lw=0.8, label=label)
         spikes = [m.start for m in marks if m.code == "spike" and m.channel == panel.signal]
         if spikes:
             rows = np.minimum(np.searchsorted(panel.x, spikes[: 4 * buckets]), len(panel.x) - 1)

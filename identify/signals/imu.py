@@ -318,7 +318,9 @@ def _contradiction_remedy(recording: Recording, name: str, R: Array, scale: floa
     near = np.abs(R_unit - nearest).max() < np.sin(_MAX_MISALIGNMENT)
     if near and (nearest != np.eye(3)).any():
         columns = table.get(name, [f"{name}[{k}]" for k in range(3)])
-        new = [_with_sign(columns[int(np.argmax(np.abs(c)))], c.sum()) for c in nearest.T]
+        new = [columns[int(np.argmax(np.abs(c)))] for c in nearest.T]
+        pairs = zip(new, nearest.sum(axis=0), strict=True)
+        new = [negate_column(column) if sign < 0.0 else column for column, sign in pairs]
         remedies.append(f"set `{name} = {new}`".replace("'", '"'))
     elif not near:
         if np.linalg.det(R) > 0.0:
@@ -328,7 +330,3 @@ def _contradiction_remedy(recording: Recording, name: str, R: Array, scale: floa
             remedies.append(f"give the columns of {name} in the order and with the signs they have")
         remedies.append("or check units, order and maps of [pose]")
     return f"In the schema, [imu], {', '.join(remedies)}." if remedies else None
-
-
-def _with_sign(column: str | int, sign: float) -> str | int:
-    return negate_column(column) if sign < 0.0 else column

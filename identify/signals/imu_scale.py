@@ -121,7 +121,7 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
     for table, readings in _readings_in_g(recording, recording.signals):
         if table == "imu" and "quaternion" in recording.signals:  # the attitude is known
             continue
-        scale = _scale_at_rest(readings)
+        scale = _fit_sphere_scale(readings, np.broadcast_to(np.eye(3), (len(readings), 3, 3)))
         scale_error = abs(scale.ratio - 1.0)
         large = scale_error > _LARGE_SCALE_ERROR
         severity = (
@@ -169,10 +169,6 @@ def _readings_in_g(
         is_accelerometer = name in recording.signals and (proper or table == "imu")
         if is_accelerometer and gravity and name in signals and signals[name].any():
             yield table, signals[name] / gravity
-
-
-def _scale_at_rest(readings: Vec3) -> _GravityScale:
-    return _fit_sphere_scale(readings, np.broadcast_to(np.eye(3), (len(readings), 3, 3)))
 
 
 def _fit_sphere_scale(readings: Vec3, R: Mat33) -> _GravityScale:

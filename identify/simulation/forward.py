@@ -82,9 +82,11 @@ def simulate(
                 f'integrator = "{CLOSED_FORM}" is for a body without loads, impulses or fluid; use '
                 '"rkmk4"'
             )
-        return _closed_form_motion(
-            body, start or State(), make_schedule(duration, step, every, ()), gravity
-        )
+        from identify.simulation.free_rotation import free_motion
+
+        times = make_schedule(duration, step, every, ())
+        times = times.instants[times.is_returned]
+        return free_motion(require_simulable(body), start or State(), times, gravity)
     free = FreeBody.of(body, added_mass)
     gravity = as_array(gravity, "gravity", (..., 3), SimulationError)
     start = State() if start is None else start
@@ -122,15 +124,6 @@ def simulate(
     return Trajectory.from_vectors(times.instants[times.is_returned], states, tuple(jumps))
 
 
-def _closed_form_motion(
-    body: PrincipalBody | PhiLike, start: State, times: Schedule, gravity: ArrayLike
-) -> Trajectory:
-    """Return the closed-form motion of bodies under gravity alone."""
-    from identify.simulation.free_rotation import free_motion
-
-    return free_motion(require_simulable(body), start, times.instants[times.is_returned], gravity)
-
-
 def _integrate(
     integrator: Integrator,
     phase: Array,
@@ -142,9 +135,6 @@ def _integrate(
     """Integrate phase-space states from time 0; return states (n, ..., 13) and jumps by impulses.
 
     `impulses` are by the index of their instant; `step` is the longest step.
-
-    Raises:
-        Diverged: a body diverges.
     """
     breaks = np.unique(
         np.concatenate([np.empty(0), *(load.break_times() for load in forces.linear_loads)])

@@ -129,13 +129,7 @@ class DaskCluster(Executor):
 
 
 def _run_within(time_limit: float, call: Callable[[], ResultT]) -> ResultT:
-    """Run a call on a worker with a time limit, in a separate process.
-
-    Raises:
-        TimeLimit: the call took longer.
-        WorkerDied: its process died.
-        StudyError: this worker cannot start processes.
-    """
+    """Run a call on a worker with a time limit, in a separate process."""
     if current_process().daemon:
         raise StudyError(
             "a time limit needs workers that may start processes, and Dask's nanny makes them "

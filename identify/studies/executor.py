@@ -179,7 +179,9 @@ def _result(future: Future[ResultT], executor: Executor) -> ResultT | WorkerDied
     except TimeLimit as error:
         return error
     except executor.worker_errors as error:
-        return WorkerDied(f"its worker process died at every attempt: {_first_line(error)}")
+        # A scheduler's text may fill a page.
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        return WorkerDied(f"its worker process died at every attempt: {first}")
     except executor.executor_errors as error:
         raise StudyError(
             f"lost the connection to {executor.name}; finished rows are kept, run again to resume"
@@ -193,11 +195,6 @@ def _result(future: Future[ResultT], executor: Executor) -> ResultT | WorkerDied
 
 
 PartT = TypeVar("PartT")
-
-
-def _first_line(error: BaseException) -> str:
-    """Return the first line of an error's text, because a scheduler's text may fill a page."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def tree_merge(parts: Sequence[ItemT], merge: Callable[[ItemT, ItemT], ItemT]) -> ItemT:
@@ -316,13 +313,7 @@ class LocalProcesses(Executor):
             pool.join()
 
     def _run(self, function: Callable[..., ItemT], args: tuple, kwargs: dict) -> ItemT:
-        """Run a call in the process of this thread.
-
-        Raises:
-            WorkerDied: the process died.
-            TimeLimit: the call took longer than its time limit.
-            StudyError: processes die when they start.
-        """
+        """Run a call in the process of this thread."""
         for _ in range(_MAX_FAILED_POOLS):
             try:
                 pool = self._pool()

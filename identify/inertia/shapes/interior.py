@@ -87,14 +87,9 @@ def _mesh_interior(mesh: Mesh, count: int) -> Interior:
 
 
 def _crossings(flat: Array, heights: Array) -> tuple[Indices, Array]:
-    """Intersect lines at integer coordinates with triangles.
+    """Intersect lines at integer coordinates with triangles; return their columns and heights.
 
-    Args:
-        flat: coordinates of corners across the columns, in units of the cells, shape (k, 3, 2).
-        heights: coordinates of corners along the columns, shape (k, 3).
-
-    Returns:
-        The column of each crossing, shape (n, 2), and its height, shape (n,).
+    Corners have `flat` coordinates across the columns, in cells, (k, 3, 2), and `heights` (k, 3).
     """
     first = np.ceil(flat.min(axis=1)).astype(int)
     span = np.maximum(np.floor(flat.max(axis=1)).astype(int) - first + 1, 0)

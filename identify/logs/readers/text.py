@@ -293,12 +293,7 @@ def _parse_with_arrow(
 
 
 def _read_one_by_one(sheet: TextLayout, start: int, number: int) -> Table:
-    """Read the rows from an offset on, line by line.
-
-    Raises:
-        LogError: text where a number should be, or another number of fields, other than too few
-            in the last row.
-    """
+    """Read the rows from an offset on, line by line; only the last row may have too few fields."""
     values, stamps, faults, lines = array("d"), list[str](), bytearray(), array("q")
     rows = sheet.splitter.rows(sheet.text, start, number)
     following = next(rows, None)

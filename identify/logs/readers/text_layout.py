@@ -175,10 +175,6 @@ def _find_header(
     """Return the last line of the header, and its names if the schema uses names.
 
     It is where the schema says, or where comment lines that it does not count move it.
-
-    Raises:
-        MissingColumn: no line near holds the names, or another than the schema says.
-        LogError: the header is longer than the file.
     """
     path, count, time = source.path, source.layout.header_lines, source.layout.time
     lines = list(islice(read_lines(text), count + _MAX_HEADER_LINES))

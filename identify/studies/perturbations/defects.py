@@ -166,13 +166,9 @@ class SensorOffset(Perturbation):
 def _change_wrench(
     recording: Recording, change: Callable[[str, Array], Array], purpose: str
 ) -> Recording:
-    """Change force and torque in the axes of the sensor.
+    """Change force and torque in the axes of the sensor, rotated by the log's attitude and back.
 
-    A wrench in world axes is rotated to body axes by the log's attitude, changed, and rotated back.
     `change` maps "force" or "torque" and its values, shape (n, 3), to the new values.
-
-    Raises:
-        LogError: the log has no wrench, or has it in world axes and no attitude.
     """
     require_signals(recording, ("force", "torque"), purpose)
     wrench = {name: recording.signals[name] for name in ("force", "torque")}
