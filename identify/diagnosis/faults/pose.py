@@ -34,6 +34,9 @@ MIN_PLAUSIBLE_RATES = 1e-3, 1e-2
 MIN_RATE_IN_DEGREES = 60.0
 """Angular rate [rad/s] above which angles read in radians may be in degrees."""
 
+_MIN_POSITION_SCALE = 0.1
+"""Smallest ratio of lengths to the logged ones that is a scale: less is no motion at all."""
+
 _SAME_POINT = 0.2
 """Largest distance from the other reference point of the wrench, relative to the tool point's
 distance from the flange, at which the wrench is about that point."""
@@ -178,6 +181,7 @@ def _position_scale_fault(setup: LogProperties) -> Fault:
         ),
         setup,
         FaultParameters(("scale",), "%", 1e-2, FAULT_SCALE),
+        is_possible=lambda size: float(size[0]) > _MIN_POSITION_SCALE - 1.0,
     )
 
 
