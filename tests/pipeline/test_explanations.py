@@ -279,7 +279,7 @@ def test_ambiguous_units_are_all_listed_and_not_applied():
     assert finding.text.count("kg/m³") == 2
     assert finding.evidence["equivalent"] == ["torque_unit"]
     checks = Checks(ranking=ranking)
-    with pytest.raises(NotCorrected, match=r'torque_unit: .* distinguish it from "the .* kgfcm'):
+    with pytest.raises(NotCorrected, match=r'torque_unit .*: .* distinguish it from "the .* kgfcm'):
         _correct_fault_of_code([scanned], checks, "torque_unit", ())
 
 

@@ -193,7 +193,7 @@ def test_infeasible_com_box_states_remedy():
         ({"gravity": "down"}, "gravity: expected numbers of shape"),
         (
             {"settings": "schema.toml"},
-            r"expected FitSettings .*, got str; .*read_log\(log, schema\)",
+            r"expected FitSettings .*, got str; give a schema by its name",
         ),
     ],
 )
@@ -202,14 +202,17 @@ def test_choices_of_another_type_are_rejected(choice, message):
         fit(log(7), **choice)
 
 
-@pytest.mark.parametrize("thing", ["log.csv", {"t": [0.0]}, [np.zeros(3)]])
+@pytest.mark.parametrize("thing", [{"t": [0.0]}, [np.zeros(3)]])
 def test_non_recording_error_names_readers(thing):
-    with pytest.raises(
-        LogError, match=r"expected recordings, got .*identify\.read_log.*from_arrays"
-    ):
-        fit(thing, "schema.toml")  # the schema changes nothing about that
-    with pytest.raises(LogError, match="expected recordings"):
-        fit(thing)
+    readers = r"expected recordings, got .*identify\.read_log.*from_arrays"
+    for choices in ({}, {"schema": "schema.toml"}):  # the schema changes nothing about that
+        with pytest.raises(LogError, match=readers):
+            fit(thing, **choices)
+
+
+def test_path_without_a_schema_is_rejected():
+    with pytest.raises(LogError, match=r"'log.csv' is a path, which needs a schema: give schema="):
+        fit("log.csv")
 
 
 def test_provenance_is_plain_json_with_command_and_options(result, tmp_path):
@@ -387,7 +390,8 @@ def test_invalid_settings_are_rejected(options, message):
 
 def test_options_of_a_fit_match_its_settings():
     of_fit = FitSettings.__dataclass_fields__.keys() - {"unloaded", "joints"}
-    names = {*of_fit, *JointSettings.__dataclass_fields__}
+    of_prior = {"prior_error", "shape", "shape_at", "shape_scale", "shape_error"}
+    names = {*of_fit, *JointSettings.__dataclass_fields__, *of_prior}
     assert set(FitOptions.__annotations__) == names
     assert all(f"`{name}`" in fit.__doc__ for name in names)
 

@@ -75,7 +75,7 @@ def test_the_body_is_found_but_for_resampling_without_noise(fit, given, jitter, 
     """As well as the stream that gives the rows allows: 100 Hz with the pose, 250 without."""
     result = fit(given, jitter=jitter)
     assert np.abs((result.estimate.parameters.phi - PHI) / SCALES).max() < rtol
-    assert result.verdict.usable == "yes"
+    assert set(result.verdict.reasons) <= {"scale_limit"}
 
 
 @pytest.mark.parametrize("given", [schema(), schema(mount=FITTED), schema(pose=False)])
@@ -87,8 +87,12 @@ def test_the_body_is_inside_its_intervals_with_noise_jitter_and_offsets(fit, giv
     away = np.abs(PHI - 0.5 * (low + high)) / (0.5 * (high - low))
     assert (away < 1.0).sum() >= 8
     assert away.max() < 1.5  # three standard errors
-    assert result.verdict.usable == "yes"
-    assert {finding.code for finding in result.findings} <= {"clocks_joined", "imu_place"}
+    assert set(result.verdict.reasons) <= {"scale_limit"}
+    assert {finding.code for finding in result.findings} <= {
+        "clocks_joined",
+        "imu_place",
+        "scale_limit",
+    }
 
 
 def test_estimated_imu_position_is_reported_with_error(fit):
