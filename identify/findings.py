@@ -51,12 +51,12 @@ _BODY_CHANGE_CODES = ("body_changed", "bodies_differ")
 UNCORRECTABLE_CODES = _BODY_CHANGE_CODES
 """Codes that `--apply` rejects with an explanation, because no correction exists."""
 
-_PRECISION_CODES = ("scale_limit", "imprecise", "need_unmet")
+PRECISION_CODES = ("scale_limit", "imprecise", "need_unmet")
 """Codes of intervals that are wider than needed."""
 
 _SYMPTOM_CODES = (
     *("too_dense", "not_held", "unexplained", "little_motion", "motion_noise", "at_the_edge"),
-    *("torque_unexplained", "completed", "left_open", "by_prior", *_PRECISION_CODES),
+    *("torque_unexplained", "completed", "left_open", "by_prior", *PRECISION_CODES),
 )
 """Codes of symptoms: something is wrong, or the log has too little excitation."""
 
@@ -281,7 +281,7 @@ def derive_verdict(
 
 def _usability_of(quantity: str, precision: Usability, findings: Sequence[Finding]) -> Usability:
     """Return the usability of a quantity: that of its precision, and of findings on the log."""
-    on_log = [f for f in findings if f.code not in (*_PRECISION_CODES, "completed", "left_open")]
+    on_log = [f for f in findings if f.code not in (*PRECISION_CODES, "completed", "left_open")]
     if precision == "no" or any(f.severity == "error" for f in on_log):
         return "no"
     doubtful = any(f.requires_care and f.concerns(quantity) for f in on_log)

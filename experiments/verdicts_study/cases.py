@@ -32,7 +32,7 @@ EXPORTED = {"ur": INTERVAL_NAMES["inertia"], "kuka": ("I1", "I2", "I3")}
 """Controllers, with the names of the moments and products that their settings have."""
 
 _WORDS = {"mass": "mass", "com": "centre", "inertia": "inertia|moment"}
-_MARK = re.compile("not known|unknown|not identif|default body|left out")
+_MARK = re.compile("poor (mass|centre|inertia)")
 """Words by which a line of a setting, or a note on it, marks a quantity as unknown."""
 
 

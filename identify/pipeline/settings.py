@@ -218,8 +218,8 @@ def merge_settings(settings: object, options: FitOptions) -> FitSettings:
     """
     if not isinstance(settings, FitSettings | None):
         raise SchemaError(
-            f"fit: expected FitSettings after the recordings, got {type(settings).__name__}; give "
-            "a schema by its name, fit(log, schema=…), and several logs as a list"
+            f"settings: expected FitSettings after the recordings, got {type(settings).__name__}; "
+            "give a schema by its name, schema=…, and several logs as a list"
         )
     for name in options:
         lookup(FitOptions.__annotations__, name, "option of fit")

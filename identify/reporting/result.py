@@ -10,12 +10,13 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.errors import ModelError
+from identify.estimation.scale_accuracy import WITH_SCALE_FROM_LOG
 from identify.estimation.settings import CARRIER
 from identify.exchange import export_body
 from identify.exchange.controllers import CONTROLLERS
 from identify.exchange.export_marks import export_marks
 from identify.exchange.rounding import DEFAULT_DIGITS
-from identify.findings import UNIDENTIFIED_SOURCES, Finding
+from identify.findings import PRECISION_CODES, UNIDENTIFIED_SOURCES, Finding
 from identify.inertia import PHI
 from identify.pipeline.required_precision import (
     QUANTITY_NAMES,
@@ -89,14 +90,26 @@ def verdict_in_words(result: Result) -> VerdictInWords:
 def verdict_reasons(result: Result) -> str:
     """Return the finding codes and unmet requirements that limit the use of an estimate."""
     unusable = result.verdict.usable == "no"
-    codes = dict.fromkeys(
-        f.code
-        for f in result.findings
-        if (f.severity == "error" if unusable else f.requires_care) and f.code != "need_unmet"
+    limiting = (
+        finding
+        for finding in result.findings
+        if (finding.severity == "error" if unusable else finding.requires_care)
+        and finding.code != "need_unmet"
     )
-    reasons = [code.replace("_", " ") for code in codes]
+    reasons = list(dict.fromkeys(map(_reason_in_words, limiting)))
     reasons += [f"{need} is not met" for need, met in result.verdict.needs.items() if not met]
     return "; ".join(reasons)
+
+
+def _reason_in_words(finding: Finding) -> str:
+    """Return the code of a finding in words, after the quantities whose precision it is about."""
+    name = finding.code.replace("_", " ")
+    if finding.code not in PRECISION_CODES:
+        return name
+    return f"{', '.join(_SHORT_NAMES[q] for q in finding.evidence['doubted'])} {name}"
+
+
+_SHORT_NAMES = {**QUANTITY_NAMES, "inertia": "inertia"}
 
 
 def _identifiability_text(result: Result) -> str:
@@ -146,6 +159,8 @@ def _width_in_words(quantity: str, estimate: Estimate) -> str:
         return "not identifiable"
     of_whole = " of the largest principal moment" if quantity == "inertia" else ""
     text = f"± {format_significant(total, 2)} {limit.unit}{of_whole}"
+    if quantity == "mass" and estimate.interval_kind.endswith(WITH_SCALE_FROM_LOG):
+        return f"{text}, if the sensor's scale is right: no gain_accuracy is given"
     if total <= _MIN_WIDTH_RATIO * between_logs:
         return text
     return (
@@ -175,7 +190,7 @@ _USABILITY_ANSWERS: dict[str, tuple[str, Tone]] = {
         "Usable: the body is physically consistent, identifiable, and explains the logs.",
         "good",
     ),
-    "with care": ("Usable with caution: {reasons}.", "warn"),
+    "with care": ("Usable with care: {reasons}.", "warn"),
     "no": ("Do not use this estimate: {reasons}.", "bad"),
 }
 """Text and tone of each answer to the question whether an estimate is usable."""

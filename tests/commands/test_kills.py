@@ -24,7 +24,6 @@ import pytest
 
 from identify import fit
 from identify.commands import fit_each
-from identify.commands.fit import Fit
 from identify.commands.main import main
 from identify.commands.output import ESTIMATE, REPORT, RESULT, report_matches
 from identify.errors import StudyError
@@ -66,7 +65,7 @@ def _only_written(monkeypatch, results):
     """What is fitted is at hand, and nothing is drawn: both take seconds, and write nothing."""
     monkeypatch.setattr(wrench_page, "SECTIONS", ())
     monkeypatch.setattr(comparison_page, "forest_columns", lambda comparison: ())
-    monkeypatch.setattr(Fit, "_fit", lambda self, *given: results[self.input.logs[0].stem])
+    monkeypatch.setattr("identify.pipeline.fit", lambda logs, *given, **more: results[logs[0].name])
     monkeypatch.setattr(fit_each, "fit", lambda log, *given, **more: results[log.name])
 
 

@@ -82,7 +82,7 @@ def test_logs_are_of_their_seed_and_differ_between_sensors():
 
 
 def test_marked_quantities_are_recognised():
-    marked = Export("setting", (), ("the inertia is not known: a default body stands in",))
+    marked = Export("setting", (), ("poor inertia: known to ± 57 %",))
     assert is_marked(marked, "inertia")
     assert not is_marked(marked, "mass")
     assert not is_marked(Export("kg m^2 [Ixx] inertia", (), ("not checked",)), "inertia")
