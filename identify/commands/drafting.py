@@ -317,7 +317,7 @@ def _ask(question: str, convert: Callable[[str], AnswerT]) -> AnswerT:
             raise UsageError(f"no answer to: {question.strip()}") from None
         except IdentifyError as error:
             refusal = str(error)
-    raise UsageError(refusal)
+    raise UsageError(f"{refusal}, in answer to: {question.strip()}")
 
 
 def _ask_numbers(question: str, *counts: int) -> list[float]:

@@ -104,9 +104,8 @@ def verdict_reasons(result: Result) -> str:
 def _reason_in_words(finding: Finding) -> str:
     """Return the code of a finding in words, after the quantities whose precision it is about."""
     name = finding.code.replace("_", " ")
-    if finding.code not in PRECISION_CODES:
-        return name
-    return f"{', '.join(_SHORT_NAMES[q] for q in finding.evidence['doubted'])} {name}"
+    doubted = finding.evidence.get("doubted", ()) if finding.code in PRECISION_CODES else ()
+    return " ".join(filter(None, (", ".join(_SHORT_NAMES[each] for each in doubted), name)))
 
 
 _SHORT_NAMES = {**QUANTITY_NAMES, "inertia": "inertia"}

@@ -119,6 +119,7 @@ def test_init_asks_for_pendant_values(tmp_path, monkeypatch, capsys):
     assert "The rotation of the tool point in [body.tcp] is unknown" in said
     monkeypatch.setattr("builtins.input", lambda question: "1 2 three")
     assert main(["init", str(path), "-o", str(tmp_path / "t.toml")]) == 2
-    assert "expected 6 numbers, got '1 2 three'" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "expected 6 numbers, got '1 2 three', in answer to: Tool point as shown" in error
     assert main(["init", str(path), "--preset", "francka", "--yes"]) == 2
     assert "did you mean 'franka'" in capsys.readouterr().err

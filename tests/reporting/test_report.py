@@ -125,6 +125,13 @@ def test_verdict_lists_consistency_identifiability_and_fit_separately(case, page
     assert "Certified" not in page.text
 
 
+def test_reasons_name_the_quantities_that_are_imprecise(result):
+    wide = Finding("imprecise", "info", "wide", evidence={"doubted": ["inertia"]})
+    named = (wide, Finding("imprecise", "warning", "wide"), Finding("delay", "warning", "late"))
+    doubtful = replace(result, estimate=replace(result.estimate, findings=named))
+    assert verdict_in_words(doubtful).usable == "with care (inertia imprecise; imprecise; delay)"
+
+
 def test_inconsistent_estimate_is_not_reported_as_consistent(result, monkeypatch):
     verdict = replace(result.verdict, possible=False)
     monkeypatch.setattr(type(result), "verdict", property(lambda self: verdict))
