@@ -26,6 +26,8 @@ const figures = [...document.querySelectorAll("svg:not(.body)")].map((svg) => ({
 }));
 document.getElementById("measured").textContent = JSON.stringify({
   width: document.documentElement.scrollWidth, figures,
+  height: document.documentElement.scrollHeight,
+  cards: [...document.querySelectorAll("section")].map(box),
   tables: [...document.querySelectorAll("table.lines")].map((table) => ({
     scrolled: table.parentNode.scrollWidth - table.parentNode.clientWidth,
     heights: [...table.querySelectorAll("tbody tr:not(.group)")].map((row) => box(row)[3]),
@@ -82,6 +84,20 @@ def test_every_figure_is_drawn_and_no_text_overlaps(constrained, visit, tmp_path
     count = page.read_text(encoding="utf-8").count("<svg viewBox")
     for width in (1100, 500):
         _assert_drawn(measured(visit(_with_ruler(page), width)), width, count)
+
+
+def test_wide_screen_is_filled_by_cards_side_by_side(case_of, visit, tmp_path):
+    case = case_of("one log")
+    page = _with_ruler(report(case.result, tmp_path / "report.html", case.truth))
+    narrow, wide = measured(visit(page)), measured(visit(page, 1600))
+    _assert_drawn(wide, 1600, len(narrow["figures"]))
+    assert wide["height"] < narrow["height"]
+    lefts, tops, widths, _ = zip(*wide["cards"], strict=True)
+    assert min(lefts) < 50.0
+    assert max(map(sum, zip(lefts, widths, strict=True))) > 1550.0
+    assert len(set(tops)) < len(tops)
+    for one, other in itertools.combinations(wide["cards"], 2):
+        assert not _overlap(one, other)
 
 
 def _assert_drawn(found: dict, width: int, count: int) -> None:
