@@ -57,29 +57,23 @@ def fitted_arm(result: Result) -> FittedArm:
 
 
 def torque_columns(arm: FittedArm) -> tuple[Column, ...]:
-    """Return the columns of measured and predicted torque over time.
-
-    Several logs have a column each; the joints of a single log are in two columns.
-    """
-    every = range(len(arm.joints))
-    columns = [(number, every) for number in range(len(arm.series))]
-    if len(columns) == 1:
-        columns = [(0, joints) for joints in _halves(every)]
+    """Return the columns of measured and predicted torque over time, two for each log."""
+    joints = range(len(arm.joints))
     return tuple(
         Column(
-            f"Torques, {arm.series[number].name}",
+            f"Torques, {series.name}",
             "time [s]",
-            tuple(_torque_panel(arm, number, joint) for joint in joints),
+            tuple(_torque_panel(arm, number, joint) for joint in half),
             zoom_group="time",
         )
-        for number, joints in columns
+        for number, series in enumerate(arm.series)
+        for half in _split(joints, (len(joints) + 1) // 2)
     )
 
 
-def _halves(joints: range) -> list[range]:
-    """Split joints for two columns."""
-    middle = (len(joints) + 1) // 2
-    return [half for half in (joints[:middle], joints[middle:]) if half]
+def _split(joints: range, size: int) -> list[range]:
+    """Split joints for columns of at most `size` panels, between which a print may break."""
+    return [joints[start : start + size] for start in range(0, len(joints), size)]
 
 
 def _torque_panel(arm: FittedArm, number: int, joint: int) -> Panel:
@@ -102,15 +96,15 @@ def _torque_panel(arm: FittedArm, number: int, joint: int) -> Panel:
 
 
 def friction_columns(arm: FittedArm) -> tuple[Column, ...]:
-    """Return the columns of friction over velocity: a panel for each joint, in two columns."""
+    """Return the columns of friction over velocity: a panel for each joint, two a column."""
     return tuple(
         Column(
-            "Friction" if number == 0 else "Friction, further joints",
+            "Friction" if number == 0 else "Friction, continued",
             "",
             tuple(_friction_panel(arm, joint) for joint in joints),
             shared_x=False,
         )
-        for number, joints in enumerate(_halves(range(len(arm.joints))))
+        for number, joints in enumerate(_split(range(len(arm.joints)), 2))
     )
 
 

@@ -215,7 +215,8 @@ def test_long_name_of_a_joint_makes_its_panel_higher(robot, tmp_path):
     logs = logs_of(robot, joints=replace(AXES, names=names))
     renamed = read_robot(path, joints=names, gravity=[0.0, 0.0, -9.81])
     arm = fitted_arm(fit_load(logs, renamed, interval="formula"))
-    for columns in (torque_columns(arm)[:1], friction_columns(arm)):
+    for columns in (torque_columns(arm)[:2], friction_columns(arm)):
+        assert [len(column.panels) for column in columns] == [2, 1]
         short, long, other = (panel for column in columns for panel in column.panels)
         assert long.ylabel.startswith(name)
         assert long.height > 1.2 * short.height == 1.2 * other.height
