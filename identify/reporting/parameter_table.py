@@ -189,21 +189,22 @@ def parameter_rows(
 
 
 _MAX_EXTRA_DIGITS = 8
-"""Maximum number of digits added to those of the table to keep a body physically consistent."""
+"""Maximum number of digits added to those of the table to keep an inertia consistent."""
 
 
 def rounded_parameters(estimate: SavedEstimate) -> InertialParameters:
     """Return the body with the digits of its mass, centre of mass and inertia about it in tables.
 
-    Digits are added until the rounded body is physically consistent.
+    Digits are added to the inertia until the rounded body is physically consistent.
     """
     rows = parameter_rows(estimate, None, GROUPS_ABOUT_COM)
     values, steps = np.array([(row.value, row.formatted.step) for row in rows]).T
+    mass, *com = (np.round(values / steps) * steps)[:4].tolist()
     for digits in range(_MAX_EXTRA_DIGITS):
-        mass, *rest = (np.round(values / steps * 10.0**digits) * steps / 10.0**digits).tolist()
-        inertia = symmetric_from_entries(np.array(rest[3:]))
+        rounded = np.round(values / steps * 10.0**digits) * steps / 10.0**digits
         if mass > 0.0:
-            body = InertialParameters.from_com(mass, np.array(rest[:3]), inertia)
+            inertia = symmetric_from_entries(rounded[4:])
+            body = InertialParameters.from_com(mass, np.array(com), inertia)
             if is_consistent(body.phi):
                 return body
     return estimate.parameters

@@ -289,8 +289,9 @@ def export_section(result: Result, truth: InertialParameters | None) -> Section 
     marks = export_marks(estimate).notes("JSON")
     note = "; ".join(("kg, m, kg m²", f"about {estimate.frame_description}, in its axes", *marks))
     more = Text(
-        "Digits as in the table above. The command identify export writes these and other formats "
-        "with more digits, and sets the inertia of a link in a model file.",
+        "Rounded as in the table above; the inertia only as far as the body stays physically "
+        "consistent. The command identify export writes these and other formats with more digits, "
+        "and sets the inertia of a link in a model file.",
         "muted",
     )
     blocks = (*blocks, Listing("JSON", parameters, copyable=True, note=f"{note}."), more)

@@ -130,6 +130,7 @@ def test_exported_numbers_have_the_digits_of_the_table(case):
     ]
     for row, value in zip(parameter_rows(estimate, None, GROUPS_ABOUT_COM), values, strict=True):
         assert abs(value - row.value) <= 0.5001 * row.formatted.step
-        if case.name != "several logs, constrained":  # at the boundary, it needs more digits
+        # At the boundary, the inertia needs more digits.
+        if case.name != "several logs, constrained" or row.name in ("m", "cx", "cy", "cz"):
             shown = float(row.formatted.value) * factor_of(row.formatted.unit, row.unit)
             np.testing.assert_allclose(value, shown, rtol=1e-9, atol=1e-12)
