@@ -144,12 +144,11 @@ def _inertia_tile(result: Result) -> Tile:
     decided = result.estimate.decided_by
     missing = [name for name in PHI if decided[name] in UNIDENTIFIED_SOURCES]
     if missing:
-        logs = "this log" if len(result.logs) == 1 else "these logs"
         completed = "; values of a default body" if "default" in decided.values() else ""
         return Tile(
             "Inertia",
             "not identifiable" if len(missing) >= _INERTIA_ENTRIES else "not all identifiable",
-            f"{', '.join(missing)}: not identifiable from {logs}{completed}",
+            f"{', '.join(missing)}{completed}",
             "warn",
         )
     moments = [line.formatted for line in parameter_rows(result.estimate, None, PRINCIPAL_MOMENTS)]

@@ -208,7 +208,6 @@ def verdict_section(result: Result, truth: InertialParameters | None) -> Section
     answer, tone = _USABILITY_ANSWERS[verdict.usable]
     complete = len(verdict.identifiable) == len(PHI)
     rows = [
-        _answer_row("Usable", verdict_words.usable, verdict.usable == "yes"),
         _answer_row("Physically consistent", verdict_words.physically_consistent, verdict.possible),
         _answer_row(
             "Identifiable", verdict_words.identifiable, complete or result.estimate.complete
@@ -286,7 +285,7 @@ def export_section(result: Result, truth: InertialParameters | None) -> Section 
         }
     )
     subject = f"the {estimate.body}" if estimate.body_suffix else "the estimate"
-    marks = export_marks(estimate).notes("JSON")
+    marks = replace(export_marks(estimate), care="").notes("JSON")
     note = "; ".join(("kg, m, kg m²", f"about {estimate.frame_description}, in its axes", *marks))
     more = Text(
         "Rounded as in the table above; the inertia only as far as the body stays physically "
@@ -323,6 +322,8 @@ def _export_block(estimate: Estimate, name: str, title: str) -> Block:
         export = export_body(estimate, name, digits=digits)
     except ModelError as error:
         return Text(f"{title}: {error}.", "muted")
-    notes = "; ".join((*export.notes, *export.lost_information))
+    # The text has the marks as a comment, and the verdict above says what to use with care.
+    notes = [note for note in export.notes if not note.startswith(("poor ", "use with care: "))]
+    notes = "; ".join((*notes, *export.lost_information))
     note = f"{notes[:1].upper()}{notes[1:]}."
     return Listing(title, export.text.rstrip(), copyable=True, note=note)
