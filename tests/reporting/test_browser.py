@@ -27,6 +27,8 @@ const figures = [...document.querySelectorAll("svg:not(.body)")].map((svg) => ({
 document.getElementById("measured").textContent = JSON.stringify({
   width: document.documentElement.scrollWidth, figures,
   height: document.documentElement.scrollHeight,
+  scrolled: [...document.querySelectorAll("section > .scroll")].map(
+    (one) => one.scrollWidth - one.clientWidth),
   cards: [...document.querySelectorAll("section")].map(box),
   tables: [...document.querySelectorAll("table.lines")].map((table) => ({
     scrolled: table.parentNode.scrollWidth - table.parentNode.clientWidth,
@@ -141,6 +143,20 @@ def test_a_phone_shows_each_parameter_and_axis_on_one_line(case_of, name, visit,
         assert table["scrolled"] <= 0
         assert len(table["heights"]) == rows
         assert max(table["heights"]) < 2.0 * table["line"]
+
+
+def test_tables_of_an_arm_fit_a_phone(visit, tmp_path):
+    folder = Path(__file__).parents[2] / "datasets" / "arms" / "six_axes"
+    logs = [
+        read_log(folder / f"{name}.parquet", folder / "schema.toml") for name in ("loaded", "empty")
+    ]
+    robot = folder / "arm.urdf"
+    loaded = fit(logs[0], unloaded=logs[1], robot=robot, frame="tool0", interval="formula")
+    for result in (loaded, fit(logs[1], robot=robot, interval="formula")):
+        page = _with_ruler(report(result, tmp_path / "report.html"))
+        scrolled = measured(visit(_on_a_phone(page, 400)))["scrolled"]
+        assert len(scrolled) > 3
+        assert max(scrolled) <= 0
 
 
 def test_labels_of_frames_do_not_overlap(result, visit, tmp_path):
