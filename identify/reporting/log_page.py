@@ -57,7 +57,7 @@ _MARKS_CAPTION = (
     "Marks: spans and samples that stand out. A body at rest moves by less than 0.05 rad/s and "
     "10 mm/s. Constant: a signal keeps its value far longer than it usually does. A spike is a "
     "sample that differs from both its neighbours by more than twelve times as much as usual, and "
-    "by a hundredth of the range. Of long logs the extremes of the signals are drawn."
+    "by a hundredth of the range."
 )
 
 
@@ -228,11 +228,10 @@ def _signal_blocks(log: LogOverview, findings: Sequence[Finding], logs: int) -> 
         xlabel, marks = "number of the static pose [–]", ()
     elif not marks:
         yield Text("No gaps, rests, constant spans or spikes were found.")
-    columns = marks_column(log.marks, spans, x_limits(in_si or shown), xlabel) if marks else ()
-    columns += line_columns(in_si, marks, xlabel, buckets)
-    if columns:
-        caption = "Signals in SI; of long logs their extremes."
-        yield Pictures(columns, _MARKS_CAPTION if marks else caption)
+    if marks and (column := marks_column(log.marks, spans, x_limits(in_si or shown), xlabel)):
+        yield Pictures(column, _MARKS_CAPTION)
+    if columns := line_columns(in_si, marks, xlabel, buckets):
+        yield Pictures(columns, "Signals in SI; of long logs their extremes.")
     yield from _raw_pictures(used, marks, buckets)
     if unused := tuple(_raw_pictures(others, () if in_si else marks, buckets)):
         yield from [Folded("Columns that are not used", unused)] if in_si else unused

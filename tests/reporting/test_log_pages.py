@@ -98,6 +98,15 @@ def test_nothing_scrolls_sideways_and_no_labels_overlap(pages, name, mode, visit
             assert not _overlap(one["box"], other["box"]), f"{one['text']!r}, {other['text']!r}"
 
 
+def test_force_is_drawn_beside_the_motion_below_the_marks(pages, visit, tmp_path):
+    page = tmp_path / "page.html"
+    html = POLICY.sub("", pages["look"]).replace("</main>", f"</main>{MEASURE}")
+    page.write_text(html, encoding="utf-8")
+    marks, motion, wrench, *_ = (figure["box"] for figure in measured(visit(page))["figures"])
+    assert marks[1] + marks[3] < motion[1] == wrench[1]
+    assert motion[0] + motion[2] < wrench[0]
+
+
 def test_findings_are_drawn_at_their_times(pages):
     assert "contact: 2 × 0.8 s" in pages["check"]
     assert "finding" in pages["check"]
