@@ -10,7 +10,7 @@ from identify.arms import FittedArm, TorqueSeries
 from identify.arrays import Array, Flags
 from identify.errors import ProblemError
 from identify.reporting import colors
-from identify.reporting.canvas import Column, Panel, PanelAxes
+from identify.reporting.canvas import LABEL_HEIGHT, Column, Panel, PanelAxes
 from identify.reporting.result import residual_answer
 from identify.reporting.rounding import format_significant
 
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 _FRICTION_POINTS = 400
 """Largest number of points of a joint and log in a figure of friction."""
-
-_LABEL_HEIGHT = 0.06
-"""Height of a panel for each character of its vertical label [in], so that long names of joints do
-not reach into the next panel."""
 
 _MIN_VELOCITY_RANGE = 0.1
 """Smallest range of velocities of a figure, for a joint that does not move [rad/s, m/s]."""
@@ -92,7 +88,7 @@ def _torque_panel(arm: FittedArm, number: int, joint: int) -> Panel:
     if moving.any():
         note = f"residual {format_significant(float(np.sqrt(np.mean(residual**2))), 2)} {unit} RMS"
     label = f"{arm.joints[joint]} [{unit}]"
-    return Panel(draw, label, note, height=max(0.8, _LABEL_HEIGHT * len(label)))
+    return Panel(draw, label, note, height=max(0.8, LABEL_HEIGHT * len(label)))
 
 
 def friction_columns(arm: FittedArm) -> tuple[Column, ...]:
@@ -133,7 +129,7 @@ def _friction_panel(arm: FittedArm, joint: int) -> Panel:
     speed = "m/s" if arm.robot.prismatic[joint] else "rad/s"
     name = arm.joints[joint]
     label = f"{name} [{arm.unit(joint)}]"
-    height = max(1.3, _LABEL_HEIGHT * len(label))
+    height = max(1.3, LABEL_HEIGHT * len(label))
     return Panel(draw, label, height=height, xlabel=f"velocity of {name} [{speed}]")
 
 

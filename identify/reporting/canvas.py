@@ -47,6 +47,10 @@ COLUMN_WIDTH = 4.6
 SQUARE_HEIGHT = 3.7
 """Height of a panel that is about as high as it is wide [in]."""
 
+LABEL_HEIGHT = 0.06
+"""Height of a panel for each character of its vertical label [in], so that a long one does not
+reach into the next panel."""
+
 _TITLE_HEIGHT, _NOTE_HEIGHT, _PANEL_GAP, _AXIS_LABEL_HEIGHT = 0.34, 0.22, 0.13, 0.44
 """Heights in a column outside its panels [in]: title, note, gap between panels, axis labels."""
 

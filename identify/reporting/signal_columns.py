@@ -15,7 +15,7 @@ from identify.diagnosis.signal_marks import recording_marks, rows_per_sample
 from identify.logs import Recording
 from identify.logs.units import ANGLE_UNITS
 from identify.reporting import colors
-from identify.reporting.canvas import AxesT, Column, Panel, PanelAxes, make_figure
+from identify.reporting.canvas import LABEL_HEIGHT, AxesT, Column, Panel, PanelAxes, make_figure
 from identify.reporting.timeline import thin_signal
 from identify.signals.uniform_clock import gap_starts
 from identify.spatial import unwrap_quaternions
@@ -200,7 +200,8 @@ def _panel(
             axes.plot(at, values, "o", color=colors.OTHER_BODY, ms=2.5, label="spike")
         axes.set_xlim(*limits)
 
-    return Panel(draw, panel.label, panel.note, height=0.95 if several else 0.55)
+    height = max(0.95 if several else 0.55, LABEL_HEIGHT * len(panel.label))
+    return Panel(draw, panel.label, panel.note, height=height)
 
 
 def trace(x: Array, y: Array, buckets: int) -> tuple[Array, Array]:

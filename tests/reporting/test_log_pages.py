@@ -13,6 +13,7 @@ from identify.logs.log_writing import write_log
 from identify.pipeline import LogCheck
 from identify.pipeline.log_overview import look_at_log
 from identify.reporting.log_page import log_page_html
+from identify.reporting.signal_columns import line_columns, recording_lines
 from tests.browser import POLICY, measured
 from tests.commands.test_look import write_sloppy
 from tests.reporting.test_browser import MEASURE, _overlap
@@ -96,6 +97,14 @@ def test_nothing_scrolls_sideways_and_no_labels_overlap(pages, name, mode, visit
             assert inside, f"{text['text']!r} is cut off"
         for one, other in itertools.combinations(figure["texts"], 2):
             assert not _overlap(one["box"], other["box"]), f"{one['text']!r}, {other['text']!r}"
+
+
+def test_long_label_of_a_signal_makes_its_panel_higher():
+    rng = np.random.default_rng(4)
+    recording = synthetic_recording(random_body(rng), rng=rng, duration=5.0, include="all")
+    columns = line_columns(recording_lines(recording), (), "time [s]", 60)
+    heights = {panel.ylabel: panel.height for column in columns for panel in column.panels}
+    assert heights["angular acceleration [rad/s²]"] > 1.5 * heights["force [N]"]
 
 
 def test_force_is_drawn_beside_the_motion_below_the_marks(pages, visit, tmp_path):
