@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from identify.diagnosis.ranking import UNIT_CODES
 from identify.findings import QUANTITIES, Finding
 from identify.inertia.matrices import inertia_about_com
 from identify.logs.sensors import effect_table
+from identify.pipeline.required_precision import QUANTITY_NAMES
 from identify.regressors import LogSummary
 from identify.relevance import GOOD_PRECISION
 
@@ -36,26 +37,36 @@ def likeliest_explanation_finding(
     mass = f"mass of the {body}" if body else "mass"
     evidence: dict[str, object] = {"gain": best.log_likelihood_ratio}
     evidence |= {"lead": ranking.lead, "mass": best.mass}
+    same = ""
     if not (body or where):  # one body, in all logs of the fit
         read = (each.phi for each in ranking.explanations if not each.code)
-        evidence["doubted"] = quantities_that_differ([*read, *(each.phi for each in tied)])
+        doubted = quantities_that_differ([*read, *(each.phi for each in tied)])
+        evidence["doubted"], same = doubted, unaffected_quantities(doubted)
     if patch := best.schema_patch:
         evidence["schema"] = patch
     if len(tied) == 1:
         known = "known only after calibration" if best.raw_counts else f"{best.mass:.4g} kg"
         text = f"{best.text}: read this way, the log is explained clearly better, and the {mass} "
-        text += f"is {known}."
+        text += f"is {known}.{same}"
         return Finding(best.code, best.severity, text, remedy_text(best), evidence, where)
     shown = tied[:MAX_NAMED_EXPLANATIONS]
     alternatives = "; or ".join(f"{each.text} ({mass} {each.mass:.4g} kg)" for each in shown)
     return Finding(
         best.code,
         "error",
-        f"several interpretations explain the log clearly better, equally well: {alternatives}.",
+        f"several interpretations explain the log clearly better, equally well: {alternatives}."
+        f"{same}",
         "Find out which one is true. " + " Or: ".join(each.remedy for each in shown),
         evidence | {"equivalent": [each.code for each in tied[1:]]},
         where,
     )
+
+
+def unaffected_quantities(doubted: Collection[str]) -> str:
+    """Return a sentence on the quantities on which two readings agree, or ""."""
+    same = [name for quantity, name in QUANTITY_NAMES.items() if quantity not in doubted]
+    are = "is" if len(same) == 1 else "are"
+    return f" The {' and the '.join(same)} {are} nearly the same in both cases." if same else ""
 
 
 def quantities_that_differ(bodies: Sequence[Phi]) -> list[str]:
