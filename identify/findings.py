@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from identify.texts import escape_unprintable
 
 Severity: TypeAlias = Literal["info", "warning", "error"]
-"""Severity of a finding; after an error the estimate must not be used."""
+"""Severity of a finding; after an error the quantities that it concerns must not be used."""
 
 UNIDENTIFIED_SOURCES = frozenset(("default", "nothing"))
 """Sources of a parameter (`decided_by`) that the data do not identify: the default body, or none at
@@ -113,7 +113,7 @@ class Finding:
 
     Attributes:
         code: one of `FINDING_CODES`, or the code of a log fault.
-        severity: "info", "warning", or "error": the estimate must not be used.
+        severity: "info", "warning", or "error": the quantities it concerns must not be used.
         text: description.
         remedy: recommended action or line of the schema; may be empty.
         evidence: named numbers, or pairs of them for intervals.
@@ -195,8 +195,9 @@ class Verdict:
     """Summary of the quality of an estimate.
 
     Attributes:
-        usable: "no" if a finding is an error; "with care" if another finding that requires care
-            concerns a needed quantity (any, where no need was given); else "yes".
+        usable: "no" if an error concerns the mass or the centre of mass; "with care" if another
+            finding that requires care concerns a needed quantity (any, where no need was given);
+            else "yes".
         possible: whether the body is physically consistent.
         optimal: whether it is proved to be the best such body for the data.
         explains_data: whether the residual is noise: nothing is unexplained, no joint of an arm is
@@ -258,7 +259,10 @@ def derive_verdict(
     if relevant:
         usable = "with care"
     unmet = not all((needs or {}).values())
-    if any(f.severity == "error" for f in findings) or unmet or not possible:
+    wrong = any(
+        f.severity == "error" and (f.concerns("mass") or f.concerns("com")) for f in findings
+    )
+    if wrong or unmet or not possible:
         usable = "no"
     reasons = dict.fromkeys(f.code for f in sort_findings(relevant))
     return Verdict(
@@ -282,7 +286,7 @@ def derive_verdict(
 def _usability_of(quantity: str, precision: Usability, findings: Sequence[Finding]) -> Usability:
     """Return the usability of a quantity: that of its precision, and of findings on the log."""
     on_log = [f for f in findings if f.code not in (*PRECISION_CODES, "completed", "left_open")]
-    if precision == "no" or any(f.severity == "error" for f in on_log):
+    if precision == "no" or any(f.severity == "error" and f.concerns(quantity) for f in on_log):
         return "no"
     doubtful = any(f.requires_care and f.concerns(quantity) for f in on_log)
     return "with care" if doubtful else precision

@@ -81,7 +81,11 @@ def test_quantities_have_verdicts_of_their_own():
     doubtful = Finding("contact", "warning", "pushed", evidence={"doubted": ["mass"]})
     assert quantities(doubtful) == LEVELS | {"mass": "with care"}
     assert quantities(replace(doubtful, evidence={})) == LEVELS | {"mass": "with care"}
-    assert set(quantities(replace(doubtful, severity="error")).values()) == {"no"}
+    wrong = replace(doubtful, severity="error")
+    assert quantities(wrong) == LEVELS | {"mass": "no"}
+    assert verdict(wrong).usable == "no"
+    assert set(quantities(replace(wrong, evidence={})).values()) == {"no"}
+    assert verdict(replace(wrong, evidence={"doubted": ["inertia"]})).usable == "with care"
     # That intervals are wide is in the levels already.
     for code in ("imprecise", "need_unmet", "scale_limit"):
         assert quantities(Finding(code, "error", "wide")) == LEVELS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -14,12 +14,16 @@ from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.regressors import FEATURE_TENSOR, Statistics
 from identify.signals.transform import CONSTANT_GROUP
 from identify.spatial.columns import (
+    ANGULAR_ACCELERATION,
     ATTITUDE,
+    COLUMN_COUNT,
     FEATURES,
     FIT_COLUMN_COUNT,
     FORCE_AXES,
+    PROPER_ACCELERATION,
     TORQUE_AXES,
     WRENCH,
+    columns_of_part,
     without_constant,
 )
 
@@ -62,6 +66,12 @@ _FORCE_AND_TORQUE_AXES = FORCE_AXES, TORQUE_AXES
 _PSI, _W = without_constant(FEATURES), without_constant(WRENCH)
 """Columns of the features and of the wrench in rows without the constant."""
 
+_ALPHA = columns_of_part(ANGULAR_ACCELERATION, _PSI)
+"""Columns of the angular acceleration in rows without the constant."""
+
+_MAX_ATTENUATION = 0.99
+"""Largest share of noise in a motion: with more, nothing is known about the inertia anyway."""
+
 
 @dataclass(frozen=True, slots=True)
 class BandRows:
@@ -71,11 +81,14 @@ class BandRows:
         bands: numbers of the groups.
         factors: triangular factor of each band without the constant, shape (bands, K, K − 1).
         effective_samples: effective samples of each band, shape (bands,).
+        turning_noise: noise of the angular acceleration, as a share of its power about the axis
+            where the share is largest; at most `_MAX_ATTENUATION`.
     """
 
     bands: tuple[int, ...]
     factors: Array
     effective_samples: Array
+    turning_noise: float
 
     @classmethod
     def of(cls, statistics: Statistics, bands: Sequence[int] | None = None) -> BandRows:
@@ -86,7 +99,10 @@ class BandRows:
         groups, samples = groups[samples >= 1.0], samples[samples >= 1.0]
         factors = statistics.total_factors[0, groups][:, :, 1:].copy()
         factors[groups == CONSTANT_GROUP, 0] = 0.0  # the row that an offset affects
-        return cls(tuple(groups.tolist()), factors, samples)
+        noise = statistics.noise_rows[0, groups][:, :, _ALPHA.start + 1 : _ALPHA.stop + 1]
+        shares, _ = _noise_shares(factors[:, :, _ALPHA], noise)
+        share = min(float(shares.max()), _MAX_ATTENUATION)
+        return cls(tuple(groups.tolist()), factors, samples, share)
 
     @property
     def measures_wrench(self) -> bool:
@@ -97,18 +113,20 @@ class BandRows:
         """Return the rows in the bands that another log has too."""
         kept = [k for k, band in enumerate(self.bands) if band in other.bands]
         bands = tuple(self.bands[k] for k in kept)
-        return BandRows(bands, self.factors[kept], self.effective_samples[kept])
+        return BandRows(bands, self.factors[kept], self.effective_samples[kept], self.turning_noise)
 
     def mapped(self, M: Array | None) -> BandRows:
         """Return the rows times a matrix of shape (K, K′); unchanged for None."""
         if M is None:
             return self
         without_offset = M[1 : 1 + self.factors.shape[2], 1:]
-        return BandRows(self.bands, self.factors @ without_offset, self.effective_samples)
+        return replace(self, factors=self.factors @ without_offset)
 
 
 def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
     """Return the bands of a log whose motion exceeds its noise, or all bands if none does.
+
+    Turns, or accelerations, that exceed their noise in no band are not asked for.
 
     Args:
         statistics: wide statistics of the log.
@@ -119,16 +137,63 @@ def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
     moving[ATTITUDE, :3] = np.kron(np.eye(3), np.asarray(gravity)[:, None])
     (counts,) = statistics.sum_over_blocks(statistics.effective_samples)
     bands = [b for b in np.flatnonzero(counts).tolist() if b != CONSTANT_GROUP]
-    clear = []
-    for band in bands:
-        signal = np.sum((statistics.total_factors[0, band] @ moving) ** 2, axis=0)
-        noise = np.sum((statistics.noise_rows[0, band] @ moving) ** 2, axis=0)
-        if all(
-            noise[part].sum() <= _MAX_NOISE_TO_SIGNAL * signal[part].sum()
-            for part in _FORCE_AND_TORQUE_AXES
-        ):
-            clear.append(band)
-    return (*(CONSTANT_GROUP,) * bool(counts[CONSTANT_GROUP]), *(clear or bands))
+    power, noise = (
+        np.sum((rows[0, bands] @ moving) ** 2, axis=1).reshape(-1, 2, 3).sum(axis=2)
+        for rows in (statistics.total_factors, statistics.noise_rows)
+    )
+    clear = noise <= _MAX_NOISE_TO_SIGNAL * power
+    clear |= ~clear.any(axis=0)  # a body that hardly turns
+    kept = [band for band, is_clear in zip(bands, clear.all(axis=1), strict=True) if is_clear]
+    return (*(CONSTANT_GROUP,) * bool(counts[CONSTANT_GROUP]), *(kept or bands))
+
+
+def motion_noise_map(statistics: Statistics, rows: BandRows, gravity: Vec3) -> Array:
+    """Return the map of a log's columns to those without motion that is mostly noise.
+
+    Of the acceleration of Bo, of the direction of gravity and of the angular acceleration, each in
+    axes of B, the directions are dropped whose noise is above `_MAX_NOISE_TO_SIGNAL`. Whatever
+    shrinks such motion explains the wrench better than the motion does.
+
+    Args:
+        statistics: wide statistics of the log.
+        rows: its rows, of the bands that are compared.
+        gravity: g in W [m/s²].
+    """
+    g = np.asarray(gravity)[:, None]
+    weight, acceleration, turning = np.zeros((3, COLUMN_COUNT, 3))
+    weight[ATTITUDE] = np.kron(np.eye(3), g)  # Rᵀ g
+    acceleration[columns_of_part(PROPER_ACCELERATION, FEATURES)] = np.eye(3)
+    acceleration += weight  # a' + Rᵀ g
+    turning[columns_of_part(ANGULAR_ACCELERATION, FEATURES)] = np.eye(3)
+    noise = statistics.noise_rows[0, list(rows.bands)]
+    M = np.eye(COLUMN_COUNT)
+    for motion, sign, part in (
+        (acceleration, 1.0, PROPER_ACCELERATION),
+        (weight, -1.0, PROPER_ACCELERATION),
+        (turning, 1.0, ANGULAR_ACCELERATION),
+    ):
+        shares, axes = _noise_shares(
+            rows.factors @ motion[1 : 1 + rows.factors.shape[2]], noise @ motion
+        )
+        noisy = axes[:, shares > _MAX_NOISE_TO_SIGNAL]
+        M[:, columns_of_part(part, FEATURES)] -= sign * motion @ noisy @ noisy.T
+    return M
+
+
+def _noise_shares(logged: Array, noise: Array) -> tuple[Array, Array]:
+    """Return the share of noise in the power of a vector about its principal axes, and these axes.
+
+    Args:
+        logged: factors of the vector in each band, shape (bands, n, 3).
+        noise: factors of its noise, shape (bands, m, 3).
+
+    Returns:
+        Shares, shape (3,), and axes as columns, shape (3, 3).
+    """
+    rows = logged.reshape(-1, 3)
+    powers, axes = np.linalg.eigh(rows.T @ rows)
+    spread = np.sum((noise.reshape(-1, 3) @ axes) ** 2, axis=0)
+    return spread / np.maximum(powers, max(powers.max(), _MIN_INFORMATION_SCALE) * 1e-12), axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +241,8 @@ def fit_body(logs: Sequence[BandRows], *, scale: float = 1.0) -> BodyFit:
         covariances = _residual_covariances(spread, n)
     inverse = np.linalg.inv(covariances)
     cost = n @ (np.linalg.slogdet(covariances)[1] + np.einsum("bij,bji->b", inverse, spread))
-    density = density_lower_bound(phi, covariance)
+    attenuation = min(log.turning_noise for log in logs)
+    density = density_lower_bound(phi, covariance, attenuation)
     # NaN if the second moment is significantly negative; that is not feasible either.
     too_dense = scale > 0.0 and not scale * density <= MAX_DENSITY
     cost += _infeasibility_penalty(phi, covariance) + _TOO_DENSE_PENALTY * too_dense

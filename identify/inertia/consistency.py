@@ -178,9 +178,19 @@ def format_body_index(index: Sequence[int] | Array) -> str:
     return f"body {tuple(where)}" if where else "the body"
 
 
-def density_lower_bound(phi: Phi, covariance: Array) -> float:
-    """Return a body's mean density with a second moment larger by 3 standard errors [kg/m³]."""
+def density_lower_bound(phi: Phi, covariance: Array, attenuation: float = 0.0) -> float:
+    """Return a body's mean density with a second moment larger by 3 standard errors [kg/m³].
+
+    Args:
+        phi: the body.
+        covariance: of its parameters.
+        attenuation: share by which noise in the motion may have made the inertia too small, below
+            one.
+    """
     error = float(np.sqrt(max(_TRACE_COEFFICIENTS @ covariance @ _TRACE_COEFFICIENTS, 0.0)))
+    if attenuation > 0.0 and phi[0] > 0.0:  # the true trace is at least that of a point mass
+        trace = max(float(_TRACE_COEFFICIENTS @ phi), float(phi[1:4] @ phi[1:4] / phi[0]))
+        error += attenuation / (1.0 - attenuation) * trace / IMPOSSIBLE_SIGMA
     return mean_density(phi, IMPOSSIBLE_SIGMA * error)
 
 

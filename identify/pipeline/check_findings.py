@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from identify.arrays import Phi
 from identify.diagnosis import BodyChange, Explanation, Ranking, Span
 from identify.diagnosis.ranking import UNIT_CODES
-from identify.findings import Finding
+from identify.findings import QUANTITIES, Finding
+from identify.inertia.matrices import inertia_about_com
 from identify.logs.sensors import effect_table
+from identify.pipeline.required_precision import QUANTITY_NAMES
 from identify.regressors import LogSummary
+from identify.relevance import GOOD_PRECISION
 
 MAX_NAMED_EXPLANATIONS = 4
 """Maximum number of explanations of a log that one finding lists."""
@@ -33,23 +37,54 @@ def likeliest_explanation_finding(
     mass = f"mass of the {body}" if body else "mass"
     evidence: dict[str, object] = {"gain": best.log_likelihood_ratio}
     evidence |= {"lead": ranking.lead, "mass": best.mass}
+    same = ""
+    if not (body or where):  # one body, in all logs of the fit
+        read = (each.phi for each in ranking.explanations if not each.code)
+        doubted = quantities_that_differ([*read, *(each.phi for each in tied)])
+        evidence["doubted"], same = doubted, unaffected_quantities(doubted)
     if patch := best.schema_patch:
         evidence["schema"] = patch
     if len(tied) == 1:
         known = "known only after calibration" if best.raw_counts else f"{best.mass:.4g} kg"
         text = f"{best.text}: read this way, the log is explained clearly better, and the {mass} "
-        text += f"is {known}."
+        text += f"is {known}.{same}"
         return Finding(best.code, best.severity, text, remedy_text(best), evidence, where)
     shown = tied[:MAX_NAMED_EXPLANATIONS]
     alternatives = "; or ".join(f"{each.text} ({mass} {each.mass:.4g} kg)" for each in shown)
     return Finding(
         best.code,
         "error",
-        f"several interpretations explain the log clearly better, equally well: {alternatives}.",
+        f"several interpretations explain the log clearly better, equally well: {alternatives}."
+        f"{same}",
         "Find out which one is true. " + " Or: ".join(each.remedy for each in shown),
         evidence | {"equivalent": [each.code for each in tied[1:]]},
         where,
     )
+
+
+def unaffected_quantities(doubted: Collection[str]) -> str:
+    """Return a sentence on the quantities on which two readings agree, or ""."""
+    same = [name for quantity, name in QUANTITY_NAMES.items() if quantity not in doubted]
+    are = "is" if len(same) == 1 else "are"
+    return f" The {' and the '.join(same)} {are} nearly the same in both cases." if same else ""
+
+
+def quantities_that_differ(bodies: Sequence[Phi]) -> list[str]:
+    """Return the quantities whose values for several bodies differ by more than `GOOD_PRECISION`.
+
+    These are all of them where a body has no mass.
+    """
+    masses = np.array([phi[0] for phi in bodies])
+    if masses.min() <= 0.0:
+        return list(QUANTITIES)
+    coms = np.array([phi[1:4] / phi[0] for phi in bodies])
+    inertias = np.array([inertia_about_com(phi) for phi in bodies])
+    spreads = {
+        "mass": np.ptp(masses) / masses.max(),
+        "com": np.ptp(coms, axis=0).max(),
+        "inertia": np.ptp(inertias, axis=0).max() / np.linalg.eigvalsh(inertias).max(),
+    }
+    return [quantity for quantity, spread in spreads.items() if spread > GOOD_PRECISION[quantity]]
 
 
 def slightly_likelier_interpretation_finding(
@@ -233,6 +268,15 @@ def excluded_small_faults_note(logs: Sequence[LogSummary]) -> str:
     return f" [effects] excludes {', '.join(names)} from the fit." if names else ""
 
 
+def is_relevant_change(change: BodyChange) -> bool:
+    """Return whether a change of the body is significant, and moves mass or centre of mass.
+
+    Intervals are widened to cover other changes.
+    """
+    differing = quantities_that_differ((change.first_phi, change.second_phi))
+    return change.significant and ("mass" in differing or "com" in differing)
+
+
 def body_change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Finding:
     """Return the finding that parts of the data are, or may be, of different bodies."""
     log = logs[change.log]
@@ -254,8 +298,11 @@ def body_change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Findi
         times = _format_rounded_outward(start, stop)
         text = f"the body changes between {times}: the masses before and after are {masses}."
         remedy = "Find out when it changed, split the log there, and fit each part separately."
-    if change.significant:
+    if is_relevant_change(change):
         return Finding(change.code, "error", text, remedy, evidence, log.name)
+    if change.significant:
+        text = f"too little to matter, and the intervals cover it: {text}"
+        return Finding(change.code, "info", text, remedy, evidence, log.name)
     text = f"possibly by chance (p = {change.p_value:.1g}), and the intervals cover it: {text}"
     remedy = f"If nothing was changed there, do nothing. Otherwise: {remedy}"
     return Finding(change.code, "info", text, remedy, evidence, log.name)

@@ -29,6 +29,7 @@ from identify.estimation.settings import body_system
 from identify.findings import Finding
 from identify.pipeline.check_findings import (
     body_change_finding,
+    is_relevant_change,
     likeliest_explanation_finding,
     slightly_likelier_interpretation_finding,
     span_findings,
@@ -87,8 +88,8 @@ class Checks:
         hysteresis_by_sensor: hysteresis of sensors, by their indices in `small_faults`.
         ranking: ranking of all interpretations; None if no finding required one.
         ranking_scope: logs to which the best interpretation of the ranking applies.
-        body_changes: significant changes of the body, between logs or within one.
-        possible_body_changes: changes that may be chance.
+        body_changes: relevant changes of the body, between logs or within one.
+        possible_body_changes: changes that may be chance, or are small.
         spans: spans of time of each log with a contact or an invalid signal.
         excitation: excitation of the logs, and motions that would identify the other parameters.
         logs: summaries of the checked logs, as they were read.
@@ -239,8 +240,8 @@ def run_checks(
         all_changes = detect_body_changes(
             fit, settings.all_terms, [log.summary.imu for log in logs]
         )
-    changes = tuple(change for change in all_changes if change.significant)
-    possible_changes = tuple(change for change in all_changes if not change.significant)
+    changes = tuple(change for change in all_changes if is_relevant_change(change))
+    possible_changes = tuple(change for change in all_changes if not is_relevant_change(change))
     contacts = [_contact_spans(log) if not exact else () for log in mapped]
     spans = _with_invalid_signal_spans(logs, _without_contacts_at_ends(contacts, logs))
     unexplained = _unexplained_fraction(logs, fit, small_faults, settings)
@@ -347,7 +348,7 @@ def _without_offset_steps(
 def _body_changes_of_parts(
     logs: Sequence[ScannedLog], settings: EstimatorSettings
 ) -> tuple[BodyChange, ...]:
-    """Return significant changes of the body in logs of payload and carrier, and of the carrier.
+    """Return relevant changes of the body in logs of payload and carrier, and of the carrier.
 
     The carrier's logs are last. Each part has small faults of its own: those of both could make up
     for a gain of only one.
@@ -360,7 +361,7 @@ def _body_changes_of_parts(
         )
         if (fit := fit_least_squares(mapped, one_body)) is not None:
             in_part = detect_body_changes(fit, (), [log.summary.imu for log in part])
-            changes += [replace(c, log=first + c.log) for c in in_part if c.significant]
+            changes += [replace(c, log=first + c.log) for c in in_part if is_relevant_change(c)]
         first += len(part)
     return tuple(sorted(changes, key=lambda change: change.p_value))
 

@@ -21,10 +21,11 @@ from identify.estimation.intervals import (
 )
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.findings import Finding
+from identify.pipeline.check_findings import unaffected_quantities
 from identify.pipeline.checks import Checks, fit_least_squares
 from identify.pipeline.correcting import EXCLUDABLE_SPAN_CODES, exclude_spans, interpolate_spikes
 from identify.pipeline.explanations import rescan_under_explanation
-from identify.pipeline.required_precision import INTERVAL_NAMES, QUANTITY_NAMES
+from identify.pipeline.required_precision import INTERVAL_NAMES
 from identify.pipeline.scanned_log import ScannedLog
 from identify.pipeline.small_fault_fit import fit_small_faults
 
@@ -180,9 +181,5 @@ def with_uncertain_parameters(finding: Finding, inflation: CovarianceInflation) 
     if finding.code not in inflation.doubtful_quantities:
         return finding
     doubted = inflation.doubtful_quantities[finding.code].union(finding.evidence.get("doubted", ()))
-    kept = [QUANTITY_NAMES[quantity] for quantity in INTERVAL_NAMES if quantity not in doubted]
-    text = finding.text
-    if kept:
-        are = "is" if len(kept) == 1 else "are"
-        text += f" The {' and the '.join(kept)} {are} nearly the same in both cases."
+    text = f"{finding.text}{unaffected_quantities(doubted)}"
     return replace(finding, text=text, evidence={**finding.evidence, "doubted": sorted(doubted)})

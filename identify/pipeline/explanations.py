@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Vec3
+from identify.arrays import Array
 from identify.diagnosis import Explanation, Fault, Ranking, Span, contact_spans
-from identify.diagnosis.body_likelihood import BandRows, high_snr_bands
+from identify.diagnosis.body_likelihood import BandRows, fit_body, high_snr_bands, motion_noise_map
 from identify.diagnosis.contacts import DOMINANT_CONTACT_FRACTION
 from identify.diagnosis.fault import wrench_map_of_patch
 from identify.diagnosis.fault_model import FaultModel, gauss_newton
@@ -43,7 +43,6 @@ from identify.pipeline.scanned_log import (
 from identify.pipeline.small_fault_fit import comparison_bands, deviance, fit_small_faults
 from identify.pipeline.wrench_delays import delayed_explanations
 from identify.regressors import FEATURE_TENSOR, LogSummary
-from identify.regressors.log_corrections import clock_rate_map, position_scale_map
 from identify.signals import Interpretation, on_one_clock
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, HALF_WIDTH_SIGMA, MIN_LIKELIHOOD_LEAD
 from identify.spatial.columns import ATTITUDE, FEATURES, WRENCH
@@ -240,36 +239,18 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
         starts = halfway if name == "wrench_misaligned" else None
         starts = LOG_RATIO_STARTS if name == "counts" else starts
         ranked += _explain_at_likeliest_size(reference, log_facts, name, starts)
-    ranked = [each for each in ranked if _shows_in_accelerations(each, reference)]
-    return Ranking.of(ranked, reference.separate_bodies_lead)
-
-
-def _shows_in_accelerations(explanation: Explanation, baseline: BaselineLikelihood) -> bool:
-    """Return whether another time or position is more than a remedy of noise.
-
-    Of a slow motion the accelerations are mostly noise, and whatever shrinks or moves them explains
-    the wrench better than they do. It must be better than no acceleration at all, too.
-    """
-    if not explanation.faults or explanation.code not in _MAPS_WITHOUT_ACCELERATION:
-        return True
-    without = _MAPS_WITHOUT_ACCELERATION[explanation.code]
-    still = [
-        replace(fault, linear_map=lambda size, g=fault.setup.gravity: without(g), parametric=None)
-        for fault in explanation.faults
-        if fault.setup is not None
+    noise = [
+        motion_noise_map(log.statistics, each, log.recording.gravity)
+        for log, each in zip(base, rows, strict=True)
     ]
-    if not still:
-        return True
-    lead = explanation.log_likelihood_ratio - baseline.explain_by_map(still).log_likelihood_ratio
-    return lead > CLEAR_LIKELIHOOD_LEAD
-
-
-_MAPS_WITHOUT_ACCELERATION: Mapping[str, Callable[[Vec3], Array]] = {
-    "time_unit": lambda gravity: clock_rate_map(1e6, gravity),
-    "position_unit": lambda gravity: position_scale_map(-1.0, gravity),
-    "position_axes": lambda gravity: position_scale_map(-1.0, gravity),
-}
-"""Map of a log's columns to those without the accelerations that a fault changes, by its code."""
+    by_noise = (
+        reference.body_fit.cost
+        - fit_body([each.mapped(M) for each, M in zip(rows, noise, strict=True)]).cost
+    )
+    if by_noise > MIN_LIKELIHOOD_LEAD:  # a fault has to explain more than a remedy of noise
+        least = by_noise + CLEAR_LIKELIHOOD_LEAD
+        ranked = [e for e in ranked if not e.code or e.log_likelihood_ratio > least]
+    return Ranking.of(ranked, reference.separate_bodies_lead)
 
 
 def _explain_at_likeliest_size(

@@ -5,15 +5,24 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.diagnosis import Explanation, Fault, Ranking
-from identify.diagnosis.body_likelihood import BandRows, fit_body, pseudo_inertia_spectrum
+from identify.diagnosis.body_likelihood import (
+    BandRows,
+    fit_body,
+    high_snr_bands,
+    motion_noise_map,
+    pseudo_inertia_spectrum,
+)
 from identify.diagnosis.faults import faults_of
 from identify.inertia import InertialParameters, pseudo_inertia
-from identify.inertia.consistency import mean_density
+from identify.inertia.consistency import MAX_DENSITY, density_lower_bound, mean_density
 from identify.logs import Recording
 from identify.logs.log_properties import LogProperties
 from identify.logs.synthetic import Noise, random_motion, synthetic_recording
 from identify.pipeline import check_logs
-from identify.pipeline.check_findings import likeliest_explanation_finding
+from identify.pipeline.check_findings import (
+    likeliest_explanation_finding,
+    quantities_that_differ,
+)
 from identify.pipeline.checks import Checks
 from identify.pipeline.correcting import NotCorrected, _correct_fault_of_code
 from identify.pipeline.explanations import rank_explanations
@@ -372,6 +381,67 @@ def test_small_gravity_error_is_not_a_wrong_direction():
     ]
     assert len(changes) == 5
     assert not any("-z of" in text for text in changes)
+
+
+def sliding(seed: int) -> Recording:
+    """A heavy body far from the sensor that does not turn, with noise in its attitude."""
+    phases = np.random.default_rng(seed).uniform(0.0, 6.0, 3)
+    position = 0.05 * np.sin(4.0 * TIME[:, None] * [1.0, 0.8, 0.6] + phases)
+    heavy = InertialParameters.from_com(4.0, [0.2, -0.1, 0.25], 0.02 * np.eye(3)).phi
+    still = np.tile(Rotation.random(random_state=seed).as_quat(), (len(TIME), 1))
+    a = np.gradient(np.gradient(position, TIME, axis=0), TIME, axis=0) - GRAVITY
+    f = heavy[0] * Rotation.from_quat(still).inv().apply(a)
+    rng = np.random.default_rng(seed)
+    return Recording.from_arrays(
+        time=TIME,
+        position=position + 2e-5 * rng.normal(size=position.shape),
+        quaternion=still + 1e-4 * rng.normal(size=still.shape),
+        force=f + 0.02 * rng.normal(size=f.shape),
+        torque=np.cross(heavy[1:4] / heavy[0], f) + 2e-3 * rng.normal(size=f.shape),
+        wrench_frame="body",
+        acts_on="body",
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_body_that_does_not_turn_has_no_other_unit(seed):
+    """Torques of angular accelerations that are noise would be smaller in a smaller unit."""
+    assert ranked(sliding(seed)).confirms_schema
+
+
+def test_motion_that_is_noise_is_dropped():
+    for log, turns in ((sliding(0), False), (CLEAN, True)):
+        scanned = ScannedLog(log, summarise_log(log))
+        statistics = scanned.rescan_subset(10_000, all_columns=True).statistics
+        rows = BandRows.of(statistics, high_snr_bands(statistics, log.gravity))
+        M = motion_noise_map(statistics, rows, log.gravity)
+        assert_close(M[4:7, 4:7], float(turns) * np.eye(3), 1e-9, scale=1.0)
+        of_weight = 0.0 if turns else np.kron(np.eye(3), log.gravity[:, None])
+        assert_close(M[19:28, 1:4], of_weight + np.zeros((9, 3)), 1e-9, scale=1.0)
+        assert (rows.turning_noise > 0.9) is not turns
+
+
+def test_a_density_is_no_larger_than_an_attenuated_inertia_shows():
+    """A share of noise s makes the inertia 1 − s of what it is: the bound is of all of it."""
+    true = InertialParameters.from_com(2.0, [0.1, 0.0, 0.0], 0.004 * np.eye(3)).phi
+    seen = np.concatenate((true[:4], 0.8 * true[4:]))
+    none = np.zeros((10, 10))
+    assert density_lower_bound(seen, none) > MAX_DENSITY > mean_density(true)
+    assert density_lower_bound(seen, none, 0.2) == pytest.approx(mean_density(true))
+
+
+def test_quantities_that_differ_are_those_beyond_the_bound_of_good_ones():
+    com, inertia = np.array([0.1, 0.0, 0.05]), 0.02 * np.eye(3)
+    first = InertialParameters.from_com(2.0, com, inertia).phi
+    others = {
+        (): InertialParameters.from_com(2.03, com + 0.003, 1.1 * inertia).phi,
+        ("mass",): InertialParameters.from_com(2.05, com, inertia).phi,
+        ("com",): InertialParameters.from_com(2.0, com + 0.005 * np.eye(3)[1], inertia).phi,
+        ("inertia",): InertialParameters.from_com(2.0, com, 1.3 * inertia).phi,
+        ("mass", "com", "inertia"): -first,
+    }
+    for differing, other in others.items():
+        assert tuple(quantities_that_differ([first, other])) == differing
 
 
 def test_the_slope_of_the_least_second_moment_is_its_derivative():

@@ -165,8 +165,20 @@ def test_gravity_of_another_size_is_a_mass_of_another_size():
 def test_agreement_of_logs_uses_mass_errors():
     first, second = (replace(still_and_moving(k, noise=1.0), name=str(k)) for k in (0, 1))
     assert identify.fit([first, second]).verdict.usable == "yes"
-    heavier = replace(still_and_moving(1, noise=1.0, phi=1.01 * PHI), name="heavier")
+    heavier = replace(still_and_moving(1, noise=1.0, phi=1.03 * PHI), name="heavier")
     assert "bodies_differ" in identify.fit([first, heavier]).verdict.reasons
+
+
+def test_a_change_too_small_to_matter_is_covered_by_the_intervals():
+    first = replace(still_and_moving(0, noise=1.0), name="first")
+    heavier = replace(still_and_moving(1, noise=1.0, phi=1.01 * PHI), name="heavier")
+    result = identify.fit([first, heavier])
+    assert result.verdict.usable == "yes"
+    (found,) = [f for f in result.findings if f.code == "bodies_differ"]
+    assert found.severity == "info"
+    assert "too little to matter" in found.text
+    low, high = result.estimate.intervals["m"]
+    assert low < PHI[0] < 1.01 * PHI[0] < high
 
 
 def test_chunks_share_static_calibration_of_whole_log(monkeypatch):
