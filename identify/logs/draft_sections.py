@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.errors import LogError
 from identify.logs.draft_lines import NEEDS_REVIEW, SchemaLine, format_toml_lines
-from identify.logs.named_vectors import NamedVectors
+from identify.logs.named_vectors import ROLL, NamedVectors
 from identify.logs.readers import read_table
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
@@ -26,7 +26,8 @@ from identify.logs.units import (
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _TIME_COLUMNS = re.compile(
-    r"%?(.*[./])?_*(t|date|datum|(date_?)?time|(uhr)?zeit|zeitstempel|temps|tiempo|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
+    r"%?(.*[./])?_*(t|date|datum|(date_?)?time|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp"
+    r"|(uhr)?zeit|zeitstempel|sekunden?|temps|horodatage|tiempo|segundos|tempo|secondi|tv_sec)"
     r"(_?(s|ms|us|ns)| ?[\[(](s|ms|us|ns)[\])])?",
     re.I,
 )
@@ -142,7 +143,7 @@ def pose_lines(table: NamedVectors, log: Path | None) -> list[SchemaLine] | None
         lines.append(("order", "column" if by_column else "row", "by where it has 0, 0, 0, 1"))
     elif kind == "matrix":
         lines.append(("order", "row", f'{NEEDS_REVIEW} or "column"'))
-    of_kuka = kind == "euler" and "roll" not in rotation[0].lower()
+    of_kuka = kind == "euler" and ROLL.search(rotation[0]) is None
     if of_kuka:
         lines.append(("order", "ZYX", "KUKA: A, B, C are angles about z, y, x"))
     elif kind == "euler":

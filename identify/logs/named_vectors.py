@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -38,27 +39,57 @@ _UNIT_SUFFIXES: Mapping[str, tuple[str, str]] = {
 NUMBERED_ENTRY = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
 """Pattern of an entry of an array by number: `q[0]`, `q_0`, `q0`."""
 _ENTRY_BY_LETTER = re.compile(
-    r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZWabcABC])(?:[_ ]?[\[(]?"
+    r"(?P<stem>.*?)[-_./ ]?(?P<part>[xyzwXYZWabcABC])(?:[_ ]?[\[(]?"
     rf"(?P<unit>{'|'.join(map(re.escape, _UNIT_SUFFIXES))})[\])]?)?"
 )
 _SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
-    "force": ("f", "force", "forces", "kraft"),
-    "torque": ("t", "tau", "torque", "torques", "m", "moment", "drehmoment", "trq"),
-    "position": ("p", "pos", "position", "translation", "xyz", "", "tcp", "tool", "flange"),
-    "quaternion": ("q", "quat", "quaternion", "orientation", "rotation", ""),
-    "rotation_vector": ("r", "rot", "rotvec", "rotation_vector", "axis_angle"),
-    "linear": ("v", "vel", "velocity", "linear_velocity", "linear"),
-    "angular": ("w", "omega", "gyro", "angular_velocity", "angular"),
-    "acceleration": ("a", "acc", "accel", "acceleration", "linear_acceleration"),
+    "force": ("f", "force", "forces", "kraft", "fuerza", "forza"),
+    "torque": (
+        *("t", "tau", "torque", "torques", "m", "mom", "moment", "trq", "drehmoment", "drehmom"),
+        *("couple", "par", "momento", "coppia"),
+    ),
+    "position": (
+        *("p", "pos", "position", "translation", "xyz", "", "tcp", "tool", "flange"),
+        *("ort", "flansch", "posicion", "posizione"),
+    ),
+    "quaternion": (
+        *("q", "quat", "quaternion", "orientation", "rotation", ""),
+        *("orientierung", "drehung", "cuaternion", "orientacion", "quaternione", "orientazione"),
+    ),
+    "rotation_vector": (
+        *("r", "rot", "rotvec", "rotation_vector", "axis_angle"),
+        *("rotationsvektor", "drehvektor"),
+    ),
+    "linear": (
+        *("v", "vel", "velocity", "linear_velocity", "linear"),
+        *("geschwindigkeit", "vitesse", "velocidad", "velocita"),
+    ),
+    "angular": (
+        *("w", "omega", "gyro", "angular_velocity", "angular"),
+        *("drehrate", "winkelgeschwindigkeit", "drehgeschwindigkeit"),
+    ),
+    "acceleration": (
+        *("a", "acc", "accel", "acceleration", "linear_acceleration"),
+        *("beschleunigung", "aceleracion", "accelerazione"),
+    ),
     "wrench": ("wrench", "ft", "force_torque", "ft_raw_wrench", "tcp_force"),
     "pose": ("pose", "tcp_pose"),
 }
-"""Words in column names that denote a signal, by signal."""
+"""Words in column names that denote a signal, by signal: English, German, French, Spanish and
+Italian ones, in small letters without accents."""
 _MATRIX_ENTRY = re.compile(
     r"(?P<stem>.*?)[_. ]?[\[(]?(?P<row>\d)(?:\]\[|[,_. ] ?)?(?P<column>\d)[\])]?"
 )
 """Pattern of a matrix entry by row and column: `T_0_3`, `R12`, `T[0][3]`."""
-_ROLL_PITCH_YAW = "roll", "pitch", "yaw"
+_ROLL_PITCH_YAW = (
+    ("roll", "pitch", "yaw"),
+    ("roll", "nick", "gier"),
+    ("roulis", "tangage", "lacet"),
+    ("alabeo", "cabeceo", "guinada"),
+    ("rollio", "beccheggio", "imbardata"),
+)
+ROLL = re.compile("roll(io|winkel)?|roulis|alabeo", re.I)
+"""Pattern of the word for the first of three Euler angles that are named by words."""
 _MATRIX_SHAPES = (3, 3), (3, 4), (4, 4)
 
 
@@ -83,7 +114,7 @@ class NamedVectors:
 
         The first column's name has it, or a row of units below the names.
         """
-        match = _ENTRY_BY_LETTER.fullmatch(re.sub("roll", "x", columns[0], flags=re.I))
+        match = _ENTRY_BY_LETTER.fullmatch(ROLL.sub("x", columns[0]))
         unit = (match and match["unit"]) or self.table.units.get(columns[0], "")
         return _UNIT_SUFFIXES.get(unit.strip("[]() "), ("",))[0]
 
@@ -125,11 +156,13 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
         add("matrix", [name for row in rows for name in (row if square else row[:3])])
         if not square:
             add("position", [row[3] for row in rows])
-    turns = [[n for n in contents.names if word in n.lower()] for word in _ROLL_PITCH_YAW]
-    for names in zip(*turns, strict=False):
-        add("euler", list(names))
+    for words in _ROLL_PITCH_YAW:
+        turns = [[n for n in contents.names if word in _without_accents(n)] for word in words]
+        for names in zip(*turns, strict=False):
+            if list(names) not in vectors.vectors.get("euler", ()):
+                add("euler", list(names))
     for (stem, numbered, by_unit), of in parts.items():
-        whole = re.split(r"[./ ]", stem)[-1].lower().strip("_")
+        whole = re.split(r"[./ ]", _without_accents(stem))[-1].strip("_-")
         words = {whole, whole.rpartition("_")[2], re.split(r"[_\d]", whole)[-1]}
         roles = [role for role, said in _SIGNAL_WORDS.items() if words & set(said)]
         roles = [by_unit] if by_unit else roles
@@ -149,6 +182,12 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
     for candidates in vectors.vectors.values():  # a controller also logs target values
         candidates.sort(key=lambda names: "target" in names[0].lower())
     return vectors
+
+
+def _without_accents(name: str) -> str:
+    """Return a name in small letters without accents."""
+    letters = unicodedata.normalize("NFKD", name.lower())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _matrix_columns(names: Sequence[str]) -> Iterator[list[list[str]]]:

@@ -1,3 +1,4 @@
+import re
 import tomllib
 from pathlib import Path
 
@@ -474,6 +475,36 @@ def test_angles_by_name_and_units_in_brackets_are_read(tmp_path):
     assert schema.pose.euler == ("Roll [deg]", "Pitch [deg]", "Yaw [deg]")
     assert (schema.pose.angle_unit, schema.pose.position_unit) == ("deg", "mm")
     assert schema.wrench.gain_accuracy == 0.01
+
+
+@pytest.mark.parametrize(
+    ("time", "position", "angles", "force", "torque"),
+    [
+        ("Zeit [s]", "Pos X", ("Rollwinkel", "Nickwinkel", "Gierwinkel"), "Kraft X", "Mom X"),
+        ("Sekunden", "Ort-X", ("Roll", "Nick", "Gier"), "Kraft-X", "Drehmoment-X"),
+        ("temps", "position x", ("Roulis", "Tangage", "Lacet"), "Force x [N]", "Couple x [Nm]"),
+        ("Tiempo", "Posición X", ("Alabeo", "Cabeceo", "Guiñada"), "Fuerza X", "Par X"),
+        ("tempo", "Posizione X", ("Rollio", "Beccheggio", "Imbardata"), "Forza_X", "Coppia_X"),
+    ],
+)
+def test_names_in_other_languages_are_recognised(tmp_path, time, position, angles, force, torque):
+    def along(name):
+        return [re.sub("[xX](?= \\[|$)", axis, name) for axis in "XYZ"]
+
+    turns = [f"{angle} [deg]" for angle in angles]
+    names = [time, *along(position), *turns, *along(force), *along(torque)]
+    rows = np.random.default_rng(0).normal(size=(50, 13))
+    rows[:, 0] = 0.01 * np.arange(50)
+    path = tmp_path / "log.csv"
+    np.savetxt(path, rows, "%.6f", ",", header=",".join(names), comments="", encoding="utf-8")
+    draft = draft_schema(path)
+    assert not draft.missing_signals
+    schema = tomllib.loads(draft.text)
+    assert schema["log"]["time"] == time
+    assert schema["pose"]["position"] == along(position)
+    assert (schema["pose"]["euler"], schema["pose"]["angle_unit"]) == (turns, "deg")
+    assert schema["wrench"]["force"] == along(force)
+    assert schema["wrench"]["torque"] == along(torque)
 
 
 def test_the_flange_of_a_tree_is_preferred_to_a_link_of_the_wrist():
