@@ -65,6 +65,11 @@ _ROTATION_NOTE = (
     "shows another, the centre of mass is rotated by this error about the tool point."
 )
 
+_NO_FLANGE_NOTE = (
+    "for a payload setting: identify export --to NAME --at X Y Z RX RY RZ, the pose of the logged "
+    "frame in the flange (zeros if it is the flange's)"
+)
+
 _MISSING_KEYS: Mapping[str, Mapping[str, Mapping[int, str]]] = {
     "time": {"the time stamps": {1: "log.time"}},
     "the pose": {
@@ -127,7 +132,9 @@ def make_draft(
         return Draft(draft)
     tcp = _ask_numbers(_TCP_QUESTION, 6, 3) or [0.0] * 6
     rotation = tcp[3:] or _ask_numbers(_ROTATION_QUESTION, 3)
-    payload = _ask_numbers(_PAYLOAD_QUESTION, 4) or [0.0] * 4
+    payload = [0.0] * 4
+    if not any(key.place == "wrench.frame" and key.uncertain for key in drafted_keys(draft.text)):
+        payload = _ask_numbers(_PAYLOAD_QUESTION, 4) or payload  # the wrench is the controller's
     tcp = [*_in_metres(tcp[:3], "tool point"), *(rotation or [0.0] * 3)]
     payload = [payload[0], *_in_metres(payload[1:], "centre of mass")]
     draft = draft_schema(log, preset, tcp, payload, model)
@@ -209,6 +216,12 @@ def schema_path(
     if not quiet:
         changes = () if draft.settled is None else draft.settled.changes
         lines = [*draft.notes, f"wrote the schema {written}", *map(str, changes)]
+        if (
+            command == "fit"
+            and "\n[wrench]" in draft.schema.text
+            and ("\n[body" not in draft.schema.text)
+        ):
+            lines.append(_NO_FLANGE_NOTE)
         print_text(*(f"identify: {line}" for line in lines), file=sys.stderr)
     return written
 

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.logs.draft_joints import JointColumns, find_joints
-from identify.logs.draft_lines import NEEDS_REVIEW, SchemaLine, format_toml_lines
+from identify.logs.draft_lines import (
+    NEEDS_REVIEW,
+    SchemaLine,
+    drafted_keys,
+    format_toml_lines,
+    with_value,
+)
 from identify.logs.draft_sections import (
     FULL_TURN,
     imu_lines,
@@ -32,6 +38,13 @@ if TYPE_CHECKING:
     from identify.robots import RobotModel
 
 _CHECK_LINE = f"# Check the lines with {NEEDS_REVIEW}, then: identify check LOG --schema THIS"
+
+_TOOL_POINT = re.compile(r"tcp|tool(?!0)|werkzeug", re.I)
+"""Pattern of the name of a position, or of a pose's topic, that is a tool point's."""
+_TOOL_POINT_COMMENT = (
+    "X, Y, Z [m], RX, RY, RZ [rad] of the tool point in the flange, of the pendant"
+)
+_TOOL_WRENCH_COMMENT = 'at the flange, in its axes; else frame = "sensor" with [wrench.mount] in it'
 
 _FLANGE_LINES = (
     "# A payload setting is about the flange. No log contains its pose in the body frame:",
@@ -94,6 +107,7 @@ def draft_schema(
         table = next(table for table in tables if chosen.matches(table.names))
         topics = frozenset(str(table.topic) for table in tables)
         draft = _fill_preset(log, chosen, find_named_vectors(table), tcp, topics)
+        draft = replace(draft, text=_with_tool_point(draft.text, tcp))
         joints = find_joints(table, "effort", robot=robot)
         if preset is None and joints is not None and _MISSING_WRENCH in draft.missing_signals:
             return _draft_without_wrench(log, joints)
@@ -106,7 +120,23 @@ def draft_schema(
         mass, *com = map(float, payload)
         taken = f"\n[wrench.compensated]\nmass = {mass}\ncom = {json.dumps(com)}\n"
         return replace(draft, text=draft.text + taken)
-    return _guess_schema(log, [find_named_vectors(table) for table in tables], robot)
+    draft = _guess_schema(log, [find_named_vectors(table) for table in tables], robot)
+    return replace(draft, text=_with_tool_point(draft.text, tcp))
+
+
+def _with_tool_point(text: str, tcp: Sequence[float] | None) -> str:
+    """Return a draft with `[body.tcp]` if the names of its pose are those of a tool point."""
+    values = {key.place: key.value for key in drafted_keys(text)}
+    names = json.dumps([values.get("pose.position"), values.get("streams.pose.topic")])
+    wrench = next((key for key in drafted_keys(text) if key.place == "wrench.frame"), None)
+    if "\n[body" in text or wrench is None or _TOOL_POINT.search(names) is None:
+        return text
+    text = with_value(text, wrench.place, wrench.value, f"{NEEDS_REVIEW} {_TOOL_WRENCH_COMMENT}")
+    why = f"{NEEDS_REVIEW} {_TOOL_POINT_COMMENT}"
+    pose = [("pose", [0.0] * 6 if tcp is None else [float(x) for x in tcp], why)]
+    table = "\n".join(["[body.tcp]", *format_toml_lines(pose), "", "[pose]"])
+    text = text.replace("\n".join(("", *_FLANGE_LINES, "")), "")
+    return text.replace("\n[pose]", f"\n{table}", 1)
 
 
 def _fill_preset(

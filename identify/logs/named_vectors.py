@@ -164,6 +164,7 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
     for (stem, numbered, by_unit), of in parts.items():
         whole = re.split(r"[./ ]", _without_accents(stem))[-1].strip("_-")
         words = {whole, whole.rpartition("_")[2], re.split(r"[_\d]", whole)[-1]}
+        words |= {w.lower() for w in re.findall("[A-Z][a-z]{2,}(?=_?$)", stem)}  # ActualTCPPose
         roles = [role for role, said in _SIGNAL_WORDS.items() if words & set(said)]
         roles = [by_unit] if by_unit else roles
         if numbered:
@@ -179,6 +180,9 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
             for role in roles:
                 if role not in ("quaternion", "wrench", "pose"):
                     add(role, [of[k] for k in "xyz"])
+    bare = parts.get(("", False, ""), {})
+    if {"a", "b", "c"} <= set(bare) and "position" in vectors.vectors and not vectors.has_pose:
+        add("euler", [bare[k] for k in "abc"])
     for candidates in vectors.vectors.values():  # a controller also logs target values
         candidates.sort(key=lambda names: "target" in names[0].lower())
     return vectors

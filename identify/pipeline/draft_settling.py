@@ -24,6 +24,9 @@ _UNDETERMINED_KEYS = frozenset(
 )
 """Other keys that a log cannot confirm: a common factor of force and torque is another body."""
 
+_KEYS_OF_TOOL_POINT = frozenset(("wrench.frame",))
+"""Keys that a log cannot confirm before its tool point is known."""
+
 _REASON = "as the log shows: read so, a body explains it"
 _TIED_REASON = f"{NEEDS_REVIEW} the likeliest reading, but the log fits another one as well"
 
@@ -71,8 +74,10 @@ def settle_draft(log: Path, text: str, path: Path, robot: Path | None = None) ->
         check = _check(log, text, path, robot)
     if check.result is not None and not _errors(check) and check.verdict.explains_data:
         undetermined = _UNDETERMINED_TABLES - {schema_from_text(text, path).sensor}
+        unknown_tool = any(k.table == "body.tcp" and k.uncertain for k in drafted_keys(text))
+        unsure_places = _UNDETERMINED_KEYS | (_KEYS_OF_TOOL_POINT if unknown_tool else frozenset())
         for key in drafted_keys(text):
-            known = key.table not in undetermined and key.place not in _UNDETERMINED_KEYS
+            known = key.table not in undetermined and key.place not in unsure_places
             if key.uncertain and known and not changed.get(key.place):
                 text = with_value(text, key.place, key.value, key.comment)
     changes = tuple(key for key in drafted_keys(text) if key.place in changed)

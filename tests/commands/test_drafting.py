@@ -87,6 +87,7 @@ def test_one_command_fits_a_sloppy_log(kind, signals, tmp_path, monkeypatch, cap
     err = capsys.readouterr().err
     assert status == 0, err
     assert "wrote the schema out/schema.toml" in err
+    assert "identify export --to NAME --at" in err
     phi = json.loads((tmp_path / "out/estimate.json").read_text())["phi"]
     assert phi[0] == pytest.approx(_BODY[0], rel=0.01)
     keys = list(drafted_keys((tmp_path / "out/schema.toml").read_text()))
@@ -168,6 +169,52 @@ def test_columns_of_no_known_name_are_asked_for(signals, tmp_path, monkeypatch, 
     assert main(["check", "log.csv"]) == 0
     assert "did you mean 'a3'?" in asked[1]
     assert load_schema("schema.toml").wrench.torque == ("b1", "b2", "b3")
+
+
+_TOOL_POINT = [0.02, 0.0, 0.1, 0.0, 0.0, 0.0]
+
+
+@pytest.fixture
+def of_tool_point(signals, tmp_path, monkeypatch):
+    """A log of a tool point beside the wrench of a sensor at the flange."""
+    monkeypatch.chdir(tmp_path)
+    turn = Rotation.from_quat(signals["quaternion"])
+    poses = np.hstack([signals["position"] + turn.apply(_TOOL_POINT[:3]), turn.as_rotvec()])
+    named(
+        t=signals["time"],
+        fx__fy__fz=-signals["force"],
+        tx__ty__tz=-signals["torque"],
+        **{"__".join(f"ActualTCPPose_{k}" for k in range(6)): poses},
+    ).to_csv("log.csv", index=False)
+    return tmp_path
+
+
+def exported_mass(capsys):
+    """The mass in the payload setting of Universal Robots of the estimate in `out` [kg]."""
+    assert main(["export", "out/estimate.json", "--to", "ur"]) == 0
+    out = capsys.readouterr().out
+    return float(out.partition("set_target_payload(")[2].partition(",")[0])
+
+
+def test_a_tool_point_is_named_before_the_fit_and_one_edit_gives_the_payload(of_tool_point, capsys):
+    words = ["fit", "log.csv", "-o", "out", "--no-report"]
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert "[body.tcp] pose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]" in err
+    assert '[wrench] frame = "body"  # at the flange' in err
+    schema = of_tool_point / "schema.toml"
+    schema.write_text(with_value(schema.read_text(), "body.tcp.pose", _TOOL_POINT))
+    assert main(words) == 0
+    assert exported_mass(capsys) == pytest.approx(_BODY[0], rel=1e-3)
+
+
+def test_a_tool_point_is_asked_for_at_a_terminal(of_tool_point, monkeypatch, capsys):
+    asked = answer(monkeypatch, "20 0 100 0 0 0", *[""] * 9)
+    assert main(["fit", "log.csv", "-o", "out", "--no-report"]) == 0
+    assert asked[0].startswith("Tool point as shown on the pendant")
+    assert not any("Payload set" in question for question in asked)
+    assert list(load_schema("out/schema.toml").body.tcp.pose) == _TOOL_POINT
+    assert exported_mass(capsys) == pytest.approx(_BODY[0], rel=1e-3)
 
 
 def test_values_of_a_draft_are_changed_in_their_lines():
