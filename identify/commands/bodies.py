@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from identify.spatial import Pose
 
 PoseNumbers: TypeAlias = Annotated[
-    tuple[float, float, float, float, float, float], number_parser(6)
+    tuple[float, float, float, float, float, float], number_parser(6, "0 0 0.1 0 0 1.5708 [m, rad]")
 ]
 """A pose as position x, y, z [m] and rotation vector [rad], as on a robot's pendant."""
 

@@ -12,10 +12,10 @@ from identify.commands.arm_options import require_joints, sensor_of_logs
 from identify.commands.bodies import UNUSABLE_STATUS
 from identify.commands.command import (
     Command,
+    GravityVector,
     Number,
     Outcome,
     UsageError,
-    Vector,
     defer_unused_numpy_modules,
     option,
 )
@@ -51,7 +51,7 @@ class Check(Command):
     mass: Annotated[Number, option("KG")] = None
     """Known mass; required for a body in free flight, where no force is measured."""
 
-    gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
+    gravity: Annotated[GravityVector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""
 
     robot: Annotated[Path | None, option("ARM.urdf")] = None

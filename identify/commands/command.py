@@ -11,8 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, get_args, get_type_hints
 
 import tyro
 from tyro.constructors import PrimitiveConstructorSpec
@@ -105,6 +106,7 @@ def parse_command(kind: type[CommandT], argv: Sequence[str], name: str) -> Comma
         _reject_repeated_schema(argv)
         end = argv.index("--") if "--" in argv else len(argv)
         _reject_unknown_options(argv[:end], kind, name)
+        _require_counts(argv[:end], kind, name)
         with _respect_no_color():
             command, others = tyro.cli(
                 kind,
@@ -137,6 +139,54 @@ def _unknown_option(word: str, kind: type, name: str) -> UsageError:
     option = word.partition("=")[0]
     hint = did_you_mean(option, _option_names(kind)) or f"; see identify {name} --help"
     return UsageError(f"unknown option {option!r}{hint}")
+
+
+def _require_counts(words: Sequence[str], kind: type, name: str) -> None:
+    """Raise for an option of several numbers that has too few, too many, or another word."""
+    parsers = dict(_number_options(kind))
+    for index, word in enumerate(words):
+        if (parser := parsers.get(word.replace("_", "-"))) is None:
+            continue
+        after = list(
+            takewhile(lambda w: _is_number(w) or not w.startswith("-"), words[index + 1 :])
+        )
+        numbers = list(takewhile(_is_number, after))
+        extra = after[len(numbers) :][: max(0, parser.count - len(numbers))]
+        surplus = len(numbers) > parser.count and not Path(numbers[parser.count]).exists()
+        if len(numbers) < parser.count or surplus:
+            values = " ".join((*numbers, *extra)) or "nothing"
+            raise UsageError(
+                f"{word}: expected {parser.count} numbers, as in {word} {parser.example}; got "
+                f"{len(numbers)}: {values}; see identify {name} --help"
+            )
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _number_options(kind: type) -> Iterator[tuple[str, NumberParser]]:
+    """Yield the options of several numbers, including those of option groups, with parsers."""
+    hints = get_type_hints(kind, include_extras=True)
+    for field in fields(kind):
+        annotations = [*_annotations(hints[field.name])]
+        for annotation in annotations:
+            if isinstance(annotation, NumberParser) and annotation.count != 1:
+                yield f"--{field.name.strip('_').replace('_', '-')}", annotation
+            elif isinstance(annotation, type) and is_dataclass(annotation):
+                yield from _number_options(annotation)
+
+
+def _annotations(hint: object) -> Iterator[object]:
+    """Yield a type with its metadata and those of the types that it contains."""
+    yield hint
+    yield from getattr(hint, "__metadata__", ())
+    for inner in get_args(hint):
+        yield from _annotations(inner)
 
 
 def _option_names(kind: type) -> list[str]:
@@ -236,8 +286,26 @@ def option(
     )
 
 
-def number_parser(count: int) -> object:
-    """Return the parser of an option with exactly `count` numbers as its value."""
+@dataclass(frozen=True)
+class NumberParser(PrimitiveConstructorSpec[float | tuple[float, ...]]):
+    """Parser of an option with a fixed number of numbers.
+
+    Attributes:
+        count: of the numbers.
+        example: numbers of the option, with their units.
+    """
+
+    count: int = 1
+    example: str = ""
+
+
+def number_parser(count: int, example: str = "") -> NumberParser:
+    """Return the parser of an option with exactly `count` numbers as its value.
+
+    Args:
+        count: number of numbers.
+        example: such numbers with their units, for errors: "1.2 1.4 [kg]".
+    """
 
     def read(words: list[str]) -> float | tuple[float, ...]:
         try:
@@ -246,12 +314,14 @@ def number_parser(count: int) -> object:
             raise ValueError(f"expected numbers, got {' '.join(map(repr, words))}") from None
         return values[0] if count == 1 else values
 
-    return PrimitiveConstructorSpec(
+    return NumberParser(
         nargs=count,
         metavar="NUMBER",
         instance_from_str=read,
         is_instance=lambda value: True,
         str_from_instance=lambda value: [str(value)],
+        count=count,
+        example=example,
     )
 
 
@@ -281,6 +351,7 @@ def choice_parser(*choices: str) -> object:
 
 Flag: TypeAlias = Annotated[bool, option()]
 Number: TypeAlias = Annotated[float | None, number_parser(1)]
-Vector: TypeAlias = Annotated[tuple[float, float, float] | None, number_parser(3)]
+Vector: TypeAlias = tuple[float, float, float] | None
+GravityVector: TypeAlias = Annotated[Vector, number_parser(3, "0 0 -9.81 [m/s²]")]
 Repeated: TypeAlias = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]
 """All values of an option that may be given more than once."""

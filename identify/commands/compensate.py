@@ -69,7 +69,7 @@ class Compensate(Command):
 
     offset: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        number_parser(6),
+        number_parser(6, "0.5 -0.2 1.1 0.01 0 -0.02 [N, N m]"),
         option("FX FY FZ TX TY TZ", "(default: the estimate's for this log)"),
     ] = None
     """Sensor offset at Bo in B [N, N m], like `bias` in an estimate.json; zeros for no offset."""

@@ -79,7 +79,9 @@ class Design(Command):
     """Duration of the motion [s]."""
 
     gravity: Annotated[
-        tuple[float, float, float], number_parser(3), option("X Y Z", "(default: 0 0 -9.80665)")
+        tuple[float, float, float],
+        number_parser(3, "0 0 -9.81 [m/s²]"),
+        option("X Y Z", "(default: 0 0 -9.80665)"),
     ] = (0.0, 0.0, -9.80665)
     """Gravity in axes of the tool at the start, or of the robot's base [m/s²]."""
 
@@ -87,7 +89,9 @@ class Design(Command):
     """Rough mass of the payload."""
 
     com: Annotated[
-        tuple[float, float, float], number_parser(3), option("X Y Z", "(default: 0 0 0.05)")
+        tuple[float, float, float],
+        number_parser(3, "0 0 0.05 [m]"),
+        option("X Y Z", "(default: 0 0 0.05)"),
     ] = (0.0, 0.0, 0.05)
     """Rough centre of mass of the payload, in its frame [m]."""
 

@@ -26,7 +26,9 @@ class WristLimits:
     """Limits of a wrist with a force-torque sensor (--wrist)."""
 
     angle: Annotated[
-        tuple[float, float, float], number_parser(3), option("X Y Z", "(default: 45 45 45)")
+        tuple[float, float, float],
+        number_parser(3, "45 45 45 [deg]"),
+        option("X Y Z", "(default: 45 45 45)"),
     ] = (45.0, 45.0, 45.0)
     """Largest angle from the start about the tool's axes [deg]."""
 
@@ -40,12 +42,16 @@ class WristLimits:
     """Largest angle of the tool from its attitude at the start, against gravity [deg]."""
 
     sensor_range: Annotated[
-        tuple[float, float] | None, number_parser(2), option("N NM", "(default: any)")
+        tuple[float, float] | None,
+        number_parser(2, "100 5 [N, N m]"),
+        option("N NM", "(default: any)"),
     ] = None
     """Largest force [N] and torque [N m] of the sensor on an axis."""
 
     noise: Annotated[
-        tuple[float, float, float], number_parser(3), option("N NM HZ", "(default: .05 .005 100)")
+        tuple[float, float, float],
+        number_parser(3, "0.05 0.005 100 [N, N m, Hz]"),
+        option("N NM HZ", "(default: .05 .005 100)"),
     ] = (0.05, 0.005, 100.0)
     """Noise of force [N] and torque [N m], standard deviation, and samples a second."""
 
@@ -115,13 +121,15 @@ class RobotLimits:
     """Largest angle of a joint from the start [deg]."""
 
     shares: Annotated[
-        tuple[float, float, float], number_parser(3), option("Q V TAU", "(default: .95 .8 .8)")
+        tuple[float, float, float],
+        number_parser(3, "0.95 0.8 0.8 [of the limits]"),
+        option("Q V TAU", "(default: .95 .8 .8)"),
     ] = (0.95, 0.8, 0.8)
     """Shares of the model's limits of position, speed and torque that the motion may use."""
 
     box: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        number_parser(6),
+        number_parser(6, "-0.5 0.5 -0.5 0.5 0 1 [m]"),
         option("X0 X1 Y0 Y1 Z0 Z1"),
     ] = None
     """Box of the base in which the origin of the tool's frame stays [m]."""

@@ -62,7 +62,7 @@ class ExportCommand(Command):
 
     frame: Annotated[
         tuple[float, float, float, float, float, float, float] | None,
-        number_parser(7),
+        number_parser(7, "0 0 0.1 0 0 0 1 [m, quaternion x y z w]"),
         option("X Y Z QX QY QZ QW", "(default: the body's frame)"),
     ] = None
     """Pose of the target frame (link, flange) in the body's frame: position [m], quaternion."""

@@ -15,10 +15,10 @@ from identify.commands.command import (
     SCHEMA_OPTION,
     Command,
     Flag,
+    GravityVector,
     Number,
     Outcome,
     UsageError,
-    Vector,
     choice_parser,
     option,
 )
@@ -83,7 +83,7 @@ class FitArm(Command):
     cutoff: Annotated[Number, option("HZ", "(default: 8 Hz or rate/10)")] = None
     """Highest frequency that is used."""
 
-    gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
+    gravity: Annotated[GravityVector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in axes of the robot's base [m/s²]."""
 
     interval: Annotated[

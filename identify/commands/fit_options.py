@@ -15,6 +15,7 @@ from identify.commands.command import (
     SCHEMA_OPTION,
     Command,
     Flag,
+    GravityVector,
     Number,
     UsageError,
     Vector,
@@ -50,7 +51,7 @@ MISSING_LOG = "fit: missing LOG [LOG ...]; see identify fit --help"
 
 Box = Annotated[
     tuple[float, float, float, float, float, float] | None,
-    number_parser(6),
+    number_parser(6, "-0.1 0.1 -0.1 0.1 0 0.2 [m]"),
     option("X0 X1 Y0 Y1 Z0 Z1"),
 ]
 """Lower and upper end of a box along each axis."""
@@ -77,10 +78,12 @@ class KnownBody:
     mass: Annotated[Number, option("KG")] = None
     """Known mass [kg]."""
 
-    mass_between: Annotated[tuple[float, float] | None, number_parser(2), option("LO HI")] = None
+    mass_between: Annotated[
+        tuple[float, float] | None, number_parser(2, "1.2 1.4 [kg]"), option("LO HI")
+    ] = None
     """Bounds of the mass [kg]."""
 
-    com: Annotated[Vector, option("X Y Z")] = None
+    com: Annotated[Vector, number_parser(3, "0 0 0.05 [m]"), option("X Y Z")] = None
     """Known centre of mass in B [m]."""
 
     com_box: Box = None
@@ -170,7 +173,7 @@ class Signals:
     cutoff: Annotated[Number, option("HZ", "(default: 5 Hz or rate/10)")] = None
     """Cut-off of the low-pass of all signals; fast motion and short segments raise the default."""
 
-    gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
+    gravity: Annotated[GravityVector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""
 
     check: Flag = False

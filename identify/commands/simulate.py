@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.command import Command, Flag, Outcome, UsageError, Vector, option
+from identify.commands.command import (
+    Command,
+    Flag,
+    Outcome,
+    UsageError,
+    Vector,
+    number_parser,
+    option,
+)
 from identify.commands.output import require_writable, stages_on_terminal, write_error, write_file
 
 if TYPE_CHECKING:
@@ -52,10 +60,10 @@ class Simulate(Command):
     every: Annotated[int, option("N", "(default: 1)")] = 1
     """Keep every N-th step."""
 
-    linear: Annotated[Vector, option("X Y Z")] = None
+    linear: Annotated[Vector, number_parser(3, "0 0 0.5 [m/s]"), option("X Y Z")] = None
     """Initial velocity of an estimate's body [m/s]."""
 
-    angular: Annotated[Vector, option("X Y Z")] = None
+    angular: Annotated[Vector, number_parser(3, "0 0 1.5 [rad/s]"), option("X Y Z")] = None
     """Initial angular velocity of an estimate's body, in body axes [rad/s]."""
 
     quiet: Flag = False

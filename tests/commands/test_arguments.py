@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from identify.commands.command import UsageError, parse_command
+from identify.commands.command import UsageError, _number_options, parse_command
 from identify.commands.export import ExportCommand
 from identify.commands.fit import Fit
 from identify.commands.fit_options import (
@@ -13,6 +13,7 @@ from identify.commands.fit_options import (
     Output,
     Signals,
 )
+from identify.commands.main import COMMANDS
 from identify.commands.shape import ShapeCommand
 from identify.commands.study import StudyCompare
 from identify.estimation.terms import ComInBox, KnownCom, MassBetween, MassInBox
@@ -50,6 +51,36 @@ def test_logs_and_options_stand_in_any_order(words):
     assert fit.input.logs == (Path("a.csv"), Path("b.csv"))
     assert (fit.input.schema, fit.output.output) == (Path("s.toml"), Path("out"))
     assert fit.signals.gravity == (0.0, 0.0, -9.81)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "message"),
+    [
+        (
+            ExportCommand,
+            "b.json --at 0 0 0",
+            r"--at: expected 6 numbers, as in --at .* \[m, rad\]; got 3: 0 0 0",
+        ),
+        (ExportCommand, "b.json --frame 0 0 0 0 0 1 --link L", r"expected 7 .*quaternion.*got 6"),
+        (Fit, "a.csv --com 1 2 3 4", r"--com 0 0 0.05 \[m\]; got 4: 1 2 3 4"),
+        (Fit, "a.csv --gravity 0 0 down", r"\[m/s²\]; got 2: 0 0 down"),
+        (Fit, "a.csv --mass-between -o out", r"1.2 1.4 \[kg\]; got 0: nothing"),
+    ],
+)
+def test_too_few_or_too_many_numbers_are_named_with_unit_and_example(kind, words, message):
+    with pytest.raises(UsageError, match=message):
+        parse_command(kind, words.split(), "command")
+
+
+def test_every_option_of_several_numbers_has_an_example():
+    parsers = [pair for kind in COMMANDS.values() for pair in _number_options(kind)]
+    assert {"--at", "--com", "--gravity", "--offset", "--noise", "--shape-at"} <= dict(
+        parsers
+    ).keys()
+    for name, parser in parsers:
+        numbers, unit = parser.example.removesuffix("]").split(" [")
+        assert len(numbers.split()) == parser.count, name
+        assert unit
 
 
 def test_known_body_options_become_terms():
@@ -123,11 +154,11 @@ def test_the_nearest_of_an_unknown_option_is_named(word, hint):
         ("a.csv --schema s -o o --mass 1,5", ["--mass", "expected numbers, got '1,5'"]),
         ("a.csv --schema s -o o --mass None", ["--mass", "expected numbers, got 'None'"]),
         ("a.csv --schema s -o o --cutoff= ", ["--cutoff", "expected numbers, got ''"]),
-        ("a.csv --schema s -o o --gravity 0 0", ["--gravity", "Expected 3 values"]),
-        ("a.csv --schema s -o o --com-box 0 1 2", ["'--com-box'. Expected 6 values"]),
-        ("a.csv --schema s -o o --mass-between 1", ["'--mass-between'. Expected 2 values"]),
+        ("a.csv --schema s -o o --gravity 0 0", ["--gravity: expected 3 numbers"]),
+        ("a.csv --schema s -o o --com-box 0 1 2", ["--com-box: expected 6 numbers"]),
+        ("a.csv --schema s -o o --mass-between 1", ["--mass-between: expected 2 numbers"]),
         ("a.csv --schema s -o o --gravity=9", ["--gravity", "Expected 3 values"]),
-        ("a.csv --schema s -o o --gravity 0 0 down", ["--gravity", "got '0' '0' 'down'"]),
+        ("a.csv --schema s -o o --gravity 0 0 down", ["--gravity", "got 2: 0 0 down"]),
         ("", ["Missing", "-o OUT, --output OUT"]),
         ("a.csv --schema s -o o --friction bad", ["expected own or shared, got 'bad'"]),
         ("a.csv --schema s -o o --friction sharde", ["did you mean", "'shared'?"]),

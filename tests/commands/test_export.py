@@ -156,7 +156,7 @@ def test_accepted_findings_are_repeated_in_a_model(cli, unusable, estimate, tmp_
         (("--link", "toool", "--into", "{model}"), "no link 'toool' among"),
         (("--to", "ur", "--frame", *"0000000"), "a quaternion that is not zero"),
         (("--to", "ur", "--frame", *"000000", "nan"), "expected finite numbers"),
-        (("--to", "ur", "--frame", "0", "0", "0"), "'--frame'. Expected 7 values"),
+        (("--to", "ur", "--frame", "0", "0", "0"), "--frame: expected 7 numbers"),
         (("--to", "ur", *SAME, "--largest-mass", "1"), "expected at most 1 kg"),
         (("--to", "urdf", "--largest-mass", "1"), "take a largest mass"),
         (("--to", "ur", "--frame", "1000", *"000001"), "check the units"),
