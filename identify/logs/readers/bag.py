@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -103,13 +103,15 @@ def list_contents(path: Path) -> tuple[TableInfo, ...]:
                 if hasattr(first, "name"):  # joints of an arm and those of its gripper take turns
                     states = (message for _, message in islice(messages, _INSPECTED_STATES))
                     first = max((first, *states), key=lambda message: len(message.name))
+                names = field_getters(first)
+                stamp = names.get(STAMP, lambda message: 1)
+                later = (message for _, message in islice(messages, _INSPECTED_STATES))
+                if not any(stamp(message) for message in chain((first,), later)):
+                    del names[STAMP]  # it was not set; a simulation may start at zero
             except LogError as error:  # it may not be needed
                 refused.append(error)
                 continue
             frame = str(getattr(getattr(first, "header", None), "frame_id", "")).strip("/")
-            names = field_getters(first)
-            if STAMP in names and not names[STAMP](first):
-                del names[STAMP]  # it was not set
             tables.append(TableInfo((RECEIVED, *names), name, kind, frame=frame))
     for child in up:
         root = child
