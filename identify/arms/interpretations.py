@@ -82,8 +82,8 @@ def _signs(robot: RobotModel) -> Iterator[ArmInterpretation]:
     yield ArmInterpretation(
         "effort_sign",
         "the efforts of all joints have the other sign",
-        'In the schema, [joints], change `effort_acts_on` from "joint" (the default) to "motor", '
-        "or back.",
+        'In the schema, [joints], set `effort_acts_on = "motor"`; where it is "motor" already, '
+        'write "joint" (the default).',
         moved(effort=-1.0),
     )
     signs = dict(zip(robot.joints, 1.0 - 2.0 * np.eye(len(robot.joints)), strict=True))

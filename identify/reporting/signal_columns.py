@@ -102,7 +102,8 @@ def recording_lines(recording: Recording) -> list[SignalLines]:
             if not joints:
                 title = "Wrench" if name in _WRENCH else "Motion"
                 lines = dict(zip("xyzw", values.T, strict=False))
-                label = f"{spoken} [{_UNITS.get(name, 'SI')}]"
+                acts_on = " on the body" * (name in _WRENCH)  # whatever acts_on is
+                label = f"{spoken}{acts_on} [{_UNITS.get(name, 'SI')}]"
                 panels.append(SignalLines(title, name, label, held, x, lines))
             for k, (joint, column) in enumerate(zip(joints, values.T, strict=False)):
                 title, note = spoken.capitalize(), ", ".join(filter(None, (joint, held)))

@@ -97,7 +97,8 @@ def with_other_type(robot: RobotModel, joint: int) -> RobotModel:
 
 def test_remedy_of_all_efforts_negated_holds_for_either_setting_of_the_schema(robot, log):
     first = arm_findings([changed(log, effort=-1.0)], robot)[0]
-    assert 'from "joint" (the default) to "motor", or back' in first.remedy
+    assert 'set `effort_acts_on = "motor"`' in first.remedy
+    assert 'where it is "motor" already, write "joint" (the default)' in first.remedy
 
 
 def test_two_faults_are_named_one_after_the_other(robot, log):

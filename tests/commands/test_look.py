@@ -60,7 +60,14 @@ def test_a_readable_log_is_shown_in_si_and_only_the_flange_is_missing(cli, tmp_p
     }
     assert list(record["missing"]) == ["the flange"]
     text = " ".join(Page(page.read_text(encoding="utf-8")).texts)
-    for shown in ("reads the log", "Motion", "Wrench", "force [N]", "acts_on", "quaternion w"):
+    for shown in (
+        "reads the log",
+        "Motion",
+        "Wrench",
+        "force on the body [N]",
+        "acts_on",
+        "quaternion w",
+    ):
         assert shown in text
     assert page.stat().st_size < 1e6
 

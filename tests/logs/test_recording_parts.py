@@ -87,6 +87,11 @@ def test_dataframe_of_streams_names_the_function_that_joins_them(recording):
 def test_plot_has_a_panel_for_each_signal(recording):
     figure = recording.plot()
     labels = [axes.get_ylabel() for axes in figure.axes]
-    assert labels == ["position [m]", "quaternion [–]", "force [N]", "torque [N m]"]
+    assert labels == [
+        "position [m]",
+        "quaternion [–]",
+        "force on the body [N]",
+        "torque on the body [N m]",
+    ]
     (line, *_) = figure.axes[0].lines
     assert np.nanmax(line.get_ydata()) == pytest.approx(recording.signals["position"][:, 0].max())
