@@ -1,7 +1,8 @@
 """Schema of logs that are given without one: drafted, settled by the log, completed by questions.
 
 Without `--schema` a command reads `OUT/schema.toml` or, if there is none, `schema.toml` of the
-working directory. If both are missing, it drafts a schema as `identify init` does.
+working directory. If both are missing, it drafts a schema as `identify init` does. A draft of a log
+with other columns is left as it is, and that of this log is `LOG.schema.toml`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from identify.commands.output import (
 )
 from identify.errors import IdentifyError
 from identify.logs.draft_lines import (
+    DRAFT_MARK,
     NEEDS_REVIEW,
     DraftedKey,
     drafted_keys,
@@ -188,8 +190,14 @@ def schema_path(
     if given is not None:
         return given
     written, draft_file = (folder or Path()) / SCHEMA, Path(SCHEMA)
-    for path in (written, draft_file):
+    own_name = f"{_log_name(logs)}.{SCHEMA}"
+    for path in (written, draft_file, written.with_name(own_name), Path(own_name)):
         if path.exists():
+            if path.name == SCHEMA and (signals := _signals_of_another_log(path, logs)):
+                line = f"identify: {path} is a draft of another log: no columns of its {signals}"
+                print_text(*[line] * (not quiet), file=sys.stderr)
+                written, draft_file = written.with_name(own_name), Path(own_name)
+                continue
             marked = path.read_text(errors="replace").count(f"# {NEEDS_REVIEW}")
             review = f"; lines in it marked {NEEDS_REVIEW}: {marked}" if marked else ""
             line = f"identify: the schema is {path}, which exists (another: --schema){review}"
@@ -224,6 +232,27 @@ def schema_path(
             lines.append(_NO_FLANGE_NOTE)
         print_text(*(f"identify: {line}" for line in lines), file=sys.stderr)
     return written
+
+
+def _log_name(logs: Sequence[Path]) -> str:
+    """Return the name of the first log without its ending."""
+    with suppress(IdentifyError):
+        return _first_log(logs).stem
+    return logs[0].stem
+
+
+def _signals_of_another_log(path: Path, logs: Sequence[Path]) -> str:
+    """Return the signals of a drafted schema whose columns the first log does not have."""
+    from identify.logs.column_use import signals_without_columns
+    from identify.logs.readers import list_tables
+
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if DRAFT_MARK not in text:
+        return ""
+    with suppress(IdentifyError, tomllib.TOMLDecodeError):  # reported when log and schema are read
+        log = _first_log(logs)
+        return ", ".join(signals_without_columns(log, list_tables(log), tomllib.loads(text)))
+    return ""
 
 
 def _first_log(logs: Sequence[Path]) -> Path:

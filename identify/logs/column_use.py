@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from identify.logs.draft_lines import drafted_keys
 from identify.logs.named_vectors import NamedVectors, find_named_vectors
 from identify.logs.raw_columns import RawTable
 from identify.logs.schema_fields import without_sign
-from identify.logs.table import match_names
+from identify.logs.table import TableInfo, match_names
 
 Certainty: TypeAlias = Literal["given", "by its name", "to be reviewed", "not used"]
 
@@ -98,6 +99,16 @@ def column_uses(
         uses.get(name) or ColumnUse(name, reason=_why_unused(name, table, vectors, drafted=drafted))
         for name in dict.fromkeys(table.info.names)
     )
+
+
+def signals_without_columns(
+    log: Path, tables: Sequence[TableInfo], document: Mapping[str, Any]
+) -> list[str]:
+    """Return the signals of a schema, such as "wrench.force", none of whose columns a log has."""
+    named = {f"{name}.{key}" for name in document for key in schema_table(document, name)}
+    raw_tables = (RawTable(log, info) for info in tables)
+    present = {signal for raw in raw_tables for signal, _ in _named_columns(document, raw)}
+    return sorted(name for name in (named & _SIGNALS) - present if not name.startswith("log."))
 
 
 def _named_columns(document: Mapping[str, Any], table: RawTable) -> Iterator[tuple[str, list[str]]]:

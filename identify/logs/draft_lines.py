@@ -12,6 +12,9 @@ from typing import TypeAlias
 NEEDS_REVIEW = "(?)"
 """Marker of lines that the user must review."""
 
+DRAFT_MARK = f"# Check the lines with {NEEDS_REVIEW}"
+"""Begin of a line of every drafted schema."""
+
 SchemaLine: TypeAlias = tuple[str, object, str]
 """Key, value and comment of a line of a schema."""
 

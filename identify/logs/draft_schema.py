@@ -13,6 +13,7 @@ import numpy as np
 
 from identify.logs.draft_joints import JointColumns, find_joints
 from identify.logs.draft_lines import (
+    DRAFT_MARK,
     NEEDS_REVIEW,
     SchemaLine,
     drafted_keys,
@@ -37,7 +38,7 @@ from identify.logs.table import match_names
 if TYPE_CHECKING:
     from identify.robots import RobotModel
 
-_CHECK_LINE = f"# Check the lines with {NEEDS_REVIEW}, then: identify check LOG --schema THIS"
+_CHECK_LINE = f"{DRAFT_MARK}, then: identify check LOG --schema THIS"
 
 _TOOL_POINT = re.compile(r"tcp|tool(?!0)|werkzeug", re.I)
 """Pattern of the name of a position, or of a pose's topic, that is a tool point's."""
@@ -294,7 +295,7 @@ def _draft_without_wrench(log: Path, joints: JointColumns) -> DraftSchema:
     upright = f"{NEEDS_REVIEW} points downwards, in the axes of the robot's base"
     out = [
         "# A draft schema of a robot's joints, guessed from the names of the columns.",
-        f"# Check the lines with {NEEDS_REVIEW}, then fit the log with the robot's model: --robot",
+        f"{DRAFT_MARK}, then fit the log with the robot's model: --robot",
         "",
         "[log]",
         *format_toml_lines(clock),

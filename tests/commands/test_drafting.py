@@ -171,6 +171,34 @@ def test_columns_of_no_known_name_are_asked_for(signals, tmp_path, monkeypatch, 
     assert load_schema("schema.toml").wrench.torque == ("b1", "b2", "b3")
 
 
+def test_a_draft_of_another_log_is_not_taken_for_this_one(signals, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    poses = {"x__y__z": signals["position"], "qx__qy__qz__qw": signals["quaternion"]}
+    wrenches = [
+        {"fx__fy__fz": -signals["force"], "tx__ty__tz": -signals["torque"]},
+        {
+            "Kraft X__Kraft Y__Kraft Z": -signals["force"],
+            "Mom X__Mom Y__Mom Z": -signals["torque"],
+        },
+    ]
+    for name, wrench in zip(("a", "b"), wrenches, strict=True):
+        named(t=signals["time"], **poses, **wrench).to_csv(f"{name}.csv", index=False)
+    assert main(["check", "a.csv"]) == 0
+    first = Path("schema.toml").read_bytes()
+    capsys.readouterr()
+    assert main(["check", "b.csv"]) == 0
+    err = capsys.readouterr().err
+    assert "schema.toml is a draft of another log" in err
+    assert "no columns of its wrench.force, wrench.torque" in err
+    assert "wrote the schema b.schema.toml" in err
+    assert Path("schema.toml").read_bytes() == first
+    assert load_schema("b.schema.toml").wrench.torque == ("Mom X", "Mom Y", "Mom Z")
+    assert main(["check", "b.csv"]) == 0
+    assert "the schema is b.schema.toml, which exists" in capsys.readouterr().err
+    assert main(["check", "a.csv"]) == 0
+    assert "the schema is schema.toml, which exists" in capsys.readouterr().err
+
+
 _TOOL_POINT = [0.02, 0.0, 0.1, 0.0, 0.0, 0.0]
 
 
