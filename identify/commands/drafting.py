@@ -32,6 +32,7 @@ from identify.logs.draft_lines import (
     DraftedKey,
     drafted_keys,
     format_toml_value,
+    missing_columns_comment,
     with_value,
 )
 
@@ -97,12 +98,14 @@ class Draft:
         notes: on what is unknown.
         settled: the draft as the log settled it; None if it cannot be checked.
         problem: error because of which it cannot be checked.
+        refusal: error of the first question that got no valid answer; None if all did.
     """
 
     schema: DraftSchema
     notes: tuple[str, ...] = ()
     settled: SettledDraft | None = None
     problem: IdentifyError | None = None
+    refusal: UsageError | None = None
 
     @property
     def uncertain(self) -> list[DraftedKey]:
@@ -132,15 +135,49 @@ def make_draft(
     draft = draft_schema(log, preset, robot=model)
     if not (asks and "[body.tcp]" in draft.text):
         return Draft(draft)
-    tcp = _ask_numbers(_TCP_QUESTION, 6, 3) or [0.0] * 6
-    rotation = tcp[3:] or _ask_numbers(_ROTATION_QUESTION, 3)
-    payload = [0.0] * 4
-    if not any(key.place == "wrench.frame" and key.uncertain for key in drafted_keys(draft.text)):
-        payload = _ask_numbers(_PAYLOAD_QUESTION, 4) or payload  # the wrench is the controller's
-    tcp = [*_in_metres(tcp[:3], "tool point"), *(rotation or [0.0] * 3)]
-    payload = [payload[0], *_in_metres(payload[1:], "centre of mass")]
+    tcp, payload, refusal = [0.0] * 6, [0.0] * 4, None
+    known_rotation = False
+    of_controller = not any(
+        key.place == "wrench.frame" and key.uncertain for key in drafted_keys(draft.text)
+    )
+    try:
+        tcp = _ask_numbers(_TCP_QUESTION, 6, 3) or tcp
+        tcp[:3] = _in_metres(tcp[:3], "tool point")
+        rotation = tcp[3:] or _ask_numbers(_ROTATION_QUESTION, 3)
+        known_rotation = bool(rotation)
+        tcp[3:] = rotation or [0.0] * 3
+        if of_controller:
+            payload = _ask_numbers(_PAYLOAD_QUESTION, 4) or payload
+            payload[1:] = _in_metres(payload[1:], "centre of mass")
+    except UsageError as error:
+        refusal = error
+        tcp += [0.0] * (6 - len(tcp))
     draft = draft_schema(log, preset, tcp, payload, model)
-    return Draft(draft, () if rotation else (_ROTATION_NOTE,))
+    if known_rotation and any(tcp):  # no question again
+        text = with_value(draft.text, "body.tcp.pose", tcp, "as shown on the pendant")
+        draft = replace(draft, text=text)
+    return Draft(draft, () if known_rotation else (_ROTATION_NOTE,), refusal=refusal)
+
+
+def require_answers(draft: Draft, path: Path) -> None:
+    """Write a draft of which a question got no valid answer, with the others, and raise.
+
+    Raises:
+        UsageError: the question, and where the draft is.
+    """
+    if draft.refusal is None:
+        return
+    _write_draft(draft, path)
+    raise UsageError(
+        f"{draft.refusal}. The answers before it are in {path}: enter what is missing there, and "
+        "run the command again"
+    )
+
+
+def _write_draft(draft: Draft, path: Path) -> None:
+    require_writable_file(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, draft.schema.text.encode())
 
 
 def settle(draft: Draft, log: Path, path: Path, robot: Path | None) -> Draft:
@@ -207,18 +244,18 @@ def schema_path(
     asks = asks and not quiet and sys.stdin.isatty() and sys.stdout.isatty()
     file = written if asks else draft_file  # to which paths in the draft are relative
     draft = make_draft(log, file, None, robot, asks=asks)
-    if asks:
+    if asks and draft.refusal is None:
         draft = _with_missing_columns(draft, log)
+    require_answers(draft, file)
     if robot is None and "\n[wrench]" not in draft.schema.text:
         sensor_of_logs("joints", None, command)
     draft = settle(draft, log, file, robot)
     if asks:
         draft = _with_answers(draft, written)
+        require_answers(draft, written)
     failed = bool(draft.uncertain or draft.schema.missing_signals) and not asks
     file = draft_file if failed else written
-    require_writable_file(file)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_file(file, draft.schema.text.encode())
+    _write_draft(draft, file)
     if failed:
         raise _review_error(draft, file)
     if not quiet:
@@ -285,8 +322,13 @@ def _with_missing_columns(draft: Draft, log: Path) -> Draft:
     text, missing = draft.schema.text, list(draft.schema.missing_signals)
     names = [name for table in list_tables(log) for name in table.names]
     for signal in draft.schema.missing_signals:
+        comment = missing_columns_comment(signal)
         for vector, keys in _MISSING_KEYS.get(signal, {}).items():
-            columns = _ask_columns(vector, names, tuple(keys))
+            try:
+                columns = _ask_columns(vector, names, tuple(keys))
+            except UsageError as error:
+                schema = replace(draft.schema, text=text, missing_signals=tuple(missing))
+                return replace(draft, schema=schema, refusal=error)
             if not columns:
                 continue
             place = keys[len(columns)]
@@ -294,6 +336,7 @@ def _with_missing_columns(draft: Draft, log: Path) -> Draft:
                 text = with_value(text, "log.rate_hz", None)
             text = with_value(text, place, columns[0] if place == "log.time" else columns)
             missing = [other for other in missing if other != signal]
+            text = "".join(line for line in text.splitlines(True) if line.strip() != comment)
     return replace(draft, schema=replace(draft.schema, text=text, missing_signals=tuple(missing)))
 
 
@@ -326,7 +369,10 @@ def _with_answers(draft: Draft, path: Path) -> Draft:
     for key in draft.uncertain:
         comment = f" ({key.comment})" if key.comment else ""
         question = f"[{key.table}] {format_toml_value(key.name, key.value)}{comment}; Enter keeps: "
-        text = _ask(question, partial(_with_answer, text, key, path))
+        try:
+            text = _ask(question, partial(_with_answer, text, key, path))
+        except UsageError as error:
+            return replace(draft, schema=replace(draft.schema, text=text), refusal=error)
     return replace(draft, schema=replace(draft.schema, text=text))
 
 

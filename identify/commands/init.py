@@ -13,7 +13,7 @@ from tyro.conf import Positional
 
 from identify.commands.check import check_lines
 from identify.commands.command import Command, Flag, Outcome, UsageError, error_record, option
-from identify.commands.drafting import make_draft, settle
+from identify.commands.drafting import make_draft, require_answers, settle
 from identify.commands.output import stages_on_terminal
 from identify.errors import IdentifyError
 
@@ -59,6 +59,7 @@ class Init(Command):
             raise UsageError(f"init: {self.output} exists; give another name with -o")
         asks = not self.yes and sys.stdin.isatty() and not self.json
         draft = make_draft(self.log, self.output, self.preset, self.robot, asks=asks)
+        require_answers(draft, self.output)
         draft = settle(draft, self.log, self.output, self.robot)
         write_bytes(self.output, draft.schema.text.encode())
         marked, missing = len(draft.uncertain), draft.schema.missing_signals

@@ -52,6 +52,11 @@ class DraftedKey:
         return f"[{self.table}] {format_toml_value(self.name, self.value)}{comment}"
 
 
+def missing_columns_comment(signal: str) -> str:
+    """Return the comment in place of the columns of a signal that no columns look like."""
+    return f"# {NEEDS_REVIEW} no columns look like {signal}: name them here"
+
+
 def format_toml_value(name: str, value: object) -> str:
     """Format a key and its value."""
     return f"{name} = {json.dumps(value, ensure_ascii=False)}"

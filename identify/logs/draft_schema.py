@@ -18,6 +18,7 @@ from identify.logs.draft_lines import (
     SchemaLine,
     drafted_keys,
     format_toml_lines,
+    missing_columns_comment,
     with_value,
 )
 from identify.logs.draft_sections import (
@@ -370,5 +371,5 @@ def _format_pose(lines: list[SchemaLine] | None, missing: list[str], *, still: b
 def _format_or_placeholder(lines: list[SchemaLine] | None, missing: list[str], signal: str) -> str:
     if lines is None:
         missing.append(signal)
-        return f"# {NEEDS_REVIEW} no columns look like {signal}: name them here"
+        return missing_columns_comment(signal)
     return "\n".join(format_toml_lines(lines))

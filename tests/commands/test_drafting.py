@@ -149,7 +149,9 @@ def test_a_terminal_is_asked_only_for_what_is_uncertain(upside_down, monkeypatch
     assert "wrote the schema out/schema.toml" in capsys.readouterr().err
     answer(monkeypatch, "up", "up", "up")
     assert main(["check", "log.csv"]) == 2
-    assert "expected a list of 3 numbers" in capsys.readouterr().err
+    err = " ".join(capsys.readouterr().err.split())
+    assert "expected a list of 3 numbers" in err
+    assert "The answers before it are in schema.toml" in err
 
 
 def test_columns_of_no_known_name_are_asked_for(signals, tmp_path, monkeypatch, capsys):
@@ -169,6 +171,7 @@ def test_columns_of_no_known_name_are_asked_for(signals, tmp_path, monkeypatch, 
     assert main(["check", "log.csv"]) == 0
     assert "did you mean 'a3'?" in asked[1]
     assert load_schema("schema.toml").wrench.torque == ("b1", "b2", "b3")
+    assert "no columns look like" not in (tmp_path / "schema.toml").read_text()
 
 
 def test_a_draft_of_another_log_is_not_taken_for_this_one(signals, tmp_path, monkeypatch, capsys):
@@ -237,12 +240,26 @@ def test_a_tool_point_is_named_before_the_fit_and_one_edit_gives_the_payload(of_
 
 
 def test_a_tool_point_is_asked_for_at_a_terminal(of_tool_point, monkeypatch, capsys):
-    asked = answer(monkeypatch, "20 0 100 0 0 0", *[""] * 9)
+    asked = answer(monkeypatch, "20 0 100 0 0 0")
     assert main(["fit", "log.csv", "-o", "out", "--no-report"]) == 0
-    assert asked[0].startswith("Tool point as shown on the pendant")
-    assert not any("Payload set" in question for question in asked)
+    (question,) = asked  # none of the payload set on the pendant, which acts on no sensor
+    assert question.startswith("Tool point as shown on the pendant")
     assert list(load_schema("out/schema.toml").body.tcp.pose) == _TOOL_POINT
     assert exported_mass(capsys) == pytest.approx(_BODY[0], rel=1e-3)
+
+
+def test_answers_before_a_question_without_an_answer_are_kept(of_tool_point, monkeypatch, capsys):
+    answer(monkeypatch, "20 0 100", "", "[0.02, 0, 0.1, 0, 0, 0]", *["sideways"] * 3)
+    assert main(["fit", "log.csv", "-o", "out", "--no-report"]) == 2
+    err = " ".join(capsys.readouterr().err.split())
+    assert "The answers before it are in out/schema.toml" in err
+    keys = {key.place: key for key in drafted_keys((of_tool_point / "out/schema.toml").read_text())}
+    assert (keys["body.tcp.pose"].value, keys["body.tcp.pose"].uncertain) == (_TOOL_POINT, False)
+    (of_tool_point / "out/schema.toml").unlink()
+    answer(monkeypatch, "20 0 100", *["x"] * 3)
+    assert main(["init", "log.csv"]) == 2
+    assert "The answers before it are in schema.toml" in " ".join(capsys.readouterr().err.split())
+    assert "pose = [0.02, 0.0, 0.1, 0.0, 0.0, 0.0]" in Path("schema.toml").read_text()
 
 
 def test_values_of_a_draft_are_changed_in_their_lines():
