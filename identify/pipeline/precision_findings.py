@@ -87,9 +87,7 @@ def precision_findings(
             "need_unmet",
             "error",
             f"the need {need.text} is not met: the {QUANTITY_NAMES[need.quantity]} {has} (95 %).",
-            limits.scale_remedy
-            if need.is_scale_limited(estimate)
-            else f"{_motion_remedy(estimate, need)} {limits.design_command} designs the motion.",
+            _remedy(estimate, need, limits),
             {} if reached is None else {"half_width": reached, "needed": need.limit},
         )
     if given:
@@ -117,12 +115,21 @@ def _limit_findings(body: Estimate, quantity: str, limits: PrecisionLimits) -> I
     beyond = poor if too_poor else good
     width = "is not known" if reached is None else f"is known to ± {reached:.2g} {good.unit}"
     of_whole = " of its largest principal moment" if quantity == "inertia" else ""
+    text = (
+        f"the {QUANTITY_NAMES[quantity]}{body.body_suffix} {width}{of_whole} (95 %, "
+        f"repeatability), beyond {beyond.limit:g} {beyond.unit}."
+    )
+    if good.is_flange_limited(body):
+        text = (
+            f"the {QUANTITY_NAMES[quantity]}{body.body_suffix} about the flange is uncertain by "
+            f"{reached:.3g} {good.unit}, beyond {beyond.limit:g} {beyond.unit}: so far apart are "
+            "the points of pose and wrench, which are one point by the schema."
+        )
     yield Finding(
         "imprecise",
         severity,
-        f"the {QUANTITY_NAMES[quantity]}{body.body_suffix} {width}{of_whole} (95 %, "
-        f"repeatability), beyond {beyond.limit:g} {beyond.unit}.",
-        f"{_motion_remedy(body, good)} {limits.design_command} designs the motion.",
+        text,
+        _remedy(body, good, limits),
         {
             "doubted": [quantity],
             "limit": beyond.limit,
@@ -148,6 +155,18 @@ def _scale_finding(body: Estimate, need: RequiredPrecision, limits: PrecisionLim
             "repeatability": between_logs,
         },
     )
+
+
+def _remedy(body: Estimate, need: RequiredPrecision, limits: PrecisionLimits) -> str:
+    """Return what narrows the intervals of a quantity to those needed."""
+    if need.is_flange_limited(body):
+        return (
+            "Correct the place of the flange, tool point or sensor in the schema, as the finding "
+            "`kinematic_offset` says."
+        )
+    if need.is_scale_limited(body):
+        return limits.scale_remedy
+    return f"{_motion_remedy(body, need)} {limits.design_command} designs the motion."
 
 
 def _motion_remedy(body: Estimate, need: RequiredPrecision) -> str:

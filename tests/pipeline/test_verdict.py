@@ -9,10 +9,12 @@ import identify
 from identify import Estimate, Recording
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.terms import MassBetween
+from identify.exchange import export_body
 from identify.logs.synthetic import Noise
 from identify.pipeline import check_logs
 from identify.pipeline.precision_findings import precision_findings, precision_levels
 from identify.pipeline.required_precision import ARM_LIMITS, half_width, required_precision_met
+from identify.spatial import BodyFrame, Pose
 from tests.close import assert_close
 from tests.estimation.simulated import samples, wrench_noise
 from tests.small_faults import PHI, displaced, exact, late, logged, still, with_schema
@@ -289,3 +291,39 @@ def test_displaced_point_does_not_invalidate_mass_need():
     assert identify.fit(log, needs="mass 2%").verdict.usable == "yes"
     verdict = identify.fit(log, needs="mass 2%, com 1cm").verdict
     assert (verdict.usable, verdict.reasons) == ("with care", ("kinematic_offset",))
+
+
+LENGTH = np.array([0.0, 0.0, 0.12])
+FLANGE = BodyFrame(flange=Pose(np.eye(3), -LENGTH))
+
+
+def of_tool_point(frame: BodyFrame, shift: np.ndarray = LENGTH) -> Recording:
+    """A log of the wrench at the flange and of the pose of a tool point so far from it."""
+    return replace(displaced(logged(exact(3), 3), shift), body_frame=frame)
+
+
+@pytest.mark.parametrize("frame", [FLANGE, BodyFrame(flange=Pose.identity())])
+def test_a_flange_whose_place_is_doubted_forbids_the_use_of_the_centre_of_mass_alone(frame):
+    result = identify.fit(of_tool_point(frame))
+    levels = {"mass": "yes", "com": "no", "inertia": "yes"}
+    assert (result.verdict.usable, dict(result.verdict.quantities)) == ("no", levels)
+    assert result.verdict.reasons == ("imprecise", "kinematic_offset")
+    first = result.findings[0]
+    assert (first.code, first.severity) == ("imprecise", "error")
+    assert "about the flange is uncertain by 120 mm, beyond 20 mm" in first.text
+    assert "`kinematic_offset`" in first.remedy
+    of_mass = identify.fit(of_tool_point(frame), needs="mass")
+    assert (of_mass.verdict.usable, dict(of_mass.verdict.quantities)) == ("yes", levels)
+    mark = "poor centre of mass: the flange may be 120 mm from where the schema places it"
+    assert export_body(of_mass.estimate, "ur").text.startswith(f"# {mark}\n")
+    unmet = identify.fit(of_tool_point(frame), needs="controller").verdict
+    assert (unmet.usable, unmet.needs["com 4mm"]) == ("no", False)
+
+
+def test_a_displaced_point_is_used_with_care_if_the_flange_is_near_or_no_answer_is_about_it():
+    near = identify.fit(of_tool_point(FLANGE, np.full(3, 3.5e-3)))
+    assert near.verdict.quantities["com"] == near.verdict.usable == "with care"
+    assert "uncertain by 6.1" in next(f.text for f in near.findings if f.code == "imprecise")
+    about_wrench = identify.fit(of_tool_point(BodyFrame("wrist sensor"))).verdict
+    assert (about_wrench.usable, about_wrench.reasons) == ("with care", ("kinematic_offset",))
+    assert about_wrench.quantities["com"] == "with care"
