@@ -138,6 +138,15 @@ class RequiredPrecision:
         """Whether a half-width in the required unit is as narrow as required."""
         return reached is not None and reached <= self.limit
 
+    def format_beyond(self, reached: float) -> str:
+        """Format a half-width beyond the limit with its unit, in digits that show the difference.
+
+        There are two significant digits, or as many as it takes.
+        """
+        texts = (f"{float(f'{reached:.{digits}g}'):.15g}" for digits in range(2, 16))
+        shown = next((text for text in texts if float(text) > self.limit), repr(reached))
+        return f"{shown} {self.unit}"
+
     def is_met(self, estimate: Estimate) -> bool:
         """Whether the intervals of an estimate are as narrow as required."""
         return self.allows(self.half_width(estimate, total=self.total))
