@@ -24,6 +24,7 @@ from identify.inertia.consistency import (
 from identify.inertia.matrices import second_moment_about_com
 from identify.logs.log_properties import LogProperties
 from identify.pipeline.check_findings import excluded_small_faults_note
+from identify.pipeline.known_mass import mass_in_other_unit
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH_NAMES, LogSummary, Statistics
 from identify.relevance import MIN_SCORED_SIGNAL_RATIO
@@ -395,7 +396,8 @@ def _contradicted_choice_finding(
     given = "the given values" if settings.mass is None else "the given mass"
     remedy = f"Check {given}, and correct or omit what is wrong."
     if settings.mass is not None:
-        remedy = _mass_in_other_unit(settings.mass, free.parameters.mass) or remedy
+        hint = mass_in_other_unit(settings.mass, free.parameters.mass)
+        remedy = f"{hint[0].upper()}{hint[1:]}." if hint else remedy
     coms = [t for t in settings.terms if isinstance(t, KnownCom) and f"with {t}" in named]
     distance, box = _describe_com_conflict(coms[-1], free) if coms else ("", "")
     return Finding(
@@ -412,22 +414,6 @@ def _contradicted_choice_finding(
             "mass_by_data": free.parameters.mass,
         },
     )
-
-
-_OTHER_MASS_UNITS = {"grams": 1e3, "pounds": 1.0 / 0.45359237}
-"""Units in which a mass may be given by mistake, each as how many of it are a kilogram."""
-
-_SAME_MASS = 0.1
-"""Largest relative difference of a given mass, read in another unit, from the fitted mass."""
-
-
-def _mass_in_other_unit(given: float, fitted: float) -> str:
-    """Return the remedy for a mass given in another unit than kg; empty if it is in none."""
-    for unit, per_kilogram in _OTHER_MASS_UNITS.items():
-        mass = given / per_kilogram
-        if abs(mass / fitted - 1.0) < _SAME_MASS:
-            return f"The given mass {given:g} looks like {unit}; give {mass:.4g} (in kg)."
-    return ""
 
 
 def _describe_com_conflict(known: KnownCom, free: Estimate) -> tuple[str, str]:
