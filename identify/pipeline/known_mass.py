@@ -22,7 +22,7 @@ _MAX_GAIN = 1.5
 _OTHER_MASS_UNITS = {"grams": 1e3, "pounds": 1.0 / 0.45359237}
 """Units in which a mass may be given by mistake, each as how many of it are a kilogram."""
 
-_SAME_MASS = 0.1
+_SAME_MASS = 0.05
 """Largest relative difference of a given mass, read in another unit, from the fitted mass."""
 
 
