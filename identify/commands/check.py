@@ -118,5 +118,5 @@ def check_lines(check: LogCheck) -> Iterator[str]:
             parameters = check.result.estimate.parameters
             yield f"Estimate: {parameters!r}, usable: {check.verdict.usable}."
         yield from check.result.checks.motion_advice
-    if check.passed:
-        yield "No faults were found."
+    if check.conclusion:
+        yield check.conclusion

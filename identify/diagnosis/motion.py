@@ -103,19 +103,19 @@ def _inertia_advice(missing: Sequence[str], rates: Array, alpha: Array) -> list[
         if moments and slow:
             advice.append(
                 f"Rotation about {axis} has a root mean square of {rates[number]:.2g} rad/s and "
-                f"{alpha[number]:.2g} rad/s²: {', '.join(moments)} rests on the default body. Turn "
-                f"about {axis}, to and fro."
+                f"{alpha[number]:.2g} rad/s²: it hardly shows {', '.join(moments)}. Turn about "
+                f"{axis}, to and fro."
             )
         elif moments:
             advice.append(
-                f"{', '.join(moments)} is small for the noise of this log and rests on the default "
-                f"body. Turn faster about {axis}, to and fro."
+                f"{', '.join(moments)} hardly shows above the noise of this log. Turn faster about "
+                f"{axis}, to and fro."
             )
     products = [name for name in missing if any(p in name for p in ("Ixy", "Ixz", "Iyz"))]
     if products and not advice:
         axes = "".join(dict.fromkeys("".join(name[-2:] for name in products)))
         advice.append(
-            f"{', '.join(products)} rests on the default body. Turn about "
+            f"The log hardly shows {', '.join(products)}. Turn about "
             f"{' and '.join(axes)} at once, at different frequencies."
         )
     return advice

@@ -17,7 +17,7 @@ from identify.inertia.parameters import describe_body
 if TYPE_CHECKING:
     import pandas as pd
 
-    from identify.findings import Verdict
+    from identify.findings import Finding, Verdict
     from identify.spatial import BodyFrame
 
 PRINCIPAL_MOMENT_NAMES = ("I1", "I2", "I3")
@@ -41,6 +41,7 @@ class EstimateViews:
         default_body: str | None
         frames: BodyFrame
         verdict: Verdict | None
+        findings: tuple[Finding, ...]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Return the ten parameters about Bo in B, so that an estimate can be used as a body."""
@@ -70,6 +71,19 @@ class EstimateViews:
         if frames.tcp is not None:  # the log is of a tool point
             return "B (the flange)"
         return "B" if self.frame == "body" else f"B ({self.frame})"
+
+    @property
+    def flange_displacement(self) -> float:
+        """Largest error of the flange's place in the schema [m]; 0 without a flange.
+
+        It is the distance of the point of the pose from the point of the wrench, which are one
+        point by the schema (`kinematic_offset`): the flange has its place relative to one of them
+        at most.
+        """
+        if self.frames.flange is None:
+            return 0.0
+        sizes = (f.evidence.get("size") for f in self.findings if f.code == "kinematic_offset")
+        return max((float(np.linalg.norm(size)) for size in sizes if size is not None), default=0.0)
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return a table of the parameters: value, 95 % interval, SI unit and `decided_by`.

@@ -67,7 +67,8 @@ def export_marks(
 
     A quantity is marked if a default body completes it, or if a 95 % half-width of its numbers is
     above `MAX_UNMARKED_HALF_WIDTH` of the mass, of the body's size 2 √(tr I_c / 2m) (the edge of a
-    cube, 0.6 of the length of a rod), or of the largest principal moment. If those of all three
+    cube, 0.6 of the length of a rod), or of the largest principal moment; the centre of mass also
+    if the verdict forbids its use because the flange may be elsewhere. If those of all three
     moments are above the whole largest moment, zero agrees with the log as well.
 
     Args:
@@ -88,10 +89,15 @@ def export_marks(
     left_out = False
     for quantity, name in _QUANTITY_NAMES.items():
         width = float(np.fmax.reduce(widths[_COLUMNS[quantity]]))
+        displaced = quantity == "com" and body.flange_displacement > width
+        width = body.flange_displacement if displaced else width
         known = f"known to ± {_format_width(quantity, width, sizes[quantity])} (95 %)"
         sources = {entry: body.decided_by.get(entry, "") for entry in QUANTITIES[quantity]}
         if completed := default_body_findings(sources, body.default_body):
             marks[quantity] = f"poor {name}: {completed[0].text.rstrip('.')}"
+        elif displaced and levels.get(quantity) == "no":
+            place = "from where the schema places it"
+            marks[quantity] = f"poor {name}: the flange may be {1e3 * width:.3g} mm {place}"
         elif width > MAX_UNMARKED_HALF_WIDTH * sizes[quantity]:
             marks[quantity] = f"poor {name}: {known if np.isfinite(width) else 'not measured'}"
             if zero_inertia and quantity == "inertia":

@@ -24,6 +24,7 @@ from identify.inertia.consistency import (
 from identify.inertia.matrices import second_moment_about_com
 from identify.logs.log_properties import LogProperties
 from identify.pipeline.check_findings import excluded_small_faults_note
+from identify.pipeline.known_mass import mass_in_other_unit
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH_NAMES, LogSummary, Statistics
 from identify.relevance import MIN_SCORED_SIGNAL_RATIO
@@ -394,6 +395,9 @@ def _contradicted_choice_finding(
     each = f" ({'; '.join(against.values())})" if len(against) > 1 else ""
     given = "the given values" if settings.mass is None else "the given mass"
     remedy = f"Check {given}, and correct or omit what is wrong."
+    if settings.mass is not None:
+        hint = mass_in_other_unit(settings.mass, free.parameters.mass)
+        remedy = f"{hint[0].upper()}{hint[1:]}." if hint else remedy
     coms = [t for t in settings.terms if isinstance(t, KnownCom) and f"with {t}" in named]
     distance, box = _describe_com_conflict(coms[-1], free) if coms else ("", "")
     return Finding(

@@ -19,6 +19,12 @@ _GAIN_TOLERANCE, _MAX_GAIN_ITERATIONS = 1e-7, 20
 _MAX_GAIN = 1.5
 """Largest plausible gain, or its inverse; a larger error is a wrong unit or another body."""
 
+_OTHER_MASS_UNITS = {"grams": 1e3, "pounds": 1.0 / 0.45359237}
+"""Units in which a mass may be given by mistake, each as how many of it are a kilogram."""
+
+_SAME_MASS = 0.05
+"""Largest relative difference of a given mass, read in another unit, from the fitted mass."""
+
 
 class ForceGain(NamedTuple):
     """Ratio of the true force to the force that a sensor measures.
@@ -55,9 +61,11 @@ def force_gain(result: Result, mass: float) -> ForceGain:
         estimate = _estimate_with_gain(result, gain)
         share = mass / estimate.parameters.mass
         if not 1.0 / _MAX_GAIN < gain * share < _MAX_GAIN:
+            fitted = mass / (gain * share)
+            hint = mass_in_other_unit(mass, fitted) or "check force_unit and the mass"
             raise ProblemError(
                 f"{mass:g} kg is {gain * share:.4g} times the fitted mass, too far for the gain of "
-                "a sensor: check force_unit and the mass"
+                f"a sensor: {hint}"
             )
         if abs(share - 1.0) < _GAIN_TOLERANCE:
             return ForceGain(gain, float(np.sqrt(estimate.covariance[0, 0])) / mass)
@@ -66,6 +74,20 @@ def force_gain(result: Result, mass: float) -> ForceGain:
         f"no gain of the force makes the fitted mass equal to the given {mass:g} kg: check "
         "the given mass, and the unit and sign of the force in the schema"
     )
+
+
+def mass_in_other_unit(given: float, fitted: float) -> str:
+    """Return what to give for a mass in another unit than kg; empty if it seems to be in kg.
+
+    Args:
+        given: the mass as it was given, meant in kg.
+        fitted: to the logs without it [kg].
+    """
+    for unit, per_kilogram in _OTHER_MASS_UNITS.items():
+        mass = given / per_kilogram
+        if abs(mass / fitted - 1.0) < _SAME_MASS:
+            return f"the given mass {given:g} looks like {unit}; give {mass:.4g} (in kg)"
+    return ""
 
 
 def _estimate_with_gain(result: Result, gain: float) -> Estimate:

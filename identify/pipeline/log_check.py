@@ -35,6 +35,18 @@ class LogCheck:
         """Whether no finding is a warning or an error."""
         return not self.fit_error and all(f.severity == "info" for f in self.findings)
 
+    @property
+    def conclusion(self) -> str:
+        """Sentence on a check without a warning or an error; empty for others."""
+        if not self.passed:
+            return ""
+        if not self.findings:
+            return "No faults were found."
+        return (
+            "No faults that need a correction were found: the notes are on what the fit allows "
+            "for, or what limits the estimate."
+        )
+
     def record(self) -> dict[str, object]:
         """Return the check as plain values for a file."""
         record: dict[str, object] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from identify.estimation import Estimate
 from identify.estimation.scale_accuracy import least_mass_error
@@ -67,7 +68,8 @@ def precision_findings(
 ) -> Iterator[Finding]:
     """Yield findings of an estimate that is less precise than the user needs.
 
-    Without needs, the limits of every quantity of every body apply.
+    Without needs, the limits of every quantity of every body apply. The first error names the needs
+    that a fit of the same logs meets.
 
     Args:
         estimate: with its intervals.
@@ -76,20 +78,47 @@ def precision_findings(
     """
     yield from _prior_findings(estimate)
     given = parse_required_precision(needs, limits)
+    met = ", ".join(_needs_met(estimate, given, limits))
+    if met and not any(finding.severity == "error" for finding in estimate.findings):
+        met = f' To use what is precise enough, fit again with --need "{met}".'
+    else:
+        met = ""
+    for finding in _findings_on_widths(estimate, given, limits):
+        if finding.severity == "error":
+            finding, met = replace(finding, remedy=finding.remedy + met), ""
+        yield finding
+
+
+def _needs_met(
+    estimate: Estimate, given: Sequence[RequiredPrecision], limits: PrecisionLimits
+) -> Iterator[str]:
+    """Yield for each quantity the need, if any, that an estimate meets: a given or a usual one."""
+    for quantity in QUANTITIES:
+        needs = [need for need in given if need.quantity == quantity]
+        candidates = [*needs, limits.good[quantity], limits.poor[quantity]]
+        met = next((need for need in candidates if need.is_met(estimate)), None)
+        if met is not None:
+            yield quantity if not needs and met is limits.good[quantity] else met.text
+
+
+def _findings_on_widths(
+    estimate: Estimate, given: Sequence[RequiredPrecision], limits: PrecisionLimits
+) -> Iterator[Finding]:
+    """Yield findings on needs, or else on usual limits, that intervals are too wide for."""
     for need in given:
         if need.is_met(estimate):
             if need.is_scale_limited(estimate):
                 yield _scale_finding(estimate, need, limits)
             continue
         reached = need.half_width(estimate, total=need.total)
-        has = "has no interval" if reached is None else f"is known to ± {reached:.2g} {need.unit}"
+        has = (
+            "has no interval" if reached is None else f"is known to ± {need.format_beyond(reached)}"
+        )
         yield Finding(
             "need_unmet",
             "error",
             f"the need {need.text} is not met: the {QUANTITY_NAMES[need.quantity]} {has} (95 %).",
-            limits.scale_remedy
-            if need.is_scale_limited(estimate)
-            else f"{_motion_remedy(estimate, need)} {limits.design_command} designs the motion.",
+            _remedy(estimate, need, limits),
             {} if reached is None else {"half_width": reached, "needed": need.limit},
         )
     if given:
@@ -115,14 +144,23 @@ def _limit_findings(body: Estimate, quantity: str, limits: PrecisionLimits) -> I
     if quantity == "inertia":
         severity = "info"  # no defect of the log: it decides mass and centre of mass
     beyond = poor if too_poor else good
-    width = "is not known" if reached is None else f"is known to ± {reached:.2g} {good.unit}"
+    width = "is not known" if reached is None else f"is known to ± {beyond.format_beyond(reached)}"
     of_whole = " of its largest principal moment" if quantity == "inertia" else ""
+    text = (
+        f"the {QUANTITY_NAMES[quantity]}{body.body_suffix} {width}{of_whole} (95 %, "
+        f"repeatability), beyond {beyond.limit:g} {beyond.unit}."
+    )
+    if good.is_flange_limited(body):
+        text = (
+            f"the {QUANTITY_NAMES[quantity]}{body.body_suffix} about the flange {width}, beyond "
+            f"{beyond.limit:g} {beyond.unit}: so far apart are the points of pose and wrench, "
+            "which are one point by the schema."
+        )
     yield Finding(
         "imprecise",
         severity,
-        f"the {QUANTITY_NAMES[quantity]}{body.body_suffix} {width}{of_whole} (95 %, "
-        f"repeatability), beyond {beyond.limit:g} {beyond.unit}.",
-        f"{_motion_remedy(body, good)} {limits.design_command} designs the motion.",
+        text,
+        _remedy(body, good, limits),
         {
             "doubted": [quantity],
             "limit": beyond.limit,
@@ -134,12 +172,13 @@ def _limit_findings(body: Estimate, quantity: str, limits: PrecisionLimits) -> I
 def _scale_finding(body: Estimate, need: RequiredPrecision, limits: PrecisionLimits) -> Finding:
     """Return the finding on a quantity that only the error of the sensor's scale makes too wide."""
     between_logs, total = (need.half_width(body, total=total) for total in (False, True))
+    assert total is not None  # the intervals without the scale's error are finite
     name = f"{QUANTITY_NAMES[need.quantity]}{body.body_suffix}"
     return Finding(
         "scale_limit",
         "info",
-        f"the scale limits the {name} to ± {total:.2g} {need.unit} (95 %), beyond {need.limit:g} "
-        f"{need.unit}; the log decides it to ± {between_logs:.2g} {need.unit}.",
+        f"the scale limits the {name} to ± {need.format_beyond(total)} (95 %), beyond "
+        f"{need.limit:g} {need.unit}; the log decides it to ± {between_logs:.2g} {need.unit}.",
         limits.scale_remedy,
         {
             "doubted": [need.quantity],
@@ -148,6 +187,18 @@ def _scale_finding(body: Estimate, need: RequiredPrecision, limits: PrecisionLim
             "repeatability": between_logs,
         },
     )
+
+
+def _remedy(body: Estimate, need: RequiredPrecision, limits: PrecisionLimits) -> str:
+    """Return what narrows the intervals of a quantity to those needed."""
+    if need.is_flange_limited(body):
+        return (
+            "Correct the place of the flange, tool point or sensor in the schema, as the finding "
+            "`kinematic_offset` says."
+        )
+    if need.is_scale_limited(body):
+        return limits.scale_remedy
+    return f"{_motion_remedy(body, need)} {limits.design_command} designs the motion."
 
 
 def _motion_remedy(body: Estimate, need: RequiredPrecision) -> str:

@@ -101,11 +101,15 @@ class RequiredPrecision:
     def half_width(self, estimate: Estimate, *, total: bool) -> float | None:
         """Return the quantity's widest half-width in the required unit; None without interval.
 
+        That of the centre of mass is at least the doubt about the place of the flange.
+
         Args:
             estimate: with its intervals.
             total: whether to include the error of the sensor's scale.
         """
-        widths = (half_width(estimate, name, total) for name in INTERVAL_NAMES[self.quantity])
+        widths = [half_width(estimate, name, total) for name in INTERVAL_NAMES[self.quantity]]
+        if self.quantity == "com":
+            widths.append(estimate.flange_displacement)
         return self.widest_in_unit(widths, estimate.parameters)
 
     def widest_in_unit(
@@ -134,6 +138,15 @@ class RequiredPrecision:
         """Whether a half-width in the required unit is as narrow as required."""
         return reached is not None and reached <= self.limit
 
+    def format_beyond(self, reached: float) -> str:
+        """Format a half-width beyond the limit with its unit, in digits that show the difference.
+
+        There are two significant digits, or as many as it takes.
+        """
+        texts = (f"{float(f'{reached:.{digits}g}'):.15g}" for digits in range(2, 16))
+        shown = next((text for text in texts if float(text) > self.limit), repr(reached))
+        return f"{shown} {self.unit}"
+
     def is_met(self, estimate: Estimate) -> bool:
         """Whether the intervals of an estimate are as narrow as required."""
         return self.allows(self.half_width(estimate, total=self.total))
@@ -142,6 +155,13 @@ class RequiredPrecision:
         """Whether the error of the sensor's scale alone makes the intervals too wide."""
         between_logs, total = (self.half_width(estimate, total=total) for total in (False, True))
         return self.allows(between_logs) and not self.allows(total)
+
+    def is_flange_limited(self, estimate: Estimate) -> bool:
+        """Whether doubt about the place of the flange alone makes the quantity too uncertain."""
+        displacement = estimate.flange_displacement
+        return self.quantity == "com" and not self.allows(
+            self.widest_in_unit([displacement], estimate.parameters)
+        )
 
 
 @dataclass(frozen=True, slots=True)

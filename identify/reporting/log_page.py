@@ -91,8 +91,8 @@ def _findings_section(check: LogCheck) -> Section:
     blocks: list[Block] = [*finding_table(check.findings)]
     if check.fit_error:
         blocks.insert(0, Text(f"No estimate: {check.fit_error}"))
-    if check.passed:
-        blocks.append(Text("No faults were found."))
+    if check.conclusion:
+        blocks.append(Text(check.conclusion))
     tone: Tone = "bad" if check.fit_error else "good" if check.passed else "warn"
     return Section("findings", "Findings", tuple(blocks), tone)
 

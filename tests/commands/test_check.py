@@ -3,10 +3,12 @@ import json
 import numpy as np
 import pytest
 
+from identify.commands.check import check_lines
 from identify.commands.main import main
 from identify.logs import read_log, synthetic_recording
 from identify.logs.log_writing import write_log
 from identify.pipeline import check_logs
+from tests.small_faults import still
 from tests.strategies import random_body
 
 
@@ -29,6 +31,16 @@ def test_check_of_clean_log_has_no_findings(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "No faults were found." in out
     assert "usable: yes" in out
+
+
+def test_check_with_notes_alone_does_not_deny_them():
+    check = check_logs(still(3))
+    lines = [*check_lines(check)]
+    assert check.passed
+    assert lines[0].startswith("Note [completed]: ")
+    assert lines[-1].startswith("No faults that need a correction were found: the notes are on ")
+    advice = "Rotation about x has a root mean square of 0 rad/s and 0 rad/s²: it hardly shows Ixx."
+    assert any(line.startswith(advice) for line in lines)
 
 
 @pytest.fixture(scope="module")

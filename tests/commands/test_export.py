@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import identify
 from identify.errors import ModelError
 from identify.exchange import EXPORT_FORMATS, SavedEstimate, export_body, read_model, write_estimate
 from identify.exchange.controllers import CONTROLLERS, payload_setting
@@ -14,6 +15,7 @@ from identify.findings import Finding, derive_verdict
 from identify.inertia import InertialParameters
 from identify.spatial import BodyFrame, Pose
 from tests.close import assert_close
+from tests.small_faults import still
 
 BODY = InertialParameters.from_com(
     1.25, [0.02, -0.01, 0.04], [[0.004, 1e-4, 2e-4], [1e-4, 0.005, -3e-4], [2e-4, -3e-4, 0.003]]
@@ -105,6 +107,17 @@ def test_unusable_estimate_is_not_exported(cli, unusable, tmp_path):
     words = ("--link", "tool", "--into", model, "-o", model)
     assert cli("export", unusable, *words).status == 4
     assert model.read_text() == URDF
+
+
+def test_a_refused_export_names_the_needs_with_which_it_is_not_refused(cli, tmp_path):
+    short = identify.fit(still(3), needs="controller")
+    refused = cli("export", write_estimate(short.estimate, tmp_path / "e.json"), "--to", "ur")
+    assert refused.status == 4
+    (needs,) = re.findall(r'fit again with --need "([^"]+)"', refused.err)
+    assert needs == "mass 2%, com 4mm"
+    again = identify.fit(still(3), needs=needs)
+    path = write_estimate(again.estimate, tmp_path / "again.json")
+    assert cli("export", path, "--to", "ur", *SAME).status == 0
 
 
 @pytest.mark.parametrize("name", EXPORT_FORMATS)

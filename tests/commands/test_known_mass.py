@@ -114,6 +114,10 @@ def test_implausible_known_mass_gives_no_gain(cli, logs, tmp_path):
     assert status == 3
     assert "too far for the gain of a sensor: check force_unit" in " ".join(err.split())
     assert "force_gain" not in out
+    words = ("fit", log, "--schema", schema, "-o", tmp_path / "b", "--no-report")
+    status, _, err = cli(*words, "--known-mass-check", 1500)
+    assert status == 3
+    assert "a sensor: the given mass 1500 looks like grams; give 1.5 (in kg)" in err
 
 
 @pytest.mark.parametrize(

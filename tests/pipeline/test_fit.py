@@ -119,6 +119,17 @@ def test_dropped_rows_are_reported_without_lowering_verdict(result):
     assert result.verdict.identifiable == tuple(NAMES)
 
 
+@pytest.mark.parametrize(("unit", "per_kg"), [("grams", 1e3), ("pounds", 2.20462262), (None, 1.5)])
+def test_a_mass_given_in_another_unit_is_recognised(unit, per_kg):
+    recording = log(4)
+    given, fitted = float(f"{per_kg * BODY[0]:.6g}"), f"{BODY[0]:.4g}"
+    found = finding(fit(recording, mass=given), "choice_contradicted")
+    expected = "Check the given mass, and correct or omit what is wrong."
+    if unit is not None:
+        expected = f"The given mass {given:g} looks like {unit}; give {fitted} (in kg)."
+    assert found.remedy == expected
+
+
 def test_term_rejected_by_data_is_kept_and_reported():
     mass = float(BODY[0])
     terms = [MassBetween(1.5 * mass, 2.0 * mass), MassBetween(0.1 * mass, np.inf)]

@@ -9,10 +9,14 @@ import identify
 from identify import Estimate, Recording
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.terms import MassBetween
+from identify.exchange import export_body
+from identify.findings import Finding
 from identify.logs.synthetic import Noise
 from identify.pipeline import check_logs
 from identify.pipeline.precision_findings import precision_findings, precision_levels
 from identify.pipeline.required_precision import ARM_LIMITS, half_width, required_precision_met
+from identify.significance import HALF_WIDTH_SIGMA
+from identify.spatial import BodyFrame, Pose
 from tests.close import assert_close
 from tests.estimation.simulated import samples, wrench_noise
 from tests.small_faults import PHI, displaced, exact, late, logged, still, with_schema
@@ -64,8 +68,8 @@ def test_each_quantity_has_its_limits(estimate, widths, severities, levels):
     assert {quantity: one.severity for quantity, one in found.items()} == severities
     assert {one.code for one in found.values()} <= {"imprecise"}
     assert tuple(precision_levels(wide, "").values()) == levels
-    shown = {"mass": f"{100 * widths[0]:.2g} %", "com": f"{1e3 * widths[1]:.2g} mm"}
-    shown["inertia"] = f"{100 * widths[2]:.2g} % of its largest principal moment"
+    shown = {"mass": f"{100 * widths[0]:.4g} %", "com": f"{1e3 * widths[1]:.4g} mm"}
+    shown["inertia"] = f"{100 * widths[2]:.4g} % of its largest principal moment"
     for quantity, one in found.items():
         assert f"± {shown[quantity]}" in one.text
     whole = replace(wide, precision=precision_levels(wide, ""), findings=tuple(found.values()))
@@ -114,7 +118,7 @@ def with_scale_error(estimate: Estimate, share: float) -> Estimate:
     phi = estimate.parameters.phi
     calibration = share**2 * np.outer(phi, phi)
     covariance = estimate.covariance + calibration
-    wide = 1.96 * share
+    wide = HALF_WIDTH_SIGMA * share
     return replace(
         with_half_widths(estimate, wide, 1e-3, wide), covariance=covariance, calibration=calibration
     )
@@ -123,7 +127,7 @@ def with_scale_error(estimate: Estimate, share: float) -> Estimate:
 def test_needs_are_held_against_what_the_log_decides(estimate):
     wide = with_scale_error(estimate, 0.05)
     total, between_logs = (half_width(wide, "m", total) / wide.mass for total in (True, False))
-    assert_close(total, 1.96 * 0.05, 1e-9)
+    assert_close(total, HALF_WIDTH_SIGMA * 0.05, 1e-9)
     errors = [np.sqrt(one.covariance[0, 0]) for one in (estimate, wide)]
     assert_close(between_logs, total * errors[0] / errors[1], 1e-9)
     for needs in ("mass 1%", "mass"):
@@ -141,6 +145,17 @@ def test_needs_are_held_against_what_the_log_decides(estimate):
     assert (short.code, short.remedy[:10]) == ("need_unmet", "Log longer")
     unknown = replace(wide, calibration=None)
     assert [one.code for one in precision_findings(unknown, "")] == ["imprecise"]
+
+
+def test_a_width_beyond_its_limit_is_shown_in_digits_that_tell_them_apart(estimate):
+    share = 0.02004 / HALF_WIDTH_SIGMA
+    (scale,) = precision_findings(with_scale_error(estimate, share), "mass")
+    assert "the scale limits the mass to ± 2.004 % (95 %), beyond 2 %; the log" in scale.text
+    com, inertia = precision_findings(with_half_widths(estimate, 1e-3, 20.0003e-3, 0.2000001), "")
+    assert "known to ± 20.0003 mm (95 %, repeatability), beyond 20 mm." in com.text
+    assert "known to ± 20.00001 % of" in inertia.text
+    (wide,) = precision_findings(with_half_widths(estimate, 1e-3, 0.123, 0.1), "com 3 mm")
+    assert "known to ± 120 mm (95 %)" in wide.text
 
 
 def test_unexplained_log_lists_signals_missing_from_schema():
@@ -175,6 +190,9 @@ def test_explicit_need_replaces_default_precision(estimate):
     assert_close(unmet.evidence["half_width"], 5.0, 1e-9)
     assert unmet.evidence["needed"] == 4.0
     assert unmet.text.startswith("the need mass 4% is not met: the mass is known to ± 5 %")
+    assert unmet.remedy.endswith('fit again with --need "mass 10%, com 6mm".')
+    other = replace(wide, findings=(Finding("unexplained", "error", "R² is 0.1."),))
+    assert not any("fit again" in one.remedy for one in precision_findings(other, "mass 4%"))
 
 
 PRECISE = logged(exact(3), 3)
@@ -289,3 +307,42 @@ def test_displaced_point_does_not_invalidate_mass_need():
     assert identify.fit(log, needs="mass 2%").verdict.usable == "yes"
     verdict = identify.fit(log, needs="mass 2%, com 1cm").verdict
     assert (verdict.usable, verdict.reasons) == ("with care", ("kinematic_offset",))
+
+
+LENGTH = np.array([0.0, 0.0, 0.12])
+FLANGE = BodyFrame(flange=Pose(np.eye(3), -LENGTH))
+
+
+def of_tool_point(frame: BodyFrame, shift: np.ndarray = LENGTH) -> Recording:
+    """A log of the wrench at the flange and of the pose of a tool point so far from it."""
+    return replace(displaced(logged(exact(3), 3), shift), body_frame=frame)
+
+
+@pytest.mark.parametrize("frame", [FLANGE, BodyFrame(flange=Pose.identity())])
+def test_a_flange_whose_place_is_doubted_forbids_the_use_of_the_centre_of_mass_alone(frame):
+    result = identify.fit(of_tool_point(frame))
+    levels = {"mass": "yes", "com": "no", "inertia": "yes"}
+    assert (result.verdict.usable, dict(result.verdict.quantities)) == ("no", levels)
+    assert result.verdict.reasons == ("imprecise", "kinematic_offset")
+    first = result.findings[0]
+    assert (first.code, first.severity) == ("imprecise", "error")
+    assert "about the flange is known to ± 120 mm, beyond 20 mm" in first.text
+    assert "`kinematic_offset`" in first.remedy
+    assert first.remedy.endswith('fit again with --need "mass, inertia".')
+    of_mass = identify.fit(of_tool_point(frame), needs="mass")
+    assert (of_mass.verdict.usable, dict(of_mass.verdict.quantities)) == ("yes", levels)
+    mark = "poor centre of mass: the flange may be 120 mm from where the schema places it"
+    assert export_body(of_mass.estimate, "ur").text.startswith(f"# {mark}\n")
+    unmet = identify.fit(of_tool_point(frame), needs="controller").verdict
+    assert (unmet.usable, unmet.needs["com 4mm"]) == ("no", False)
+
+
+def test_a_displaced_point_is_used_with_care_if_the_flange_is_near_or_no_answer_is_about_it():
+    near = identify.fit(of_tool_point(FLANGE, np.full(3, 3.5e-3)))
+    assert near.verdict.quantities["com"] == near.verdict.usable == "with care"
+    assert "known to ± 6.1 mm, beyond 4 mm" in next(
+        f.text for f in near.findings if f.code == "imprecise"
+    )
+    about_wrench = identify.fit(of_tool_point(BodyFrame("wrist sensor"))).verdict
+    assert (about_wrench.usable, about_wrench.reasons) == ("with care", ("kinematic_offset",))
+    assert about_wrench.quantities["com"] == "with care"

@@ -129,14 +129,14 @@ def tensor_numbers(payload: Payload) -> PayloadNumbers:
     """Format mass, centre of mass and the inertia matrix about it.
 
     The names are `m`, `x y z` and `xx xy xz yy yz zz`. An exact plate or rod is on the boundary of
-    the consistent set, and any rounding may move it outside: it is thickened, and decimals are
-    added, as in model files.
+    the consistent set, and any rounding may move it outside: it is thickened by as little as
+    rounding changes, and decimals are added, as in model files.
 
     Raises:
         ModelError: no number of digits keeps the body physically consistent.
     """
     floor = InertiaFloor(MIN_MOMENT_RATIO, 0.0)
-    inertia, thickened = regularise_inertia(payload.inertia, floor)
+    inertia, _ = regularise_inertia(payload.inertia, floor)
     six, _ = format_consistent_inertia(
         inertia, DEFAULT_DIGITS, floor, lambda x, n: format_all_fixed(x, decimals_for(x, n))
     )
@@ -146,13 +146,7 @@ def tensor_numbers(payload: Payload) -> PayloadNumbers:
         *format_all_fixed(payload.com, decimals_for(payload.com, DEFAULT_DIGITS)),
         *six,
     )
-    if not thickened:
-        return PayloadNumbers(by_name)
-    lost = (
-        f"thickness: the body has none in some direction, and was given {MIN_MOMENT_RATIO:g} of "
-        f"its second moment, so that its rounded numbers are still physically consistent"
-    )
-    return PayloadNumbers(by_name, (lost,))
+    return PayloadNumbers(by_name)
 
 
 def decimals_for(values: ArrayLike, digits: int, minimum: int = 0) -> int:
