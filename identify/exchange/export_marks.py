@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
 
 from identify.arrays import Array, Mat33, PhiLike
-from identify.exchange.estimate_views import CENTRAL_PARAMETER_NAMES, EstimateViews
+from identify.exchange.estimate_views import (
+    CENTRAL_PARAMETER_NAMES,
+    PRINCIPAL_MOMENT_NAMES,
+    EstimateViews,
+)
 from identify.findings import QUANTITIES, default_body_findings
 from identify.inertia import InertialParameters
 from identify.inertia.frames import frame_map
@@ -61,20 +65,26 @@ class ExportMarks:
 
 
 def export_marks(
-    body: PhiLike | EstimateViews, X_AB: Pose | None = None, *, zero_inertia: str = ""
+    body: PhiLike | EstimateViews,
+    X_AB: Pose | None = None,
+    *,
+    zero_inertia: str = "",
+    principal: bool = False,
 ) -> ExportMarks:
     """Return the marks on a body's numbers, none for a body that is not an estimate.
 
     A quantity is marked if a default body completes it, or if a 95 % half-width of its numbers is
     above `MAX_UNMARKED_HALF_WIDTH` of the mass, of the body's size 2 √(tr I_c / 2m) (the edge of a
-    cube, 0.6 of the length of a rod), or of the largest principal moment; the centre of mass also
-    if the verdict forbids its use because the flange may be elsewhere. If those of all three
-    moments are above the whole largest moment, zero agrees with the log as well.
+    cube, 0.6 of the length of a rod), or of the largest principal moment; or if the
+    verdict forbids its use, because the flange may be elsewhere or the log contradicts its schema.
+    If those of all three moments are above the whole largest moment, zero agrees with the log as
+    well.
 
     Args:
         body: an estimate about Bo in B.
         X_AB: pose of B in the frame A in whose axes the numbers are, if it is another.
         zero_inertia: what zero means where the numbers go; then such an inertia is left out.
+        principal: whether the numbers are principal moments, and A has their axes.
     """
     if not isinstance(body, EstimateViews):
         return ExportMarks()
@@ -89,6 +99,10 @@ def export_marks(
     left_out = False
     for quantity, name in _QUANTITY_NAMES.items():
         width = float(np.fmax.reduce(widths[_COLUMNS[quantity]]))
+        if principal and quantity == "inertia":
+            width = float(
+                np.fmax.reduce((width, *_saved_half_widths(body, PRINCIPAL_MOMENT_NAMES)))
+            )
         displaced = quantity == "com" and body.flange_displacement > width
         width = body.flange_displacement if displaced else width
         known = f"known to ± {_format_width(quantity, width, sizes[quantity])} (95 %)"
@@ -102,11 +116,18 @@ def export_marks(
             marks[quantity] = f"poor {name}: {known if np.isfinite(width) else 'not measured'}"
             if zero_inertia and quantity == "inertia":
                 left_out = bool(np.fmin.reduce(widths[_MOMENTS]) > largest)
+        elif levels.get(quantity) == "no" and (doubts := _errors_on(body, quantity)):
+            marks[quantity] = f"poor {name}: the log contradicts its schema ({', '.join(doubts)})"
         elif levels.get(quantity, "yes") != "yes":
             care.append(name if np.isnan(width) else f"{name}, {known}")
     if left_out:
         marks["inertia"] += f"; left out: {zero_inertia}"
     return ExportMarks(marks, f"use with care: {'; '.join(care)}" if care else "", left_out)
+
+
+def _errors_on(body: EstimateViews, quantity: str) -> list[str]:
+    """Return the codes of the errors that concern a quantity."""
+    return [f.code for f in body.findings if f.severity == "error" and f.concerns(quantity)]
 
 
 def _format_width(quantity: str, width: float, size: float) -> str:
@@ -122,9 +143,7 @@ def _half_widths(estimate: EstimateViews, X_AB: Pose) -> Array:
     The saved intervals hold in axes of B; in those of A the standard errors of the covariance are
     scaled such that the widest in B is the widest saved one. NaN if nothing is known.
     """
-    none = (np.nan, np.nan)
-    intervals = [estimate.intervals.get(name, none) for name in ("m", *CENTRAL_PARAMETER_NAMES)]
-    saved = np.array([np.inf if x is None else 0.5 * (x[1] - x[0]) for x in intervals])
+    saved = _saved_half_widths(estimate, ("m", *CENTRAL_PARAMETER_NAMES))
     if estimate.covariance is None:
         return saved
     in_B, widths = (
@@ -137,6 +156,12 @@ def _half_widths(estimate: EstimateViews, X_AB: Pose) -> Array:
         level = saved[columns][known].max() / widest if widest > 0.0 else HALF_WIDTH_SIGMA
         widths[columns] *= level
     return widths
+
+
+def _saved_half_widths(estimate: EstimateViews, names: Sequence[str]) -> Array:
+    """Return the half-widths of intervals; infinite for an open one, NaN for none."""
+    intervals = [estimate.intervals.get(name, (np.nan, np.nan)) for name in names]
+    return np.array([np.inf if x is None else 0.5 * (x[1] - x[0]) for x in intervals])
 
 
 def _standard_errors(body: InertialParameters, covariance: Array, R_AB: Mat33) -> Array:

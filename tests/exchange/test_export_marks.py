@@ -14,8 +14,9 @@ from hypothesis import given
 from identify.estimation.intervals import INERTIA_ABOUT_COM_NAMES, intervals_of
 from identify.exchange import EXPORT_FORMATS, SavedEstimate, export_body, read_model, write_estimate
 from identify.exchange.controllers import CONTROLLERS, payload_setting
+from identify.exchange.estimate_views import PRINCIPAL_MOMENT_NAMES
 from identify.exchange.export_marks import export_marks
-from identify.findings import QUANTITIES, Verdict
+from identify.findings import QUANTITIES, Finding, Verdict
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.frames import frame_map
 from identify.spatial import BodyFrame, Pose
@@ -104,6 +105,9 @@ def test_text_of_a_good_estimate_has_no_marks(name):
 def test_poor_quantities_are_marked(name, quantity):
     make, mark = POOR[quantity]
     plain, export = export_body(BODY, name).text, export_body(make(), name, X_AB=SAME)
+    if quantity == "inertia" and name in CONTROLLERS and CONTROLLERS[name].principal:
+        widest = max(np.ptp(make().intervals[each]) / 2.0 for each in PRINCIPAL_MOMENT_NAMES)
+        mark = mark.replace("57", f"{100.0 * widest / BODY.principal_moments[-1]:.3g}")
     assert export.notes[0] == mark
     require_readable(name, export.text)
     if name in WITHOUT_COMMENTS:
@@ -187,6 +191,31 @@ def test_quantities_to_be_used_with_care_are_noted():
 
 TURNED = ("0.1", "0", "0", "0", "0", "0.3")
 URDF = '<robot name="r">\n  <link name="tool"/>\n</robot>\n'
+
+
+def test_the_widths_of_principal_moments_are_their_own():
+    """Two moments that are nearly equal have wider intervals than the entries of the tensor."""
+    good = estimate()
+    low, high = BODY.principal_moments[-1] * np.array([0.4, 1.6])
+    wide = replace(good, intervals={**good.intervals, "I2": (low, high)})
+    assert not export_marks(wide).by_quantity
+    marked = export_marks(wide, principal=True).by_quantity
+    assert "± 60 %" in marked["inertia"]
+    assert list(marked) == ["inertia"]
+
+
+def test_quantities_that_an_error_doubts_are_marked():
+    wrong = Finding("time_unit", "error", "twice", evidence={"doubted": ["inertia"]})
+    verdict = Verdict(
+        "with care",
+        possible=True,
+        optimal=True,
+        explains_data=True,
+        identifiable=PHI,
+        quantities={**dict.fromkeys(QUANTITIES, "yes"), "inertia": "no"},
+    )
+    marks = export_marks(estimate(verdict=verdict, findings=(wrong,)))
+    assert marks.lines == ("poor inertia: the log contradicts its schema (time_unit)",)
 
 
 def test_the_command_marks_in_every_frame_and_in_a_model(cli, tmp_path):

@@ -246,7 +246,7 @@ def payload_setting(
     payload = check_payload(parameters, largest_mass=largest_mass)
     if entry.principal:  # A to the axes of the numbers
         X_AB = Pose(nearest_principal_frame(payload.inertia)[1].T, np.zeros(3)) @ X_AB
-    marks = export_marks(body, X_AB, zero_inertia=entry.zero_inertia)
+    marks = export_marks(body, X_AB, zero_inertia=entry.zero_inertia, principal=entry.principal)
     if marks.inertia_left_out:
         payload = payload._replace(inertia=np.zeros((3, 3)))
     try:

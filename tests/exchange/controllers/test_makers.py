@@ -82,7 +82,8 @@ def test_screen_setting_reports_lost_products(name: str) -> None:
 def test_plate_is_thickened_by_less_than_is_worth_a_note(name: str) -> None:
     plate = gripper(np.diag([0.01, 0.02, 0.03]))
     written = payload_setting(name, plate)
-    assert written.lost_information == ()
+    thick = payload_setting(name, gripper(np.diag([0.01, 0.02, 0.028])))
+    assert written.lost_information == thick.lost_information
     moments = np.diag(READERS[name](written.text).inertia)
     assert moments[0] + moments[1] > moments[2]
     assert_close(moments, [0.01, 0.02, 0.03], 1e-8)
