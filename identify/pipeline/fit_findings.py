@@ -24,7 +24,6 @@ from identify.inertia.consistency import (
 from identify.inertia.matrices import second_moment_about_com
 from identify.logs.log_properties import LogProperties
 from identify.pipeline.check_findings import excluded_small_faults_note
-from identify.pipeline.known_mass import mass_in_other_unit
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH_NAMES, LogSummary, Statistics
 from identify.relevance import MIN_SCORED_SIGNAL_RATIO
@@ -396,6 +395,8 @@ def _contradicted_choice_finding(
     given = "the given values" if settings.mass is None else "the given mass"
     remedy = f"Check {given}, and correct or omit what is wrong."
     if settings.mass is not None:
+        from identify.pipeline.known_mass import mass_in_other_unit  # few fits need it
+
         hint = mass_in_other_unit(settings.mass, free.parameters.mass)
         remedy = f"{hint[0].upper()}{hint[1:]}." if hint else remedy
     coms = [t for t in settings.terms if isinstance(t, KnownCom) and f"with {t}" in named]
