@@ -14,8 +14,9 @@ from experiments.benchmarks.processes import run_identify
 from identify.diagnosis import SignalMonitor
 from identify.estimation import EstimatorSettings
 from identify.logs import Recording, read_log
-from identify.pipeline.checks import fit_small_faults, run_checks
+from identify.pipeline.checks import run_checks
 from identify.pipeline.scanned_log import scan_log
+from identify.pipeline.small_fault_fit import FittedLogs
 from identify.regressors import summarise_log
 from identify.signals import Interpretation
 
@@ -57,8 +58,8 @@ def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
     settings = EstimatorSettings()
 
     def diagnosis() -> float:
-        effects = fit_small_faults([log], settings)
-        checks = run_checks([log], settings, effects, compare_interpretations=False)
+        fitted = FittedLogs.fit([log], settings)
+        checks = run_checks(fitted, settings, compare_interpretations=False)
         assert checks.small_faults is not None
         return float(checks.small_faults.fit.x.sum())
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,6 @@ from identify.pipeline.scanned_log import (
     ScannedLog,
     finest_blocks,
     split_by_body,
-    without_small_faults,
 )
 from identify.pipeline.small_fault_findings import (
     all_faults_small,
@@ -56,10 +56,10 @@ from identify.pipeline.small_fault_findings import (
     small_fault_findings,
 )
 from identify.pipeline.small_fault_fit import (
+    FittedLogs,
     comparison_bands,
     deviance,
     fit_gain_alternative,
-    fit_small_faults,
 )
 from identify.pipeline.wrench_delays import changing_delay_finding
 from identify.regressors import LogSummary
@@ -136,6 +136,12 @@ class Checks:
         )
 
     @property
+    def leaves_open(self) -> bool:
+        """Whether another explanation of the logs may be true, so that intervals cover it."""
+        doubtful = self.small_faults_with_gain or self.slightly_likelier
+        return bool(any(map(any, self.spans)) or self.possible_body_changes or doubtful)
+
+    @property
     def findings(self) -> Iterator[Finding]:
         """Findings of all checks; only one, if another interpretation is clearly likelier.
 
@@ -199,10 +205,54 @@ class Checks:
         return () if wrong or self.excitation is None else self.excitation.advice
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """State of a check of logs: what each of `_STAGES` takes, and adds to.
+
+    Attributes:
+        logs: the logs of a fit, without what earlier stages took off.
+        settings: of the fit.
+        compare: whether other interpretations are compared although small faults explain the logs.
+        already_corrected: whether the logs were corrected, so that no interpretations are compared.
+        found: the results so far.
+        offset_steps: jumps of the sensor's offset that were subtracted, of each log.
+        clean: the logs without small faults, but with the drift of their offsets.
+        fit: of one body to them, by least squares; None if they do not identify one.
+        contacts: times of each log that the body of the rest does not explain.
+    """
+
+    logs: FittedLogs
+    settings: EstimatorSettings
+    compare: bool
+    already_corrected: bool
+    found: Checks = Checks()
+    offset_steps: Sequence[tuple[Span, ...]] = ()
+    clean: Sequence[ScannedLog] = ()
+    fit: LeastSquaresFit | None = None
+    contacts: Sequence[tuple[Span, ...]] = ()
+
+    def with_found(self, **results: Any) -> _Case:
+        """Return the case with more results."""
+        return replace(self, found=replace(self.found, **results))
+
+    @property
+    def explained_by_small_faults(self) -> bool:
+        """Whether small faults that are small indeed explain the logs."""
+        effects = self.logs.small_faults
+        is_small = effects is not None and all_faults_small(effects)
+        return is_small and self.found.unexplained_share <= MAX_UNEXPLAINED
+
+    @property
+    def has_invalid_signals(self) -> bool:
+        """Whether a raw signal is invalid, or a pose wrong: it looks like another reading."""
+        codes = {span.code for log in self.logs.scanned for span in log.spans}
+        wrong = any(span.code == "wrong_rows" for of_log in self.found.spans for span in of_log)
+        return wrong or not codes.isdisjoint(_INVALID_SIGNAL_CODES)
+
+
 def run_checks(
-    logs: Sequence[ScannedLog],
+    logs: FittedLogs,
     settings: EstimatorSettings,
-    small_faults: FittedEffects | None,
     *,
     compare_interpretations: bool,
     already_corrected: bool = False,
@@ -210,139 +260,223 @@ def run_checks(
     """Check logs for contacts, invalid signals, body changes and other interpretations.
 
     Args:
-        logs: logs as they were read, those of the carrier alone last.
+        logs: as they were read.
         settings: settings of the estimate.
-        small_faults: fitted small faults of the logs' sensors; None where there is no fit.
         compare_interpretations: whether other interpretations are compared although small faults
             explain the logs.
         already_corrected: whether the logs were corrected, so that interpretations are not compared
             again.
     """
     _LOGGER.info("checking")
-    logs, steps, small_faults = _without_offset_steps(logs, small_faults, settings)
-    # Residuals of spikes look like those of any other fault: remove them before the other checks.
-    with_spikes = logs
-    logs = [_without_spikes(log) for log in with_spikes]
-    if any(log is not other for log, other in zip(logs, with_spikes, strict=True)):
-        small_faults = fit_small_faults(logs, settings)
+    case = _Case(
+        logs=logs,
+        settings=settings,
+        compare=compare_interpretations,
+        already_corrected=already_corrected,
+    )
+    for stage in _STAGES:
+        case = stage(case)
+    found = case.found
+    steps_and_spans = zip(case.offset_steps, found.spans, strict=True)
+    return replace(
+        found,
+        small_faults=case.logs.small_faults,
+        possible_body_changes=() if found.body_changes else found.possible_body_changes,
+        spans=tuple((*steps, *spans) for steps, spans in steps_and_spans),
+        excitation=None if case.fit is None else excitation(case.fit),
+        logs=tuple(log.summary for log in case.logs.scanned),
+    )
+
+
+def _subtract_offset_steps(case: _Case) -> _Case:
+    """Subtract jumps of sensor offsets from logs if the logs are then explained clearly better.
+
+    At a contact or a change of the body the wrench jumps too, but depends on the motion differently
+    afterwards.
+    """
+    logs, settings = case.logs, case.settings
+    steps = [log.offset_steps for log in logs.scanned]
+    if not any(steps):
+        return replace(case, offset_steps=steps)
+    plain = replace(
+        logs,
+        scanned=tuple(
+            log._replace(spans=tuple(span for span in log.spans if span not in of_log))
+            for log, of_log in zip(logs.scanned, steps, strict=True)
+        ),
+    )
+    without = FittedLogs.fit(
+        [log.without_offset_steps() if log.offset_steps else log for log in logs.scanned], settings
+    )
+    bands = comparison_bands(plain.scanned)
+    lead = deviance(plain, bands, n_unloaded=settings.unloaded) - deviance(
+        without, bands, n_unloaded=settings.unloaded
+    )
+    if settings.unloaded:
+        changes = _body_changes_of_parts(without.scanned, settings)
+    else:
+        changes = _body_changes(without.scanned, settings)
+    otherwise = any(change.significant for change in changes) or any(
+        _contact_spans(log) for log in without.clean(drift=False)
+    )
+    penalty = MISTAKE_PENALTY * sum(map(len, steps))
+    if lead > CLEAR_LIKELIHOOD_LEAD + penalty and not otherwise:
+        return replace(case, logs=without, offset_steps=steps)
+    return replace(case, logs=plain, offset_steps=[()] * len(steps))
+
+
+def _interpolate_spikes(case: _Case) -> _Case:
+    """Interpolate the spikes of logs, and fit their small faults again."""
+    without = [_without_spikes(log) for log in case.logs.scanned]
+    if all(log is other for log, other in zip(without, case.logs.scanned, strict=True)):
+        return case
+    return replace(case, logs=FittedLogs.fit(without, case.settings))
+
+
+def _fit_one_body(case: _Case) -> _Case:
+    """Fit one body to the logs without their small faults, each log with an offset of its own."""
+    settings = case.settings
     if settings.bias == "shared":  # offsets that differ would look like other faults
         settings = replace(settings, bias="per_log")
-    # A drift would absorb residuals of contacts and of other bodies.
-    mapped = (
-        list(logs)
-        if small_faults is None
-        else without_small_faults(logs, small_faults, drift=False)
+    clean = case.logs.clean(drift=False)
+    return replace(case, settings=settings, clean=clean, fit=fit_least_squares(clean, settings))
+
+
+def _find_body_changes(case: _Case) -> _Case:
+    """Compare logs, and parts of each, by the bodies that fit them."""
+    if case.fit is None:
+        return case
+    imus = [log.summary.imu for log in case.logs.scanned]
+    changes = detect_body_changes(case.fit, case.settings.all_terms, imus)
+    return case.with_found(
+        body_changes=tuple(change for change in changes if is_relevant_change(change)),
+        possible_body_changes=tuple(c for c in changes if not is_relevant_change(c)),
     )
-    fit = fit_least_squares(mapped, settings)
-    exact = _is_noise_free(fit)
-    all_changes: tuple[BodyChange, ...] = ()
-    if fit is not None:
-        all_changes = detect_body_changes(
-            fit, settings.all_terms, [log.summary.imu for log in logs]
-        )
-    changes = tuple(change for change in all_changes if is_relevant_change(change))
-    possible_changes = tuple(change for change in all_changes if not is_relevant_change(change))
-    contacts = [_contact_spans(log) if not exact else () for log in mapped]
-    spans = _with_invalid_signal_spans(logs, _without_contacts_at_ends(contacts, logs))
-    unexplained = _unexplained_fraction(logs, fit, small_faults, settings)
-    small = (
-        small_faults is not None
-        and all_faults_small(small_faults)
-        and unexplained <= MAX_UNEXPLAINED
+
+
+def _find_contacts(case: _Case) -> _Case:
+    """Find the times at which the body of the rest of a log does not explain its wrench."""
+    exact = _is_noise_free(case.fit)
+    contacts = [() if exact else _contact_spans(log) for log in case.clean]
+    spans = _spans_without_ends(case.logs.scanned, contacts)
+    return replace(case, contacts=contacts).with_found(spans=spans)
+
+
+def _measure_unexplained(case: _Case) -> _Case:
+    """Measure what the fit leaves of the wrench beyond noise."""
+    effects, unloaded = case.logs.small_faults, case.settings.unloaded
+    share = 0.0
+    if effects is not None:
+        share = unexplained_share(effects.fit, case.logs.clean(), unloaded)
+    elif case.fit is not None:
+        share = unexplained_share(case.fit, case.logs.scanned, unloaded)
+    return case.with_found(unexplained_share=share)
+
+
+def _decide_to_compare(case: _Case) -> _Case:
+    """Compare interpretations where it was asked for, or where small faults explain too little."""
+    is_small = case.explained_by_small_faults
+    untested = case.has_invalid_signals and not case.already_corrected and not is_small
+    return replace(case, compare=case.compare or not is_small).with_found(
+        interpretations_untested=untested
     )
-    # Saturated or frozen values look like another reading of the whole log.
-    invalid = any(span.code in _INVALID_SIGNAL_CODES for log in logs for span in log.spans)
-    invalid |= any(span.code == "wrong_rows" for of_log in spans for span in of_log)
-    ranking, scope = None, ALL_LOGS
-    interpretations_untested = invalid and not already_corrected and not small
-    compare = compare_interpretations or not small
-    if compare and settings.unloaded:
-        changes = _body_changes_of_parts(logs, settings)
-    latency = [f for log in logs if (f := changing_delay_finding(log.summary))] if compare else []
-    zones = {} if small_faults is None else find_hysteresis(small_faults, logs, settings.unloaded)
-    # Residuals of dead zones look like those of another reading of the whole log.
-    compare &= not (
-        already_corrected or invalid or latency or (zones and unexplained <= MAX_UNEXPLAINED)
-    )
-    if compare and not _is_noise_free(fit_least_squares(logs, settings)):
-        large = () if small_faults is None else large_fault_types(small_faults)
-        ranking, scope = rank_interpretations(logs, settings, small_faults, large)
-        if not ranking.confirms_schema:
-            unexplained = ranking.best.unexplained
-    dominating: tuple[tuple[Span, ...], ...] = ()
-    if unexplained > MAX_UNEXPLAINED:
+
+
+def _find_body_changes_of_parts(case: _Case) -> _Case:
+    """Compare the logs of payload and carrier, and of the carrier, each among themselves."""
+    if not (case.compare and case.settings.unloaded):
+        return case
+    changes = _body_changes_of_parts(case.logs.scanned, case.settings)
+    return case.with_found(body_changes=changes)
+
+
+def _find_changing_delays(case: _Case) -> _Case:
+    """Find logs whose parts have a wrench of different delays."""
+    if not case.compare:
+        return case
+    found = (changing_delay_finding(log.summary) for log in case.logs.scanned)
+    return case.with_found(latency_findings=tuple(finding for finding in found if finding))
+
+
+def _find_hysteresis(case: _Case) -> _Case:
+    """Find sensors whose fitted delay imitates mechanical play."""
+    effects = case.logs.small_faults
+    if effects is None:
+        return case
+    zones = find_hysteresis(effects, case.logs.scanned, case.settings.unloaded)
+    return case.with_found(hysteresis_by_sensor=zones)
+
+
+def _rank_interpretations(case: _Case) -> _Case:
+    """Compare other interpretations of the logs, unless another finding explains them."""
+    found, effects = case.found, case.logs.small_faults
+    is_play = bool(found.hysteresis_by_sensor) and found.unexplained_share <= MAX_UNEXPLAINED
+    has_cause = case.has_invalid_signals or bool(found.latency_findings) or is_play
+    if not case.compare or case.already_corrected or has_cause:
+        return case
+    if _is_noise_free(fit_least_squares(case.logs.scanned, case.settings)):
+        return case
+    large = () if effects is None else large_fault_types(effects)
+    ranking, scope = rank_interpretations(case.logs, case.settings, large)
+    left = found.unexplained_share if ranking.confirms_schema else ranking.best.unexplained
+    return case.with_found(ranking=ranking, ranking_scope=scope, unexplained_share=left)
+
+
+def _attribute_rest_to_contacts(case: _Case) -> _Case:
+    """Decide whether nothing but contacts, or another body at an end, explains what is left."""
+    logs, found, contacts = case.logs.scanned, case.found, case.contacts
+    spans, dominating = found.spans, tuple[tuple[Span, ...], ...]()
+    if found.unexplained_share > MAX_UNEXPLAINED:
         contacts = [
             plausible_contacts(of_log, log.summary.time)
             for of_log, log in zip(contacts, logs, strict=True)
         ]
-        spans = _with_invalid_signal_spans(logs, _without_contacts_at_ends(contacts, logs))
+        spans = _spans_without_ends(logs, contacts)
         only_contacts = all(span.code == "contact" for of_log in spans for span in of_log)
-        if only_contacts and not changes:
+        if only_contacts and not found.body_changes:
             dominating = tuple(
                 plausible_contacts(unexplained_contacts(log), log.summary.time) for log in logs
             )
-    if any(dominating):
-        spans = dominating
-    elif fit is not None and not changes:
+    if not any(dominating) and case.fit is not None and not found.body_changes:
         with_ends = _with_invalid_signal_spans(logs, contacts)
         if with_ends != spans:  # a contact or another body at an end: undecided
-            spans = dominating = with_ends
-    gain = None if small_faults is None else fit_gain_alternative(logs, small_faults, settings)
-    return Checks(
-        small_faults=small_faults,
-        small_faults_with_gain=gain,
-        hysteresis_by_sensor=zones,
-        ranking=ranking,
-        ranking_scope=scope,
-        body_changes=changes,
-        possible_body_changes=() if changes else possible_changes,
-        spans=tuple((*of_steps, *of_log) for of_steps, of_log in zip(steps, spans, strict=True)),
-        excitation=None if fit is None else excitation(fit),
-        logs=tuple(log.summary for log in logs),
-        unexplained_share=unexplained,
-        interpretations_untested=interpretations_untested,
-        contact_dominated=any(dominating),
-        latency_findings=tuple(latency),
+            dominating = with_ends
+    return case.with_found(
+        spans=dominating if any(dominating) else spans, contact_dominated=any(dominating)
     )
 
 
-def _without_offset_steps(
-    logs: Sequence[ScannedLog], small_faults: FittedEffects | None, settings: EstimatorSettings
-) -> tuple[Sequence[ScannedLog], Sequence[tuple[Span, ...]], FittedEffects | None]:
-    """Subtract jumps of sensor offsets from logs if the logs are then explained clearly better.
+def _fit_gain_alternative(case: _Case) -> _Case:
+    """Fit a gain of the sensor in place of a displaced point, where it is as likely."""
+    return case.with_found(small_faults_with_gain=fit_gain_alternative(case.logs, case.settings))
 
-    Returns:
-        The logs, the jumps of each, and the small faults of their sensors. Where jumps do not
-        explain the logs, these are unchanged, and no jumps: at a contact or a change of the body
-        the wrench jumps too, but depends on the motion differently afterwards.
-    """
-    steps = [log.offset_steps for log in logs]
-    if not any(steps):
-        return logs, steps, small_faults
-    plain = [
-        log._replace(spans=tuple(span for span in log.spans if span not in of_log))
-        for log, of_log in zip(logs, steps, strict=True)
-    ]
-    without = [log.without_offset_steps() if log.offset_steps else log for log in logs]
-    effects_without, bands = fit_small_faults(without, settings), comparison_bands(plain)
-    lead = deviance(plain, small_faults, bands, n_unloaded=settings.unloaded) - deviance(
-        without, effects_without, bands, n_unloaded=settings.unloaded
-    )
-    fit = fit_least_squares(without, settings)
-    imus = [log.summary.imu for log in logs]
-    changes = () if fit is None else detect_body_changes(fit, settings.all_terms, imus)
-    if settings.unloaded:
-        changes = _body_changes_of_parts(without, settings)
-    penalty = MISTAKE_PENALTY * sum(map(len, steps))
-    clean = without
-    if effects_without is not None:
-        clean = without_small_faults(without, effects_without, drift=False)
-    otherwise = any(change.significant for change in changes) or any(
-        _contact_spans(log) for log in clean
-    )
-    if lead > CLEAR_LIKELIHOOD_LEAD + penalty and not otherwise:
-        return without, steps, effects_without
-    return plain, [()] * len(logs), small_faults
+
+_STAGES: tuple[Callable[[_Case], _Case], ...] = (
+    _subtract_offset_steps,  # a jump of the offset looks like a contact, and like another body
+    _interpolate_spikes,  # residuals of spikes look like those of any other fault
+    _fit_one_body,  # without small faults, but with drift, which would absorb contacts
+    _find_body_changes,  # in parts of this fit
+    _find_contacts,  # in its residuals
+    _measure_unexplained,
+    _decide_to_compare,  # what follows is for logs that small faults do not explain
+    _find_body_changes_of_parts,  # small faults of both could make up for a gain of only one
+    _find_changing_delays,  # no single delay explains such a log, whatever else is tried
+    _find_hysteresis,  # residuals of dead zones look like another reading of the whole log
+    _rank_interpretations,  # saturated or frozen values look like another reading, too
+    _attribute_rest_to_contacts,  # only what no reading explains
+    _fit_gain_alternative,
+)
+"""Stages of a check in their order, each with the reason for its place."""
+
+
+def _body_changes(
+    logs: Sequence[ScannedLog], settings: EstimatorSettings
+) -> tuple[BodyChange, ...]:
+    """Return the changes of the body in logs of one body, as they are."""
+    fit = fit_least_squares(logs, settings)
+    if fit is None:
+        return ()
+    return detect_body_changes(fit, settings.all_terms, [log.summary.imu for log in logs])
 
 
 def _body_changes_of_parts(
@@ -355,29 +489,11 @@ def _body_changes_of_parts(
     """
     one_body, changes, first = settings_of_one_body(settings), list[BodyChange](), 0
     for part in split_by_body(logs, settings.unloaded):
-        small_faults = fit_small_faults(part, one_body)
-        mapped = (
-            part if small_faults is None else without_small_faults(part, small_faults, drift=False)
-        )
-        if (fit := fit_least_squares(mapped, one_body)) is not None:
-            in_part = detect_body_changes(fit, (), [log.summary.imu for log in part])
-            changes += [replace(c, log=first + c.log) for c in in_part if is_relevant_change(c)]
+        clean = FittedLogs.fit(part, one_body).clean(drift=False)
+        in_part = _body_changes(clean, one_body)
+        changes += [replace(c, log=first + c.log) for c in in_part if is_relevant_change(c)]
         first += len(part)
     return tuple(sorted(changes, key=lambda change: change.p_value))
-
-
-def _unexplained_fraction(
-    logs: Sequence[ScannedLog],
-    fit: LeastSquaresFit | None,
-    small_faults: FittedEffects | None,
-    settings: EstimatorSettings,
-) -> float:
-    """Return the fraction of the wrench's variance above noise that the fit does not explain."""
-    if small_faults is not None:
-        return unexplained_share(
-            small_faults.fit, without_small_faults(logs, small_faults), settings.unloaded
-        )
-    return 0.0 if fit is None else unexplained_share(fit, logs, settings.unloaded)
 
 
 def _without_spikes(log: ScannedLog) -> ScannedLog:
@@ -418,14 +534,15 @@ def _contact_spans(log: ScannedLog) -> tuple[Span, ...]:
     )
 
 
-def _without_contacts_at_ends(
-    contacts: Sequence[tuple[Span, ...]], logs: Sequence[ScannedLog]
-) -> list[tuple[Span, ...]]:
-    """Return the contacts of each log, except long contacts at the ends of the log."""
-    return [
+def _spans_without_ends(
+    logs: Sequence[ScannedLog], contacts: Sequence[tuple[Span, ...]]
+) -> tuple[tuple[Span, ...], ...]:
+    """Return contacts and invalid signals of each log, except long contacts at its ends."""
+    kept = [
         without_long_end_contacts(of_log, log.summary.time)
         for of_log, log in zip(contacts, logs, strict=True)
     ]
+    return _with_invalid_signal_spans(logs, kept)
 
 
 def _with_invalid_signal_spans(

@@ -18,7 +18,7 @@ from identify.pipeline.checks import Checks, run_checks
 from identify.pipeline.explanations import correcting_patch, rescan_under_explanation
 from identify.pipeline.scanned_log import ScannedLog
 from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
-from identify.pipeline.small_fault_fit import fit_small_faults
+from identify.pipeline.small_fault_fit import FittedLogs
 from identify.pipeline.wrench_delays import refine_delays
 from identify.signals import Interpretation
 
@@ -72,12 +72,9 @@ def apply_corrections(
         # Other readings are compared with the logs as they were read, not with corrected ones.
         changed = any(log.summary.reading.column_maps for log in corrected)
         suspect = not changed and code not in CORRECTABLE_CODES
-        small_faults = fit_small_faults(corrected, settings)
-        settled, small_faults = refine_delays(corrected, small_faults, settings)
         checks = run_checks(
-            settled,
+            refine_delays(FittedLogs.fit(corrected, settings), settings),
             settings,
-            small_faults,
             compare_interpretations=suspect,
             already_corrected=changed,
         )

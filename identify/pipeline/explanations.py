@@ -26,7 +26,7 @@ from identify.diagnosis.faults.wrench import (
 from identify.diagnosis.ranking import BaselineLikelihood
 from identify.diagnosis.screening import likeliest_poses
 from identify.errors import IdentifyError
-from identify.estimation import EstimatorSettings, FittedEffects
+from identify.estimation import EstimatorSettings
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.settings import CARRIER
 from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
@@ -38,9 +38,8 @@ from identify.pipeline.scanned_log import (
     ScannedLog,
     finest_blocks,
     split_by_body,
-    without_small_faults,
 )
-from identify.pipeline.small_fault_fit import comparison_bands, deviance, fit_small_faults
+from identify.pipeline.small_fault_fit import FittedLogs, comparison_bands, deviance
 from identify.pipeline.wrench_delays import delayed_explanations
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.signals import Interpretation, on_one_clock
@@ -112,10 +111,7 @@ ALL_LOGS = RankingScope()
 
 
 def rank_interpretations(
-    logs: Sequence[ScannedLog],
-    settings: EstimatorSettings,
-    small_faults: FittedEffects | None,
-    large_types: Collection[str] = (),
+    logs: FittedLogs, settings: EstimatorSettings, large_types: Collection[str] = ()
 ) -> tuple[Ranking, RankingScope]:
     """Rank interpretations of the logs of a fit, the best with small faults of the sensor.
 
@@ -123,9 +119,8 @@ def rank_interpretations(
     is ranked by itself, as if it had a sensor of its own.
 
     Args:
-        logs: all logs of a fit, those of the carrier alone last.
+        logs: all logs of a fit.
         settings: of the fit.
-        small_faults: fitted small faults of the sensors of all logs, if there is such a fit.
         large_types: types of small faults whose fitted size is too large for one.
 
     Returns:
@@ -133,12 +128,14 @@ def rank_interpretations(
         the logs that have a fault: of those with the payload, unless only the others have it.
     """
     if not settings.unloaded:
-        plain = rank_explanations(logs, large_types)
-        return rank_with_small_faults(plain, logs, settings, small_faults), ALL_LOGS
+        plain = rank_explanations(logs.scanned, large_types)
+        return rank_with_small_faults(plain, logs, settings), ALL_LOGS
     one_body = settings_of_one_body(settings)
     rankings = [
-        rank_with_small_faults(rank_explanations(part, large_types), part, one_body, None)
-        for part in split_by_body(logs, settings.unloaded)
+        rank_with_small_faults(
+            rank_explanations(part, large_types), FittedLogs(tuple(part)), one_body
+        )
+        for part in split_by_body(logs.scanned, settings.unloaded)
     ]
     part = min((0, 1), key=lambda k: _report_priority(rankings[k]))
     ranking, other = rankings[part], rankings[1 - part]
@@ -146,9 +143,9 @@ def rank_interpretations(
     undecided = len(other.explanations) < 2 or ranking.best.code in {e.code for e in other.tied}
     if undecided or not ranking.best.code:
         return ranking, RankingScope(body=body)
-    loaded = len(logs) - settings.unloaded
+    loaded = len(logs.scanned) - settings.unloaded
     ranked = (slice(loaded), slice(loaded, None))[part]
-    where = ", ".join(log.summary.name for log in logs[ranked])
+    where = ", ".join(log.summary.name for log in logs.scanned[ranked])
     return ranking, RankingScope(ranked, body, where)
 
 
@@ -282,10 +279,7 @@ def _explain_at_likeliest_size(
 
 
 def rank_with_small_faults(
-    ranking: Ranking,
-    logs: Sequence[ScannedLog],
-    settings: EstimatorSettings,
-    small_faults: FittedEffects | None,
+    ranking: Ranking, logs: FittedLogs, settings: EstimatorSettings
 ) -> Ranking:
     """Rank the best explanations of logs again, each with small sensor faults fitted to it.
 
@@ -294,13 +288,12 @@ def rank_with_small_faults(
 
     Args:
         ranking: ranking without small faults.
-        logs: logs of one body.
+        logs: of one body; their small faults are fitted if they are unknown.
         settings: settings of a fit of one body.
-        small_faults: effects of the logs as read.
     """
     if len(ranking.explanations) < 2:
         return ranking
-    bands = comparison_bands(logs)
+    bands = comparison_bands(logs.scanned)
     leading = distinct_best_explanations(ranking)[:MAX_NAMED_EXPLANATIONS]
     known = set(map(id, leading))
     others = [e for e in ranking.explanations if e.code and id(e) not in known]
@@ -308,17 +301,15 @@ def rank_with_small_faults(
         :_MAX_OTHER_INTERPRETATIONS
     ]
     read = next(e for e in ranking.explanations if not e.code)
-    cost, fitted = _deviance_with_small_faults(read, logs, settings, bands, small_faults)
-    compared, dense = (
-        [replace(fitted, log_likelihood_ratio=0.0)],
-        max(read.density, fitted.density) > MAX_DENSITY,
-    )
+    cost, fitted = _deviance_with_small_faults(read, logs, settings, bands)
+    dense = max(read.density, fitted.density) > MAX_DENSITY
+    compared = [replace(fitted, log_likelihood_ratio=0.0)]
     for each in leading:
         if each.code:
-            other, fitted = _deviance_with_small_faults(
-                each, logs, settings, bands, None, too_dense=dense
+            other, refitted = _deviance_with_small_faults(
+                each, logs, settings, bands, too_dense=dense
             )
-            compared.append(replace(fitted, log_likelihood_ratio=cost - other))
+            compared.append(replace(refitted, log_likelihood_ratio=cost - other))
     names = {e.faults[0].name for e in compared if e.faults}
     unranked = [
         replace(
@@ -335,46 +326,52 @@ def rank_with_small_faults(
 
 def _deviance_with_small_faults(
     explanation: Explanation,
-    logs: Sequence[ScannedLog],
+    logs: FittedLogs,
     settings: EstimatorSettings,
     bands: Sequence[tuple[int, ...]],
-    small_faults: FittedEffects | None,
     *,
     too_dense: bool = False,
 ) -> tuple[float, Explanation]:
-    """Fit small faults under an explanation of logs; return the deviance and new explanation."""
+    """Return the deviance of logs read under an explanation, and the explanation with its body.
+
+    The deviance is infinite if they cannot be read so.
+    """
     try:
-        again = list(logs)
-        if explanation.code:  # a clock rate by its map: rereading would change the bands
-            again = [
-                log.rescan(
-                    correct_fault(log.summary.reading, fault, explanation.fault_size),
-                    check_signals=False,
-                )
-                for log, fault in zip(logs, explanation.faults, strict=True)
-            ]
-        if small_faults is None:
-            small_faults = fit_small_faults(again, settings)
-    except IdentifyError:  # this reading cannot be fitted
-        small_faults, again = None, list(logs)
+        again = _read_under(explanation, logs, settings)
+    except IdentifyError:
         if explanation.code:
             return np.inf, explanation
-    statistics = [finest_blocks(log.summary) for log in logs]
+        again = FittedLogs(logs.scanned)
+    statistics = [finest_blocks(log.summary) for log in logs.scanned]
     samples = float(
         sum(
             BandRows.of(s, kept).effective_samples.sum()
             for s, kept in zip(statistics, bands, strict=True)
         )
     )
-    if small_faults is None:
-        return deviance(
-            again, None, bands, explanation.faults, samples, too_dense=too_dense
-        ), explanation
-    cost = deviance(again, small_faults, bands, explanation.faults, samples, too_dense=too_dense)
-    unexplained = unexplained_share(small_faults.fit, without_small_faults(again, small_faults), 0)
-    phi = small_faults.fit.x[:10]
-    density = density_lower_bound(phi, small_faults.covariance_of_unknowns[:10, :10])
+    cost = deviance(again, bands, explanation.faults, samples, too_dense=too_dense)
+    if again.small_faults is None:
+        return cost, explanation
+    fit = again.small_faults.fit
+    phi, covariance = fit.x[:10], again.small_faults.covariance_of_unknowns[:10, :10]
+    unexplained = unexplained_share(fit, again.clean(), 0)
+    density = density_lower_bound(phi, covariance)
     return cost, replace(explanation, phi=phi, density=density, unexplained=unexplained)
+
+
+def _read_under(
+    explanation: Explanation, logs: FittedLogs, settings: EstimatorSettings
+) -> FittedLogs:
+    """Scan logs again without the fault of an explanation, and fit their small faults."""
+    if not explanation.code:
+        return FittedLogs.fit(logs.scanned, settings) if logs.small_faults is None else logs
+    again = [  # a clock rate by its map: rereading would change the bands
+        log.rescan(
+            correct_fault(log.summary.reading, fault, explanation.fault_size), check_signals=False
+        )
+        for log, fault in zip(logs.scanned, explanation.faults, strict=True)
+    ]
+    return FittedLogs.fit(again, settings)
 
 
 def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], n_unloaded: int) -> float:

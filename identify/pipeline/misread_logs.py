@@ -21,6 +21,7 @@ from identify.pipeline.check_findings import (
 )
 from identify.pipeline.explanations import rank_interpretations
 from identify.pipeline.scanned_log import ScannedLog
+from identify.pipeline.small_fault_fit import FittedLogs
 from identify.regressors import LogSummary
 from identify.validation import MAX_UNEXPLAINED
 
@@ -110,7 +111,7 @@ def alternative_interpretation_error(
     for log in logs:
         for finding in span_findings(log.summary, log.offset_steps):
             return MisreadLog(reason_without_advice(fit_error), finding)
-    ranking, scope = rank_interpretations(logs, settings, None)
+    ranking, scope = rank_interpretations(FittedLogs(tuple(logs)), settings)
     finding = likeliest_explanation_finding(ranking, scope.body, scope.where)
     if finding is None or ranking.best.unexplained > MAX_UNEXPLAINED:
         return None
@@ -134,7 +135,8 @@ def negative_mass_error(
         fit_error: of the fit.
         n_unloaded: how many of the logs, the last ones, are of the carrier alone.
     """
-    ranking, scope = rank_interpretations(logs, EstimatorSettings(unloaded=n_unloaded), None)
+    settings = EstimatorSettings(unloaded=n_unloaded)
+    ranking, scope = rank_interpretations(FittedLogs(tuple(logs)), settings)
     finding = likeliest_explanation_finding(ranking)
     if finding is None or ranking.best.mass <= 0.0 or ranking.best.unexplained > MAX_UNEXPLAINED:
         return fit_error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import chdtri
@@ -43,6 +44,30 @@ _FLAT_PRIOR_SIGMA = 30.0
 smallest size that matters."""
 
 
+@dataclass(frozen=True, slots=True)
+class FittedLogs:
+    """Logs as they are read, with the small faults of their sensors by a fit.
+
+    Attributes:
+        scanned: the logs, those of the carrier alone last.
+        small_faults: of their sensors; None if the fit fails or the schemas exclude all faults.
+    """
+
+    scanned: tuple[ScannedLog, ...]
+    small_faults: FittedEffects | None = None
+
+    @classmethod
+    def fit(cls, logs: Sequence[ScannedLog], settings: EstimatorSettings) -> FittedLogs:
+        """Fit the small faults of logs; see `fit_small_faults`."""
+        return cls(tuple(logs), fit_small_faults(logs, settings))
+
+    def clean(self, *, drift: bool = True) -> list[ScannedLog]:
+        """Return the logs without the small faults, and without the drift of offsets if wanted."""
+        if self.small_faults is None:
+            return list(self.scanned)
+        return without_small_faults(self.scanned, self.small_faults, drift=drift)
+
+
 def fit_small_faults(
     logs: Sequence[ScannedLog], settings: EstimatorSettings
 ) -> FittedEffects | None:
@@ -66,7 +91,8 @@ def fit_small_faults(
     except ProblemError:
         return None
     bands = comparison_bands(logs)
-    cable_is_likelier = deviance(logs, small_faults, bands) < deviance(logs, other, bands)
+    with_cable, without_cable = (FittedLogs(tuple(logs), each) for each in (small_faults, other))
+    cable_is_likelier = deviance(with_cable, bands) < deviance(without_cable, bands)
     return small_faults if cable_is_likelier else other
 
 
@@ -107,8 +133,7 @@ def comparison_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
 
 
 def deviance(
-    logs: Sequence[ScannedLog],
-    small_faults: FittedEffects | None,
+    logs: FittedLogs,
     bands: Sequence[tuple[int, ...]],
     faults: Sequence[Fault] = (),
     samples: float | None = None,
@@ -119,9 +144,7 @@ def deviance(
     """Return the deviance of logs: −2 log-likelihood of the wrench plus penalties of all faults.
 
     Args:
-        logs: logs of one body, or of a payload on its carrier and of the carrier alone, as they are
-            read.
-        small_faults: fitted small faults of the logs' sensors, if any.
+        logs: of one body, or of a payload on its carrier and of the carrier alone.
         bands: bands of each log that are compared.
         faults: fault of each log that the reading corrects.
         too_dense: whether the body as read is denser than any material.
@@ -129,8 +152,8 @@ def deviance(
             rows is scaled to them.
         n_unloaded: how many of the logs, the last ones, are of the carrier alone.
     """
-    clean = logs if small_faults is None else without_small_faults(logs, small_faults)
-    statistics = [finest_blocks(log.summary) for log in clean]
+    small_faults = logs.small_faults
+    statistics = [finest_blocks(log.summary) for log in logs.clean()]
     rows = [BandRows.of(s, kept) for s, kept in zip(statistics, bands, strict=True)]
     samples_here = float(sum(each.effective_samples.sum() for each in rows))
     samples = samples_here if samples is None else samples
@@ -156,19 +179,19 @@ def deviance(
     return cost
 
 
-def fit_gain_alternative(
-    logs: Sequence[ScannedLog], small_faults: FittedEffects, settings: EstimatorSettings
-) -> FittedEffects | None:
+def fit_gain_alternative(logs: FittedLogs, settings: EstimatorSettings) -> FittedEffects | None:
     """Fit a sensor gain instead of a displaced reference point; None unless it is as likely.
 
     A force that is too large by a factor leaves nearly the same residual as a displacement of some
     millimetres, but changes the mass. A gain is compared at sizes far beyond the prior's.
 
     Args:
-        logs: as they were read.
-        small_faults: of their sensors.
+        logs: with a displaced point among their small faults, if they have one.
         settings: of the fit.
     """
+    small_faults = logs.small_faults
+    if small_faults is None:
+        return None
     points = [b.columns for b in small_faults.model.blocks if b.fault.name == "point_m"]
     sizes = [float(np.linalg.norm(small_faults.eta[columns])) for columns in points]
     seen = any(
@@ -178,18 +201,15 @@ def fit_gain_alternative(
     )
     if not seen or max(sizes) > MAX_POINT_DISPLACEMENT or settings.unloaded:
         return None
-    statistics = [finest_blocks(log.summary) for log in logs]
-    recordings = [log.summary.recording for log in logs]
+    statistics = [finest_blocks(log.summary) for log in logs.scanned]
+    recordings = [log.summary.recording for log in logs.scanned]
     model = small_faults.model.with_gain_for_point_offset(_WIDE_GAIN_PRIOR)
     try:
         other = fit_effects(statistics, recordings, settings, model)
     except ProblemError:
         return None
-    bands = comparison_bands(logs)
-    if (
-        other is None
-        or deviance(logs, other, bands) - deviance(logs, small_faults, bands)
-        > CLEAR_LIKELIHOOD_LEAD
-    ):
+    bands = comparison_bands(logs.scanned)
+    if other is None:
         return None
-    return other
+    lead = deviance(replace(logs, small_faults=other), bands) - deviance(logs, bands)
+    return None if lead > CLEAR_LIKELIHOOD_LEAD else other

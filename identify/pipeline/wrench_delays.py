@@ -13,11 +13,11 @@ from identify.diagnosis.delays import DelayEstimate, estimate_delay
 from identify.diagnosis.fault_model import CONVERGED_SIGMA, FaultModel, gauss_newton
 from identify.diagnosis.ranking import BaselineLikelihood
 from identify.errors import IdentifyError
-from identify.estimation import EstimatorSettings, FittedEffects
+from identify.estimation import EstimatorSettings
 from identify.findings import Finding
 from identify.logs.effect_keys import EFFECT_KEYS
 from identify.pipeline.scanned_log import ScannedLog
-from identify.pipeline.small_fault_fit import comparison_bands, deviance, fit_small_faults
+from identify.pipeline.small_fault_fit import FittedLogs, comparison_bands, deviance
 from identify.regressors import WIDE_LAYOUT, LogSummary
 from identify.relevance import MAX_DELAY_OF_EXPANSION
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, HALF_WIDTH_SIGMA
@@ -74,25 +74,16 @@ def choose_delay_axes(log: ScannedLog) -> ScannedLog:
     return log._replace(spans=tuple(kept))
 
 
-def refine_delays(
-    logs: Sequence[ScannedLog], small_faults: FittedEffects | None, settings: EstimatorSettings
-) -> tuple[list[ScannedLog], FittedEffects | None]:
+def refine_delays(logs: FittedLogs, settings: EstimatorSettings) -> FittedLogs:
     """Scan logs again with their fitted wrench delays, until remaining delays are negligible.
 
     The map of a delay is of second order: a larger delay is iterated by rescanning, as long as the
     deviance decreases, which it does not for low-pass filtered logs.
-
-    Args:
-        logs: as they were read.
-        small_faults: of their sensors.
-        settings: of the fit.
-
-    Returns:
-        The logs, and the effects that remain.
     """
-    rescanned, cap = list(logs), EFFECT_KEYS["delay_s"].max_size
-    for _ in range(_MAX_RESCANS if small_faults is not None else 0):
-        assert small_faults is not None
+    cap = EFFECT_KEYS["delay_s"].max_size
+    for _ in range(_MAX_RESCANS):
+        if (small_faults := logs.small_faults) is None:
+            break
         start = {b.sensor: b.start for b in small_faults.model.blocks if b.fault.name == "delay_s"}
         at = list(start.values())
         settled = (np.abs(small_faults.eta[at]) <= MAX_DELAY_OF_EXPANSION).all()
@@ -107,22 +98,20 @@ def refine_delays(
         try:
             again = [
                 _rescan_with_added_delay(log, step)
-                for log, step in zip(rescanned, steps, strict=True)
+                for log, step in zip(logs.scanned, steps, strict=True)
             ]
-            after = fit_small_faults(again, settings)
+            rescanned = FittedLogs.fit(again, settings)
         except IdentifyError:  # too little overlap of wrench and motion
             break
-        bands = comparison_bands(rescanned)
-        if after is None or deviance(again, after, bands) >= deviance(
-            rescanned, small_faults, bands
-        ):
+        bands, after = comparison_bands(logs.scanned), rescanned.small_faults
+        if after is None or deviance(rescanned, bands) >= deviance(logs, bands):
             break
         if after.model.effect_count != small_faults.model.effect_count:  # a cable was left out
             break
         already_removed = small_faults.eta_including_removed - small_faults.eta
         already_removed[at] = small_faults.eta_including_removed[at]
-        rescanned, small_faults = again, replace(after, already_removed=already_removed)
-    return rescanned, small_faults
+        logs = replace(rescanned, small_faults=replace(after, already_removed=already_removed))
+    return logs
 
 
 def _rescan_with_added_delay(log: ScannedLog, added_delay: float) -> ScannedLog:

@@ -41,12 +41,12 @@ from identify.pipeline.preconditions import (
     swapped_logs_error,
 )
 from identify.pipeline.result import Result, summarise_checks
-from identify.pipeline.scanned_log import ScannedLog, scan_log, without_small_faults
+from identify.pipeline.scanned_log import ScannedLog, scan_log
 from identify.pipeline.settings import (
     FitSettings,
     interpretation_from_settings,
 )
-from identify.pipeline.small_fault_fit import fit_small_faults
+from identify.pipeline.small_fault_fit import FittedLogs
 from identify.pipeline.wrench_delays import choose_delay_axes, refine_delays
 from identify.regressors import LogSummary, Statistics
 from identify.significance import HALF_WIDTH_SIGMA
@@ -73,107 +73,136 @@ def fit_wrench_logs(
     Raises:
         IdentifyError: as `fit`.
     """
-    route = settings.interval or "formula"
-    settings = replace(settings, unloaded=len(unloaded), interval=route)
-    log_stage = _LOGGER.info
+    settings = replace(settings, unloaded=len(unloaded), interval=settings.interval or "formula")
+    # Rows to statistics: all that follows works on these, and reads rows again only for faults
+    # that no linear map corrects.
     scanned = [choose_delay_axes(_scan(source, settings)) for source in (*loaded, *unloaded)]
-    if any(log.may_be_rounded for log in scanned):
-        from identify.pipeline.wrench_rounding import remove_rounding_bias
-
-        scanned = remove_rounding_bias(scanned, settings)
-    corrections: list[dict[str, object]] = []
-    if settings.apply:
-        from identify.pipeline.correcting import apply_corrections
-
-        scanned, corrections = apply_corrections(scanned, settings.apply, settings)
-    recordings = [log.summary.recording for log in scanned]
-    require_same_frames(recordings, has_carrier=bool(unloaded))
-    require_compatible_prior(settings.prior, recordings)
-    require_mass_not_given_at_rest([log.summary for log in scanned], settings)
-    log_stage("estimating")
-    scanned, small_faults = refine_delays(scanned, fit_small_faults(scanned, settings), settings)
-    clean = scanned if small_faults is None else without_small_faults(scanned, small_faults)
-    logs = tuple(log.summary for log in clean)
-    estimate = _estimate_or_explain(scanned, clean, settings, small_faults)
-    log_stage("validating")
+    # One least-squares fit, only of coarsely rounded logs.
+    unrounded = _without_rounding_bias(scanned, settings)
+    # A whole check for each code of --apply.
+    corrected, corrections = _correct(unrounded, settings)
+    _require_consistent(corrected, settings)
+    _LOGGER.info("estimating")
+    # One fit of the body with all small faults, and one more for each rereading with its delay.
+    fitted = refine_delays(FittedLogs.fit(corrected, settings), settings)
+    # One semidefinite program for the logs without them; none where the free fit is consistent.
+    estimate = _estimate_or_explain(fitted, settings)
+    _LOGGER.info("validating")
+    # A fit without each fifth of the logs.
+    logs = tuple(log.summary for log in fitted.clean())
     validation = validate(logs, estimate, settings, truth)
-    fitted = estimate, validation, small_faults
-    findings, checks = _collect_findings(scanned, clean, fitted, settings, corrections)
-    open_ = (
-        any(map(any, checks.spans))
-        or checks.possible_body_changes
-        or checks.small_faults_with_gain
-        or checks.slightly_likelier
+    symptoms = _symptoms(fitted, estimate, validation, settings, corrections)
+    # Fits of parts of the logs, and of other readings where small faults do not explain them.
+    checks = run_checks(
+        fitted,
+        settings,
+        compare_interpretations=settings.check
+        or suggests_wrong_schema([*symptoms, *_findings_on_mass_and_com(estimate)]),
+        # Excluded spans may have hidden another reading; an applied reading hides none.
+        already_corrected=any("gain" in correction for correction in corrections),
     )
-    if open_ and not any(finding.severity == "error" for finding in findings):
-        from identify.estimation.inflated_covariance import inflate_covariance
-        from identify.pipeline.covariance_inflation import (
-            covariance_inflation,
-            with_uncertain_parameters,
-        )
-
-        inflation = covariance_inflation(scanned, checks, estimate, settings)
-        findings = [with_uncertain_parameters(finding, inflation) for finding in findings]
-        if inflation.covariance.any():
-            estimate = inflate_covariance(
-                estimate, inflation.covariance, inflation.scale_covariance
-            )
+    findings = _causes_before_symptoms(list(checks.findings), symptoms)
+    # A fit for each explanation that is left open.
+    covering, said = _cover_open_explanations(fitted, checks, estimate, findings, settings)
     return Result(
-        estimate=_with_log_metadata(
-            estimate, logs, validation, findings, small_faults, corrections
-        ),
+        estimate=_with_log_metadata(covering, fitted, validation, said, corrections),
         logs=logs,
         settings=settings,
         validation=validation,
         checks=summarise_checks(checks),
-        uncorrected_statistics=tuple(log.summary.statistics for log in scanned),
+        uncorrected_statistics=tuple(log.summary.statistics for log in fitted.scanned),
     )
+
+
+def _without_rounding_bias(
+    logs: Sequence[ScannedLog], settings: FitSettings
+) -> Sequence[ScannedLog]:
+    if not any(log.may_be_rounded for log in logs):
+        return logs
+    from identify.pipeline.wrench_rounding import remove_rounding_bias  # few logs need it
+
+    return remove_rounding_bias(logs, settings)
+
+
+def _correct(
+    logs: Sequence[ScannedLog], settings: FitSettings
+) -> tuple[Sequence[ScannedLog], list[dict[str, object]]]:
+    if not settings.apply:
+        return logs, []
+    from identify.pipeline.correcting import apply_corrections  # few fits need it
+
+    return apply_corrections(logs, settings.apply, settings)
+
+
+def _require_consistent(logs: Sequence[ScannedLog], settings: FitSettings) -> None:
+    """Raise if logs or settings cannot belong to one fit."""
+    recordings = [log.summary.recording for log in logs]
+    require_same_frames(recordings, has_carrier=bool(settings.unloaded))
+    require_compatible_prior(settings.prior, recordings)
+    require_mass_not_given_at_rest([log.summary for log in logs], settings)
 
 
 _TOO_DENSE_NOTE = "As read, the body is denser than any material."
 """Remark on an estimate whose density exceeds that of any material."""
 
 
-def _collect_findings(
-    scanned: Sequence[ScannedLog],
-    corrected_logs: Sequence[ScannedLog],
-    fitted: tuple[Estimate, Validation, FittedEffects | None],
+def _symptoms(
+    fitted: FittedLogs,
+    estimate: Estimate,
+    validation: Validation,
     settings: FitSettings,
     corrections: Sequence[Mapping[str, object]],
-) -> tuple[list[Finding], Checks]:
-    """Return the findings on logs and fit, those of the checks first, and the checks."""
-    (estimate, validation, small_faults), logs = fitted, [log.summary for log in corrected_logs]
-    as_read = [log.summary.statistics for log in scanned]
+) -> list[Finding]:
+    """Return the findings on the logs and on their fit, without their causes."""
+    logs = [log.summary for log in fitted.clean()]
+    as_read = [log.summary.statistics for log in fitted.scanned]
     done = {correction["code"] for correction in corrections}
-    seen = [
-        # Findings about the original reading do not apply to corrected faults.
-        *(f for log in logs for f in findings_of_log(log) if f.code not in done),
-        *findings_of_fit(validation, estimate, logs, as_read, settings),
-    ]
-    # Excluded spans may have hidden another reading; an applied reading hides none.
-    reading_corrected = any("gain" in correction for correction in corrections)
-    checks = run_checks(
-        scanned,
-        settings,
-        small_faults,
-        compare_interpretations=settings.check
-        or suggests_wrong_schema([*seen, *_findings_on_mass_and_com(estimate)]),
-        already_corrected=reading_corrected,
+    # Findings about the original reading do not apply to corrected faults.
+    on_logs = [f for log in logs for f in findings_of_log(log) if f.code not in done]
+    return [*on_logs, *findings_of_fit(validation, estimate, logs, as_read, settings)]
+
+
+def _causes_before_symptoms(
+    causes: Sequence[Finding], symptoms: Sequence[Finding]
+) -> list[Finding]:
+    """Return the findings of the checks, then the symptoms that none of them explains."""
+    readings = [f for f in causes if f.code not in (*CORRECTABLE_CODES, *UNCORRECTABLE_CODES)]
+    is_dense = any(finding.code == "too_dense" for finding in symptoms)
+    if readings and is_dense:  # a wrong reading may give such a body; faulty spans or drift do not
+        text = f"{readings[0].text} {_TOO_DENSE_NOTE}"
+        error = replace(readings[0], severity="error", text=text)
+        causes = [error if finding is readings[0] else finding for finding in causes]
+    explained = {finding.code for finding in causes}
+    if readings:
+        explained.add("too_dense")
+    return [*causes, *(finding for finding in symptoms if finding.code not in explained)]
+
+
+def _cover_open_explanations(
+    fitted: FittedLogs,
+    checks: Checks,
+    estimate: Estimate,
+    findings: Sequence[Finding],
+    settings: FitSettings,
+) -> tuple[Estimate, Sequence[Finding]]:
+    """Widen the intervals by explanations of the logs that are left open, and say so.
+
+    After an error the estimate is not used, and its intervals stay as they are.
+    """
+    if not checks.leaves_open or any(finding.severity == "error" for finding in findings):
+        return estimate, findings
+    from identify.estimation.inflated_covariance import inflate_covariance
+    from identify.pipeline.covariance_inflation import (
+        covariance_inflation,
+        with_uncertain_parameters,
     )
-    of_checks = list(checks.findings)
-    causes = [
-        finding
-        for finding in of_checks
-        if finding.code not in (*CORRECTABLE_CODES, *UNCORRECTABLE_CODES)
-    ]
-    if causes and any(finding.code == "too_dense" for finding in seen):
-        # A wrong reading may give such a body; faulty spans or drift do not.
-        text = f"{causes[0].text} {_TOO_DENSE_NOTE}"
-        cause = replace(causes[0], severity="error", text=text)
-        of_checks = [cause if finding is causes[0] else finding for finding in of_checks]
-        seen = [finding for finding in seen if finding.code != "too_dense"]
-    codes = {finding.code for finding in of_checks}
-    return [*of_checks, *(finding for finding in seen if finding.code not in codes)], checks
+
+    inflation = covariance_inflation(fitted.scanned, checks, estimate, settings)
+    said = [with_uncertain_parameters(finding, inflation) for finding in findings]
+    if not inflation.covariance.any():
+        return estimate, said
+    wider = inflate_covariance(estimate, inflation.covariance, inflation.scale_covariance)
+    return wider, said
 
 
 def _findings_on_mass_and_com(estimate: Estimate) -> list[Finding]:
@@ -187,14 +216,14 @@ def _findings_on_mass_and_com(estimate: Estimate) -> list[Finding]:
 
 def _with_log_metadata(
     estimate: Estimate,
-    logs: Sequence[LogSummary],
+    fitted: FittedLogs,
     validation: Validation,
     findings: Sequence[Finding],
-    small_faults: FittedEffects | None,
     corrections: Sequence[Mapping[str, object]],
 ) -> Estimate:
     """Return the estimate with offsets, corrections, findings and R² in each of its bodies."""
-    recordings, scores = [log.recording for log in logs], validation.scores
+    recordings = [log.summary.recording for log in fitted.scanned]
+    scores, small_faults = validation.scores, fitted.small_faults
     offsets = tuple(
         replace(offset, sha256=recording.sha256)
         for offset, recording in zip(estimate.bias, recordings, strict=True)
@@ -253,20 +282,12 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
     return log
 
 
-def _estimate_or_explain(
-    logs: Sequence[ScannedLog],
-    corrected_logs: Sequence[ScannedLog],
-    settings: FitSettings,
-    small_faults: FittedEffects | None,
-) -> Estimate:
-    """Return the estimate, or raise an error that names the likeliest fault of the logs.
-
-    `corrected_logs` are the logs without small faults of their sensors.
-    """
-    blocks = [log.summary.statistics for log in corrected_logs]
+def _estimate_or_explain(fitted: FittedLogs, settings: FitSettings) -> Estimate:
+    """Return the estimate, or raise an error that names the likeliest fault of the logs."""
+    logs, blocks = fitted.scanned, [log.summary.statistics for log in fitted.clean()]
     accelerometer_errors = AccelerometerErrors.of([log.summary.imu for log in logs])
     try:
-        return estimate_body(blocks, settings, small_faults, accelerometer_errors)
+        return estimate_body(blocks, settings, fitted.small_faults, accelerometer_errors)
     except NegativeMass as error:
         if settings.unloaded:
             raise _negative_payload_mass_error(logs, blocks, settings, error) from error
