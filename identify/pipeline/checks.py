@@ -214,7 +214,7 @@ class _Case:
         settings: of the fit.
         compare: whether other interpretations are compared although small faults explain the logs.
         already_corrected: whether the logs were corrected, so that no interpretations are compared.
-        found: the results so far.
+        results: those of the stages so far.
         offset_steps: jumps of the sensor's offset that were subtracted, of each log.
         clean: the logs without small faults, but with the drift of their offsets.
         fit: of one body to them, by least squares; None if they do not identify one.
@@ -225,28 +225,28 @@ class _Case:
     settings: EstimatorSettings
     compare: bool
     already_corrected: bool
-    found: Checks = Checks()
+    results: Checks = Checks()
     offset_steps: Sequence[tuple[Span, ...]] = ()
     clean: Sequence[ScannedLog] = ()
     fit: LeastSquaresFit | None = None
     contacts: Sequence[tuple[Span, ...]] = ()
 
-    def with_found(self, **results: Any) -> _Case:
+    def with_results(self, **more: Any) -> _Case:
         """Return the case with more results."""
-        return replace(self, found=replace(self.found, **results))
+        return replace(self, results=replace(self.results, **more))
 
     @property
     def explained_by_small_faults(self) -> bool:
         """Whether small faults that are small indeed explain the logs."""
         effects = self.logs.small_faults
         is_small = effects is not None and all_faults_small(effects)
-        return is_small and self.found.unexplained_share <= MAX_UNEXPLAINED
+        return is_small and self.results.unexplained_share <= MAX_UNEXPLAINED
 
     @property
     def has_invalid_signals(self) -> bool:
         """Whether a raw signal is invalid, or a pose wrong: it looks like another reading."""
         codes = {span.code for log in self.logs.scanned for span in log.spans}
-        wrong = any(span.code == "wrong_rows" for of_log in self.found.spans for span in of_log)
+        wrong = any(span.code == "wrong_rows" for of_log in self.results.spans for span in of_log)
         return wrong or not codes.isdisjoint(_INVALID_SIGNAL_CODES)
 
 
@@ -276,12 +276,12 @@ def run_checks(
     )
     for stage in _STAGES:
         case = stage(case)
-    found = case.found
-    steps_and_spans = zip(case.offset_steps, found.spans, strict=True)
+    results = case.results
+    steps_and_spans = zip(case.offset_steps, results.spans, strict=True)
     return replace(
-        found,
+        results,
         small_faults=case.logs.small_faults,
-        possible_body_changes=() if found.body_changes else found.possible_body_changes,
+        possible_body_changes=() if results.body_changes else results.possible_body_changes,
         spans=tuple((*steps, *spans) for steps, spans in steps_and_spans),
         excitation=None if case.fit is None else excitation(case.fit),
         logs=tuple(log.summary for log in case.logs.scanned),
@@ -348,7 +348,7 @@ def _find_body_changes(case: _Case) -> _Case:
         return case
     imus = [log.summary.imu for log in case.logs.scanned]
     changes = detect_body_changes(case.fit, case.settings.all_terms, imus)
-    return case.with_found(
+    return case.with_results(
         body_changes=tuple(change for change in changes if is_relevant_change(change)),
         possible_body_changes=tuple(c for c in changes if not is_relevant_change(c)),
     )
@@ -359,7 +359,7 @@ def _find_contacts(case: _Case) -> _Case:
     exact = _is_noise_free(case.fit)
     contacts = [() if exact else _contact_spans(log) for log in case.clean]
     spans = _spans_without_ends(case.logs.scanned, contacts)
-    return replace(case, contacts=contacts).with_found(spans=spans)
+    return replace(case, contacts=contacts).with_results(spans=spans)
 
 
 def _measure_unexplained(case: _Case) -> _Case:
@@ -370,14 +370,14 @@ def _measure_unexplained(case: _Case) -> _Case:
         share = unexplained_share(effects.fit, case.logs.clean(), unloaded)
     elif case.fit is not None:
         share = unexplained_share(case.fit, case.logs.scanned, unloaded)
-    return case.with_found(unexplained_share=share)
+    return case.with_results(unexplained_share=share)
 
 
 def _decide_to_compare(case: _Case) -> _Case:
     """Compare interpretations where it was asked for, or where small faults explain too little."""
     is_small = case.explained_by_small_faults
     untested = case.has_invalid_signals and not case.already_corrected and not is_small
-    return replace(case, compare=case.compare or not is_small).with_found(
+    return replace(case, compare=case.compare or not is_small).with_results(
         interpretations_untested=untested
     )
 
@@ -387,15 +387,15 @@ def _find_body_changes_of_parts(case: _Case) -> _Case:
     if not (case.compare and case.settings.unloaded):
         return case
     changes = _body_changes_of_parts(case.logs.scanned, case.settings)
-    return case.with_found(body_changes=changes)
+    return case.with_results(body_changes=changes)
 
 
 def _find_changing_delays(case: _Case) -> _Case:
     """Find logs whose parts have a wrench of different delays."""
     if not case.compare:
         return case
-    found = (changing_delay_finding(log.summary) for log in case.logs.scanned)
-    return case.with_found(latency_findings=tuple(finding for finding in found if finding))
+    findings = (changing_delay_finding(log.summary) for log in case.logs.scanned)
+    return case.with_results(latency_findings=tuple(filter(None, findings)))
 
 
 def _find_hysteresis(case: _Case) -> _Case:
@@ -404,51 +404,51 @@ def _find_hysteresis(case: _Case) -> _Case:
     if effects is None:
         return case
     zones = find_hysteresis(effects, case.logs.scanned, case.settings.unloaded)
-    return case.with_found(hysteresis_by_sensor=zones)
+    return case.with_results(hysteresis_by_sensor=zones)
 
 
 def _rank_interpretations(case: _Case) -> _Case:
     """Compare other interpretations of the logs, unless another finding explains them."""
-    found, effects = case.found, case.logs.small_faults
-    is_play = bool(found.hysteresis_by_sensor) and found.unexplained_share <= MAX_UNEXPLAINED
-    has_cause = case.has_invalid_signals or bool(found.latency_findings) or is_play
+    results, effects = case.results, case.logs.small_faults
+    is_play = bool(results.hysteresis_by_sensor) and results.unexplained_share <= MAX_UNEXPLAINED
+    has_cause = case.has_invalid_signals or bool(results.latency_findings) or is_play
     if not case.compare or case.already_corrected or has_cause:
         return case
     if _is_noise_free(fit_least_squares(case.logs.scanned, case.settings)):
         return case
     large = () if effects is None else large_fault_types(effects)
     ranking, scope = rank_interpretations(case.logs, case.settings, large)
-    left = found.unexplained_share if ranking.confirms_schema else ranking.best.unexplained
-    return case.with_found(ranking=ranking, ranking_scope=scope, unexplained_share=left)
+    share = results.unexplained_share if ranking.confirms_schema else ranking.best.unexplained
+    return case.with_results(ranking=ranking, ranking_scope=scope, unexplained_share=share)
 
 
 def _attribute_rest_to_contacts(case: _Case) -> _Case:
     """Decide whether nothing but contacts, or another body at an end, explains what is left."""
-    logs, found, contacts = case.logs.scanned, case.found, case.contacts
-    spans, dominating = found.spans, tuple[tuple[Span, ...], ...]()
-    if found.unexplained_share > MAX_UNEXPLAINED:
+    logs, results, contacts = case.logs.scanned, case.results, case.contacts
+    spans, dominating = results.spans, tuple[tuple[Span, ...], ...]()
+    if results.unexplained_share > MAX_UNEXPLAINED:
         contacts = [
             plausible_contacts(of_log, log.summary.time)
             for of_log, log in zip(contacts, logs, strict=True)
         ]
         spans = _spans_without_ends(logs, contacts)
         only_contacts = all(span.code == "contact" for of_log in spans for span in of_log)
-        if only_contacts and not found.body_changes:
+        if only_contacts and not results.body_changes:
             dominating = tuple(
                 plausible_contacts(unexplained_contacts(log), log.summary.time) for log in logs
             )
-    if not any(dominating) and case.fit is not None and not found.body_changes:
+    if not any(dominating) and case.fit is not None and not results.body_changes:
         with_ends = _with_invalid_signal_spans(logs, contacts)
         if with_ends != spans:  # a contact or another body at an end: undecided
             dominating = with_ends
-    return case.with_found(
+    return case.with_results(
         spans=dominating if any(dominating) else spans, contact_dominated=any(dominating)
     )
 
 
 def _fit_gain_alternative(case: _Case) -> _Case:
     """Fit a gain of the sensor in place of a displaced point, where it is as likely."""
-    return case.with_found(small_faults_with_gain=fit_gain_alternative(case.logs, case.settings))
+    return case.with_results(small_faults_with_gain=fit_gain_alternative(case.logs, case.settings))
 
 
 _STAGES: tuple[Callable[[_Case], _Case], ...] = (

@@ -103,9 +103,9 @@ def fit_wrench_logs(
     )
     findings = _causes_before_symptoms(list(checks.findings), symptoms)
     # A fit for each explanation that is left open.
-    covering, said = _cover_open_explanations(fitted, checks, estimate, findings, settings)
+    covering, worded = _cover_open_explanations(fitted, checks, estimate, findings, settings)
     return Result(
-        estimate=_with_log_metadata(covering, fitted, validation, said, corrections),
+        estimate=_with_log_metadata(covering, fitted, validation, worded, corrections),
         logs=logs,
         settings=settings,
         validation=validation,
@@ -198,11 +198,11 @@ def _cover_open_explanations(
     )
 
     inflation = covariance_inflation(fitted.scanned, checks, estimate, settings)
-    said = [with_uncertain_parameters(finding, inflation) for finding in findings]
+    worded = [with_uncertain_parameters(finding, inflation) for finding in findings]
     if not inflation.covariance.any():
-        return estimate, said
+        return estimate, worded
     wider = inflate_covariance(estimate, inflation.covariance, inflation.scale_covariance)
-    return wider, said
+    return wider, worded
 
 
 def _findings_on_mass_and_com(estimate: Estimate) -> list[Finding]:
