@@ -52,14 +52,8 @@ def as_real(values: ArrayLike, name: str, error: ErrorFactory = ModelError) -> A
 
     NumPy would drop imaginary parts, and use the values beneath a mask.
 
-    Args:
-        values: anything NumPy converts to an array of numbers.
-        name: name of the array, for the message.
-        error: creates the error from a message.
-
-    Raises:
-        ModelError: (or `error`) complex numbers, or masked entries.
-        TypeError, ValueError, OverflowError: not numbers.
+    Raises `ModelError`: (or `error`) complex numbers, or masked entries; `TypeError, ValueError,
+    OverflowError`: not numbers.
     """
     if is_masked(values):
         raise error(f"{name}: masked values are not supported here; expected plain numbers")
@@ -79,15 +73,8 @@ def as_array(
 ) -> Array:
     """Convert values to an array of float64 of an expected shape, without a copy if they are one.
 
-    Args:
-        values: anything NumPy converts to an array of numbers.
-        name: name of the array, for the message.
-        shape: expected lengths; None means any length, `...` at the front any batch.
-        error: creates the error from a message.
-        finite: whether every entry has to be finite.
-
-    Raises:
-        ModelError: (or `error`) not real numbers, masked, of another shape, or not finite.
+    `shape`: expected lengths; None means any length, `...` at the front any batch.
+    Raises `ModelError`: (or `error`) not real numbers, masked, of another shape, or not finite.
     """
     try:
         array = as_real(values, name, error)
@@ -128,14 +115,8 @@ def require_positive(
 ) -> float:
     """Validate a positive, finite number and return it as a float.
 
-    Args:
-        value: a number, or an array of one.
-        name: name of the quantity, for the message.
-        unit: its unit, for the message.
-        error: creates the error from a message.
-
-    Raises:
-        ModelError: (or `error`) not a positive, finite number.
+    `unit`: its unit, for the message.
+    Raises `ModelError`: (or `error`) not a positive, finite number.
     """
     if not (isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0)):
         raise error(f"{name}: expected a number [{unit}], got {value!r}")

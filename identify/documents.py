@@ -74,8 +74,7 @@ _SHORT_REPR, _MAX_REPR_CHARS = _ShortRepr(), 300
 def finite_number(value: object) -> float:
     """Validate that a value is a finite number, and return it as a float; booleans are rejected.
 
-    Raises:
-        ValueError: not a finite number.
+    Raises `ValueError`: not a finite number.
     """
     limit = sys.float_info.max
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= limit:
@@ -104,8 +103,7 @@ def numbers_validator(*shape: int) -> Callable[[object], Any]:
 def unit_quaternion(value: object) -> tuple[float, ...]:
     """Validate a quaternion [x, y, z, w] of unit norm up to rounding, and normalise it.
 
-    Raises:
-        ValueError: not four numbers, or not of unit norm.
+    Raises `ValueError`: not four numbers, or not of unit norm.
     """
     quaternion = numbers_validator(4)(value)
     norm = math.hypot(*quaternion)
@@ -154,13 +152,8 @@ Quaternion: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(unit_quater
 def read_toml(path: Path, error: type[IdentifyError] = SchemaError) -> dict[str, Any]:
     """Read a TOML file.
 
-    Args:
-        path: the file, in UTF-8.
-        error: class of the error that is raised if it is not TOML.
-
-    Raises:
-        MissingFile: the file does not exist.
-        LogError: the file cannot be read.
+    `error`: class of the error that is raised if it is not TOML.
+    Raises `MissingFile`: the file does not exist; `LogError`: the file cannot be read.
     """
     content = read_bytes(path)
     if len(content) > _MAX_DOCUMENT_BYTES:

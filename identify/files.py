@@ -48,9 +48,7 @@ def require_file(path: Path) -> None:
 def read_bytes(path: Path) -> bytes:
     """Read the content of a file.
 
-    Raises:
-        MissingFile: the file does not exist.
-        LogError: the file cannot be read.
+    Raises `MissingFile`: the file does not exist; `LogError`: the file cannot be read.
     """
     require_file(path)
     try:
@@ -86,10 +84,6 @@ def wrap_decode_errors(path: Path, file_format: str) -> Iterator[None]:
 
     Decoders of other libraries raise anything, down to `AssertionError` and `struct.error`, so a
     list of exception types would not be complete.
-
-    Args:
-        path: the file.
-        file_format: expected format of the file, for the message.
     """
     try:
         yield
@@ -104,11 +98,8 @@ def check_expansion(
 ) -> None:
     """Raise `LogError` if a compressed file expands beyond the limits.
 
-    Args:
-        path: the file.
-        compressed: size of the file, or of a part of it [bytes].
-        expanded: its size when expanded [bytes].
-        remedy: advice for a file that is correct.
+    `compressed`: size of the file, or of a part of it [bytes]; `expanded`: its size when expanded
+    [bytes].
     """
     if expanded > max(_ACCEPTED_EXPANDED_BYTES, _MAX_EXPANSION_RATIO * compressed):
         raise LogError(
@@ -129,9 +120,8 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
     Files are renamed in the order given, after all of them are written. Temporary files of killed
     processes are removed when they are an hour old.
 
-    Raises:
-        MissingFile: a folder, a device or a pipe has the name of one of them.
-        OSError: one cannot be written.
+    Raises `MissingFile`: a folder, a device or a pipe has the name of one of them; `OSError`: one
+    cannot be written.
     """
     temporary_paths: dict[Path, Path] = {}
     try:
@@ -151,9 +141,8 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
 def write_stream(path: Path) -> Iterator[IO[bytes]]:
     """Open a temporary file that replaces `path` on success.
 
-    Raises:
-        MissingFile: a folder, a device or a pipe has this name.
-        OSError: it cannot be written.
+    Raises `MissingFile`: a folder, a device or a pipe has this name; `OSError`: it cannot be
+    written.
     """
     handle, temporary = _open_temporary(path)
     try:
@@ -203,8 +192,7 @@ def take_lock(path: Path) -> IO[str] | None:
 
     The system releases the lock when the file is closed or the process ends.
 
-    Raises:
-        OSError: the file cannot be written, or the file system has no locks.
+    Raises `OSError`: the file cannot be written, or the file system has no locks.
     """
     file = path.open("a+", encoding="utf-8", errors="replace")
     try:

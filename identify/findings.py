@@ -241,16 +241,7 @@ def derive_verdict(
     needs: Mapping[str, bool] | None = None,
     precision: Mapping[str, Usability] | None = None,
 ) -> Verdict:
-    """Derive the verdict on an estimate from its findings.
-
-    Args:
-        findings: all of them.
-        possible: whether the body is physically consistent.
-        optimal: whether it is proved to be the best such body.
-        identifiable: names of the parameters that the data identify.
-        needs: requested quantities, and whether the request is met.
-        precision: whether each of `QUANTITIES` is precise enough for use.
-    """
+    """Derive the verdict on an estimate from its findings."""
     usable: Usability = "yes"
     needed = [q for q in QUANTITIES if any(need.lower().startswith(q) for need in needs or ())]
     relevant = [
@@ -297,9 +288,7 @@ def default_body_findings(
 ) -> tuple[Finding, ...]:
     """Create the finding on parameters that the data do not identify, if there are any.
 
-    Args:
-        decided_by: source of each parameter, by name.
-        default_body: description of the default body, if known.
+    `default_body`: description of the default body, if known.
     """
     remedy = "Use what the data identify alone, or log turns that speed up and slow down."
     if names := [name for name, by in decided_by.items() if by == "nothing"]:

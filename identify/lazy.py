@@ -46,9 +46,6 @@ def defer_imports(*modules: str) -> None:
 
     SciPy imports every module of NumPy, including those that no fit uses. Meant for the command
     line: a library should not change the modules of others.
-
-    Args:
-        modules: full names of modules in packages; loaded or missing ones are skipped.
     """
     for name in modules:
         spec = None if name in sys.modules else find_spec(name)

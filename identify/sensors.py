@@ -92,8 +92,7 @@ _BUILT_IN = frozenset(SENSORS)
 def register_sensor(sensor: Sensor) -> None:
     """Add a sensor, or replace an earlier one; schemas may then have its table.
 
-    Raises:
-        SchemaError: the toolkit has a sensor of this name.
+    Raises `SchemaError`: the toolkit has a sensor of this name.
     """
     if sensor.name in _BUILT_IN:
         raise SchemaError(
@@ -105,8 +104,7 @@ def register_sensor(sensor: Sensor) -> None:
 def sensor_named(name: str) -> Sensor:
     """Return a sensor by its name.
 
-    Raises:
-        SchemaError: there is none.
+    Raises `SchemaError`: there is none.
     """
     if name not in SENSORS:
         raise SchemaError(
@@ -119,11 +117,7 @@ def sensor_named(name: str) -> Sensor:
 def common_sensor(names: Iterable[tuple[str, str]]) -> Sensor:
     """Return the sensor that all logs of a fit have in common.
 
-    Args:
-        names: of each log, its name and that of its sensor.
-
-    Raises:
-        LogError: the logs are of two sensors.
+    Raises `LogError`: the logs are of two sensors.
     """
     logs = {sensor: log for log, sensor in names}
     if len(logs) > 1:

@@ -23,14 +23,9 @@ _PACKAGE = __name__.partition(".")[0]
 def to_json_and_arrays(value: object, arrays: dict[str, np.ndarray], name: str) -> object:
     """Serialise a value to JSON, with its arrays apart, by their path in the value.
 
-    Args:
-        value: None, numbers, text, arrays, and sequences, mappings, named tuples and dataclasses
-            of these.
-        arrays: receives the arrays by their path in the value, as `logs.0.time`.
-        name: path of the value.
-
-    Raises:
-        TypeError: anything else.
+    `value`: None, numbers, text, arrays, and sequences, mappings, named tuples and dataclasses of
+    these.
+    Raises `TypeError`: anything else.
     """
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -64,9 +59,8 @@ def to_json_and_arrays(value: object, arrays: dict[str, np.ndarray], name: str) 
 def from_json_and_arrays(document: object, arrays: Mapping[str, np.ndarray]) -> Any:
     """Restore a value from the output of `to_json_and_arrays`; file paths become text.
 
-    Raises:
-        ModelError: unknown class.
-        KeyError, TypeError, ValueError: not an output of `to_json_and_arrays`.
+    Raises `ModelError`: unknown class; `KeyError, TypeError, ValueError`: not an output of
+    `to_json_and_arrays`.
     """
     if isinstance(document, list):
         return [from_json_and_arrays(item, arrays) for item in document]

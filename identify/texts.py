@@ -26,23 +26,13 @@ def escape_unprintable(text: str) -> str:
 
 
 def plain_text(text: str, max_chars: int = 2000) -> str:
-    """Escape a message of any origin and limit its length.
-
-    Args:
-        text: the message.
-        max_chars: maximum number of characters.
-    """
+    """Escape a message of any origin and limit its length."""
     text = escape_unprintable(text)
     return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
 def plain_name(text: str, max_chars: int = 2000) -> str:
-    """Escape a name or table cell: one line, and not a formula for a spreadsheet.
-
-    Args:
-        text: the name.
-        max_chars: maximum number of characters before a quote that is added to formulas.
-    """
+    """Escape a name or table cell: one line, and not a formula for a spreadsheet."""
     text = plain_text(text, max_chars).replace("\n", "\\n")
     return f"'{text}" if text.startswith(_FORMULA_PREFIXES) else text
 
@@ -59,8 +49,7 @@ def to_json_value(value: object) -> object:
     Arrays become lists, findings and other values with a method `record` its result, and other
     dataclasses their fields by name.
 
-    Raises:
-        TypeError: the value cannot be converted.
+    Raises `TypeError`: the value cannot be converted.
     """
     for method in ("record", "tolist"):
         if callable(convert := getattr(value, method, None)):
@@ -88,10 +77,8 @@ _COMMENT_WIDTH = 96
 def with_comment_lines(text: str, prefix: str, lines: Sequence[str]) -> str:
     """Return a text below a comment.
 
-    Args:
-        text: the text.
-        prefix: of a comment line, or `XML_COMMENT`; a format without comments has an empty one.
-        lines: the comment, a paragraph each; may be empty.
+    `prefix`: of a comment line, or `XML_COMMENT`; a format without comments has an empty one;
+    `lines`: the comment, a paragraph each; may be empty.
     """
     if not (lines and prefix):
         return text

@@ -176,10 +176,9 @@ def scan_logs(
 ) -> tuple[ArmColumns, list[ArmLog]]:
     """Summarise logs of one arm, by the columns of an earlier fit of it if there is one.
 
-    Raises:
-        ProblemError: there is no log, the joints of a log are not those of the robot, or the
-            earlier fit is of another arm.
-        LogError: a log is given twice, is too short, or no joint moves in it.
+    Raises `ProblemError`: there is no log, the joints of a log are not those of the robot, or the
+    earlier fit is of another arm; `LogError`: a log is given twice, is too short, or no joint moves
+    in it.
     """
     if not logs:
         raise ProblemError("a fit of an arm needs at least one log")
@@ -206,8 +205,7 @@ def scan_logs(
 def require_distinct(logs: Sequence[Recording | ArmLog], fitted: Sequence[str] = ()) -> None:
     """Raise unless all logs differ, and from those of a fitted arm, by their sha256.
 
-    Raises:
-        LogError: two logs have the same content, or the arm is fitted to a log.
+    Raises `LogError`: two logs have the same content, or the arm is fitted to a log.
     """
     names: dict[str, str] = {}
     for log in logs:

@@ -99,14 +99,7 @@ def fit_base_parameters(
 ) -> BaseParameters:
     """Fit the base parameters of an arm by weighted or ordinary least squares.
 
-    Args:
-        system: system of the arm without a payload.
-        base: independent unknowns.
-        weighted: whether joints are weighted by what the fit leaves of their torques; else all
-            torques count alike.
-
-    Raises:
-        ProblemError: the motion does not excite some of the base parameters.
+    Raises `ProblemError`: the motion does not excite some of the base parameters.
     """
     scalars = (scalar.name for scalar in system.space.scalars)
     names = base.describe((*parameter_names(equations_of(system).columns.robot), *scalars))

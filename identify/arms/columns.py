@@ -158,14 +158,8 @@ def joint_columns(
 ) -> tuple[Indices, Array]:
     """Form the columns of a joint that are not zero throughout.
 
-    Args:
-        columns: columns of the arm.
-        Y: torque regressor of the motion, shape (n, 10 L, s).
-        motion: motion and torque.
-        joint: number of the joint.
-
-    Returns:
-        Their numbers, shape (k,), and values, shape (k, s).
+    `Y`: torque regressor of the motion, shape (n, 10 L, s).
+    Returns their numbers, shape (k,), and values, shape (k, s).
     """
     nonzero, v, a = columns.nonzero[joint], motion.v.T, motion.a.T
     links = nonzero[nonzero < columns.links.stop]

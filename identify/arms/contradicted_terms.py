@@ -23,13 +23,8 @@ def contradicted_terms(
 ) -> Finding | None:
     """Return a finding if given values move the mass or a first moment far beyond its interval.
 
-    Args:
-        given: fit with the given values.
-        free: fit without them; its intervals include the error of the torque scale.
-        terms: the given values.
-        scale: gains of the torques, as the known load corrected them.
-        known_load: mass from which the scale was taken [kg]; the first moments then change with the
-            scale, and only the mass is compared.
+    `known_load`: mass from which the scale was taken [kg]; the first moments then change with the
+    scale, and only the mass is compared.
     """
     count = 4 if known_load is None else 1
     intervals = [free.estimate.intervals[name] or (-np.inf, np.inf) for name in PHI[:count]]

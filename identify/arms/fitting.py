@@ -51,9 +51,7 @@ def _unknowns(estimate: Estimate) -> Array:
 def consistent_unknowns(system: LinearSystem, terms: Sequence[Term] = ()) -> Array:
     """Estimate the unknowns of an arm for predictions of torques, shape (p,).
 
-    Args:
-        system: logs and equations, with samples that count less by the scatter of `solve_arm`.
-        terms: constraints of the first body.
+    `terms`: constraints of the first body.
     """
     return _unknowns(estimate_unknowns(system, (_consistent(system), *terms)))
 
@@ -75,11 +73,8 @@ def solve_arm(
     independent residuals would. A first fit measures by how much, and samples count less by this
     factor in the second.
 
-    Args:
-        system: function that forms the system for a factor of scatter.
-        scale: gains of the torques.
-        interval: method of the intervals; bootstrap where there are ten blocks, if not given.
-        terms: constraints of the first body.
+    `interval`: method of the intervals; bootstrap where there are ten blocks, if not given;
+    `terms`: constraints of the first body.
     """
     first = system(1.0)
     scatter = score_scatter_ratio(weighted_least_squares(first, terms))

@@ -80,8 +80,7 @@ def arm_points(
 ) -> ArmPoints:
     """Smooth the longest segment of a log, at most its first samples.
 
-    Raises:
-        LogError: the log has no effort, or is too short.
+    Raises `LogError`: the log has no effort, or is too short.
     """
     segment, still_below = max(joint_segments(log), key=len), log.joint_axes.still_below
     smooth = Differentiator.design(segment.rate_hz, cutoff_hz)
@@ -114,13 +113,7 @@ class JointFit(NamedTuple):
 
 
 def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False) -> JointFit:
-    """Fit friction and rotor inertias that are at least zero, with the links of the model.
-
-    Args:
-        points: of one log.
-        links: whether the links are free, not those of the model.
-        gains: whether the torque of the model's links has a gain for each joint.
-    """
+    """Fit friction and rotor inertias that are at least zero, with the links of the model."""
     columns, robot, m = points.columns, points.robot, points.motion
     loaded = points.load is not None
     space = arm_space(columns, payload=loaded)

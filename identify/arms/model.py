@@ -42,15 +42,9 @@ def arm_system(
 ) -> LinearSystem:
     """Form the system of logs of one arm.
 
-    Args:
-        statistics: of the logs, by joint.
-        columns: columns of the arm.
-        scatter: factor by which the number of independent samples is divided.
-        runs: number of the run of each log; each run has friction of its own.
-        loaded: for each log, whether it has the payload; none has if not given.
-        frame: frame of the payload in the URDF.
-        gains: gain of each joint's logged torque, shape (n,); one if not given.
-        bounded: whether friction and rotor inertias are at least zero.
+    `loaded`: for each log, whether it has the payload; none has if not given; `frame`: frame of the
+    payload in the URDF; `gains`: gain of each joint's logged torque, shape (n,); one if not given;
+    `bounded`: whether friction and rotor inertias are at least zero.
     """
     equations = ArmEquations(
         columns=columns,

@@ -84,12 +84,8 @@ def model_findings(
 ) -> Iterator[Finding]:
     """Yield findings on the log that the model's links explain worst: misread, scaled or late.
 
-    Args:
-        logs: those with a load first.
-        robot: model of the arm.
-        frame: frame of the load; None without one.
-        loaded: number of logs with the load.
-        cutoff_hz: highest frequency that is used [Hz]; 8 Hz if not given.
+    `logs`: those with a load first; `frame`: frame of the load; None without one; `cutoff_hz`:
+    highest frequency that is used [Hz]; 8 Hz if not given.
     """
     columns, judged = ArmColumns.of(robot, logs[0].joint_axes.motor_per_joint), []
     for number, log in enumerate(logs):

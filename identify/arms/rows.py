@@ -194,9 +194,8 @@ def smooth_motion(segment: EvenSegment, samples: slice, cutoff: float) -> JointM
 def _masked_sums(columns: ArmColumns, motion: JointMotion, moves: Flags, step: int) -> Array:
     """Sum the columns of moving joints over `step` samples each, by √step.
 
-    Returns:
-        The columns of each joint that are not zero throughout, one joint after the other, shape
-        (Σ k, s / step).
+    Returns the columns of each joint that are not zero throughout, one joint after the other, shape
+    (Σ k, s / step).
     """
     edges, count = np.cumsum([0, *map(len, columns.nonzero)]), len(motion.time)
     sums = np.empty((edges[-1], count // step))

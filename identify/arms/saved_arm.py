@@ -92,9 +92,8 @@ class SavedArm:
 def link_kinematics(robot: RobotModel) -> Array:
     """Return the place of each moving link in the tree: its joint, pose in the parent and axis.
 
-    Returns:
-        Rows [parent, joint, prismatic, multiplier, offset, X_PL (position, rotation), axis],
-        shape (L, 20).
+    Returns rows [parent, joint, prismatic, multiplier, offset, X_PL (position, rotation), axis],
+    shape (L, 20).
     """
     return np.array(
         [

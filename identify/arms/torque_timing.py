@@ -39,11 +39,7 @@ class TorqueTiming(NamedTuple):
 def torque_timing(points: ArmPoints) -> TorqueTiming | None:
     """Estimate the timing of torques with delays and low-passes of a grid.
 
-    Args:
-        points: of a log at its own rate.
-
-    Returns:
-        The timing; None if the log is too short.
+    Returns the timing; None if the log is too short.
     """
     m = points.motion
     dt = float(np.median(np.diff(m.time)))

@@ -92,8 +92,7 @@ class Arm:
 def sensor_of_logs(sensor: str, robot: Path | None, command: str) -> str:
     """Return the sensor of the logs of a command: that of the schema, or joints with `--robot`.
 
-    Raises:
-        UsageError: the logs are of joints, and there is no `--robot`.
+    Raises `UsageError`: the logs are of joints, and there is no `--robot`.
     """
     if robot is not None:
         return "joints"
@@ -118,8 +117,7 @@ def require_joints(schema: Schema) -> None:
 def parse_scale(text: str, command: str) -> tuple[float, ...] | None:
     """Return the relative errors that `--torque-scale` gives; None if the option is empty.
 
-    Raises:
-        UsageError: not shares from 0 to 1.
+    Raises `UsageError`: not shares from 0 to 1.
     """
     try:
         errors = tuple(map(float, text.split(","))) if text else ()

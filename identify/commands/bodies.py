@@ -74,9 +74,8 @@ def exit_status(verdict: Verdict | None) -> int:
 def read_bodies(*paths: Path) -> tuple[SavedEstimate, ...]:
     """Read bodies from files, or from links of models given as `MODEL#LINK`.
 
-    Raises:
-        MissingFile: no such file.
-        ModelError: a file does not describe a body, or a link is missing or has no mass.
+    Raises `MissingFile`: no such file; `ModelError`: a file does not describe a body, or a link is
+    missing or has no mass.
     """
     from identify.exchange.body_files import read_body
 
@@ -86,8 +85,7 @@ def read_bodies(*paths: Path) -> tuple[SavedEstimate, ...]:
 def pose_from_numbers(at: Sequence[float], command: str, option: str = "--at") -> Pose:
     """Return the pose of six numbers, x y z [m] and a rotation vector [rad].
 
-    Raises:
-        SchemaError: a number is not finite, or the rotation exceeds a full turn.
+    Raises `SchemaError`: a number is not finite, or the rotation exceeds a full turn.
     """
     from identify.pipeline.prior_words import pose_of
 
@@ -99,10 +97,7 @@ def change_frame(saved: SavedEstimate, X_AB: Pose, frame_A: SavedEstimate) -> Sa
 
     `decided_by` of each parameter becomes the least certain source among those it depends on.
 
-    Args:
-        saved: the body about Bo in B.
-        X_AB: pose of B in A.
-        frame_A: a body about Ao in A.
+    `saved`: the body about Bo in B; `X_AB`: pose of B in A; `frame_A`: a body about Ao in A.
     """
     from identify.inertia import PHI
     from identify.inertia.frames import frame_map
@@ -145,8 +140,7 @@ def least_certain_source(decided: Iterable[str | None]) -> str:
 def require_one_frame(files: Sequence[Path], bodies: Sequence[SavedEstimate], at: str) -> None:
     """Raise if the logs of bodies show that the bodies are given in different frames.
 
-    Raises:
-        ModelError: names two such bodies, and their relative pose if both know the flange.
+    Raises `ModelError`: names two such bodies, and their relative pose if both know the flange.
     """
     first = bodies[0]
     for file, other in zip(files[1:], bodies[1:], strict=True):
@@ -170,10 +164,8 @@ def flange_mismatch_notes(
 ) -> list[str]:
     """Return notes on bodies whose `--at` contradicts the flange poses in the schemas.
 
-    Args:
-        files: files of the bodies.
-        bodies: the bodies, each in its own frame.
-        poses: requested pose of each body after the first in the frame of the first.
+    `bodies`: the bodies, each in its own frame; `poses`: requested pose of each body after the
+    first in the frame of the first.
     """
     return [
         f"{file} is placed at {_format_pose(X_AB)}, but according to the flange poses of the logs "

@@ -75,8 +75,7 @@ class Command(ABC):
     def run(self, invocation: str) -> Outcome:
         """Run the command.
 
-        Raises:
-            IdentifyError: with the message to show and the exit status.
+        Raises `IdentifyError`: with the message to show and the exit status.
         """
 
     @classmethod
@@ -87,8 +86,7 @@ class Command(ABC):
     def with_extra_positionals(self: CommandT, words: Sequence[str]) -> CommandT:
         """Return the command with the positional arguments that followed an option.
 
-        Raises:
-            UsageError: the command takes a fixed number of arguments.
+        Raises `UsageError`: the command takes a fixed number of arguments.
         """
         raise UsageError(f"unexpected {' '.join(words)}; see --help")
 
@@ -96,10 +94,9 @@ class Command(ABC):
 def parse_command(kind: type[CommandT], argv: Sequence[str], name: str) -> CommandT:
     """Parse the arguments after a command's name, options and positionals in any order.
 
-    Raises:
-        UsageError: an unknown option (the nearest one is named), or an unexpected argument.
-        SystemExit: help was printed; or, with status 2, a value is missing or invalid, which was
-            reported on standard error.
+    Raises `UsageError`: an unknown option (the nearest one is named), or an unexpected argument;
+    `SystemExit`: help was printed; or, with status 2, a value is missing or invalid, which was
+    reported on standard error.
     """
     try:
         argv = kind.preprocess_argv(argv)
@@ -272,13 +269,9 @@ def option(
 ) -> object:
     """Return the metadata by which `--help` describes an option.
 
-    Args:
-        metavar: placeholder of its value.
-        hint: note on its default value, usually empty.
-        short: its short name, such as `-o`.
-        name: its long name, if it differs from the name of the field.
-        help: its description, if that is too long for a docstring of one line (tyro would keep
-            the line breaks of the docstring).
+    `hint`: note on its default value, usually empty; `name`: its long name, if it differs from the
+    name of the field; `help`: its description, if that is too long for a docstring of one line
+    (tyro would keep the line breaks of the docstring).
     """
     aliases = (short,) if short else None
     return tyro.conf.arg(
@@ -302,9 +295,7 @@ class NumberParser(PrimitiveConstructorSpec[float | tuple[float, ...]]):
 def number_parser(count: int, example: str = "") -> NumberParser:
     """Return the parser of an option with exactly `count` numbers as its value.
 
-    Args:
-        count: number of numbers.
-        example: such numbers with their units, for errors: "1.2 1.4 [kg]".
+    `example`: such numbers with their units, for errors: "1.2 1.4 [kg]".
     """
 
     def read(words: list[str]) -> float | tuple[float, ...]:

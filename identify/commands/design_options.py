@@ -79,8 +79,7 @@ class WristLimits:
     ) -> WristProblem:
         """Return the design problem of a body on the wrist.
 
-        Raises:
-            ProblemError: a limit is out of its range, or the earlier fit is of something else.
+        Raises `ProblemError`: a limit is out of its range, or the earlier fit is of something else.
         """
         import numpy as np
 
@@ -149,8 +148,7 @@ class RobotLimits:
     ) -> JointProblem:
         """Return the design problem of a payload on the arm; of the arm itself without a body.
 
-        Raises:
-            ProblemError: a limit is out of its range, or the earlier fit is of something else.
+        Raises `ProblemError`: a limit is out of its range, or the earlier fit is of something else.
         """
         import numpy as np
 
@@ -276,8 +274,7 @@ def _warn_of_radians(name: str, angles: Array) -> None:
 def _start_position(text: str | None, robot: RobotModel) -> Array:
     """Return the start of the joints from degrees, or m for prismatic joints.
 
-    Raises:
-        UsageError: not one number for each joint.
+    Raises `UsageError`: not one number for each joint.
     """
     import numpy as np
 

@@ -118,12 +118,8 @@ def make_draft(
 ) -> Draft:
     """Draft the schema of a log, with the tool point as the user answers.
 
-    Args:
-        log: the log.
-        path: file of the schema, for relative paths in it.
-        preset: name of a preset, if one is given.
-        robot: URDF of the arm whose joints are logged.
-        asks: whether to ask for the values of a pendant.
+    `path`: file of the schema, for relative paths in it; `preset`: name of a preset, if one is
+    given.
     """
     from identify.logs.draft_schema import draft_schema
 
@@ -162,8 +158,7 @@ def make_draft(
 def require_answers(draft: Draft, path: Path) -> None:
     """Write a draft of which a question got no valid answer, with the others, and raise.
 
-    Raises:
-        UsageError: the question, and where the draft is.
+    Raises `UsageError`: the question, and where the draft is.
     """
     if draft.refusal is None:
         return
@@ -211,18 +206,10 @@ def schema_path(
 ) -> Path:
     """Return the schema of a command's logs: the one given, one that is there, or a draft.
 
-    Args:
-        given: value of `--schema`.
-        logs: of the command, also as folders and patterns; a draft is of the first one.
-        command: its name, for messages.
-        folder: output folder of the command; by default the working directory.
-        robot: URDF of the arm, for logs of joints.
-        asks: whether the command may ask at a terminal; not with `--json`.
-        quiet: whether the command neither asks nor says which schema it reads.
-
-    Raises:
-        UsageError: the draft has uncertain keys, and nobody can be asked; or the log is of joints,
-            and there is no `robot`.
+    `logs`: of the command, also as folders and patterns; a draft is of the first one; `folder`:
+    output folder of the command; by default the working directory.
+    Raises `UsageError`: the draft has uncertain keys, and nobody can be asked; or the log is of
+    joints, and there is no `robot`.
     """
     if given is not None:
         return given

@@ -104,11 +104,9 @@ def fit_each(
 ) -> Outcome:
     """Fit the logs named by paths, folders or patterns, and write table and page.
 
-    Raises:
-        UsageError: a path or pattern matches no log.
-        OutputError: the folder contains other files, another process writes to it, or it is not
-            writable, for example because the disk is full.
-        StudyError: rows cannot be written, or workers cannot be started.
+    Raises `UsageError`: a path or pattern matches no log; `OutputError`: the folder contains other
+    files, another process writes to it, or it is not writable, for example because the disk is
+    full; `StudyError`: rows cannot be written, or workers cannot be started.
     """
     output = batch.output
     _require_batch_folder(output)
@@ -162,11 +160,8 @@ def _open_store(output: Path, jobs: Sequence[LogJob]) -> Store:
 def fit_logs(jobs: Sequence[LogJob], *, batch: BatchFitSettings) -> tuple[list[Row], float]:
     """Fit logs separately on a worker; an exception becomes part of the log's row.
 
-    Returns:
-        Rows in the order of the logs, and their processor time [s].
-
-    Raises:
-        OutputError: results cannot be written, which is not a fault of the log.
+    Returns rows in the order of the logs, and their processor time [s].
+    Raises `OutputError`: results cannot be written, which is not a fault of the log.
     """
     limit_blas_threads()
     began = time.thread_time()

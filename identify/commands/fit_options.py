@@ -114,8 +114,7 @@ class KnownBody:
     def terms(self) -> tuple[Term, ...]:
         """Return the constraints on the body.
 
-        Raises:
-            UsageError: invalid numbers, such as a lower bound above the upper one.
+        Raises `UsageError`: invalid numbers, such as a lower bound above the upper one.
         """
         from identify.estimation.errors import TermError
         from identify.estimation.terms import ComInBox, KnownCom, MassBetween, MassInBox
@@ -143,9 +142,8 @@ class KnownBody:
     def make_prior(self) -> Prior:
         """Return the prior given by the options on shape and prior.
 
-        Raises:
-            SchemaError: options cannot be combined, or one is invalid.
-            ModelError: a file does not contain a valid shape or body.
+        Raises `SchemaError`: options cannot be combined, or one is invalid; `ModelError`: a file
+        does not contain a valid shape or body.
         """
         from identify.pipeline.prior_words import PriorWords
 

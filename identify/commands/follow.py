@@ -29,14 +29,7 @@ def follow(
 ) -> None:
     """Watch a log until its needs are met, or until the user interrupts.
 
-    Args:
-        log: the file, which another program writes.
-        schema: schema of its columns.
-        settings: settings of the fit, with needs.
-        print_line: called with a status line after each new block.
-
-    Raises:
-        IdentifyError: the log cannot be read and has stopped growing.
+    Raises `IdentifyError`: the log cannot be read and has stopped growing.
     """
     from identify.pipeline import OnlineFit
 

@@ -51,19 +51,9 @@ def find_logs(
 ) -> tuple[list[LogJob], dict[str, str]]:
     """Return the logs given by paths, folders or patterns, sorted by path, each once.
 
-    Args:
-        patterns: paths; patterns with `*`, `?`, `[` or `**`; folders of logs (if the schema
-            names the files of a log, a folder is a log).
-        schema: schema of all logs.
-        schema_path: file of the schema, which patterns do not match.
-        output: output folder, which patterns do not search.
-        settings_key: key of the settings, see `BatchFitSettings.key`.
-
-    Returns:
-        The logs, and the names of duplicates with the name of the log that has the same data.
-
-    Raises:
-        UsageError: a path or pattern matches no log.
+    `patterns`: paths; patterns with `*`, `?`, `[` or `**`; folders of logs (if the schema names the
+    files of a log, a folder is a log).
+    Raises `UsageError`: a path or pattern matches no log.
     """
     folder_is_log = is_folder_log(schema)
     named: dict[Path, Path] = {}
@@ -96,8 +86,7 @@ def find_logs(
 def log_names(paths: Sequence[Path]) -> list[str]:
     """Return a unique name for each log: its relative path, if possible without suffix.
 
-    Raises:
-        UsageError: two logs have the same name.
+    Raises `UsageError`: two logs have the same name.
     """
     top = Path(commonpath([path.absolute().parent for path in paths]))
     full = ["-".join(path.absolute().relative_to(top).parts) for path in paths]
@@ -128,9 +117,7 @@ def log_names(paths: Sequence[Path]) -> list[str]:
 def matching_logs(word: Path, *, folder_is_log: bool) -> Iterator[Path]:
     """Yield the logs that a path, a folder or a pattern matches.
 
-    Raises:
-        UsageError: the pattern or the folder matches no log.
-        MissingFile: no such file.
+    Raises `UsageError`: the pattern or the folder matches no log; `MissingFile`: no such file.
     """
     if word.is_dir() and not folder_is_log:
         matches = [path for path in sorted(word.iterdir()) if _is_log_file(path)]

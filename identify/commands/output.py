@@ -57,9 +57,8 @@ def require_writable(folder: Path, names: Sequence[str]) -> None:
 
     The check leaves nothing behind and does not create the folder.
 
-    Raises:
-        OutputError: the folder is a file or not writable, or one of the names is a folder,
-            a device or a pipe, or contains a NUL character.
+    Raises `OutputError`: the folder is a file or not writable, or one of the names is a folder, a
+    device or a pipe, or contains a NUL character.
     """
     try:
         if "\0" in str(folder / "".join(names)):
@@ -86,8 +85,7 @@ def require_writable(folder: Path, names: Sequence[str]) -> None:
 def require_writable_file(path: Path | None) -> None:
     """Raise unless the file, if given, can be written; its folder need not exist.
 
-    Raises:
-        OutputError: the path is a folder, a device or a pipe, or its folder is not writable.
+    Raises `OutputError`: the path is a folder, a device or a pipe, or its folder is not writable.
     """
     if path is None:
         return
@@ -99,8 +97,7 @@ def require_writable_file(path: Path | None) -> None:
 def write_file(path: Path, content: bytes | None) -> None:
     """Write a file atomically; None removes the file of an earlier run.
 
-    Raises:
-        OutputError: the operating system refuses to write or remove it.
+    Raises `OutputError`: the operating system refuses to write or remove it.
     """
     try:
         if content is None:
@@ -169,18 +166,9 @@ def write_results(
     Without a carrier in this fit, the carrier.json of the previous fit is removed. Without
     `report`, the report of the previous fit and its result.npz are removed.
 
-    Args:
-        folder: of the results.
-        result: of the fit.
-        truth: the true body, if known.
-        report: whether to write report.html and result.npz.
-        others: further files that belong to the fit.
-
-    Returns:
-        The files written, the estimate first.
-
-    Raises:
-        OutputError: the operating system refuses to write them.
+    `truth`: the true body, if known.
+    Returns the files written, the estimate first.
+    Raises `OutputError`: the operating system refuses to write them.
     """
     from identify.pipeline.saved_result import result_bytes, result_texts
 
@@ -204,8 +192,7 @@ def write_results(
 def write_folder(folder: Path, files: Mapping[Path, bytes], stale: Iterable[Path] = ()) -> None:
     """Write files of a result together, and remove those of an earlier one.
 
-    Raises:
-        OutputError: the operating system refuses to write or remove them.
+    Raises `OutputError`: the operating system refuses to write or remove them.
     """
     try:
         write_files(files)

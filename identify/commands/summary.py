@@ -40,10 +40,7 @@ def summary(
 ) -> Iterator[str | Table]:
     """Format verdict, what to do, and the parameter table of each body, for a terminal.
 
-    Args:
-        result: of a fit.
-        truth: the true body, for comparison in the table.
-        verbose: whether to add the parameters about the origin, notes, logs, proof and replay.
+    `verbose`: whether to add the parameters about the origin, notes, logs, proof and replay.
     """
     if not result.body_fitted:
         yield from arm_lines(result)
@@ -174,8 +171,7 @@ def format_noise_suffix(noise: ReplayErrors | None) -> str:
 def force_gain_lines(result: Result, mass: float) -> Iterator[str]:
     """Format the force gain that reproduces a known mass, as lines for other schemas.
 
-    Raises:
-        ProblemError: see `force_gain`.
+    Raises `ProblemError`: see `force_gain`.
     """
     from identify.estimation.scale_accuracy import gain_deviations
     from identify.pipeline.known_mass import force_gain

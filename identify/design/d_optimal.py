@@ -75,14 +75,10 @@ def d_optimality(
     log det S = log det M − log det N; the criterion is −log det S / 2k, the logarithm of the
     geometric mean of their standard errors.
 
-    Args:
-        regressor: Y, shape (samples, rows, p).
-        wanted_count: k, the number of leading columns that are wanted.
-        prior: P, information on them from before, shape (k, k); None for none.
-
-    Returns:
-        The criterion, and its gradient with respect to Y, shape (samples, rows, p); infinite and
-        zero if the information is singular.
+    `regressor`: Y, shape (samples, rows, p); `prior`: P, information on them from before, shape (k,
+    k); None for none.
+    Returns the criterion, and its gradient with respect to Y, shape (samples, rows, p); infinite
+    and zero if the information is singular.
     """
     flat = regressor.reshape(-1, regressor.shape[-1])
     k = wanted_count
@@ -127,11 +123,7 @@ def motion_cost(
 ) -> tuple[float, Array]:
     """Return criterion and penalty of a motion scaled to its limits, and their gradient.
 
-    Args:
-        problem: unknowns and limits.
-        series: of `PeriodicBasis.at`, shape (3, samples, size).
-        coefficients: shape (n, size).
-        targets: share of each limit above which it is penalized.
+    `series`: of `PeriodicBasis.at`, shape (3, samples, size); `coefficients`: shape (n, size).
     """
     motion, pullback = limited_motion(series, coefficients, problem.limits)
     rows, slopes = problem.rows_with_slopes(motion)
@@ -153,8 +145,7 @@ def design_from_start(
     Where the motion exceeds a limit, between samples or because its penalty is finite, the target
     of the limit is lowered by the excess and the search continues.
 
-    Raises:
-        ProblemError: no random motion identifies what is wanted.
+    Raises `ProblemError`: no random motion identifies what is wanted.
     """
     series = basis.at(basis.times())
     shape = (len(problem.limits.names), basis.size)
@@ -198,8 +189,7 @@ def within_limits(
 
     Both on a grid ten times finer than that of the design. A motion that collides shrinks as well.
 
-    Raises:
-        ProblemError: the start breaks a limit, which is named.
+    Raises `ProblemError`: the start breaks a limit, which is named.
     """
     coefficients = scaled_coefficients(basis, coefficients, problem.limits)
     fine = basis.at(basis.times(refinement=10)) @ coefficients.T

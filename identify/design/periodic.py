@@ -131,13 +131,9 @@ def limited_motion(
 
     The largest share of a limit is taken by a p-norm, which is no smaller than the maximum.
 
-    Args:
-        series: of `PeriodicBasis.at`, shape (3, samples, size).
-        coefficients: shape (n, size).
-        limits: of the n axes.
-
-    Returns:
-        The motion, shape (3, samples, n), and the pullback of its gradients.
+    `series`: of `PeriodicBasis.at`, shape (3, samples, size); `coefficients`: shape (n, size);
+    `limits`: of the n axes.
+    Returns the motion, shape (3, samples, n), and the pullback of its gradients.
     """
     raw = series @ coefficients.T
     shares = limits.shares(raw)

@@ -109,14 +109,9 @@ class PredictedPrecision:
 def information_rate(regressor: Array, wanted_count: int, rate_hz: float) -> Array:
     """Return the information on the wanted unknowns per second, all others fitted besides.
 
-    Args:
-        regressor: rows divided by the standard deviation of their noise, (samples, rows, p), at
-            times that are spread evenly over a period.
-        wanted_count: k, the number of leading columns that are wanted.
-        rate_hz: independent samples a second.
-
-    Returns:
-        Schur complement of the information matrix, shape (k, k).
+    `regressor`: rows divided by the standard deviation of their noise, (samples, rows, p), at times
+    that are spread evenly over a period.
+    Returns Schur complement of the information matrix, shape (k, k).
     """
     flat = regressor.reshape(-1, regressor.shape[-1])
     (R,) = qr(np.hstack((flat[:, wanted_count:], flat[:, :wanted_count])), mode="r")
@@ -140,9 +135,7 @@ def predict_static_poses(
 def read_earlier(path: Path) -> SavedEstimate | SavedArm:
     """Read an estimate.json, or the arm.json of `identify fit-arm`.
 
-    Raises:
-        MissingFile: no such file.
-        ModelError: neither of them, or damaged.
+    Raises `MissingFile`: no such file; `ModelError`: neither of them, or damaged.
     """
     try:
         document = json.loads(read_bytes(path))
@@ -155,12 +148,7 @@ def read_earlier(path: Path) -> SavedEstimate | SavedArm:
 def noise_of_estimate(estimate: SavedEstimate | SavedArm, path: str) -> WrenchNoise:
     """Return the noise of a sensor by the residual of an earlier fit of a moving log.
 
-    Args:
-        estimate: as read from its file.
-        path: of the file, for the message.
-
-    Raises:
-        ProblemError: the file has no residual wrench, or no times, or is of an arm.
+    Raises `ProblemError`: the file has no residual wrench, or no times, or is of an arm.
     """
     rms, rate_hz = _residuals(estimate, path, 6, of_joints=False)
     force, torque = np.sqrt(np.square(rms).reshape(2, 3).mean(axis=1))
@@ -175,14 +163,7 @@ def torque_noise_of(
     A payload is separated from the arm by a log without it on the same motion, so that half of the
     samples count for it.
 
-    Args:
-        earlier: as read from its file, of a payload or of the arm.
-        path: of the file, for the message.
-        joints: number of joints of the arm.
-        payload: whether a payload is wanted.
-
-    Raises:
-        ProblemError: the file has no residuals of as many joints, or no times.
+    Raises `ProblemError`: the file has no residuals of as many joints, or no times.
     """
     if earlier is None:
         return None
@@ -195,8 +176,7 @@ def with_fitted_links(
 ) -> RobotModel:
     """Return the robot with the links of an earlier fit of the arm, if there is one.
 
-    Raises:
-        ProblemError: the arm of the fit has other joints, links or kinematics.
+    Raises `ProblemError`: the arm of the fit has other joints, links or kinematics.
     """
     if not isinstance(earlier, SavedArm):
         return robot

@@ -48,8 +48,7 @@ class SelfCollision:
     def of(cls, robot: RobotModel) -> SelfCollision | None:
         """Read the shapes of links that are not neighbours.
 
-        Returns:
-            None if collisions cannot be checked: no such shapes, or a mesh that is not found.
+        Returns None if collisions cannot be checked: no such shapes, or a mesh that is not found.
         """
         try:
             model, geometry = _model_with_shapes(robot)
@@ -76,11 +75,9 @@ class SelfCollision:
     def proximity(self, q: Array) -> tuple[Array, Array]:
         """Return how much closer than their clearance hulls of shapes are, in tenths of a metre.
 
-        Args:
-            q: joint positions, shape (N, n) [rad or m].
-
-        Returns:
-            Zero of shapes further apart, shape (N, pairs), and derivatives, shape (N, pairs, n).
+        `q`: joint positions, shape (N, n) [rad or m].
+        Returns Zero of shapes further apart, shape (N, pairs), and derivatives, shape (N, pairs,
+        n).
         """
         pinocchio, data = import_module("pinocchio"), self.model.createData()
         count = (len(q), len(self.hulls.collisionPairs))
@@ -102,11 +99,8 @@ class SelfCollision:
     def first_pair(self, q: Array) -> str:
         """Return the first pair of shapes that touch along positions, "A and B".
 
-        Args:
-            q: joint positions, shape (N, n) [rad or m].
-
-        Returns:
-            Empty if no shapes touch.
+        `q`: joint positions, shape (N, n) [rad or m].
+        Returns empty if no shapes touch.
         """
         positions = _positions(self.robot, self.model, q)
         for k in _touching(self.model, self.geometry, positions, stop=True):

@@ -110,8 +110,7 @@ def reach_limits(
     A link without collision shapes has its visual ones; without any, or with meshes that are not
     found, the origins of its frames. The payload is a ball about its centre of mass.
 
-    Raises:
-        ProblemError: a box whose lower side is not below the upper one.
+    Raises `ProblemError`: a box whose lower side is not below the upper one.
     """
     sides = np.tile([-np.inf, np.inf], (3, 1)) if box is None else np.asarray(box, dtype=float)
     for axis, (low, high) in zip("xyz", sides, strict=True):

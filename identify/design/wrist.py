@@ -224,13 +224,9 @@ def wrist_features(states: Array, gravity: Vec3) -> Array:
 
     Along the chain of axes ω ← Rᵀω + θ̇ e and α ← Rᵀα + θ̈ e + Rᵀω × θ̇ e.
 
-    Args:
-        states: angles about z, y and x with their rates and second derivatives, (..., 3, 3);
-            complex for derivatives.
-        gravity: g in axes of the body at zero angles [m/s²].
-
-    Returns:
-        ψ = [a', α, products of ω] in axes of the body, shape (..., 12).
+    `states`: angles about z, y and x with their rates and second derivatives, (..., 3, 3); complex
+    for derivatives; `gravity`: g in axes of the body at zero angles [m/s²].
+    Returns ψ = [a', α, products of ω] in axes of the body, shape (..., 12).
     """
     angle, rate, second = np.moveaxis(states, -2, 0)
     a = np.zeros_like(angle) - gravity

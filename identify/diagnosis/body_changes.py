@@ -166,12 +166,7 @@ class _PartFits:
     def compare_pairs(
         self, pairs: Sequence[tuple[Flags, Flags]], *, logs: bool = False
     ) -> list[_PairTest | None]:
-        """Fit both parts of each pair and test whether they are of one body.
-
-        Args:
-            pairs: cells of the two parts.
-            logs: whether the parts are whole logs.
-        """
+        """Fit both parts of each pair and test whether they are of one body."""
         tested = list[_PairTest | None]()
         for pair in pairs:
             first, second = map(self.fit_cells, pair)
@@ -306,8 +301,7 @@ def _moments_by_log(fit: LeastSquaresFit) -> Array:
 
     Rows that an offset affects are excluded.
 
-    Returns:
-        Shape (logs, p + 1, p + 1).
+    Shape (logs, p + 1, p + 1).
     """
     system = fit.data.system
     ((statistics, equations),) = system.data

@@ -128,9 +128,7 @@ def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
 
     Turns, or accelerations, that exceed their noise in no band are not asked for.
 
-    Args:
-        statistics: wide statistics of the log.
-        gravity: g in W [m/s²].
+    `gravity`: g in W [m/s²].
     """
     moving = np.zeros((len(statistics.layout.columns), 6))
     moving[FEATURES, :][:6] = np.eye(6)
@@ -154,10 +152,7 @@ def motion_noise_map(statistics: Statistics, rows: BandRows, gravity: Vec3) -> A
     axes of B, the directions are dropped whose noise is above `_MAX_NOISE_TO_SIGNAL`. Whatever
     shrinks such motion explains the wrench better than the motion does.
 
-    Args:
-        statistics: wide statistics of the log.
-        rows: its rows, of the bands that are compared.
-        gravity: g in W [m/s²].
+    `gravity`: g in W [m/s²].
     """
     g = np.asarray(gravity)[:, None]
     weight, acceleration, turning = np.zeros((3, COLUMN_COUNT, 3))
@@ -183,12 +178,9 @@ def motion_noise_map(statistics: Statistics, rows: BandRows, gravity: Vec3) -> A
 def _noise_shares(logged: Array, noise: Array) -> tuple[Array, Array]:
     """Return the share of noise in the power of a vector about its principal axes, and these axes.
 
-    Args:
-        logged: factors of the vector in each band, shape (bands, n, 3).
-        noise: factors of its noise, shape (bands, m, 3).
-
-    Returns:
-        Shares, shape (3,), and axes as columns, shape (3, 3).
+    `logged`: factors of the vector in each band, shape (bands, n, 3); `noise`: factors of its
+    noise, shape (bands, m, 3).
+    Returns shares, shape (3,), and axes as columns, shape (3, 3).
     """
     rows = logged.reshape(-1, 3)
     powers, axes = np.linalg.eigh(rows.T @ rows)
@@ -217,10 +209,8 @@ class BodyFit:
 def fit_body(logs: Sequence[BandRows], *, scale: float = 1.0) -> BodyFit:
     """Fit one body to logs by maximum likelihood with a residual covariance in each band.
 
-    Args:
-        logs: rows of each log.
-        scale: smallest factor by which the wrench, and with it the density, may be smaller; zero
-            if its unit is unknown, which disables the test of the density.
+    `scale`: smallest factor by which the wrench, and with it the density, may be smaller; zero if
+    its unit is unknown, which disables the test of the density.
     """
     Z = stacked_factors(logs)[:, :, : FIT_COLUMN_COUNT - 1]
     n = np.concatenate([log.effective_samples for log in logs])
@@ -321,11 +311,9 @@ def _infeasibility_penalty(phi: Phi, covariance: Array) -> float:
 def pseudo_inertia_spectrum(phi: Phi) -> tuple[Array, Array]:
     """Return the scaled pseudo-inertia's eigenvalues, and the gradient of the smallest by φ.
 
-    Args:
-        phi: parameters of a body, physically consistent or not, shape (10,).
-
-    Returns:
-        Eigenvalues in ascending order, shape (4,), and the derivative of the first, shape (10,).
+    `phi`: parameters of a body, physically consistent or not, shape (10,).
+    Returns eigenvalues in ascending order, shape (4,), and the derivative of the first, shape
+    (10,).
     """
     Pi = pseudo_inertia(phi)
     length = np.sqrt(max(np.trace(Pi[:3, :3]), 1e-12) / max(abs(phi[0]), 1e-12))

@@ -56,11 +56,7 @@ class _Runs:
     def update(self, flags: Flags, first: int, begins: Array, ends: Array) -> Array:
         """Return the runs that end in a block; a run that reaches its end stays open.
 
-        Args:
-            flags: flags of the rows of the block.
-            first: number of its first row.
-            begins: start time of a run that begins at each row.
-            ends: stop time of a run that ends with each row.
+        `first`: number of its first row.
         """
         at = true_runs(flags)
         closed = np.zeros((len(at), 4))
@@ -118,14 +114,8 @@ class RepeatRuns:
     ) -> list[tuple[Span, tuple[float, float]]]:
         """Return spans in which the signal is frozen: runs far longer than its usual hold.
 
-        Args:
-            code: code of the finding.
-            step: usual time from row to row [s].
-            duration: duration of the log [s].
-            rows: number of rows of the log.
-
-        Returns:
-            Spans and rows; empty if the spans take half of the log or more.
+        `step`: usual time from row to row [s]; `duration`: duration of the log [s].
+        Returns Spans and rows; empty if the spans take half of the log or more.
         """
         self._store(self._runs.close())
         count = int(self._lengths.sum())
@@ -160,12 +150,8 @@ class HoldLengths:
     def longest_hold(self, excluded: Array, length_limit: int) -> int:
         """Return the length of the longest hold below a limit, outside excluded runs [rows].
 
-        Args:
-            excluded: runs that are not counted, shape (n, 4).
-            length_limit: smallest length that is too long.
-
-        Returns:
-            Zero if the longest hold is shorter than a saturated run.
+        `excluded`: runs that are not counted, shape (n, 4).
+        Returns Zero if the longest hold is shorter than a saturated run.
         """
         rows = np.minimum(excluded[:, 1] - excluded[:, 0], MAX_COUNTED_HOLD).astype(np.intp)
         others = self.lengths - np.bincount(rows, minlength=MAX_COUNTED_HOLD + 1)
@@ -228,11 +214,9 @@ class SaturationDetector:
     ) -> Iterator[Span]:
         """Yield the spans in which the channel is saturated.
 
-        Args:
-            holds: hold lengths of the channel.
-            runs_at_end: runs of the channel at this end of its range, shape (n, 4).
-            elsewhere: rows of its longest hold at neither end; with a coarse
-                resolution these are long too, where the signal turns.
+        `runs_at_end`: runs of the channel at this end of its range, shape (n, 4); `elsewhere`: rows
+        of its longest hold at neither end; with a coarse resolution these are long too, where the
+        signal turns.
         """
         if holds.change_count < MIN_ROWS_FOR_SPIKES:
             return

@@ -148,8 +148,7 @@ def wrong_pose_runs(rows: Array) -> tuple[Span, ...]:
     There are none if more than a fifth of the poses would be wrong. A pose without which part of
     the body is not identifiable is never wrong.
 
-    Args:
-        rows: z = [1, ψ, w, …] of the poses, shape (n, K).
+    `rows`: z = [1, ψ, w, …] of the poses, shape (n, K).
     """
     n = len(rows)
     if n < MIN_POSES:
@@ -180,8 +179,7 @@ def wrong_pose_runs(rows: Array) -> tuple[Span, ...]:
 def wrench_equations(rows: Array) -> tuple[Array, Array, Array]:
     """Return equations A x = y for a body and an offset, in units of the spread of the wrench.
 
-    Returns:
-        A, shape (n, 6, 16), y, shape (n, 6), and the spread of force and torque [N, N m], (6,).
+    Returns A, shape (n, 6, 16), y, shape (n, 6), and the spread of force and torque [N, N m], (6,).
     """
     spread = (
         np.repeat(np.sqrt(np.var(rows[:, WRENCH], axis=0).reshape(2, 3).mean(axis=1)), 3) + 1e-300
@@ -196,9 +194,7 @@ def plausible_contacts(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]
 
     A log with a wrong schema has outliers wherever the motion is fast, throughout the log.
 
-    Args:
-        spans: contacts of the log.
-        time: time of its series [s], shape (n,).
+    `time`: time of its series [s], shape (n,).
     """
     rows = [span.rows for span in spans if span.code == "contact"]
     share = sum(rows) / len(time)
@@ -282,16 +278,11 @@ def _least_trimmed_squares(
 ) -> tuple[float, Array]:
     """Fit a body by least trimmed squares, starting from some of the windows.
 
-    Args:
-        moments: [A | w]ᵀ[A | w] of each window and axis, shape (count, 6, 17, 17).
-        lengths: number of rows of each window, shape (count,).
-        spread: variance of the wrench, shape (6,).
-        kept_windows: windows of the first fit, shape (count,).
-        fraction: share of the windows that are kept.
-
-    Returns:
-        The log of the product of the axes' residual variances in the windows kept at the end, and
-        the energy of each window.
+    `moments`: [A | w]ᵀ[A | w] of each window and axis, shape (count, 6, 17, 17); `lengths`: number
+    of rows of each window, shape (count,); `spread`: variance of the wrench, shape (6,);
+    `kept_windows`: windows of the first fit, shape (count,).
+    Returns the log of the product of the axes' residual variances in the windows kept at the end,
+    and the energy of each window.
     """
     size, energy = spread + 1e-30, np.zeros(len(lengths))
     for _ in range(_MAX_TRIMMING_ITERATIONS):

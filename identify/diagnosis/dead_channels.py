@@ -61,9 +61,6 @@ class ChannelMonitor:
         Either the sensor's other columns have noise far above their last digit, so that no working
         channel would keep its value, or the body that explains the rest of the wrench predicts that
         this channel changes.
-
-        Args:
-            log: summary of the same rows.
         """
         spans = []
         for name, columns in self._columns.items():
@@ -170,9 +167,7 @@ def dead_columns(recording: Recording, rows: Array) -> tuple[Span, ...]:
     The residuals of the other two columns of the force, or of the torque, exceed their last digit,
     so that a working channel would not keep its value.
 
-    Args:
-        recording: recording of static poses.
-        rows: z = [1, ψ, w, …] of the poses, shape (n, K).
+    `rows`: z = [1, ψ, w, …] of the poses, shape (n, K).
     """
     n = len(rows)
     wrench = np.hstack((recording.signals["force"], recording.signals["torque"]))

@@ -69,16 +69,11 @@ def estimate_delay(
 ) -> DelayEstimate | None:
     """Estimate the delay τ of w(t + τ) = Y(t) φ + b by least squares over a grid of delays.
 
-    Args:
-        time: time of the series [s], shape (n,).
-        rows: z = [1, ψ, w, Rᵀ, …], shape (n, 43).
-        segment_ids: number of the segment of each row, shape (n,).
-        attitude_delay: time by which the attitude that rotated the wrench into body axes is later
-            than that of its row [s], for a delay of the wrench in world axes; None for a delay of
-            the wrench in body axes.
-
-    Returns:
-        The delay; None for a short series.
+    `time`: time of the series [s], shape (n,); `rows`: z = [1, ψ, w, Rᵀ, …], shape (n, 43);
+    `segment_ids`: number of the segment of each row, shape (n,); `attitude_delay`: time by which
+    the attitude that rotated the wrench into body axes is later than that of its row [s], for a
+    delay of the wrench in world axes; None for a delay of the wrench in body axes.
+    Returns the delay; None for a short series.
     """
     step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
     edges = segment_edges(segment_ids)

@@ -206,16 +206,8 @@ def discrete_fault(
 ) -> Fault:
     """Return a fault without parameters: keys of the schema have other values.
 
-    Args:
-        setup: measurement setup of the log.
-        code: code of the finding.
-        text: description that completes a sentence.
-        patch: keys of the schema and their correct values.
-        mistake_count: number of separate mistakes.
-        raw_evidence: evidence from raw signals, twice a log-likelihood ratio.
-        action: remedy, if it is not the patch.
-        linear_map: M, shape (43, 19), if it does not follow from the patch.
-        time_factor: ratio of the true time to the time as read.
+    `raw_evidence`: evidence from raw signals, twice a log-likelihood ratio; `action`: remedy, if it
+    is not the patch; `linear_map`: M, shape (43, 19), if it does not follow from the patch.
     """
 
     @lru_cache(maxsize=1)
@@ -237,12 +229,7 @@ def discrete_fault(
 
 
 def column_map_of_patch(patch: Patch, setup: LogProperties) -> Array | None:
-    """Return the column map M of a schema patch, (43, 19); None if the log must be read again.
-
-    Args:
-        patch: keys of the schema and values.
-        setup: measurement setup of the log.
-    """
+    """Return the column map M of a schema patch, (43, 19); None if the log must be read again."""
     keys, schema = set(patch), setup.schema
     if schema is None or not keys:
         return None
@@ -274,12 +261,7 @@ def wrench_map_of_patch(patch: Patch, schema: Schema) -> Array:
 
 
 def schema_lines(patch: Patch, schema_tables: Mapping[str, object]) -> str:
-    """Return a sentence with the lines to write into the schema.
-
-    Args:
-        patch: keys and values.
-        schema_tables: tables of the schema as it was written.
-    """
+    """Return a sentence with the lines to write into the schema."""
     tables: dict[str, list[str]] = {}
     for place, value in patch.items():
         name, _, key = place.rpartition(".")

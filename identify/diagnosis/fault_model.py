@@ -144,12 +144,8 @@ def _correction_maps(candidate: FaultOfEachLog, size: Array) -> Array:
 def log_squared_determinants(maps: Array, frequencies: Array) -> Array:
     """Compute log |det C(ω)|² of each correction's wrench transfer matrix C at frequencies ω.
 
-    Args:
-        maps: shape (maps, 43, 43).
-        frequencies: ω, shape (frequencies,).
-
-    Returns:
-        Shape (maps, frequencies).
+    `maps`: shape (maps, 43, 43); `frequencies`: ω, shape (frequencies,).
+    Shape (maps, frequencies).
     """
     omega, M = frequencies[:, None, None], maps[:, None]
     C = (
@@ -163,9 +159,8 @@ def log_squared_determinants(maps: Array, frequencies: Array) -> Array:
 def gauss_newton(start: FaultModel) -> FaultModel | None:
     """Minimise the cost over η by Gauss-Newton steps with step halving.
 
-    Returns:
-        The last model whose step is small or does not decrease the cost; None if η is not
-        identifiable or leaves the search radius.
+    Returns the last model whose step is small or does not decrease the cost; None if η is not
+    identifiable or leaves the search radius.
     """
     model, radius = start, start.parameters.search_radius * start.parameters.relevant_size
     for _ in range(MAX_GAUSS_NEWTON_STEPS):

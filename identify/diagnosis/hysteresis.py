@@ -40,14 +40,11 @@ def fit_hysteresis(time: Array, rows: Array, segment_ids: Indices, phi: Phi) -> 
     delay or a filter causes no residual that depends on the sign alone. Each channel is fitted by
     least squares without and with h, with a BIC penalty for h.
 
-    Args:
-        time: time of the series [s], shape (n,).
-        rows: z = [1, ψ, w, …], without the small faults that were fitted, shape (n, K).
-        segment_ids: number of the segment of each row, shape (n,).
-        phi: parameters of the body, shape (10,).
-
-    Returns:
-        The dead zones; None for a short series, and if dead zones do not explain it clearly better.
+    `time`: time of the series [s], shape (n,); `rows`: z = [1, ψ, w, …], without the small faults
+    that were fitted, shape (n, K); `segment_ids`: number of the segment of each row, shape (n,);
+    `phi`: parameters of the body, shape (10,).
+    Returns the dead zones; None for a short series, and if dead zones do not explain it clearly
+    better.
     """
     acting = np.tensordot(rows[:, FEATURES], FEATURE_TENSOR, axes=1) @ phi
     edges = segment_edges(segment_ids)

@@ -51,11 +51,7 @@ class MovingRows(NamedTuple):
 
 
 def find_moving_rows(recording: Recording) -> MovingRows | None:
-    """Find a motion in a recording declared as static poses; None if there is none.
-
-    Args:
-        recording: recording whose rows may be samples of a motion, at an unknown rate.
-    """
+    """Find a motion in a recording declared as static poses; None if there is none."""
     if "position" not in recording.signals or len(recording) < _MIN_ROWS:
         return None
     quaternion = recording.signals["quaternion"]
@@ -80,10 +76,8 @@ def fit_sampling_rate(rows: Array, rate_hz: float, gravity: Array) -> MovingRows
     At another rate all accelerations and products of rates are multiplied by the square of its
     ratio, and the weight stays: w = Y(−Rᵀg) φ + κ Y(a' + Rᵀg, α, ωω) φ + offset.
 
-    Args:
-        rows: z = [1, ψ, w, Rᵀ, …] of the series under an assumed rate, shape (n, K).
-        rate_hz: assumed rate.
-        gravity: g in W [m/s²].
+    `rows`: z = [1, ψ, w, Rᵀ, …] of the series under an assumed rate, shape (n, K); `gravity`: g in
+    W [m/s²].
     """
     weight = np.zeros((len(rows), 12))
     weight[:, :3] = -rows[:, ATTITUDE].reshape(-1, 3, 3) @ gravity

@@ -259,12 +259,7 @@ class BaselineLikelihood:
         return self.explain_by_rescan(mapped, faults)
 
     def explain_by_rescan(self, rows: Sequence[BandRows], faults: Sequence[Fault]) -> Explanation:
-        """Return the explanation by a fault, from rows that were read again without the fault.
-
-        Args:
-            rows: rows of each log, read and mapped under the fault.
-            faults: fault of each log.
-        """
+        """Return the explanation by a fault, from rows that were read again without the fault."""
         fault, power = faults[0], 0.0
         if fault.linear:
             power = 2.0 * float(np.linalg.slogdet(fault.fit_map()[WRENCH, WRENCH])[1])

@@ -38,12 +38,10 @@ def likeliest_poses(
     have to be differentiated again. Interpretations with a larger residual than that of the schema
     are dropped, and of interpretations that are equal in all rows only the first is returned.
 
-    Args:
-        candidates: faults with patches of `[pose]`, one instance for each log; only that of the
-            first log is tested.
-        rows: extended rows of the first log's series, shape (n, 43).
-        rotation: its logged numbers in those rows, shape (n, k); None for a quaternion.
-        setup: measurement setup of the first log.
+    `candidates`: faults with patches of `[pose]`, one instance for each log; only that of the first
+    log is tested; `rows`: extended rows of the first log's series, shape (n, 43); `rotation`: its
+    logged numbers in those rows, shape (n, k); None for a quaternion; `setup`: measurement setup of
+    the first log.
     """
     pose = None if setup.schema is None else setup.schema.pose
     if not candidates or pose is None:

@@ -198,12 +198,9 @@ def _in_sensor_axes(wrench: Array, quaternion: Array) -> Array:
 def _constant_in_sensor_axes(columns: Array, quaternion: Array) -> Flags:
     """Flag rows whose wrench is constant in the sensor's axes but changes in world axes.
 
-    Args:
-        columns: wrench as logged in world axes, and in the sensor's axes, shape (12, n).
-        quaternion: attitude that rotates between them, shape (n, 4).
-
-    Returns:
-        Flags of the steps between rows, to the log's decimals, shape (n − 1,).
+    `columns`: wrench as logged in world axes, and in the sensor's axes, shape (12, n);
+    `quaternion`: attitude that rotates between them, shape (n, 4).
+    Returns flags of the steps between rows, to the log's decimals, shape (n − 1,).
     """
     steps = np.abs(np.diff(columns)).reshape(2, 2, 3, -1).max(axis=2)
     rotation_error = 4.0 * _resolution(quaternion) + 2.0 * float(np.finfo(np.float32).eps)

@@ -78,9 +78,7 @@ def summarise_clock(time: Array) -> ClockSummary:
 def signal_marks(time: Array, signals: Mapping[str, Array]) -> tuple[Span, ...]:
     """Return gaps of the stamps, and constant values and spikes of each signal.
 
-    Args:
-        time: increasing stamps [s], shape (n,).
-        signals: by name, finite, shape (n, ·).
+    `time`: increasing stamps [s], shape (n,); `signals`: by name, finite, shape (n, ·).
     """
     if len(time) < _MIN_ROWS or not time[-1] > time[0]:
         return ()

@@ -35,11 +35,9 @@ def find_zeroed_poses(rows: Array) -> tuple[Span, ...]:
     Tsai 1989), with none, with an offset that drifts from pose to pose or as a sensor that warms
     up does, and with another body from some pose on.
 
-    Args:
-        rows: z = [1, ψ, w, …] of the poses, shape (n, K).
-
-    Returns:
-        A "bias_step" from the last pose before the step to the first after it, numbered from zero.
+    `rows`: z = [1, ψ, w, …] of the poses, shape (n, K).
+    Returns a "bias_step" from the last pose before the step to the first after it, numbered from
+    zero.
     """
     n = len(rows)
     if n < MIN_POSES:
@@ -84,14 +82,10 @@ def _with_changing_parameters(
 ) -> Array:
     """Extend second moments of a regression so that some parameters may change between poses.
 
-    Args:
-        total: ZᵀZ of force and of torque over all poses, Z = [columns | wrench], (2, 1, 11, 11).
-        weighted: Σ s ZᵀZ of the poses' shares s, of m models, shape (2, m, 11, 11).
-        squared: Σ s² ZᵀZ of the same models and shape.
-        columns: columns that are multiplied by the shares, q of them.
-
-    Returns:
-        Shape (2, m, 11 + q, 11 + q), the wrench last.
+    `total`: ZᵀZ of force and of torque over all poses, Z = [columns | wrench], (2, 1, 11, 11);
+    `weighted`: Σ s ZᵀZ of the poses' shares s, of m models, shape (2, m, 11, 11); `squared`: Σ s²
+    ZᵀZ of the same models and shape.
+    Shape (2, m, 11 + q, 11 + q), the wrench last.
     """
     q = columns.stop - columns.start
     augmented = np.zeros((*weighted.shape[:2], 11 + q, 11 + q))
@@ -108,13 +102,9 @@ def _corrected_akaike(moments: Array, poses: int) -> tuple[Array, Array, Array]:
 
     Force and torque have separate noise levels.
 
-    Args:
-        moments: [A | b]ᵀ[A | b] of force and of torque, shape (2, m, k + 1, k + 1).
-        poses: number of poses.
-
-    Returns:
-        The information, shape (m,), infinite if there are too few data; the residual sums of
-        squares of force and torque, (m, 2); and the unknowns, (m, k).
+    `moments`: [A | b]ᵀ[A | b] of force and of torque, shape (2, m, k + 1, k + 1).
+    Returns the information, shape (m,), infinite if there are too few data; the residual sums of
+    squares of force and torque, (m, 2); and the unknowns, (m, k).
     """
     total = moments.sum(axis=0)
     normal, right = total[:, :-1, :-1], total[:, :-1, -1:]

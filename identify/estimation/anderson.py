@@ -48,10 +48,8 @@ class AndersonAcceleration:
 
         It is the combination of the last iterates whose step is the shortest.
 
-        Args:
-            x: current iterate, shape (p,).
-            step: plain step g(x) − x, shape (p,).
-            information: metric of the lengths, the information on x, shape (p, p).
+        `x`: current iterate, shape (p,); `step`: plain step g(x) − x, shape (p,); `information`:
+        metric of the lengths, the information on x, shape (p, p).
         """
         self.residual_norm = _step_length(step, information)
         previous = self._iterates

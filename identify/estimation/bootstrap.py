@@ -57,12 +57,7 @@ class BlockBootstrap:
         Along unidentifiable directions the standard deviation is the body's own scale, as in the
         formula.
 
-        Args:
-            fit: unconstrained estimate.
-            rng: generator of the blocks' weights.
-
-        Raises:
-            ProblemError: there are fewer than ten blocks.
+        Raises `ProblemError`: there are fewer than ten blocks.
         """
         split, to_x = fit.identifiability, fit.scaling.to_x
         identifiable = to_x @ split.identifiable
@@ -96,11 +91,7 @@ def score_scatter_ratio(fit: LeastSquaresFit) -> float:
     of the model remain in them. With M the share of a block in the information, its scores have the
     variance M − M² by prediction (Bell and McCaffrey 2002).
 
-    Args:
-        fit: unconstrained estimate.
-
-    Returns:
-        At least one; one if there is a single block.
+    Returns at least one; one if there is a single block.
     """
     known = fit.scaling.to_x @ fit.identifiability.identifiable
     root = qr_factor(fit.problem.A @ known)
@@ -195,11 +186,9 @@ class _TimeBlockMoments:
     def refits(self, weights: Array, noise: Array | None, sample_shares: Array) -> Array:
         """Compute the change of the unknowns by each re-weighted refit, shape (refits, k).
 
-        Args:
-            weights: weights of the blocks, shape (refits, blocks).
-            noise: moment of noise in the columns, relative to the information, shape (k, k); None
-                without any.
-            sample_shares: share of each block in all samples, shape (blocks,).
+        `weights`: weights of the blocks, shape (refits, blocks); `noise`: moment of noise in the
+        columns, relative to the information, shape (k, k); None without any; `sample_shares`: share
+        of each block in all samples, shape (blocks,).
         """
         k = self.without_offset.shape[-1] - 1
         total = np.tensordot(weights, self.without_offset, 1)

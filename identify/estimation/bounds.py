@@ -61,12 +61,7 @@ def certified_bounds(region: ConfidenceRegion, body_index: int = 0) -> Mapping[s
     Bounds of the ten parameters, of the centre of mass, and of the moments of inertia about it
     along the axes of B, whose minimum is not a convex problem: it is given as zero.
 
-    Args:
-        region: confidence region.
-        body_index: index of the body.
-
-    Raises:
-        SolveError: no body meets the terms.
+    Raises `SolveError`: no body meets the terms.
     """
     return dict(_ConfidenceSet.of(region, body_index).bounds())
 
@@ -98,9 +93,7 @@ class _SupportProgram:
     def support_point(self, a: Array, radius: float | None = None) -> _SupportPoint:
         """Solve for the farthest point in a direction, with its multiplier; neither is certified.
 
-        Args:
-            a: direction.
-            radius: new first entry of f, if it changes.
+        `radius`: new first entry of f, if it changes.
         """
         if radius is not None:
             self._f[0] = radius

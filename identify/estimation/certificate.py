@@ -131,10 +131,6 @@ class ScaledProblem:
         With z in the dual cone, zᵀ(F θ + G u + f) ≥ 0 for all feasible θ and u. So the
         minimum over all θ of ½‖A θ − b‖² − zᵀ(F θ + f) is such a bound, less the largest entry of
         |Gᵀz| times the largest Σ |u| if Gᵀz is not zero.
-
-        Args:
-            multiplier: z; without it, the bound is the unconstrained optimum.
-            rows: F, G, f of the terms.
         """
         dual_gradient, slack = np.zeros(len(self.b)), 0.0
         if multiplier is not None and rows is not None:
@@ -161,12 +157,7 @@ class ScaledProblem:
 def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
     """Certify feasibility and optimality of a solution of a constrained problem.
 
-    Args:
-        problem: the data.
-        solution: unknowns, multiplier and rows; the multiplier is projected to the dual cone.
-
-    Raises:
-        SolveError: a term is violated or optimality is not proved.
+    Raises `SolveError`: a term is violated or optimality is not proved.
     """
     theta, multiplier, rows = solution.theta, solution.multiplier, solution.rows
     violations = problem.violations(theta)

@@ -68,8 +68,7 @@ class ConeBlock:
 def cone_blocks(dims: ConeDims) -> tuple[ConeBlock, ...]:
     """Convert the cone dimensions of a cvxpy program to blocks in Clarabel's order.
 
-    Raises:
-        SolveError: it has cones of other kinds (exponential, power).
+    Raises `SolveError`: it has cones of other kinds (exponential, power).
     """
     if dims.exp or dims.p3d or getattr(dims, "pnd", None):
         raise SolveError(

@@ -30,12 +30,9 @@ _DEFAULT_BODY_MARGINS = 10.0
 def solve_constrained(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Array, Certificate]:
     """Maximise the posterior under constraints, and certify the solution.
 
-    Returns:
-        Scaled unknowns theta, shape (p,), and the certificate.
-
-    Raises:
-        ContradictoryTerms: two terms exclude each other.
-        SolveError: the solver failed, or its solution is not certified.
+    Returns scaled unknowns theta, shape (p,), and the certificate.
+    Raises `ContradictoryTerms`: two terms exclude each other; `SolveError`: the solver failed, or
+    its solution is not certified.
     """
     problem = _scaled_problem(posterior, terms)
     if max(problem.violations(posterior.theta)) <= _VIOLATION_ROUNDING:
@@ -57,13 +54,7 @@ def solve_constrained(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Ar
 def explain_failure(
     system: LinearSystem, terms: tuple[Term, ...], error: ProblemError
 ) -> ProblemError:
-    """Explain a failure of least squares by the equality constraints; else return the error.
-
-    Args:
-        system: data and equations.
-        terms: all constraints.
-        error: error of least squares with their equalities.
-    """
+    """Explain a failure of least squares by the equality constraints; else return the error."""
     known = [str(term) for term in terms if len(term.equalities(system.space)[1])]
     if not known:
         return error

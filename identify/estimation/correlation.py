@@ -13,12 +13,9 @@ from identify.inertia import PHI
 def correlations_of(estimate: SavedEstimate) -> tuple[tuple[str, ...], Array]:
     """Compute correlations of the errors of mass, centre of mass and inertia about it.
 
-    Args:
-        estimate: with a covariance; what it was given, or what the default body completes, is left
-            out.
-
-    Returns:
-        Names of the others, and the matrix, shape (n, n).
+    `estimate`: with a covariance; what it was given, or what the default body completes, is left
+    out.
+    Returns names of the others, and the matrix, shape (n, n).
     """
     if estimate.covariance is None:
         return (), np.zeros((0, 0))

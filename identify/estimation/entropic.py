@@ -187,8 +187,7 @@ class _EntropicObjective:
         With decrement δ < 1 the optimum is within δ/(1 − δ) in the norm of the Hessian over λ, and
         so within √λ δ/(1 − δ) standard errors (Nesterov and Nemirovskii 1994).
 
-        Raises:
-            SolveError: Newton's method did not converge.
+        Raises `SolveError`: Newton's method did not converge.
         """
         theta, identity = self.start, np.eye(self.n).ravel()
         decrement = best = np.inf

@@ -27,12 +27,9 @@ def subtract_noise_moment(rows: Array, noise: Array) -> tuple[Array, Array]:
     R⁻ᵀNR⁻¹ = UΛUᵀ and A = (1 − Λ)^½ UᵀR, so that the equations are not squared. If no Λ exceeds its
     bound, the Cholesky factor of 1 − UΛUᵀ is used instead.
 
-    Args:
-        rows: [R | r], shape (n, k + 1), n ≥ k.
-        noise: moment of the noise in the rows, shape (k + 1, k + 1).
-
-    Returns:
-        A, upper triangular, shape (k, k), and b, shape (k,).
+    `rows`: [R | r], shape (n, k + 1), n ≥ k; `noise`: moment of the noise in the rows, shape (k +
+    1, k + 1).
+    Returns A, upper triangular, shape (k, k), and b, shape (k,).
     """
     return subtract_noise_moment_triangular(qr_factor(rows), noise)
 

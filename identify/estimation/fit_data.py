@@ -69,9 +69,8 @@ class ChannelTypes:
     def block_indices(self) -> tuple[Indices, Indices, Indices, Array]:
         """Indices of each channel type's diagonal block in matrices of shape (G, m, m).
 
-        Returns:
-            Group and type, shape (C,) each; channels, shape (C, k), padded with others if a type
-            has fewer than the largest; one for channels of the type, zero for padding, (C, k).
+        Returns group and type, shape (C,) each; channels, shape (C, k), padded with others if a
+        type has fewer than the largest; one for channels of the type, zero for padding, (C, k).
         """
         group, kind = np.nonzero(self.counts)
         flags = self.indicators[group, kind]
@@ -215,16 +214,10 @@ def channel_rms(system: LinearSystem, *, masses_known: bool = False) -> Array:
 
     Offsets and all frequency bands are included.
 
-    Args:
-        system: data and equations.
-        masses_known: whether all masses are known; channels that are zero throughout, as the force
-            in free flight, are then accepted and get the largest scale of the others.
-
-    Returns:
-        Shape (G, m); one for channels that a group does not have.
-
-    Raises:
-        ProblemError: channels of one kind are zero throughout.
+    `masses_known`: whether all masses are known; channels that are zero throughout, as the force in
+    free flight, are then accepted and get the largest scale of the others.
+    Shape (G, m); one for channels that a group does not have.
+    Raises `ProblemError`: channels of one kind are zero throughout.
     """
     arrays = system.padded
     squares = (
@@ -307,8 +300,7 @@ def initial_estimate(data: FitData) -> Array:
 def _default_units(space: ParameterSpace) -> tuple[Array, Array]:
     """Return the unknowns of the default bodies, and a unit of each unknown in SI.
 
-    Returns:
-        Unknowns x0, shape (p,), and the map of changes in units of the defaults to SI, (p, p).
+    Returns Unknowns x0, shape (p,), and the map of changes in units of the defaults to SI, (p, p).
     """
     start, units = np.zeros(len(space)), np.eye(len(space))
     for body in space.defaults:
@@ -323,14 +315,9 @@ def require_positive_masses(x: Array, errors: Array, data: FitData) -> None:
 
     A mass fixed by equalities may be slightly negative.
 
-    Args:
-        x: unknowns, shape (p,).
-        errors: standard errors of the unknowns, shape (p,).
-        data: data of the fit.
-
-    Raises:
-        NegativeMass: a mass is negative by several standard errors.
-        TooLittleMotion: a mass is negative, but not significantly.
+    `x`: unknowns, shape (p,); `errors`: standard errors of the unknowns, shape (p,).
+    Raises `NegativeMass`: a mass is negative by several standard errors; `TooLittleMotion`: a mass
+    is negative, but not significantly.
     """
     space = data.space
     for number, body in enumerate(space.bodies):

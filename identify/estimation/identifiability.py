@@ -73,13 +73,10 @@ def identifiability(
     information from the body's motion. Without data, each direction is known to the body's own
     scale.
 
-    Args:
-        scaled_matrix: A of the whitened problem in scaled unknowns, shape (p, p).
-        noise: N in the scaled unknowns, shape (p, p).
-        noise_scatter: covariance of the scores from the noise cross term, shape (p, p).
-        units: scale of each scaled unknown, shape (p,).
-        free: basis of the directions that equalities leave free, in unknowns divided by `units`.
-        bodies: number of bodies in the unknowns.
+    `scaled_matrix`: A of the whitened problem in scaled unknowns, shape (p, p); `noise`: N in the
+    scaled unknowns, shape (p, p); `noise_scatter`: covariance of the scores from the noise cross
+    term, shape (p, p); `units`: scale of each scaled unknown, shape (p,); `free`: basis of the
+    directions that equalities leave free, in unknowns divided by `units`.
     """
     free = units[:, None] * free
     along = scaled_matrix @ free
@@ -132,11 +129,8 @@ def _inertia_trace_error(directions: Array, errors: Array) -> float:
 def free_directions(equalities: Array) -> Array:
     """Return a basis of the null space of equalities E; unit vectors if E fixes single unknowns.
 
-    Args:
-        equalities: rows E, shape (k, p), of full rank.
-
-    Returns:
-        Shape (p, p − k).
+    `equalities`: rows E, shape (k, p), of full rank.
+    Shape (p, p − k).
     """
     p = equalities.shape[1]
     nonzero = equalities != 0.0

@@ -24,9 +24,8 @@ def cover_shift(shift: Phi, covariance: Array) -> Array:
 
     2 C + 2 δδᵀ/z², as (z σ + |δ|)² ≤ 2 z²σ² + 2 δ² for every quantity, z that of 95 %.
 
-    Args:
-        shift: δ, the other estimate minus this one, shape (p,).
-        covariance: larger covariance of the two, shape (p, p).
+    `shift`: δ, the other estimate minus this one, shape (p,); `covariance`: larger covariance of
+    the two, shape (p, p).
     """
     return covariance + rank_one_covariance(np.sqrt(2.0) * shift)
 
@@ -34,8 +33,7 @@ def cover_shift(shift: Phi, covariance: Array) -> Array:
 def rank_one_covariance(shift: Phi) -> Array:
     """Return the rank-one covariance with a given 95 % half-width, shape (p, p).
 
-    Args:
-        shift: shift of the estimate by the half-width of a fault's size, shape (p,).
+    `shift`: shift of the estimate by the half-width of a fault's size, shape (p,).
     """
     return np.outer(shift, shift) / HALF_WIDTH_SIGMA**2
 
@@ -45,10 +43,8 @@ def inflate_covariance(
 ) -> Estimate:
     """Add the covariance of a possible fault to an estimate, its intervals, axes and variances.
 
-    Args:
-        estimate: estimate of one body, or of a payload with its carrier.
-        added: covariance of the parameters of all n bodies, in their order, shape (10 n, 10 n).
-        scale_part: part of it from the sensor's scale, shape (10 n, 10 n); zero if not given.
+    `added`: covariance of the parameters of all n bodies, in their order, shape (10 n, 10 n);
+    `scale_part`: part of it from the sensor's scale, shape (10 n, 10 n); zero if not given.
     """
     scale_part = np.zeros_like(added) if scale_part is None else scale_part
     bodies = []

@@ -58,11 +58,7 @@ def covariance_of(fit: LeastSquaresFit) -> Array:
     H is the information of the rows, B that without noise in the columns, X the score excess.
     Along unidentifiable directions the standard deviation is the body's own scale.
 
-    Args:
-        fit: unconstrained estimate.
-
-    Returns:
-        Shape (p, p), in the order and units of x.
+    Shape (p, p), in the order and units of x.
     """
     split, to_x = fit.identifiability, fit.scaling.to_x
     along = fit.score_root @ fit.corrected_information_inverse @ split.identifiable.T
@@ -75,13 +71,9 @@ def covariance_of(fit: LeastSquaresFit) -> Array:
 def degrees_of_freedom(fit: LeastSquaresFit, *, subtract_leverage: bool = True) -> Array:
     """Compute the degrees of freedom of Student's t for each unknown (Satterthwaite 1946).
 
-    Args:
-        fit: unconstrained estimate.
-        subtract_leverage: whether the leverage is subtracted. The variance inflation is shrunk
-            towards that of all bands, so that for few rows this underestimates the degrees.
-
-    Returns:
-        Shape (p,).
+    `subtract_leverage`: whether the leverage is subtracted. The variance inflation is shrunk
+    towards that of all bands, so that for few rows this underestimates the degrees.
+    Shape (p,).
     """
     along, arrays = fit.information_inverse, fit.data.system.padded
     information = fit.moments[:, :-1, :-1]
@@ -102,13 +94,9 @@ def offset_half_widths(
     An offset is the mean residual of its rows: its error is that of the mean plus, independently,
     the propagated error of the unknowns. The degrees of freedom are those of its sensor.
 
-    Args:
-        fit: unconstrained estimate.
-        covariance: covariance of the unknowns from noise, shape (p, p).
-        scale_variance: variances of the offsets from scale errors, shape (offsets, m).
-
-    Returns:
-        Shape (logs, m); zero for offsets that are not fitted.
+    `covariance`: covariance of the unknowns from noise, shape (p, p); `scale_variance`: variances
+    of the offsets from scale errors, shape (offsets, m).
+    Shape (logs, m); zero for offsets that are not fitted.
     """
     system, arrays = fit.data.system, fit.data.system.padded
     offsets, J = arrays.offsets, system.offset_maps(fit.weights)[..., :-1]
@@ -143,15 +131,11 @@ def intervals_of(
     hold for the body, beyond which the true value cannot be. Intervals of principal moments reach
     further towards a neighbouring moment, as noise drives moments apart.
 
-    Args:
-        phi: the estimate, shape (10,).
-        covariance: covariance of phi, shape (10, 10).
-        degrees: degrees of freedom of Student's t for each parameter, shape (10,), or for all.
-        decided_by: source of each of the ten parameters; a parameter that the data do not
-            identify has no interval (None).
-        limits: known bounds by name; the bounds of every body if not given.
-        simultaneous: whether the 95 % intervals hold jointly.
-        principal: spread of the principal moments, if already computed.
+    `phi`: the estimate, shape (10,); `covariance`: covariance of phi, shape (10, 10); `degrees`:
+    degrees of freedom of Student's t for each parameter, shape (10,), or for all; `decided_by`:
+    source of each of the ten parameters; a parameter that the data do not identify has no interval
+    (None); `limits`: known bounds by name; the bounds of every body if not given; `principal`:
+    spread of the principal moments, if already computed.
     """
     principal = principal or principal_uncertainty(phi, covariance)
     values = np.concatenate((phi, derived_quantities(phi), principal.moments))
@@ -203,15 +187,8 @@ def principal_axes_of(
 ) -> tuple[PrincipalAxis, ...]:
     """Compute principal moments about the centre of mass, ascending, with axes and 95 % cones.
 
-    Args:
-        phi: the estimate, shape (10,).
-        covariance: of phi, shape (10, 10).
-        degrees: of freedom of Student's t, as in `intervals_of`.
-        decided_by: what decided each of the ten.
-        principal: of the principal moments, where it is at hand.
-
-    Returns:
-        Three axes; none if the inertia is not identifiable.
+    `phi`: the estimate, shape (10,); `covariance`: of phi, shape (10, 10).
+    Returns three axes; none if the inertia is not identifiable.
     """
     if not identified_quantities(decided_by)[PRINCIPAL_MOMENT_NAMES[0]]:
         return ()
@@ -239,8 +216,7 @@ def interval_jacobian(phi: Phi, principal: PrincipalUncertainty | None = None) -
 def _degrees_of_quantities(degrees: Array | float) -> Array:
     """Expand degrees of freedom of the ten parameters to all quantities with an interval.
 
-    Returns:
-        Shape (22,).
+    Shape (22,).
     """
     ten = np.broadcast_to(degrees, 10)
     expanded = np.concatenate((ten, ten[1:], [ten[4:].min()] * 3))
@@ -253,9 +229,7 @@ def _simultaneous_level(jacobian: Array, covariance: Array) -> float:
     It is the quantile of max |z| of correlated normal numbers (Hothorn, Bretz and Westfall 2008),
     by simulation; Bonferroni's correction would ignore that all quantities depend on ten.
 
-    Args:
-        jacobian: of the quantities, shape (q, 10).
-        covariance: of phi, shape (10, 10).
+    `jacobian`: of the quantities, shape (q, 10); `covariance`: of phi, shape (10, 10).
     """
     errors = _standard_errors(jacobian, covariance)
     uncertain = errors > 0.0

@@ -46,10 +46,8 @@ def initial_leverages(data: FitData) -> Array:
 def leverages(data: FitData, inverse: Array, moments: Array) -> Array:
     """Compute the leverage of each group of rows: effective samples that the fit uses, (G,).
 
-    Args:
-        data: system and equalities.
-        inverse: inverse information B⁻¹, shape (p, p).
-        moments: moments of the rows [A | b] of each group, shape (G, p + 1, p + 1).
+    `inverse`: inverse information B⁻¹, shape (p, p); `moments`: moments of the rows [A | b] of each
+    group, shape (G, p + 1, p + 1).
     """
     p = len(inverse)
     by_unknowns = (moments[:, :p, :p] * inverse).sum(axis=(1, 2))
@@ -124,11 +122,9 @@ def characteristic_length(trace: float, error: float, length: float, default: fl
 
     The blend is geometric; its weight is the significance of the trace of the inertia.
 
-    Args:
-        trace: trace of the scaled inertia about the centre of mass.
-        error: standard error of the trace.
-        length: unit of length of the scaled inertia [m].
-        default: size of the default ball [m].
+    `trace`: trace of the scaled inertia about the centre of mass; `error`: standard error of the
+    trace; `length`: unit of length of the scaled inertia [m]; `default`: size of the default ball
+    [m].
     """
     least, most = (times * error for times in BODY_SIZE_SIGMA)
     if trace <= least:

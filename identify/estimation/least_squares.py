@@ -110,8 +110,7 @@ class LeastSquaresFit:
         is observed with a standard error of the body's own scale, so that constraints move
         unidentifiable parameters before identifiable ones.
 
-        Returns:
-            A, shape (p, p), b, shape (p,), and the norm of the residual at the optimum.
+        Returns A, shape (p, p), b, shape (p,), and the norm of the residual at the optimum.
         """
         split = self.identifiability
         A, b = self.eiv_corrected
@@ -364,9 +363,8 @@ def score_covariance_root(root: Array, score_excess: Array) -> Array:
     X is estimated from residuals and need not be positive semidefinite, so that its eigenvalues
     relative to H are bounded from below.
 
-    Args:
-        root: upper triangular root of the information H, shape (k, k).
-        score_excess: X, shape (k, k).
+    `root`: upper triangular root of the information H, shape (k, k); `score_excess`: X, shape (k,
+    k).
     """
     shares, U = np.linalg.eigh(whiten_moment(score_excess, root))
     return np.sqrt(1.0 + np.maximum(shares, _MIN_SCORE_EXCESS))[:, None] * (U.T @ root)

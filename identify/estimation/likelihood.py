@@ -72,9 +72,7 @@ class ConfidenceRegion:
     def inflated(self, body_index: int, covariance: Array) -> ConfidenceRegion:
         """Inflate the region to a covariance of a body with scale errors and faults.
 
-        Args:
-            body_index: index of the body.
-            covariance: covariance of its ten parameters including these errors, shape (10, 10).
+        `covariance`: covariance of its ten parameters including these errors, shape (10, 10).
         """
         block = slice(10 * body_index, 10 * body_index + 10)
         added = covariance - self.covariance[block, block]

@@ -127,8 +127,7 @@ def posterior_of(fit: LeastSquaresFit, prior: Prior) -> Posterior:
     The default prior only completes unidentifiable directions; any other is combined with the
     likelihood of all unknowns.
 
-    Raises:
-        TermError: the prior excludes bodies of the mass that the data give.
+    Raises `TermError`: the prior excludes bodies of the mass that the data give.
     """
     mixture = prior.mixture(float(fit.x[0]))
     if mixture is not None:
@@ -251,8 +250,7 @@ def _component_posteriors(
 def _other_bodies_rows(fit: LeastSquaresFit) -> Array:
     """Return pseudo-observations of unidentifiable directions of other bodies and scalars.
 
-    Returns:
-        Rows [coefficients of y | target], shape (n, q + 1); n = 0 for one body.
+    Returns rows [coefficients of y | target], shape (n, q + 1); n = 0 for one body.
     """
     split, q = fit.identifiability, fit.identifiability.free.shape[1]
     if len(fit.theta) == 10 or split.complete:
@@ -303,7 +301,6 @@ class SystematicErrors(Protocol):
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
         """Compute the covariance of the unknowns from the errors, and its part from scale errors.
 
-        Returns:
-            Both in SI, shape (p, p).
+        Returns both in SI, shape (p, p).
         """
         ...

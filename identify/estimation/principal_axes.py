@@ -51,10 +51,8 @@ class PrincipalUncertainty:
     def of(cls, phi: Phi, covariance: Array, derived: Array) -> PrincipalUncertainty:
         """Compute the principal moments of an estimate, with axes and their covariance.
 
-        Args:
-            phi: estimated parameters, shape (10,).
-            covariance: covariance of phi, shape (10, 10).
-            derived: ∂(c, Icxx, Icxy, Icxz, Icyy, Icyz, Iczz)/∂phi, shape (9, 10).
+        `phi`: estimated parameters, shape (10,); `covariance`: covariance of phi, shape (10, 10);
+        `derived`: ∂(c, Icxx, Icxy, Icxz, Icyy, Icyz, Iczz)/∂phi, shape (9, 10).
         """
         moments, axes = np.linalg.eigh(inertia_about_com(phi))
         in_axes = (axes.T @ _INERTIA_BASIS @ axes).reshape(6, 9)
@@ -88,8 +86,7 @@ class PrincipalUncertainty:
         of G_kk − G_jj plus four times that of G_kj. The interval of the upper one is extended down
         by that bias, and that of the lower one up.
 
-        Returns:
-            Shape (2, 3): down and up [kg m²].
+        Shape (2, 3): down and up [kg m²].
         """
         gap = np.abs(self.moments[:, None] - self.moments)
         shift = 0.5 * (gap - np.sqrt(np.maximum(gap**2 - self.gap_noise, 0.0)))
@@ -104,12 +101,9 @@ class PrincipalUncertainty:
         is approximated by a multiple of F with the same mean and variance. The squared gap of two
         moments is reduced by its possible error (Fieller 1954).
 
-        Args:
-            degrees: degrees of freedom of the errors.
-
-        Returns:
-            Half-angles [rad]; None for an axis whose moment does not differ significantly from
-            another: it may rotate freely in the plane of both axes.
+        `degrees`: degrees of freedom of the errors.
+        Returns half-angles [rad]; None for an axis whose moment does not differ significantly from
+        another: it may rotate freely in the plane of both axes.
         """
         degrees = min(degrees, UNLIMITED_DEGREES_OF_FREEDOM)
         others = np.array([[1, 2], [0, 2], [0, 1]])

@@ -135,14 +135,9 @@ class ConeProgram:
     def solve(self, A: Array, b: Array, scaling: Scaling) -> ConeSolution:
         """Solve the program for the data of a fit.
 
-        Args:
-            A: shape (p, p), in scaled unknowns.
-            b: shape (p,).
-            scaling: the units of the unknowns.
-
-        Raises:
-            Infeasible: the constraints contradict each other.
-            SolveError: the solver failed.
+        `A`: shape (p, p), in scaled unknowns; `b`: shape (p,); `scaling`: the units of the
+        unknowns.
+        Raises `Infeasible`: the constraints contradict each other; `SolveError`: the solver failed.
         """
         clarabel = clarabel_module()
         started = time.perf_counter()

@@ -95,13 +95,10 @@ class RandomEffectEquations:
     def equations(self, max_sizes: Array) -> tuple[Array, Array, Array]:
         """Eliminate the body: equations T η = t of the effects, and their shift of the unknowns.
 
-        Args:
-            max_sizes: largest sizes of the effects, shape (e,); weak pseudo-data at these sizes
-                keep rounding errors from informing the effects.
-
-        Returns:
-            T and t, whose noise has variance one, and the change of the unknowns by each effect,
-            shape (p, e).
+        `max_sizes`: largest sizes of the effects, shape (e,); weak pseudo-data at these sizes keep
+        rounding errors from informing the effects.
+        Returns T and t, whose noise has variance one, and the change of the unknowns by each
+        effect, shape (p, e).
         """
         R, A, b = self._eiv_corrected(np.maximum(max_sizes, _MIN_CAP))
         k = self.to_x.shape[1]
@@ -284,14 +281,9 @@ def _coloured_noise_rows(total: Array, noise: Array, C: Array, band: int) -> tup
     E be their moment less that of white noise, and ω the middle of the band: the moment of the
     noise of ẇ is ω² E, of ẅ ω⁴ E, and of ẅ with w −ω² E.
 
-    Args:
-        total: of the rows of the band, shape (k, 43).
-        noise: white, likewise.
-        C: coefficients, of the residual last, shape (43, 6, n).
-        band: which.
-
-    Returns:
-        Shape (k, 43) each.
+    `total`: of the rows of the band, shape (k, 43); `C`: coefficients, of the residual last, shape
+    (43, 6, n).
+    Shape (k, 43) each.
     """
     if band == CONSTANT_GROUP:
         return total[:0], total[:0]

@@ -234,10 +234,7 @@ def corrected_statistics(
 ) -> list[Statistics]:
     """Remove estimated sensor faults from the sufficient statistics of logs.
 
-    Args:
-        logs: wide statistics, one for each log.
-        maps: M(η) of each log, shape (logs, 43, 43).
-        drifts: drift of each log.
+    `maps`: M(η) of each log, shape (logs, 43, 43).
     """
     return [
         subtract_drift(log.mapped(M), drift.means)

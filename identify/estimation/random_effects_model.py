@@ -299,14 +299,8 @@ class EffectModel:
     ) -> EffectModel:
         """Collect the small faults that the schemas of logs allow.
 
-        Args:
-            recordings: recording of each log.
-            statistics: wide statistics of each log, for the centre of the positions; without them
-                the centre is the origin of W.
-            extra_types: types besides those of the table, with standard deviations of one unit.
-
-        Raises:
-            SchemaError: a schema has invalid effects.
+        `extra_types`: types besides those of the table, with standard deviations of one unit.
+        Raises `SchemaError`: a schema has invalid effects.
         """
         setups = tuple(
             share_between_similar_logs(
@@ -418,9 +412,8 @@ class EffectModel:
     def variance_components(self, eta: Array | None = None) -> list[tuple[str, VarianceComponent]]:
         """Return a variance component for each key of `[effects]`, with its fault type's name.
 
-        Args:
-            eta: current effects, if any. A wrench delay of τ can be a pure delay or a low-pass
-                filter of that time constant: the filter's columns are uncertain by ½ τ².
+        `eta`: current effects, if any. A wrench delay of τ can be a pure delay or a low-pass filter
+        of that time constant: the filter's columns are uncertain by ½ τ².
         """
         components: list[tuple[str, VarianceComponent]] = []
         blocks_by_setting: dict[tuple[str, FaultSizeSetting], list[EffectBlock]] = {}

@@ -71,10 +71,8 @@ class ResidualWeights(NamedTuple):
 def compute_residual_weights(data: FitData, x: Array, leverage: Array) -> ResidualWeights:
     """Compute the weights of a fit from its residuals.
 
-    Args:
-        data: system and equalities.
-        x: unknowns, shape (p,).
-        leverage: effective samples of each group used by unknowns and offsets, shape (G,).
+    `x`: unknowns, shape (p,); `leverage`: effective samples of each group used by unknowns and
+    offsets, shape (G,).
     """
     inputs = data.weight_inputs
     moments = data.system.residual_moments(x, data.scale_weights)
@@ -96,10 +94,7 @@ def _noise_fraction(inputs: WeightInputs, bands: BandCovariances, degrees: Array
     A noise-free motion with fast components looks noisy; its residuals are then smaller than
     predicted.
 
-    Args:
-        inputs: groups of the fit.
-        bands: residual covariances, with all of the noise predicted.
-        degrees: effective samples of each group minus its leverage, shape (G,).
+    `degrees`: effective samples of each group minus its leverage, shape (G,).
     """
     compared = (bands.predicted_power > 0.0) & (degrees >= 1.0)[:, None]
     if not bands.has_prediction or not compared.any():
@@ -117,8 +112,7 @@ def _noise_fraction(inputs: WeightInputs, bands: BandCovariances, degrees: Array
 def _invert_covariance(inputs: WeightInputs, bands: BandCovariances) -> tuple[Array, Array]:
     """Compute the weight matrices of the groups of rows, and the covariances they invert.
 
-    Returns:
-        Weights, and covariances (without the terms against rounding), shape (G, m, m) each.
+    Returns weights, and covariances (without the terms against rounding), shape (G, m, m) each.
     """
     covariance = bands.pooled_covariance(inputs.sensors)
     power, squares = covariance.diagonal(0, 1, 2), inputs.mean_squares
@@ -194,8 +188,7 @@ class BandCovariances:
     def variance_ratio(self) -> Array:
         """Maximum-likelihood ratio of observed to predicted variance; NaN without a prediction.
 
-        Returns:
-            Shape (G, K); one for kinds that a group does not have.
+        Shape (G, K); one for kinds that a group does not have.
         """
         ratio = np.where(self.types.counts > 0.0, np.nan, 1.0)
         group, kind, channels, flags = self.types.block_indices
@@ -234,9 +227,8 @@ class BandCovariances:
 
         Without a prediction the target is one variance for each kind.
 
-        Args:
-            variance_ratio: ratios of observed to predicted variance, shape (G, K).
-            inflation: variance inflation of the prediction, shape (G, K).
+        `variance_ratio`: ratios of observed to predicted variance, shape (G, K); `inflation`:
+        variance inflation of the prediction, shape (G, K).
         """
         n, channels = self.types.effective_samples[:, None, None], self.types.present
         factor = np.where(channels > 0.0, self.types.by_channel(inflation), 1.0)
@@ -264,9 +256,7 @@ class BandCovariances:
 def _fisher_scoring_step(covariance: Array, moments: Array) -> Array:
     """Take a Fisher-scoring step for the variance ratio (Fisher 1925).
 
-    Args:
-        covariance: covariance at the current ratio, shape (C, k, k).
-        moments: observed minus predicted covariance, and the excess template, (2, C, k, k).
+    `covariance`: covariance at the current ratio, shape (C, k, k).
     """
     whitened = _pseudoinverse(covariance) @ moments
     score, information = (whitened * whitened[1].swapaxes(1, 2)).sum(axis=(2, 3))
@@ -281,16 +271,10 @@ def _variance_inflation(
     Unmodelled drift and coloured noise are slow, so that the inflation does not increase with
     frequency: isotonic regression.
 
-    Args:
-        variance_ratio: ratio of observed to predicted variance; NaN if not predicted, (G, K).
-        degrees: degrees of freedom of the ratios, shape (G, K).
-        sensors: groups of each sensor, block means first, then from slow to fast; −1 where it has
-            fewer, shape (sensors, bands).
-        pooled: whether bands are shrunk to their common inflation the more, the larger it is: the
-            model may be wrong, and then it is in all bands.
-
-    Returns:
-        Shape (sensors, bands, K).
+    `variance_ratio`: ratio of observed to predicted variance; NaN if not predicted, (G, K);
+    `degrees`: degrees of freedom of the ratios, shape (G, K); `sensors`: groups of each sensor,
+    block means first, then from slow to fast; −1 where it has fewer, shape (sensors, bands).
+    Shape (sensors, bands, K).
     """
     exists, ratios = (sensors >= 0)[..., None], variance_ratio[sensors]
     predicted = exists & ~np.isnan(ratios)
@@ -328,12 +312,9 @@ def _shrinkage_degrees(variance_ratio: Array, degrees: Array) -> Array:
     The variance τ² between bands beyond chance (DerSimonian and Laird 1986), relative to the square
     of their mean, corresponds to 2 / τ² degrees of freedom.
 
-    Args:
-        variance_ratio: ratio of observed to predicted variance, shape (sensors, bands, K).
-        degrees: degrees of freedom of the ratios, shape (sensors, bands, K).
-
-    Returns:
-        Shape (sensors, K).
+    `variance_ratio`: ratio of observed to predicted variance, shape (sensors, bands, K); `degrees`:
+    degrees of freedom of the ratios, shape (sensors, bands, K).
+    Shape (sensors, K).
     """
     least, most = _MIN_SHRINKAGE_DEGREES, _MAX_SHRINKAGE_DEGREES
     weights, bands = 0.5 * degrees, (degrees > 0.0).sum(axis=1)

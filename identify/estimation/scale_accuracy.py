@@ -41,12 +41,9 @@ def gain_deviations(accuracy: ArrayLike) -> tuple[Array, Array | None]:
     an independent error of each axis are both counted. The entries of a matrix are independent
     errors; (i, j) is the share of reading j in reading i, in N and N m.
 
-    Args:
-        accuracy: value of `[wrench] gain_accuracy`.
-
-    Returns:
-        Deviations of the six channels and of the common errors of force and of torque, shape (8,);
-        and those of all entries of a matrix, shape (6, 6), or None if no matrix is given.
+    `accuracy`: value of `[wrench] gain_accuracy`.
+    Returns Deviations of the six channels and of the common errors of force and of torque, shape
+    (8,); and those of all entries of a matrix, shape (6, 6), or None if no matrix is given.
     """
     sigma = np.asarray(accuracy, dtype=np.float64)
     if sigma.shape == (6, 6):

@@ -86,11 +86,8 @@ class Scaling:
 
         A body with a default has the units of that, wherever its unknowns are.
 
-        Args:
-            space: parameter space of the unknowns.
-            x: unknowns [SI] with positive masses of bodies without a default, shape (p,).
-            lengths: unit of length of each body without a default [m].
-            units: units of the scalars.
+        `x`: unknowns [SI] with positive masses of bodies without a default, shape (p,); `lengths`:
+        unit of length of each body without a default [m]; `units`: units of the scalars.
         """
         bodies = []
         for number, length in enumerate(lengths):

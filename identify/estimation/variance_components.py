@@ -104,11 +104,9 @@ def random_effects(
 ) -> RandomEffects:
     """Estimate random effects and the standard deviations of their variance components.
 
-    Args:
-        T: coefficients of the effects in units of the columns, shape (n, q).
-        t: right side, whose noise has variance one, shape (n,).
-        components: each column belongs to one, or is tied to it.
-        start: initial sizes, shape (components,); two default starts if not given.
+    `T`: coefficients of the effects in units of the columns, shape (n, q); `t`: right side, whose
+    noise has variance one, shape (n,); `start`: initial sizes, shape (components,); two default
+    starts if not given.
     """
     data = _EffectEquations(T, t, T.T @ T, T.T @ t)
     free = [k for k, c in enumerate(components) if not c.size_is_fixed]
@@ -240,13 +238,7 @@ class _Profile:
 
     @classmethod
     def of(cls, posterior: _EffectPosterior, component: VarianceComponent, size: float) -> _Profile:
-        """Compute the profile of one component from the posterior, with σ² (1 + σ² M)⁻¹ = C.
-
-        Args:
-            posterior: posterior at the current sizes.
-            component: component to profile.
-            size: current size of the component.
-        """
+        """Compute the profile of one component from the posterior, with σ² (1 + σ² M)⁻¹ = C."""
         columns = component.columns
         C = posterior.covariance[np.ix_(columns, columns)]
         shares, vectors = np.linalg.eigh(C / size**2)

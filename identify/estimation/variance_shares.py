@@ -48,11 +48,8 @@ class CovarianceBySource:
         left without it, B⁻¹ (Σ_g YᵀW S_g W Y) B⁻¹ is that of the unknowns. S_g adds up over the
         signals; in the noise cross term (X), one of them is the motion's.
 
-        Args:
-            posterior: posterior without inequalities.
-            accelerometers: covariance from calibration errors of accelerometers (motion noise).
-            faults: covariance from small faults of the sensor, shape (p, p).
-            calibration: covariance from errors of its scale, shape (p, p).
+        `faults`: covariance from small faults of the sensor, shape (p, p); `calibration`:
+        covariance from errors of its scale, shape (p, p).
         """
         fit = posterior.fit
         system, split, to_x = fit.data.system, fit.identifiability, fit.scaling.to_x
@@ -95,11 +92,8 @@ class CovarianceBySource:
         Unmodelled variance is the remainder. If the residuals are smaller than the noise estimated
         from the signals, it is zero and the shares of the noise are scaled down.
 
-        Args:
-            body: slice of a body's ten parameters among the unknowns.
-            covariance: covariance of these parameters, shape (10, 10).
-            decided_by: source that decided each of the ten.
-            jacobian: Jacobian of the quantities with intervals, shape (22, 10).
+        `covariance`: covariance of these parameters, shape (10, 10); `jacobian`: Jacobian of the
+        quantities with intervals, shape (22, 10).
         """
 
         def variance(matrix: Array) -> Array:

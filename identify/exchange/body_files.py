@@ -18,9 +18,8 @@ _MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf")
 def read_body(path: Path) -> SavedEstimate:
     """Read a body from a file, or from a link of a model given as `MODEL#LINK`.
 
-    Raises:
-        MissingFile: no such file.
-        ModelError: the file does not describe a body, or the link is missing or has no mass.
+    Raises `MissingFile`: no such file; `ModelError`: the file does not describe a body, or the link
+    is missing or has no mass.
     """
     file, hash_, name = str(path).rpartition("#")
     if path.exists() or not hash_:

@@ -337,11 +337,7 @@ def contents_digest(text: str) -> str:
     each number as the shortest text that reads back as the same double: 1000 and 1000.0 give the
     same digest, and so do files that differ only in their layout or the order of their keys.
 
-    Args:
-        text: of the file; `digest` may be missing.
-
-    Raises:
-        ValueError: it is not valid JSON.
+    Raises `ValueError`: it is not valid JSON.
     """
     contents = json.loads(text, parse_int=_double_or_integer)
     contents.pop("digest", None)

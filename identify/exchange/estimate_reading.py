@@ -123,8 +123,7 @@ def _require_all_parameters(document: Mapping[str, object]) -> None:
 def _written_by_this_toolkit(document: Mapping[str, object]) -> bool:
     """Return whether this toolkit wrote the file; files of other programs have no version.
 
-    Raises:
-        ModelError: it is of another version, or has other keys than those of its version.
+    Raises `ModelError`: it is of another version, or has other keys than those of its version.
     """
     if "schema_version" not in document:
         if late := [key for key in ("frames", "digest") if key in document]:
@@ -262,8 +261,7 @@ def read_body(document: Mapping[str, object]) -> InertialParameters:
 def _require_redundant_keys_agree(keys: BodyKeys, body: InertialParameters) -> None:
     """Reject a file whose redundant keys of the body contradict `phi`.
 
-    Raises:
-        ModelError: names the key and both values.
+    Raises `ModelError`: names the key and both values.
     """
     for key, value in keys:
         if value is None or (body.mass == 0.0 and key in ("com", "inertia_about_com")):

@@ -80,11 +80,10 @@ def export_marks(
     If those of all three moments are above the whole largest moment, zero agrees with the log as
     well.
 
-    Args:
-        body: an estimate about Bo in B.
-        X_AB: pose of B in the frame A in whose axes the numbers are, if it is another.
-        zero_inertia: what zero means where the numbers go; then such an inertia is left out.
-        principal: whether the numbers are principal moments, and A has their axes.
+    `body`: an estimate about Bo in B; `X_AB`: pose of B in the frame A in whose axes the numbers
+    are, if it is another; `zero_inertia`: what zero means where the numbers go; then such an
+    inertia is left out; `principal`: whether the numbers are principal moments, and A has their
+    axes.
     """
     if not isinstance(body, EstimateViews):
         return ExportMarks()

@@ -92,8 +92,7 @@ def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> Shap
 
     Overlapping volumes count twice; meshes are searched for around the model's file.
 
-    Raises:
-        ModelError: no shapes can be filled; gives the reason.
+    Raises `ModelError`: no shapes can be filled; gives the reason.
     """
     shapes = tuple(geometries)
     reasons: list[str] = []
@@ -115,15 +114,8 @@ def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> Shap
 def bounding_corners(geometry: LinkGeometry, model: Path) -> Vec3:
     """Return the corners of a shape's bounding box along its own axes, in the link's axes.
 
-    Args:
-        geometry: of a link.
-        model: file around which a mesh is searched for.
-
-    Returns:
-        Shape (8, 3) [m].
-
-    Raises:
-        ModelError: a mesh that is not found, an unknown shape, or sizes that are no numbers.
+    Shape (8, 3) [m].
+    Raises `ModelError`: a mesh that is not found, an unknown shape, or sizes that are no numbers.
     """
     if geometry.kind == "mesh":
         vertices, _ = _mesh_triangles(geometry, model)
@@ -161,11 +153,8 @@ def shape_contradiction(
     uniform shape. The sentence is empty for ratios from a fifth to `max_ratio`, and for shapes
     without extent in some direction.
 
-    Args:
-        second_moment: about the centre of mass in the link's axes [kg m²], shape (3, 3).
-        mass: of the body [kg].
-        shape: of the link.
-        max_ratio: largest ratio that does not contradict the shape.
+    `second_moment`: about the centre of mass in the link's axes [kg m²], shape (3, 3); `mass`: of
+    the body [kg]; `max_ratio`: largest ratio that does not contradict the shape.
     """
     uniform = second_moment_about_com(shape.phi) / float(shape.phi[0])
     sizes = np.linalg.eigvalsh(uniform)
@@ -252,8 +241,7 @@ def _mesh_triangles(geometry: LinkGeometry, model: Path) -> tuple[Vec3, Indices]
 def _mesh_file(name: str, model: Path) -> Path:
     """Return the file of a mesh: a path, or `package://NAME/REST` in a folder around the model.
 
-    Raises:
-        ModelError: the file does not exist.
+    Raises `ModelError`: the file does not exist.
     """
     scheme, package, rest = "", "", name
     if "://" in name:

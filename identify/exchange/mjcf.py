@@ -249,8 +249,7 @@ def read_angle_settings(document: XmlDocument) -> AngleSettings:
 def read_orientation(document: XmlDocument, element: XmlElement, settings: AngleSettings) -> Mat33:
     """Return the rotation in an element's attributes, by default the identity.
 
-    Raises:
-        ModelFileError: two orientations, one together with `fullinertia`, or a zero vector.
+    Raises `ModelFileError`: two orientations, one together with `fullinertia`, or a zero vector.
     """
     given = [
         name for name in (*_ORIENTATION_ATTRIBUTES, "fullinertia") if name in element.attributes

@@ -77,8 +77,7 @@ class ModelFormat(ABC):
     def read(self, document: XmlDocument) -> tuple[LinkEntry, ...]:
         """Read every link of a document, in the order of the file.
 
-        Raises:
-            ModelFileError: two links have the same name, or one has none.
+        Raises `ModelFileError`: two links have the same name, or one has none.
         """
         entries = tuple(self.links(document))
         seen: dict[str, XmlElement] = {}

@@ -77,8 +77,7 @@ def read_model(path: Path | str) -> Model:
 def detect_format(document: XmlDocument) -> ModelFormat:
     """Return the format of a document, by its root element.
 
-    Raises:
-        ModelFileError: no format has such a root element.
+    Raises `ModelFileError`: no format has such a root element.
     """
     root, forms = document.root, MODEL_FORMATS.values()
     for form in forms:

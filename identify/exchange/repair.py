@@ -146,13 +146,9 @@ def repair_model(
     Mass, centre of mass and axes are kept if there is a mass; everything but the element of such
     an inertia keeps its bytes. The result is checked again. The file itself is not changed.
 
-    Args:
-        path: URDF, SDF, MJCF or estimate.json.
-        model: result of `read_model`, if it is available already.
-        settings: requirement and sources of inertia; by default physical consistency.
-
-    Raises:
-        MissingFile, ModelError: as `read_model` and `rewrite_model`.
+    `model`: result of `read_model`, if it is available already; `settings`: requirement and sources
+    of inertia; by default physical consistency.
+    Raises `MissingFile, ModelError`: as `read_model` and `rewrite_model`.
     """
     path = Path(path)
     settings = RepairSettings() if settings is None else settings
@@ -264,8 +260,7 @@ class _LinkContext:
     def shape_inertia(self, mass: float) -> tuple[Mat33, str]:
         """Return I_BBcm_C of the link's shape with a mass, and a description of it.
 
-        Raises:
-            ModelError: the link has no shape that can be filled.
+        Raises `ModelError`: the link has no shape that can be filled.
         """
         shape = self.unit_density_shape()
         density = mass / float(shape.phi[0])

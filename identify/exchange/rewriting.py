@@ -136,9 +136,7 @@ def rewrite_inertias(
 def open_model(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
     """Read a model file for editing, and detect its format.
 
-    Raises:
-        MissingFile: no such file.
-        ModelFileError: not a model, or not in UTF-8.
+    Raises `MissingFile`: no such file; `ModelFileError`: not a model, or not in UTF-8.
     """
     document = read_xml(path)
     form = detect_format(document)
@@ -150,8 +148,7 @@ def open_model(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
 def link_shapes(path: Path | str) -> Mapping[str, ShapeInertia]:
     """Return the inertia of each link's shapes at 1 kg/m³ by name, if its shapes can be filled.
 
-    Raises:
-        MissingFile, ModelFileError: as `read_model` does.
+    Raises `MissingFile, ModelFileError`: as `read_model` does.
     """
     document = read_xml(path)
     form = detect_format(document)

@@ -152,8 +152,7 @@ def round_in_frame(
 
     The printed body keeps `floor`; `digits`, 3 to 17, is the initial number of significant digits.
 
-    Raises:
-        ModelError: the body is not physically consistent.
+    Raises `ModelError`: the body is not physically consistent.
     """
     central = np.concatenate(([frame.mass, 0.0, 0.0, 0.0], entries_in_order(frame.inertia, "urdf")))
     _check_input(central, digits)
@@ -227,8 +226,7 @@ def format_consistent_inertia(
     The inertia is about the centre of mass [kg m²], shape (3, 3). `texts` formats numbers for a
     number of digits; by default these are significant digits. Also returns the number of digits.
 
-    Raises:
-        ModelError: no number of digits keeps it consistent.
+    Raises `ModelError`: no number of digits keeps it consistent.
     """
     format_numbers = format_numbers or _format_numbers
     for digit_count in range(digits, _EXACT_DIGITS + 1):

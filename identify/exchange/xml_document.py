@@ -148,9 +148,8 @@ class XmlDocument:
     def numbers(self, element: XmlElement, text: str, label: str, count: int) -> PrintedNumbers:
         """Parse `count` numbers separated by white space.
 
-        Raises:
-            ModelFileError: the text, called `label` in the message, has another count, or a word
-                that is not a finite decimal number; with the line of the element.
+        Raises `ModelFileError`: the text, called `label` in the message, has another count, or a
+        word that is not a finite decimal number; with the line of the element.
         """
         words = text.split()
         if len(words) != count:
@@ -228,9 +227,8 @@ class _TreeParser(DefusedExpatParser):
 def read_xml(path: Path | str) -> XmlDocument:
     """Read an XML file.
 
-    Raises:
-        MissingFile: no such file.
-        ModelFileError: too large, malformed, or with a DTD or entities; with its line.
+    Raises `MissingFile`: no such file; `ModelFileError`: too large, malformed, or with a DTD or
+    entities; with its line.
     """
     path = Path(path)
     require_file(path)

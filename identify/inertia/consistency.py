@@ -74,15 +74,9 @@ def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> tup
     The limit is the larger of `tolerance` times the sum of their magnitudes and the rounding error
     of S_c computed from parameters about Bo (`rounding_error_about_com`).
 
-    Args:
-        phi: shape (..., 10).
-        tolerance: relative to the sum of the magnitudes of the eigenvalues.
-
-    Returns:
-        Shapes (..., 3), −inf where m ≤ 0, and (...).
-
-    Raises:
-        ModelError: a number is not finite.
+    `phi`: shape (..., 10); `tolerance`: relative to the sum of the magnitudes of the eigenvalues.
+    Shapes (..., 3), −inf where m ≤ 0, and (...).
+    Raises `ModelError`: a number is not finite.
     """
     phi = as_array(phi, "phi", (..., 10))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -181,11 +175,8 @@ def format_body_index(index: Sequence[int] | Array) -> str:
 def density_lower_bound(phi: Phi, covariance: Array, attenuation: float = 0.0) -> float:
     """Return a body's mean density with a second moment larger by 3 standard errors [kg/m³].
 
-    Args:
-        phi: the body.
-        covariance: of its parameters.
-        attenuation: share by which noise in the motion may have made the inertia too small, below
-            one.
+    The `attenuation` is the share by which noise of the motion may have made the inertia too small,
+    below one.
     """
     error = float(np.sqrt(max(_TRACE_COEFFICIENTS @ covariance @ _TRACE_COEFFICIENTS, 0.0)))
     if attenuation > 0.0 and phi[0] > 0.0:  # the true trace is at least that of a point mass
@@ -220,12 +211,8 @@ def distance_of_com(phi: Phi, covariance: Array, sensor: Vec3) -> tuple[float, f
 def mean_density(phi: Phi, added_trace: float = 0.0) -> float:
     """Return the density of a uniform ball with a body's mass and second moment [kg/m³].
 
-    Args:
-        phi: the body.
-        added_trace: added to the trace of its second moment about the centre of mass [kg m²].
-
-    Returns:
-        NaN if the mass or the second moment is not positive.
+    `added_trace`: added to the trace of its second moment about the centre of mass [kg m²].
+    Returns NaN if the mass or the second moment is not positive.
     """
     if not phi[0] > 0.0:
         return np.nan

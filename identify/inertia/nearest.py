@@ -160,16 +160,11 @@ def _metric_body(
 
     The ball is Pi_0 = m diag(L², L², L², 1).
 
-    Args:
-        phi: bodies of positive mass, shape (..., 10).
-        values: their second moments by `central_spectrum`, shape (..., 3).
-        limit: their limits by `central_spectrum`, shape (...).
-        nominal: a solid body, shape (..., 10), or None.
-        needs_size: reject point masses, whose L is 0.
-
-    Raises:
-        ModelError: a nominal body that is not solid; a mass so small that the centre of mass
-            overflows; a point mass if a size is needed.
+    `phi`: bodies of positive mass, shape (..., 10); `values`: their second moments by
+    `central_spectrum`, shape (..., 3); `limit`: their limits by `central_spectrum`, shape (...);
+    `nominal`: a solid body, shape (..., 10), or None.
+    Raises `ModelError`: a nominal body that is not solid; a mass so small that the centre of mass
+    overflows; a point mass if a size is needed.
     """
     if np.isneginf(values).any():
         index = np.argwhere(np.isneginf(values[..., 0]))[0]

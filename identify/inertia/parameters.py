@@ -303,8 +303,7 @@ class InertialParameters:
     def __len__(self) -> int:
         """Return the length of the first axis of a batch.
 
-        Raises:
-            TypeError: it is a single body.
+        Raises `TypeError`: it is a single body.
         """
         if not self.batch_shape:
             raise TypeError("a single body has no length; only a batch of bodies has one")

@@ -73,14 +73,7 @@ def schema_table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def column_uses(
     table: RawTable, document: Mapping[str, Any], text: str, *, drafted: bool
 ) -> tuple[ColumnUse, ...]:
-    """Return what each column of a table is taken for.
-
-    Args:
-        table: columns of the log.
-        document: the schema as parsed TOML.
-        text: the schema as written, whose comments tell what is uncertain.
-        drafted: whether it is a draft, guessed from the names of the columns.
-    """
+    """Return what each column of a table is taken for."""
     keys = {key.place: key for key in drafted_keys(text)}
     vectors = find_named_vectors(table.info)
     uses: dict[str, ColumnUse] = {}

@@ -23,8 +23,7 @@ from identify.spatial.rotations import quaternion_conjugate, rotate, rotation_fr
 def convert_signals(valid_rows: Mapping[SignalGroup, Table], schema: Schema) -> dict[str, Array]:
     """Convert logged columns to the signals of a `Recording` in SI, by name.
 
-    Raises:
-        LogError: a row that is no rotation, or a tool point whose motion is not in one place.
+    Raises `LogError`: a row that is no rotation, or a tool point whose motion is not in one place.
     """
     signals: dict[str, Array] = {}
     if schema.pose is not None and "pose" in valid_rows:

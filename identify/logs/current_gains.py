@@ -29,19 +29,11 @@ def gains_from_targets(
     The target current of a joint is that of its target torque and of the controller's own model of
     friction and rotor inertia, i = τ/K + a sign q̇ + b q̇ + c q̈ + d. Rows at rest do not count.
 
-    Args:
-        time: times of the rows [s], shape (N,).
-        velocity: of the joints [rad/s, m/s], shape (N, n).
-        target_current: [A], shape (N, n).
-        target_effort: [N m or N], shape (N, n).
-        still_below: speed of each joint at rest, shape (n,).
-        names: of the joints.
-
-    Returns:
-        Gains K [N m/A] and their standard errors, shape (n,) each.
-
-    Raises:
-        LogError: the targets do not determine the gain of a joint.
+    `time`: times of the rows [s], shape (N,); `velocity`: of the joints [rad/s, m/s], shape (N, n);
+    `target_current`: [A], shape (N, n); `target_effort`: [N m or N], shape (N, n); `still_below`:
+    speed of each joint at rest, shape (n,).
+    Returns gains K [N m/A] and their standard errors, shape (n,) each.
+    Raises `LogError`: the targets do not determine the gain of a joint.
     """
     v, a = velocity, np.gradient(velocity, time, axis=0)
     gains = np.empty((2, len(names)))

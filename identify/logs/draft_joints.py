@@ -119,13 +119,9 @@ def find_joints(
 ) -> JointColumns | None:
     """Return the columns that look like a robot's joints; None if a required signal is missing.
 
-    Args:
-        contents: names and layout of the table.
-        required: signals besides the position, such as "effort".
-        robot: model with the names of the joints, if known.
-
-    Raises:
-        ModelError: the model has not the joints of the log.
+    `required`: signals besides the position, such as "effort"; `robot`: model with the names of the
+    joints, if known.
+    Raises `ModelError`: the model has not the joints of the log.
     """
     arrays = _joint_arrays(contents.names)
     chosen: dict[str, tuple[str, str, list[str]]] = {}

@@ -89,11 +89,7 @@ def with_value(text: str, place: str, value: object, comment: str = "") -> str:
 
     A missing key is added to its table, and a missing table at the end.
 
-    Args:
-        text: the drafted schema.
-        place: table and name of the key.
-        value: new value; None removes the key.
-        comment: comment of the line.
+    `value`: new value; None removes the key.
     """
     table, _, name = place.rpartition(".")
     lines = text.splitlines()

@@ -91,17 +91,11 @@ def draft_schema(
 ) -> DraftSchema:
     """Draft the schema of a log.
 
-    Args:
-        log: the file, or the folder of a bag.
-        preset: name of a preset; where not given, the one whose columns the log has, if any.
-        tcp: the tool point as a pendant shows it, x, y, z [m] and a rotation vector [rad].
-        payload: mass [kg] and centre of mass in the flange [m] of the payload that was set on it.
-        robot: model with the names of the joints, its path as the schema will have it.
-
-    Raises:
-        SchemaError: there is no such preset, or the log has not its columns.
-        LogError: the log cannot be read.
-        ModelError: the model has not the joints of the log.
+    `preset`: name of a preset; where not given, the one whose columns the log has, if any; `tcp`:
+    the tool point as a pendant shows it, x, y, z [m] and a rotation vector [rad]; `payload`: mass
+    [kg] and centre of mass in the flange [m] of the payload that was set on it.
+    Raises `SchemaError`: there is no such preset, or the log has not its columns; `LogError`: the
+    log cannot be read; `ModelError`: the model has not the joints of the log.
     """
     tables = list_tables(log)
     chosen = choose_preset(log, tables, preset)

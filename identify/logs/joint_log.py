@@ -24,9 +24,8 @@ def read_joints(log: LogLike, schema: Schema) -> Recording:
 
     Positions and efforts of motors become those of joints, q = R⁻¹ q_motor + offset.
 
-    Raises:
-        SchemaError: the schema has no `[joints]`, or no motion.
-        IdentifyError: as `read_log`; the effort is zero in all rows.
+    Raises `SchemaError`: the schema has no `[joints]`, or no motion; `IdentifyError`: as
+    `read_log`; the effort is zero in all rows.
     """
     joints = schema.joints
     if joints is None:

@@ -49,9 +49,7 @@ def joint_positions(logged: Array, joints: JointsTable) -> Array:
 
     Angles that wrap at a turn are continued.
 
-    Args:
-        logged: columns `position` of `[joints]` in their unit, shape (rows, n).
-        joints: the schema's table.
+    `logged`: columns `position` of `[joints]` in their unit, shape (rows, n).
     """
     q = _of_joints(logged, joints)
     q += joints.per_joint(joints.offset) * joints.unit_factors
@@ -68,14 +66,10 @@ def _of_joints(logged: Array, joints: JointsTable) -> Array:
 def robot_pose(logged: Array, schema: Schema) -> dict[str, Array]:
     """Compute the pose of the robot's frame that is B, from the positions of its joints.
 
-    Args:
-        logged: columns `position` of `[joints]` in their unit, shape (rows, n).
-        schema: with `robot` in `[pose]`, and `[joints]`.
-
-    Raises:
-        MissingFile: the robot's model does not exist.
-        MissingExtra: Pinocchio is not installed.
-        ModelError: the file is no model of these joints, or none of them moves the frame.
+    `logged`: columns `position` of `[joints]` in their unit, shape (rows, n); `schema`: with
+    `robot` in `[pose]`, and `[joints]`.
+    Raises `MissingFile`: the robot's model does not exist; `MissingExtra`: Pinocchio is not
+    installed; `ModelError`: the file is no model of these joints, or none of them moves the frame.
     """
     from identify.robots import frame_pose
 
@@ -125,10 +119,8 @@ def joints_in_degrees(valid: Table, schema: Schema) -> Iterator[Finding]:
 def schema_robot(schema: Schema) -> RobotModel:
     """Read the robot model of a schema's pose, with the joints of `[joints]`.
 
-    Raises:
-        MissingFile: the robot's model does not exist.
-        MissingExtra: Pinocchio is not installed.
-        ModelError: the file is no model of these joints.
+    Raises `MissingFile`: the robot's model does not exist; `MissingExtra`: Pinocchio is not
+    installed; `ModelError`: the file is no model of these joints.
     """
     assert schema.joints is not None
     path = schema.robot_file

@@ -20,9 +20,8 @@ from identify.logs.units import SECONDS_PER_DAY, TICKS_PER_SECOND
 def plan_sources(log: Path | LogInMemory, schema: Schema) -> list[ColumnSource]:
     """Return the files of a log (file, folder or memory), each with its groups of signals.
 
-    Raises:
-        MissingFile: the log or one of its files does not exist.
-        LogError: the log is a folder and the schema does not say which file has what.
+    Raises `MissingFile`: the log or one of its files does not exist; `LogError`: the log is a
+    folder and the schema does not say which file has what.
     """
     arrays = log if isinstance(log, LogInMemory) else None
     if isinstance(log, Path) and not log.is_dir():

@@ -40,16 +40,8 @@ _KEYS_WITHOUT_UNIT = frozenset({"gain_accuracy", "gravity_accuracy", "sensor"})
 def write_log(recording: Recording, path: Path, schema_path: Path | None = None) -> Path:
     """Write a recording and its schema.
 
-    Args:
-        recording: what to write, in SI as it is.
-        path: a name that ends in `.csv` or `.parquet`.
-        schema_path: where the schema goes; by default `path` with the suffix `.toml`.
-
-    Returns:
-        The path of the schema.
-
-    Raises:
-        LogError: another suffix, or streams with clocks of their own.
+    `schema_path`: where the schema goes; by default `path` with the suffix `.toml`.
+    Raises `LogError`: another suffix, or streams with clocks of their own.
     """
     schema_path = schema_path or path.with_suffix(".toml")
     write_chunks([recording], path, schema_path)
@@ -65,20 +57,9 @@ def write_chunks(
 ) -> int:
     """Write consecutive chunks of a log, and their schema.
 
-    Args:
-        recordings: at least one, with the same signals; each is made when the one before it is
-            written.
-        path: a name that ends in `.csv` or `.parquet`; the file has it once all is written.
-        schema_path: where the schema goes.
-        comment: lines that it begins with.
-        other_columns: the clock and the other columns of the log that the chunks are made of, to
-            keep.
-
-    Returns:
-        How many rows were written.
-
-    Raises:
-        LogError: as `write_log`, or there are no chunks.
+    `recordings`: at least one, with the same signals; each is made when the one before it is
+    written.
+    Raises `LogError`: as `write_log`, or there are no chunks.
     """
     if path.suffix not in (".csv", ".parquet"):
         raise LogError(f"{path}: expected a name that ends in .csv or .parquet", path=path)
@@ -219,11 +200,7 @@ class ColumnsOutsideSchema:
 
     @classmethod
     def of(cls, recording: Recording) -> ColumnsOutsideSchema | None:
-        """Return the columns outside the schema of one text or Parquet file; None for other logs.
-
-        Args:
-            recording: of the log; its rows are not looked at.
-        """
+        """Return the columns outside the schema of one text or Parquet file; None for others."""
         schema = load_schema(recording.schema)
         source, *more = plan_sources(recording.sources[0].path, schema)
         if more or format_of(source.path) not in ("text", "parquet"):

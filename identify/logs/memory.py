@@ -70,8 +70,7 @@ _REQUIRED_ARRAYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 def log_in_memory(table: Mapping[str, ArrayLike] | DataFrame | LogInMemory) -> LogInMemory:
     """Return a table of columns in memory as a log.
 
-    Raises:
-        LogError: the argument is no table, or a column is no array.
+    Raises `LogError`: the argument is no table, or a column is no array.
     """
     if isinstance(table, LogInMemory):
         return table
@@ -92,8 +91,7 @@ def log_in_memory(table: Mapping[str, ArrayLike] | DataFrame | LogInMemory) -> L
 def schema_from_arguments(given: Mapping[str, Any]) -> tuple[LogInMemory, Schema]:
     """Return the arguments of `Recording.from_arrays` as a log in memory and its schema.
 
-    Raises:
-        LogError, SchemaError: an argument is wrong or missing; the message names it.
+    Raises `LogError, SchemaError`: an argument is wrong or missing; the message names it.
     """
     given = {
         name: value

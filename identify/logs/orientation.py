@@ -27,8 +27,7 @@ _MIN_PATH_RATIO = 1.5
 def read_rotation(valid: Table, pose: PoseTable) -> Vec4:
     """Convert rotations, in their logged direction, to unit quaternions [x, y, z, w], shape (n, 4).
 
-    Raises:
-        LogError: a row that is no rotation.
+    Raises `LogError`: a row that is no rotation.
     """
     match pose.rotation_kind:
         case "quaternion":
@@ -51,9 +50,7 @@ def rotation_from_columns(numbers: Array, pose: PoseTable) -> Vec4:
 
     Euler angles are as SciPy means them: "xyz" turns about fixed axes, "XYZ" about moving ones.
 
-    Args:
-        numbers: as the log has them, shape (n, k).
-        pose: what they mean.
+    `numbers`: as the log has them, shape (n, k).
     """
     order = pose.rotation_order
     if pose.rotation_kind == "quaternion":

@@ -46,8 +46,7 @@ _ROTATION_KEYS = ("quaternion", "matrix", "rotation_vector", "euler")
 def completed_schema(recording: Recording) -> Schema:
     """Return the schema of a recording, with missing keys filled in from its other fields.
 
-    Raises:
-        SchemaError: no schema describes the recording.
+    Raises `SchemaError`: no schema describes the recording.
     """
     return _validated_schema(_schema_document(recording))
 
@@ -58,9 +57,8 @@ def patched(recording: Recording, patch: Patch) -> Recording:
     Only keys of the patch are changed. Files and clocks stay as they were read, so that no key of
     `[log]` and `[streams]` can be changed.
 
-    Raises:
-        SchemaError: the patched schema is none, or names columns that were not read.
-        LogError: a tool point's motion cannot be read so.
+    Raises `SchemaError`: the patched schema is none, or names columns that were not read;
+    `LogError`: a tool point's motion cannot be read so.
     """
     if not patch:
         return recording
@@ -141,8 +139,7 @@ def patched(recording: Recording, patch: Patch) -> Recording:
 def wrench_map(old: WrenchTable, new: WrenchTable) -> Array:
     """Return the linear map from the wrench [f; t] of one schema to that of another, shape (6, 6).
 
-    Raises:
-        SchemaError: the new schema has columns that the old one lacks.
+    Raises `SchemaError`: the new schema has columns that the old one lacks.
     """
     columns = [(*(table.force or ()), *table.torque) for table in (old, new)]
     factors = []
@@ -281,8 +278,7 @@ def _reinterpreted_rotation(
 def reinterpret_rotation(numbers: Array, old: PoseTable, new: PoseTable) -> Vec4:
     """Convert rotation columns read by one `[pose]` to unit quaternions by another `[pose]`.
 
-    Raises:
-        SchemaError: the new table has columns that the old one lacks.
+    Raises `SchemaError`: the new table has columns that the old one lacks.
     """
     between = selection_matrix(old.rotation_columns, new.rotation_columns)
     return rotation_from_columns(numbers @ between.T, new)

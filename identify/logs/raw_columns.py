@@ -64,12 +64,8 @@ class RawTable:
 def read_raw_tables(paths: Sequence[Path], clock: Mapping[str, Any]) -> tuple[RawTable, ...]:
     """Read all columns with numbers of all tables of some files.
 
-    Args:
-        paths: files of the log, or the folder of a bag.
-        clock: keys of `[log]` of a schema, which name time stamps, their unit and the layout.
-
-    Raises:
-        LogError: the tables of a file cannot be listed; `MissingFile` if there is none.
+    `clock`: keys of `[log]` of a schema, which name time stamps, their unit and the layout.
+    Raises `LogError`: the tables of a file cannot be listed; `MissingFile` if there is none.
     """
     read = [_read_table(path, info, clock) for path in paths for info in list_tables(path)]
     starts = [start for _, start in read if start is not None]

@@ -114,8 +114,7 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
 def require_body_signals(schema: Schema) -> None:
     """Raise unless a schema has signals of a body.
 
-    Raises:
-        SchemaError: it has those of joints alone.
+    Raises `SchemaError`: it has those of joints alone.
     """
     if schema.sensor == "joints":
         raise SchemaError(

@@ -25,10 +25,8 @@ _MAX_MAGNITUDE = 1e30
 def select_rows(tables: Sequence[Table], *, drop_bad_rows: bool) -> tuple[list[Table], DroppedRows]:
     """Return the valid rows of each table, and the number of rows with a defect in any.
 
-    Raises:
-        LogError: the tables have different numbers of rows, no row is whole, or a number in a
-            whole row is absurd.
-        LogError: more rows are faulty than a share.
+    Raises `LogError`: the tables have different numbers of rows, no row is whole, or a number in a
+    whole row is absurd; `LogError`: more rows are faulty than a share.
     """
     tables, cut = cut_to_same_length(tables)
     faults = np.max([table.faults for table in tables], axis=0)
@@ -83,8 +81,7 @@ class RowCounts:
     def require_enough_rows(self, path: Path, kept: int, *, drop_bad_rows: bool) -> None:
         """Raise unless at least one row, and most rows of a log, can be used.
 
-        Raises:
-            LogError: more rows are faulty than a share, or none is left.
+        Raises `LogError`: more rows are faulty than a share, or none is left.
         """
         dropped, rows = self.dropped, kept + self.dropped.total
         bad = dropped.not_finite + dropped.not_numbers
@@ -135,8 +132,7 @@ def require_plausible_magnitudes(valid: Table) -> None:
 def cut_to_same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
     """Return the tables without a truncated last row that others lack, and the number dropped.
 
-    Raises:
-        LogError: they have different numbers of rows.
+    Raises `LogError`: they have different numbers of rows.
     """
     if len({len(table) for table in tables}) == 1:
         return tables, 0

@@ -59,12 +59,8 @@ class Clock:
 def wrap_before_start(clocks: Sequence[Clock]) -> tuple[int, list[int]] | None:
     """Find counters that wrapped before their first row.
 
-    Args:
-        clocks: that have no time in common; those of rows at a rate tell nothing.
-
-    Returns:
-        After how many ticks they start again, and their numbers, if all clocks then have time in
-        common; None where no counter does it.
+    Returns After how many ticks they start again, and their numbers, if all clocks then have time
+    in common; None where no counter does it.
     """
     stamped = [
         (number, clock, clock.start, clock.end)
@@ -102,13 +98,9 @@ def read_clock(valid_rows: Sequence[Table], layouts: Sequence[LogTable]) -> Cloc
     Stamps in whole numbers (nanoseconds since 1970 have nineteen digits) lose nothing: the first is
     taken off before they become float64. With a rate, dropped rows leave their gap.
 
-    Args:
-        valid_rows: tables of the same rows, of which the first with stamps gives the time.
-        layouts: the layout of each.
-
-    Raises:
-        LogError: the stamps decrease or never advance, there is one sample only, or the unit or the
-            rate makes a time that no log takes.
+    `valid_rows`: tables of the same rows, of which the first with stamps gives the time.
+    Raises `LogError`: the stamps decrease or never advance, there is one sample only, or the unit
+    or the rate makes a time that no log takes.
     """
     layout = layouts[0]
     if layout.still:

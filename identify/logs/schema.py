@@ -210,8 +210,7 @@ def load_schema(source: SchemaLike) -> Schema:
 def schema_from_text(text: str, path: Path) -> Schema:
     """Return the schema that a file would have with a text.
 
-    Raises:
-        SchemaError: the text is no schema.
+    Raises `SchemaError`: the text is no schema.
     """
     return validate(Schema, _with_robot_path(tomllib.loads(text), path.parent), str(path))
 

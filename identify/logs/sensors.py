@@ -37,9 +37,8 @@ def sensor_key(recording: Recording) -> str:
 def require_same_sensor(recordings: Sequence[Recording]) -> None:
     """Check that logs which name the same sensor interpret its wrench in the same way.
 
-    Raises:
-        SchemaError: the schemas of two such logs differ in the unit of force or torque, in `frame`,
-            `acts_on`, `gain_accuracy`, the mount or `[effects]`; the message names both logs.
+    Raises `SchemaError`: the schemas of two such logs differ in the unit of force or torque, in
+    `frame`, `acts_on`, `gain_accuracy`, the mount or `[effects]`; the message names both logs.
     """
     first_logs: dict[str, int] = {}
     for number, recording in enumerate(recordings):
@@ -91,12 +90,9 @@ def effect_table(recording: Recording) -> Mapping[str, Any]:
 def effect_sizes(recording: Recording) -> Mapping[str, FaultSizeSetting]:
     """Return prior and maximum size of each small sensor fault in the fit of a recording.
 
-    Args:
-        recording: a log, whose schema may have a table `[effects]`.
-
-    Returns:
-        The settings by key, in SI, in the order of `EFFECT_KEYS`; a key that the schema sets to
-        false is not among them.
+    `recording`: a log, whose schema may have a table `[effects]`.
+    Returns the settings by key, in SI, in the order of `EFFECT_KEYS`; a key that the schema sets to
+    false is not among them.
     """
     given = effect_table(recording)
     sizes = {name: given.get(name, key.prior_size) for name, key in EFFECT_KEYS.items()}

@@ -84,8 +84,7 @@ def read_streams(
 def subtract_start(streams: Sequence[StreamRows]) -> list[Array | None]:
     """Return the times of each stream since the first row of the first stream.
 
-    Raises:
-        LogError: they have no time in common.
+    Raises `LogError`: they have no time in common.
     """
     clocks = [stream.clock or Clock(np.zeros(1)) for stream in streams]
     zero = min((clock.start for clock in clocks if clock.start is not None), default=Fraction(0))
@@ -160,8 +159,7 @@ SourceTable: TypeAlias = tuple[ColumnSource, Table]
 def _group_by_rows(parts: Sequence[SourceTable]) -> list[list[SourceTable]]:
     """Group tables that have the same rows.
 
-    Raises:
-        LogError: a table without a clock of its own has other rows than those with one.
+    Raises `LogError`: a table without a clock of its own has other rows than those with one.
     """
     streams: list[list[int]] = []
     for number in sorted(range(len(parts)), key=lambda number: not _has_clock(parts[number])):

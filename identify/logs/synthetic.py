@@ -236,14 +236,9 @@ def synthetic_recording(
 def recording_of_motion(path: Trajectory, wrench: Vec6, gravity: Vec3, name: str) -> Recording:
     """Return states and wrench of a body as a recording: pose, twist (in W) and wrench.
 
-    Args:
-        path: of one body, shape (n, ·).
-        wrench: [f; t] on the body at Bo in B, gravity left out, shape (n, 6).
-        gravity: g in W [m/s²], shape (3,).
-        name: of the recording.
-
-    Raises:
-        LogError: more than one body.
+    `path`: of one body, shape (n, ·); `wrench`: [f; t] on the body at Bo in B, gravity left out,
+    shape (n, 6); `gravity`: g in W [m/s²], shape (3,).
+    Raises `LogError`: more than one body.
     """
     if path.position.ndim != 2:
         raise LogError(

@@ -177,9 +177,8 @@ RowsReader: TypeAlias = Callable[[int, int], Table]
 def find_column(path: Path, names: Sequence[str], column: Column) -> int:
     """Return the zero-based number of a column in a file.
 
-    Raises:
-        MissingColumn: there is none of that name or number.
-        LogError: two columns have that name.
+    Raises `MissingColumn`: there is none of that name or number; `LogError`: two columns have that
+    name.
     """
     if isinstance(column, int):
         if column >= len(names):

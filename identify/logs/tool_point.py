@@ -39,15 +39,8 @@ def motion_of_frame(
 ) -> dict[str, Array]:
     """Compute the motion of a body-fixed frame C from that of B.
 
-    Args:
-        signals: of B, as in a `Recording`, all of the same rows; others are left as they are.
-        axes: of twist and acceleration, "body" (B's, and then C's) or "world".
-        X_BC: where C is.
-        kind: of the linear acceleration.
-        still: whether every row is a static pose, in which nothing turns.
-
-    Raises:
-        LogError: a lever needs a signal that is not among them.
+    `signals`: of B, as in a `Recording`, all of the same rows; others are left as they are.
+    Raises `LogError`: a lever needs a signal that is not among them.
     """
     motion = _Motion(signals, axes, X_BC)
     moved = dict(signals)
@@ -92,9 +85,7 @@ def noise_of_frame(noise: Mapping[str, float], X_BC: Pose) -> dict[str, float]:
 def wrench_point(frame: str, tcp: Pose | None) -> Pose | None:
     """Return the reference point of a wrench without a sensor frame: Bo (None), or a tool point.
 
-    Args:
-        frame: its axes, "body" or "world".
-        tcp: X_BT of a log of a tool point, else None.
+    `frame`: its axes, "body" or "world"; `tcp`: X_BT of a log of a tool point, else None.
     """
     return Pose(np.eye(3), tcp.position) if frame == "world" and tcp is not None else None
 

@@ -26,10 +26,7 @@ def likeliest_explanation_finding(
 ) -> Finding | None:
     """Return the finding that a fault explains the logs clearly better than the schema, or None.
 
-    Args:
-        ranking: of interpretations of the logs.
-        body: name of what moves in the ranked logs, of a payload on its carrier.
-        where: names of the logs that have the fault, if others do not.
+    `where`: names of the logs that have the fault, if others do not.
     """
     if ranking.confirms_schema:
         return None
@@ -92,12 +89,7 @@ def slightly_likelier_interpretation_finding(
 ) -> Finding:
     """Return the warning that an interpretation is slightly likelier than the schema's.
 
-    Args:
-        best: the interpretation.
-        small_fault_codes: codes of findings on small faults, which explain the logs nearly as
-            well.
-        body: name of what moves in the ranked logs, of a payload on its carrier.
-        where: names of the logs that have the fault, if others do not.
+    `where`: names of the logs that have the fault, if others do not.
     """
     mass = f"mass of the {body}" if body else "mass"
     return Finding(
@@ -163,13 +155,7 @@ _SPAN_MESSAGES = {
 def span_findings(
     log: LogSummary, spans: Sequence[Span], *, contact_dominated: bool = False
 ) -> list[Finding]:
-    """Return findings on the faulty time spans of a log, one for each finding code.
-
-    Args:
-        log: its summary.
-        spans: with the code of their fault.
-        contact_dominated: whether nothing but contacts explains the logs: they are an error.
-    """
+    """Return findings on the faulty time spans of a log, one for each finding code."""
     findings = []
     for code, (text, remedy) in _SPAN_MESSAGES.items():
         of_code = [span for span in spans if span.code == code]
@@ -239,13 +225,7 @@ def _contradicting_poses_finding(spans: Sequence[Span], log: LogSummary) -> Find
 def unexplained_wrench_finding(
     unexplained_fraction: float, ranking: Ranking | None, logs: Sequence[LogSummary]
 ) -> Finding:
-    """Return the finding that no tested fault explains the wrench, with the best attempt.
-
-    Args:
-        unexplained_fraction: share of the variance of the wrench that the best explanation leaves.
-        ranking: of all explanations, where they were compared.
-        logs: whose schemas may leave small faults out of the fit.
-    """
+    """Return the finding that no tested fault explains the wrench, with the best attempt."""
     tried = ""
     if ranking is not None and not ranking.confirms_schema:
         tried = f" The best alternative reading does not explain it either: {ranking.best.text}."

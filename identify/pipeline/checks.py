@@ -257,16 +257,7 @@ def run_checks(
     compare_interpretations: bool,
     already_corrected: bool = False,
 ) -> Checks:
-    """Check logs for contacts, invalid signals, body changes and other interpretations.
-
-    Args:
-        logs: as they were read.
-        settings: settings of the estimate.
-        compare_interpretations: whether other interpretations are compared although small faults
-            explain the logs.
-        already_corrected: whether the logs were corrected, so that interpretations are not compared
-            again.
-    """
+    """Check logs for contacts, invalid signals, body changes and other interpretations."""
     _LOGGER.info("checking")
     case = _Case(
         logs=logs,

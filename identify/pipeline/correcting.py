@@ -59,13 +59,9 @@ def apply_corrections(
 
     Each fault is searched for in the logs as corrected by the codes before it.
 
-    Args:
-        logs: as they were read, those of the carrier alone last.
-        codes: of findings, in the order in which they are corrected.
-        settings: of the estimate.
-
-    Raises:
-        NotCorrected: a fault was not found, or the logs cannot distinguish it from another.
+    `logs`: as they were read, those of the carrier alone last; `codes`: of findings, in the order
+    in which they are corrected.
+    Raises `NotCorrected`: a fault was not found, or the logs cannot distinguish it from another.
     """
     corrected, applied = list(logs), list[dict[str, object]]()
     for number, code in enumerate(codes):

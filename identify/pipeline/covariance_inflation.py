@@ -54,14 +54,7 @@ class CovarianceInflation(NamedTuple):
 def covariance_inflation(
     logs: Sequence[ScannedLog], checks: Checks, estimate: Estimate, settings: EstimatorSettings
 ) -> CovarianceInflation:
-    """Compute the covariance inflation from estimates under each possible fault of the logs.
-
-    Args:
-        logs: logs as they were fitted.
-        checks: checks of the logs.
-        estimate: estimate from the logs.
-        settings: settings of the estimate.
-    """
+    """Compute the covariance inflation from estimates under each possible fault of the logs."""
     # A prior moves the estimate from least squares: compare least-squares solutions then.
     x = np.concatenate(
         [

@@ -49,15 +49,8 @@ class SettledDraft:
 def settle_draft(log: Path, text: str, path: Path, robot: Path | None = None) -> SettledDraft:
     """Change the uncertain keys of a drafted schema until a body explains its log, if one does.
 
-    Args:
-        log: the log, of a body's wrench or, with a model, of the joints of an arm.
-        text: the drafted schema.
-        path: file of the schema, for its relative paths.
-        robot: URDF of the arm whose joints are logged.
-
-    Raises:
-        SchemaError: the draft is no schema yet.
-        LogError: the log cannot be read with it.
+    `path`: file of the schema, for its relative paths.
+    Raises `SchemaError`: the draft is no schema yet; `LogError`: the log cannot be read with it.
     """
     changed: dict[str, bool] = {}
     check = _check(log, text, path, robot)

@@ -62,13 +62,8 @@ def best_oscillation(
     With C the present covariance and J the information that some time of the turn adds, at the
     weights of the fit, the covariance after it is (C⁻¹ + J)⁻¹.
 
-    Args:
-        fit: of one log of one body, which is not of static poses.
-        estimate: of that fit, to which relative needs refer.
-        needs: at least one.
-        gravity: its strength [m/s²].
-        rate_hz: of the log [Hz].
-        cutoff_hz: of the log [Hz].
+    `estimate`: of that fit, to which relative needs refer; `gravity`: its strength [m/s²];
+    `rate_hz`: of the log [Hz]; `cutoff_hz`: of the log [Hz].
     """
     values, vectors = np.linalg.eigh(covariance_of(fit))
     root = vectors * np.sqrt(np.maximum(values, 0.0))

@@ -117,15 +117,6 @@ def rank_interpretations(
 
     Logs of a payload on its carrier, and of the carrier alone, move another body each: each of both
     is ranked by itself, as if it had a sensor of its own.
-
-    Args:
-        logs: all logs of a fit.
-        settings: of the fit.
-        large_types: types of small faults whose fitted size is too large for one.
-
-    Returns:
-        The ranking, and the logs to which it applies. Of a payload on its carrier the ranking of
-        the logs that have a fault: of those with the payload, unless only the others have it.
     """
     if not settings.unloaded:
         plain = rank_explanations(logs.scanned, large_types)
@@ -162,12 +153,7 @@ def _report_priority(ranking: Ranking) -> int:
 
 
 def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] = ()) -> Ranking:
-    """Rank interpretations of logs of one body, such as other units or signs, by likelihood.
-
-    Args:
-        logs: logs of one body, as they were read.
-        large_types: types of small faults whose fitted size is too large for one.
-    """
+    """Rank interpretations of logs of one body, such as other units or signs, by likelihood."""
     _LOGGER.info("comparing other interpretations")
     base = [log.rescan_subset(MAX_RESCANNED_ROWS, all_columns=True) for log in logs]
     bands = [high_snr_bands(each.statistics, each.recording.gravity) for each in base]
@@ -286,10 +272,7 @@ def rank_with_small_faults(
     Readings near the best of the ranking, and the logs as read, are compared by their deviance:
     the cost of the logs without the fitted effects, plus the penalty of the effects.
 
-    Args:
-        ranking: ranking without small faults.
-        logs: of one body; their small faults are fitted if they are unknown.
-        settings: settings of a fit of one body.
+    `logs`: of one body; their small faults are fitted if they are unknown.
     """
     if len(ranking.explanations) < 2:
         return ranking
@@ -405,13 +388,7 @@ def unexplained_contacts(log: ScannedLog) -> tuple[Span, ...]:
 def rescan_under_explanation(
     logs: Sequence[ScannedLog], explanation: Explanation, scope: RankingScope = ALL_LOGS
 ) -> list[ScannedLog]:
-    """Scan logs again with an explanation's fault corrected.
-
-    Args:
-        logs: of a fit.
-        explanation: of some or all of them.
-        scope: the logs that have the fault.
-    """
+    """Scan logs again with an explanation's fault corrected."""
     reread = list(logs)
     numbers = range(len(logs))[scope.logs]
     faults = (*explanation.faults, *explanation.faults[:1] * len(logs))

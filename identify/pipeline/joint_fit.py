@@ -53,16 +53,9 @@ def fit_joint_logs(
 ) -> Result:
     """Fit the load of an arm, or links and friction of the arm itself, to logs of its joints.
 
-    Args:
-        loaded: logs of the arm with the load; of the arm itself if no frame of a load is given.
-        unloaded: logs of the arm without the load.
-        settings: of the fit.
-        truth: not used, as nothing is replayed.
-
-    Raises:
-        SchemaError: an option is missing, or contradicts another.
-        MisreadLog: the fit failed, and the logs have an error.
-        IdentifyError: as `fit_arm` and `fit_payload`.
+    `loaded`: logs of the arm with the load; of the arm itself if no frame of a load is given.
+    Raises `SchemaError`: an option is missing, or contradicts another; `MisreadLog`: the fit
+    failed, and the logs have an error; `IdentifyError`: as `fit_arm` and `fit_payload`.
     """
     options = settings.joints
     _require_complete(settings, has_unloaded=bool(unloaded))
@@ -132,8 +125,7 @@ def _robot_of(
 ) -> RobotModel:
     """Return the robot with the joints of a log, and its gravity unless another one is given.
 
-    Raises:
-        ModelError: not a URDF with these joints, or one without inertias.
+    Raises `ModelError`: not a URDF with these joints, or one without inertias.
     """
     if not isinstance(robot, RobotModel):
         path = Path(str(robot))
@@ -178,8 +170,7 @@ def _fit(
 def _earlier_fit(arm: object) -> SavedArm | None:
     """Return an earlier fit of the arm from its result, what is saved of it, or its file.
 
-    Raises:
-        SchemaError: it is something else.
+    Raises `SchemaError`: it is something else.
     """
     if isinstance(arm, Result):
         return saved_arm(arm)
@@ -196,8 +187,7 @@ def _earlier_fit(arm: object) -> SavedArm | None:
 def _torque_scale(options: JointSettings, robot: RobotModel) -> TorqueScale | None:
     """Return the gains of the torques as given; None for the default.
 
-    Raises:
-        SchemaError: not one error, or one for each joint.
+    Raises `SchemaError`: not one error, or one for each joint.
     """
     scale = options.torque_scale
     if isinstance(scale, TorqueScale | None):
@@ -301,8 +291,7 @@ def _robot_record(fit: ArmFit) -> dict[str, object]:
 def saved_arm_text(result: Result) -> str:
     """Return the text of the arm.json of a fit of an arm without a load.
 
-    Raises:
-        ProblemError: see `saved_arm`.
+    Raises `ProblemError`: see `saved_arm`.
     """
     return arm_text(saved_arm(result))
 

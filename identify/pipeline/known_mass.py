@@ -79,9 +79,7 @@ def force_gain(result: Result, mass: float) -> ForceGain:
 def mass_in_other_unit(given: float, fitted: float) -> str:
     """Return what to give for a mass in another unit than kg; empty if it seems to be in kg.
 
-    Args:
-        given: the mass as it was given, meant in kg.
-        fitted: to the logs without it [kg].
+    `fitted`: to the logs without it [kg].
     """
     for unit, per_kilogram in _OTHER_MASS_UNITS.items():
         mass = given / per_kilogram

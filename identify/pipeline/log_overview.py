@@ -105,13 +105,7 @@ class LogOverview:
 def look_at_log(log: Path, schema: Path | None = None) -> LogOverview:
     """Look at a log with a schema, or with one drafted from the names of its columns.
 
-    Args:
-        log: a file of any supported format, or the folder of a bag or of the files that the schema
-            names.
-        schema: the schema's file, which need not be complete or right.
-
-    Raises:
-        LogError: the columns of the log cannot be listed; `MissingFile` without log or schema.
+    Raises `LogError`: the columns of the log cannot be listed; `MissingFile` without log or schema.
     """
     draft = draft_schema(log) if schema is None else DraftSchema("")
     text = draft.text if schema is None else read_bytes(schema).decode("utf-8", "replace")

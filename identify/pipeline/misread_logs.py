@@ -56,8 +56,7 @@ class MisreadLog(ProblemError):
 def require_plausible_rate(log: LogSummary) -> None:
     """Raise if the sampling rate is so implausible that the unit of time must be wrong.
 
-    Raises:
-        MisreadLog: the rate is implausible.
+    Raises `MisreadLog`: the rate is implausible.
     """
     rate = log.rate_hz
     if rate is None or _MIN_HZ < rate < _MAX_HZ:
@@ -80,8 +79,7 @@ def require_plausible_rate(log: LogSummary) -> None:
 def require_static_poses(source: Recording) -> None:
     """Raise if a log that should have static poses contains the rows of a motion.
 
-    Raises:
-        MisreadLog: the rows are those of a motion.
+    Raises `MisreadLog`: the rows are those of a motion.
     """
     from identify.diagnosis.moving_rows import find_moving_rows  # few logs need it
 
@@ -129,11 +127,8 @@ def negative_mass_error(
 ) -> NegativeMass:
     """Return the error for a negative mass, with the likeliest wrong sign as its cause.
 
-    Args:
-        logs: all logs of the fit, those of the carrier alone last; or those of the body whose mass
-            is negative.
-        fit_error: of the fit.
-        n_unloaded: how many of the logs, the last ones, are of the carrier alone.
+    `logs`: all logs of the fit, those of the carrier alone last; or those of the body whose mass is
+    negative; `n_unloaded`: how many of the logs, the last ones, are of the carrier alone.
     """
     settings = EstimatorSettings(unloaded=n_unloaded)
     ranking, scope = rank_interpretations(FittedLogs(tuple(logs)), settings)

@@ -33,11 +33,6 @@ def precision_levels(
 
     That is "no" if log and body decide the quantity too poorly, "with care" also if only the error
     of the sensor's scale makes its intervals too wide.
-
-    Args:
-        estimate: with its intervals.
-        needs: required precision, in place of the limits for the quantities that it names.
-        limits: of the other quantities.
     """
     return {
         quantity: _LEVELS[min(_LEVELS.index(_level(estimate, *pair)) for pair in pairs)]
@@ -71,10 +66,7 @@ def precision_findings(
     Without needs, the limits of every quantity of every body apply. The first error names the needs
     that a fit of the same logs meets.
 
-    Args:
-        estimate: with its intervals.
-        needs: as they were given, of the first body.
-        limits: of quantities without a need.
+    `needs`: as they were given, of the first body.
     """
     yield from _prior_findings(estimate)
     given = parse_required_precision(needs, limits)

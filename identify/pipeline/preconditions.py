@@ -31,8 +31,7 @@ def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
 
     A force of zero is valid where the mass is known: a body in free flight has no force.
 
-    Raises:
-        LogError: it does not change.
+    Raises `LogError`: it does not change.
     """
     if log.rows_kept < 2:
         return
@@ -73,13 +72,9 @@ _COMMON_FRAME_SETTINGS: Mapping[str, tuple[str, Callable[[Recording], object]]] 
 def require_same_frames(recordings: Sequence[Recording], *, has_carrier: bool) -> None:
     """Raise unless logs have the same body frame and, with a carrier, all other frames in common.
 
-    Args:
-        recordings: of one fit.
-        has_carrier: whether some are of the carrier alone: then the axes of the wrench, the
-            sensor's mount and gravity have to be the same too.
-
-    Raises:
-        LogError: two differ.
+    `has_carrier`: whether some are of the carrier alone: then the axes of the wrench, the sensor's
+    mount and gravity have to be the same too.
+    Raises `LogError`: two differ.
     """
     first, *others = recordings
     why = "logs with the payload and without it" if has_carrier else "the logs of one fit"
@@ -97,12 +92,8 @@ def require_same_frames(recordings: Sequence[Recording], *, has_carrier: bool) -
 def require_compatible_prior(prior: Prior, recordings: Sequence[Recording]) -> None:
     """Raise if a prior body is in another frame, or was estimated from the same logs.
 
-    Args:
-        prior: of the fit.
-        recordings: its logs, which are of one body frame.
-
-    Raises:
-        LogError: it is.
+    `recordings`: its logs, which are of one body frame.
+    Raises `LogError`: it is.
     """
     if prior.kind != "body":
         return
@@ -134,8 +125,7 @@ def require_mass_not_given_at_rest(logs: Sequence[LogSummary], settings: FitSett
     The acceleration of a log without pose and accelerometer is its force divided by the mass
     determined at rest: the residual vanishes with this mass, so that no other can be compared.
 
-    Raises:
-        SchemaError: it is given.
+    Raises `SchemaError`: it is given.
     """
     at_rest = [log for log in logs if log.imu.static_calibration]
     if not at_rest:
@@ -172,14 +162,7 @@ def swapped_logs_error(
     *,
     shared_offset: bool,
 ) -> NegativeMass:
-    """Return the error for a negative payload mass caused by swapped loaded and unloaded logs.
-
-    Args:
-        loaded: logs with the payload.
-        unloaded: logs without it.
-        fit_error: of the fit.
-        shared_offset: whether all logs have one offset.
-    """
+    """Return the error for a negative payload mass caused by swapped loaded and unloaded logs."""
     zeroed = ", without zeroing the sensor between them, as one shared offset requires"
     names = (", ".join(log.name for log in logs) for logs in (loaded, unloaded))
     return NegativeMass(

@@ -44,12 +44,8 @@ class PriorWords:
     def make(self, spell: Callable[[str], str] = str) -> Prior:
         """Return the prior.
 
-        Args:
-            spell: spells the name of an option in messages.
-
-        Raises:
-            SchemaError: words that cannot be combined, or an invalid one.
-            ModelError: a file does not contain a valid shape or body.
+        Raises `SchemaError`: words that cannot be combined, or an invalid one; `ModelError`: a file
+        does not contain a valid shape or body.
         """
         try:
             return self._from_body(spell) if self.shape is None else self._from_shape(spell)
@@ -103,8 +99,7 @@ class PriorWords:
 def pose_of(numbers: Sequence[float], option: str) -> Pose:
     """Return the pose of six numbers, x y z [m] and a rotation vector [rad].
 
-    Raises:
-        SchemaError: a number is not finite, or the rotation exceeds a full turn.
+    Raises `SchemaError`: a number is not finite, or the rotation exceeds a full turn.
     """
     at = np.asarray(numbers, dtype=np.float64)
     if at.shape != (6,) or not np.isfinite(at).all():

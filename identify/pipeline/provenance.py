@@ -28,9 +28,7 @@ def fit_provenance(result: Result, command: str | None) -> dict[str, object]:
 
     What only the sensor of the logs knows is in the provenance of the result's estimate already.
 
-    Args:
-        result: of the fit.
-        command: the command line, if known.
+    `command`: the command line, if known.
     """
     options = result.settings.record(result.sensor)
     if prior := result.estimate.prior:

@@ -102,10 +102,6 @@ class RequiredPrecision:
         """Return the quantity's widest half-width in the required unit; None without interval.
 
         That of the centre of mass is at least the doubt about the place of the flange.
-
-        Args:
-            estimate: with its intervals.
-            total: whether to include the error of the sensor's scale.
         """
         widths = [half_width(estimate, name, total) for name in INTERVAL_NAMES[self.quantity]]
         if self.quantity == "com":
@@ -117,12 +113,8 @@ class RequiredPrecision:
     ) -> float | None:
         """Convert the widest of given half-widths from SI to the required unit.
 
-        Args:
-            half_widths: of the quantity's entries.
-            body: to which relative needs refer.
-
-        Returns:
-            None if a half-width is infinite.
+        `body`: to which relative needs refer.
+        Returns None if a half-width is infinite.
         """
         width = max(half_widths)
         if not np.isfinite(width):
@@ -247,12 +239,7 @@ def parse_required_precision(
 ) -> tuple[RequiredPrecision, ...]:
     """Parse required precision from text such as "mass 1%, com 2mm"; an empty text gives none.
 
-    Args:
-        text: needs, see `_GRAMMAR_HELP`.
-        limits: of quantities without a number, and of uses.
-
-    Raises:
-        SchemaError: the text is invalid; the message has the grammar.
+    Raises `SchemaError`: the text is invalid; the message has the grammar.
     """
     if not isinstance(text, str):
         raise SchemaError(f"needs: {_GRAMMAR_HELP}; got {text!r}")
@@ -296,13 +283,7 @@ def required_precision_met(
 
 
 def half_width(estimate: Estimate, name: str, total: bool) -> float:
-    """Return the 95 % half-width of a quantity; infinite without an interval.
-
-    Args:
-        estimate: with its intervals.
-        name: one of `ESTIMATED_QUANTITIES`.
-        total: whether to include the error of the sensor's scale, as the intervals do.
-    """
+    """Return the 95 % half-width of a quantity; infinite without an interval."""
     interval = estimate.intervals[name]
     width = np.inf if interval is None else 0.5 * (interval[1] - interval[0])
     if total or not 0.0 < width < np.inf:

@@ -66,9 +66,7 @@ def result_bytes(result: Result, truth: InertialParameters | None = None) -> byt
     programs. Saved are the estimate, the series of each log thinned to some stretches, the replays
     and the checks; full-rate states and sufficient statistics are not.
 
-    Args:
-        result: of a fit; missing replays are simulated.
-        truth: the true body, if known.
+    `truth`: the true body, if known.
     """
     arrays: dict[str, np.ndarray] = {}
     kept, (name, text) = reportable_part(result), next(iter(result_texts(result).items()))

@@ -84,9 +84,7 @@ class ScannedLog(NamedTuple):
 
         Further linear maps are applied to the summary of the log, which is not read again for them.
 
-        Args:
-            interpretation: the other interpretation.
-            check_signals: whether its raw signals are checked; otherwise its `spans` are kept.
+        `check_signals`: whether its raw signals are checked; otherwise its `spans` are kept.
         """
         reading = self.summary.reading
         if interpretation == reading:
@@ -152,12 +150,7 @@ def finest_blocks(log: LogSummary) -> Statistics:
 def split_by_body(logs: Sequence[T], n_unloaded: int) -> list[Sequence[T]]:
     """Split the logs of a fit, or values of each, into parts that are of one moving body each.
 
-    Args:
-        logs: those of the carrier alone last.
-        n_unloaded: how many those are.
-
-    Returns:
-        All logs; or those of payload and carrier, and those of the carrier alone.
+    `logs`: those of the carrier alone last.
     """
     loaded = len(logs) - n_unloaded
     return [logs[:loaded], logs[loaded:]] if n_unloaded else [logs]
@@ -168,10 +161,7 @@ def without_small_faults(
 ) -> list[ScannedLog]:
     """Correct logs for the fitted small faults of their sensors.
 
-    Args:
-        logs: in the order of the fit.
-        small_faults: fitted small faults.
-        drift: whether the drift of the offsets is subtracted too.
+    `logs`: in the order of the fit.
     """
     maps = small_faults.model.maps(small_faults.eta)
     return [
@@ -189,8 +179,7 @@ def scan_log(
 ) -> ScannedLog:
     """Scan a log and check its raw signals; a long log chunk by chunk.
 
-    Raises:
-        LogError: the log cannot be used.
+    Raises `LogError`: the log cannot be used.
     """
     signals, channels = SignalMonitor(), ChannelMonitor()
 

@@ -209,12 +209,9 @@ def interpretation_from_settings(settings: FitSettings) -> Interpretation:
 def merge_settings(settings: object, options: FitOptions) -> FitSettings:
     """Return settings with some options replaced.
 
-    Args:
-        settings: all choices in one, or None for the defaults.
-        options: by name, taking precedence; None means not given.
-
-    Raises:
-        SchemaError: an option is unknown, or a choice is invalid.
+    `settings`: all choices in one, or None for the defaults; `options`: by name, taking precedence;
+    None means not given.
+    Raises `SchemaError`: an option is unknown, or a choice is invalid.
     """
     if not isinstance(settings, FitSettings | None):
         raise SchemaError(

@@ -118,10 +118,8 @@ def find_hysteresis(
 ) -> dict[int, Hysteresis]:
     """Return the hysteresis of each sensor whose fitted delay or filter only imitates it.
 
-    Args:
-        faults: fitted small faults.
-        logs: in the order of the fit.
-        n_unloaded: how many of them, the last ones, are of the carrier alone.
+    `logs`: in the order of the fit; `n_unloaded`: how many of them, the last ones, are of the
+    carrier alone.
     """
     late = {
         block.sensor
@@ -148,14 +146,7 @@ def small_fault_findings(
     *,
     gain_equally_likely: bool = False,
 ) -> Iterator[Finding]:
-    """Yield a finding for each type of significant small fault: sizes, intervals and remedy.
-
-    Args:
-        faults: fitted small faults.
-        hysteresis_by_sensor: hysteresis of sensors, by their indices.
-        gain_equally_likely: whether a gain of the sensor explains the logs as well as a displaced
-            point.
-    """
+    """Yield a finding for each type of significant small fault: sizes, intervals and remedy."""
     yield from map(_hysteresis_finding, hysteresis_by_sensor.values())
     for block in faults.model.blocks:
         if block.fault not in SENSOR_FAULT_TYPES:  # remainder of a corrected fault

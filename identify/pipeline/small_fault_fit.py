@@ -143,14 +143,7 @@ def deviance(
 ) -> float:
     """Return the deviance of logs: −2 log-likelihood of the wrench plus penalties of all faults.
 
-    Args:
-        logs: of one body, or of a payload on its carrier and of the carrier alone.
-        bands: bands of each log that are compared.
-        faults: fault of each log that the reading corrects.
-        too_dense: whether the body as read is denser than any material.
-        samples: effective samples of the logs as read; the deviance of other numbers of
-            rows is scaled to them.
-        n_unloaded: how many of the logs, the last ones, are of the carrier alone.
+    `n_unloaded`: how many of the logs, the last ones, are of the carrier alone.
     """
     small_faults = logs.small_faults
     statistics = [finest_blocks(log.summary) for log in logs.clean()]
@@ -185,9 +178,7 @@ def fit_gain_alternative(logs: FittedLogs, settings: EstimatorSettings) -> Fitte
     A force that is too large by a factor leaves nearly the same residual as a displacement of some
     millimetres, but changes the mass. A gain is compared at sizes far beyond the prior's.
 
-    Args:
-        logs: with a displaced point among their small faults, if they have one.
-        settings: of the fit.
+    `logs`: with a displaced point among their small faults, if they have one.
     """
     small_faults = logs.small_faults
     if small_faults is None:

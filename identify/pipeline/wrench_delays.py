@@ -32,10 +32,8 @@ _FROZEN_MARGIN = 0.05
 def correlate_log(log: LogSummary, attitude_delay: float | None = None) -> DelayEstimate | None:
     """Correlate a log's wrench with its motion; None for static poses and short logs.
 
-    Args:
-        log: its summary.
-        attitude_delay: see `estimate_delay`; by default that of the axes in which the wrench is
-            delayed.
+    `attitude_delay`: see `estimate_delay`; by default that of the axes in which the wrench is
+    delayed.
     """
     recording = log.recording
     if recording.still or log.statistics.layout != WIDE_LAYOUT:
@@ -129,15 +127,7 @@ def delayed_explanations(
     bands: Sequence[tuple[int, ...]],
     rows: int,
 ) -> Iterator[Explanation]:
-    """Yield explanations of logs by a wrench delay, found by correlation and Gauss-Newton steps.
-
-    Args:
-        baseline: the logs as read.
-        logs: of one body.
-        delay_faults: the delay of each log.
-        bands: that are compared, of each.
-        rows: approximate number of rows of a log that are reread.
-    """
+    """Yield explanations of logs by a wrench delay, found by correlation and Gauss-Newton steps."""
     seen = [correlate_log(log.summary) for log in logs]
     delays = [
         c.delay for c in seen if c is not None and c.log_likelihood_ratio > CLEAR_LIKELIHOOD_LEAD

@@ -64,14 +64,7 @@ def fit_wrench_logs(
 ) -> Result:
     """Fit one body to logs of a wrench, or a payload and its carrier to logs of both.
 
-    Args:
-        loaded: logs of the body, or of the payload on its carrier.
-        unloaded: logs of the carrier alone.
-        settings: of the fit.
-        truth: the true body (of the payload), where known, to replay for comparison.
-
-    Raises:
-        IdentifyError: as `fit`.
+    Raises `IdentifyError`: as `fit`.
     """
     settings = replace(settings, unloaded=len(unloaded), interval=settings.interval or "formula")
     # Rows to statistics: all that follows works on these, and reads rows again only for faults

@@ -42,12 +42,7 @@ def remove_rounding_bias(
     does not average it out, and part of it looks like inertia. Its mean follows from the wrench,
     which a first least-squares fit predicts.
 
-    Args:
-        logs: as they were read, those of the carrier alone last.
-        settings: of the fit.
-
-    Returns:
-        The same logs where no step is coarse, or least squares fails.
+    `logs`: as they were read, those of the carrier alone last.
     """
     steps = [_rounding_steps(log) for log in logs]
     if not any(step.step for of_log in steps for step in of_log):

@@ -34,11 +34,9 @@ def corrected_states(
     The measured pose is kept: the change δψ of the features by a map is converted to the wrench
     −Y(δψ) φ on the body, so that w − Y(ψ) φ is the residual of the mapped columns.
 
-    Args:
-        segment: at its full rate.
-        corrections: successive maps of the columns z, shape (43, 43), each with the offset
-            to subtract from the mapped wrench, shape (n, 6) [N, N m].
-        phi: parameters of the body, shape (10,).
+    `corrections`: successive maps of the columns z, shape (43, 43), each with the offset to
+    subtract from the mapped wrench, shape (n, 6) [N, N m]; `phi`: parameters of the body, shape
+    (10,).
     """
     if not corrections or len(segment.time) < _MIN_DERIVATIVE_SAMPLES:
         return segment

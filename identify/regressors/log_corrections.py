@@ -36,8 +36,7 @@ _LEVI_CIVITA = hat(np.eye(3)).transpose(1, 0, 2)
 def delay_map(delay: float) -> Array:
     """Return the map that corrects a delay of the wrench: w(t + τ) = w + τ ẇ + ½ τ² ẅ.
 
-    Args:
-        delay: τ by which the stamps of the wrench are late [s].
+    `delay`: τ by which the stamps of the wrench are late [s].
     """
     M = _identity_map()
     M[WRENCH_RATE, WRENCH] = delay * np.eye(6)
@@ -48,8 +47,7 @@ def delay_map(delay: float) -> Array:
 def lag_map(lag: float) -> Array:
     """Return the map that inverts a first-order low-pass filter of the wrench: w + T ẇ.
 
-    Args:
-        lag: time constant T of the filter [s].
+    `lag`: time constant T of the filter [s].
     """
     M = _identity_map()
     M[WRENCH_RATE, WRENCH] = lag * np.eye(6)
@@ -59,9 +57,7 @@ def lag_map(lag: float) -> Array:
 def sensor_gain_map(G: Array, X_BS: PoseLike | None = None) -> Array:
     """Return the map that multiplies the wrench [f; t] measured by the sensor by a gain matrix.
 
-    Args:
-        G: shape (6, 6).
-        X_BS: pose of the sensor frame S in B; identity if not given.
+    `G`: shape (6, 6); `X_BS`: pose of the sensor frame S in B; identity if not given.
     """
     M = _identity_map()
     if X_BS is not None:
@@ -74,9 +70,8 @@ def sensor_gain_map(G: Array, X_BS: PoseLike | None = None) -> Array:
 def misalignment_map(angles: ArrayLike, X_BS: PoseLike | None = None) -> Array:
     """Return the map that rotates the wrench measured by a misaligned sensor.
 
-    Args:
-        angles: rotation vector θ of the correction exp(θ×) in S [rad], shape (3,).
-        X_BS: pose of the sensor frame S in B; identity if not given.
+    `angles`: rotation vector θ of the correction exp(θ×) in S [rad], shape (3,); `X_BS`: pose of
+    the sensor frame S in B; identity if not given.
     """
     R = rotation_from_quaternion(exp_rotation(seal(angles, "angles", (3,))))
     return sensor_gain_map(np.kron(np.eye(2), R), X_BS)
@@ -85,10 +80,8 @@ def misalignment_map(angles: ArrayLike, X_BS: PoseLike | None = None) -> Array:
 def torque_gain_map(gain: float, X_BS: PoseLike | None = None) -> Array:
     """Return the map that multiplies the measured torque by 1 + κ; the force is unchanged.
 
-    Args:
-        gain: κ.
-        X_BS: pose of the sensor frame S in B, about whose origin the torque is measured; identity
-            if not given.
+    `X_BS`: pose of the sensor frame S in B, about whose origin the torque is measured; identity if
+    not given.
     """
     return sensor_gain_map(np.diag([1.0] * 3 + [1.0 + gain] * 3), X_BS)
 
@@ -98,9 +91,8 @@ def gravity_map(change: ArrayLike, compensated: ArrayLike = ()) -> Array:
 
     For logs whose proper acceleration was not measured.
 
-    Args:
-        change: δg in W [m/s²], shape (3,).
-        compensated: mass and first moment of the body whose weight was added back with g.
+    `change`: δg in W [m/s²], shape (3,); `compensated`: mass and first moment of the body whose
+    weight was added back with g.
     """
     change = seal(change, "change", (3,))
     M = weight_map(compensated, change) if np.size(compensated) else _identity_map()
@@ -111,9 +103,8 @@ def gravity_map(change: ArrayLike, compensated: ArrayLike = ()) -> Array:
 def gravity_tilt(angles: ArrayLike, gravity: Vec3) -> Vec3:
     """Compute the change δg of gravity when it is tilted about two axes normal to it, shape (3,).
 
-    Args:
-        angles: rotation about the two axes, which are close to axes of W [rad], shape (2,).
-        gravity: g in W [m/s²], shape (3,).
+    `angles`: rotation about the two axes, which are close to axes of W [rad], shape (2,);
+    `gravity`: g in W [m/s²], shape (3,).
     """
     R = rotation_from_quaternion(exp_rotation(np.asarray(angles) @ _normal_axes(gravity)))
     return R @ gravity - gravity
@@ -122,9 +113,7 @@ def gravity_tilt(angles: ArrayLike, gravity: Vec3) -> Vec3:
 def weight_map(body: ArrayLike, gravity: Vec3) -> Array:
     """Return the map that adds a missing weight to the wrench: w − [m Rᵀ g; h × Rᵀ g].
 
-    Args:
-        body: m [kg], and h about Bo in B [kg m], shape (4,).
-        gravity: g in W [m/s²], shape (3,).
+    `body`: m [kg], and h about Bo in B [kg m], shape (4,); `gravity`: g in W [m/s²], shape (3,).
     """
     (m, x, y, z), down = seal(body, "body", (4,)), _attitude_product(np.asarray(gravity))
     M = _identity_map()
@@ -139,8 +128,7 @@ def point_offset_map(offset: ArrayLike) -> Array:
 
     The proper acceleration becomes a' + (α× + ω×ω×) p.
 
-    Args:
-        offset: p from P to Bo, in B [m], shape (3,).
+    `offset`: p from P to Bo, in B [m], shape (3,).
     """
     M = _identity_map()
     M[FEATURES, _ACCELERATION_COLUMNS] += point_acceleration_map(seal(offset, "offset", (3,))).T
@@ -150,10 +138,7 @@ def point_offset_map(offset: ArrayLike) -> Array:
 def accelerometer_map(error: float, offset: ArrayLike, position: ArrayLike) -> Array:
     """Return the map that corrects scale and offset of an accelerometer: (1 + ε) times, plus b.
 
-    Args:
-        error: ε.
-        offset: b along B [m/s²], shape (3,).
-        position: r in B [m], shape (3,).
+    `offset`: b along B [m/s²], shape (3,); `position`: r in B [m], shape (3,).
     """
     M = _identity_map()
     M[0, _ACCELERATION_COLUMNS] = seal(offset, "offset", (3,))
@@ -171,9 +156,7 @@ def clock_rate_map(error: float, gravity: Vec3) -> Array:
 
     For logs whose rates and accelerations are derivatives of the pose.
 
-    Args:
-        error: relative error ε of the clock rate.
-        gravity: g in W [m/s²], shape (3,).
+    `error`: relative error ε of the clock rate; `gravity`: g in W [m/s²], shape (3,).
     """
     slower = 1.0 / (1.0 + error) ** 2
     M = gravity_map((1.0 - slower) * np.asarray(gravity))
@@ -184,9 +167,7 @@ def clock_rate_map(error: float, gravity: Vec3) -> Array:
 def position_scale_map(error: float, gravity: Vec3) -> Array:
     """Return the map that multiplies the lengths of the motion, and so a' + Rᵀ g, by 1 + s.
 
-    Args:
-        error: s.
-        gravity: g in W [m/s²], shape (3,).
+    `gravity`: g in W [m/s²], shape (3,).
     """
     M = gravity_map(-error * np.asarray(gravity))
     M[_ACCELERATION_COLUMNS, _ACCELERATION_COLUMNS] *= 1.0 + error
@@ -201,12 +182,9 @@ def cable_map(
     The force acts at r in B. Its moment is linear in k r and r fᵀ, which are treated as independent
     of k and f.
 
-    Args:
-        stiffness: k [N/m].
-        pull: force f at the centre of the motion [N], shape (3,).
-        arm: k r [N], shape (3,).
-        moments: r fᵀ [N m], shape (3, 3).
-        centre: centre of the motion p̄ in W [m], shape (3,).
+    `stiffness`: k [N/m]; `pull`: force f at the centre of the motion [N], shape (3,); `arm`: k r
+    [N], shape (3,); `moments`: r fᵀ [N m], shape (3, 3); `centre`: centre of the motion p̄ in W
+    [m], shape (3,).
     """
     pull, centre = seal(pull, "pull", (3,)), seal(centre, "centre", (3,))
     arm, moments = seal(arm, "arm", (3,)), seal(moments, "moments", (3, 3))
@@ -224,10 +202,8 @@ def cable_map(
 def logged_wrench_only(M: Array, compensated: ArrayLike, gravity: Vec3) -> Array:
     """Restrict a map to the wrench as logged, without a compensated weight that was added back.
 
-    Args:
-        M: map of the columns with the weight, shape (43, 19).
-        compensated: mass and first moment of the body whose weight was added back; may be empty.
-        gravity: g in W [m/s²], shape (3,).
+    `M`: map of the columns with the weight, shape (43, 19); `compensated`: mass and first moment of
+    the body whose weight was added back; may be empty; `gravity`: g in W [m/s²], shape (3,).
     """
     if not np.size(compensated):
         return M

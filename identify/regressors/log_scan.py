@@ -145,12 +145,8 @@ def iterate_excerpts(
 ) -> Iterator[Excerpt]:
     """Iterate over the chunks of a log, in order, as `summarise_log` reads them.
 
-    Args:
-        source: the log.
-        reading: corrections and settings of the reading; those of the schema if not given.
-
-    Raises:
-        LogError: the log cannot be used.
+    `reading`: corrections and settings of the reading; those of the schema if not given.
+    Raises `LogError`: the log cannot be used.
     """
     yield from _iterate_excerpts(*_synchronise_source(source, reading or Interpretation()))
 
@@ -160,15 +156,10 @@ def calibrate_log(
 ) -> ImuCalibration | None:
     """Calibrate the accelerometer of a log from all its chunks.
 
-    Args:
-        source: the log.
-        reading: corrections and settings of the reading; those of the schema if not given.
-
-    Returns:
-        The calibration, for `prepare` and `full_rate` of each chunk; None if each chunk suffices.
-
-    Raises:
-        LogError: the log does not determine the calibration.
+    `reading`: corrections and settings of the reading; those of the schema if not given.
+    Returns the calibration, for `prepare` and `full_rate` of each chunk; None if each chunk
+    suffices.
+    Raises `LogError`: the log does not determine the calibration.
     """
     return _calibrate_whole_log(*_synchronise_source(source, reading or Interpretation()))
 

@@ -104,9 +104,7 @@ class PaddedSystem:
     def of(cls, data: Sequence[tuple[Statistics, Equations]], group_index: Indices) -> PaddedSystem:
         """Compute the equations of several logs, padded to common sizes so that they form a batch.
 
-        Args:
-            data: statistics with equations of one parameter space.
-            group_index: number of the statistics, and of the group in them, shape (G, 2).
+        `group_index`: number of the statistics, and of the group in them, shape (G, 2).
         """
         m = max(len(g.channels) for statistics, _ in data for g in statistics.layout.groups)
         arrays = [
@@ -232,12 +230,8 @@ def _group_coefficients(equations: Equations, log: int, groups: Sequence[int], m
 def _apply_equations(factors: Array, C: Array) -> Array:
     """Multiply rows of logs by coefficients [B | B0], and reduce the products by QR.
 
-    Args:
-        factors: shape (logs, G, n, fit).
-        C: coefficients, shape (G, fit, m, p + 1).
-
-    Returns:
-        Shape (G, m, n', p + 1); n' = 0 if all factors are zero.
+    `factors`: shape (logs, G, n, fit); `C`: coefficients, shape (G, fit, m, p + 1).
+    Shape (G, m, n', p + 1); n' = 0 if all factors are zero.
     """
     G, fit, m, q = C.shape
     stacked = factors.swapaxes(0, 1).reshape(G, -1, fit)

@@ -204,8 +204,7 @@ class Statistics:
     def __add__(self, other: Statistics) -> Statistics:
         """Add two statistics: cells of the same log, block and group are merged.
 
-        Raises:
-            ValueError: the layouts differ.
+        Raises `ValueError`: the layouts differ.
         """
         return sum_statistics((self, other))
 
@@ -286,11 +285,7 @@ _CELL_ATTRIBUTES = ("factors", "log", "block", "group", "samples", "effective_sa
 def sum_statistics(parts: Sequence[Statistics]) -> Statistics:
     """Add sufficient statistics; cells of the same log, block and group are merged.
 
-    Args:
-        parts: one or more statistics of one layout.
-
-    Raises:
-        ValueError: the list is empty, or the layouts differ.
+    Raises `ValueError`: the list is empty, or the layouts differ.
     """
     joined = join_logs(parts)
     log_names = [name for part in parts for name in part.logs]

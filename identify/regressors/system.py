@@ -329,8 +329,7 @@ def augment(x: Array) -> Array:
 def whitener(weights: Array) -> Array:
     """Return the whitening matrix L of weights W, Lᵀ L = W, shape (..., m, m).
 
-    Raises:
-        ProblemError: a weight is not positive definite.
+    Raises `ProblemError`: a weight is not positive definite.
     """
     try:
         return np.linalg.cholesky(weights).swapaxes(-1, -2)

@@ -15,11 +15,8 @@ from identify.arrays import Array, Flags
 def qr_factor(rows: Array) -> Array:
     """Return the upper triangular QR factor R of rows, RᵀR = rowsᵀ rows, always square.
 
-    Args:
-        rows: shape (n, k).
-
-    Returns:
-        Shape (k, k).
+    `rows`: shape (n, k).
+    Shape (k, k).
     """
     width = rows.shape[1]
     if not len(rows):
@@ -34,8 +31,7 @@ def qr_factor(rows: Array) -> Array:
 def cholesky(matrix: Array) -> Array:
     """Return the upper triangular Cholesky factor R, RᵀR = matrix, shape (k, k).
 
-    Raises:
-        numpy.linalg.LinAlgError: the matrix is not positive definite.
+    Raises `numpy.linalg.LinAlgError`: the matrix is not positive definite.
     """
     if not matrix.size:
         return matrix
@@ -48,8 +44,7 @@ def cholesky(matrix: Array) -> Array:
 def invert_triangular(R: Array) -> Array:
     """Return the inverse R⁻¹ of an upper triangular matrix.
 
-    Raises:
-        numpy.linalg.LinAlgError: R is singular.
+    Raises `numpy.linalg.LinAlgError`: R is singular.
     """
     if not R.size:
         return R
@@ -62,8 +57,7 @@ def invert_triangular(R: Array) -> Array:
 def solve_transposed(R: Array, right: Array) -> Array:
     """Solve Rᵀ X = right for X, with R upper triangular and of any scaling of its columns.
 
-    Raises:
-        numpy.linalg.LinAlgError: R is singular.
+    Raises `numpy.linalg.LinAlgError`: R is singular.
     """
     if not right.size:
         return right
@@ -76,8 +70,7 @@ def solve_transposed(R: Array, right: Array) -> Array:
 def whiten_moment(moment: Array, R: Array) -> Array:
     """Whiten a symmetric matrix N by an upper triangular R: R⁻ᵀ N R⁻¹, shape (k, k).
 
-    Raises:
-        numpy.linalg.LinAlgError: R is singular.
+    Raises `numpy.linalg.LinAlgError`: R is singular.
     """
     whitened = solve_transposed(R, solve_transposed(R, moment).T)
     return 0.5 * (whitened + whitened.T)
@@ -91,8 +84,7 @@ def _upper_indices(width: int) -> Flags:
 def moment_root(moment: Array) -> Array:
     """Return a square root ν of a positive semidefinite matrix, νᵀν = moment.
 
-    Args:
-        moment: shape (k, k).
+    `moment`: shape (k, k).
     """
     size = np.sqrt(np.diag(moment))
     unit = np.where(size > 0.0, size, 1.0)

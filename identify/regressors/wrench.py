@@ -199,12 +199,7 @@ def equal_time_intervals(n: int) -> tuple[Array, Array]:
 
 
 def subtract_drift(statistics: Statistics, drift: Drift) -> Statistics:
-    """Subtract a drifting offset from the block means of the statistics of one log.
-
-    Args:
-        statistics: statistics of rows by frequency or of static poses.
-        drift: mean offset between shares of the log's time.
-    """
+    """Subtract a drifting offset from the block means of the statistics of one log."""
     cells, factors = block_mean_cells(statistics, 0), statistics.factors.copy()
     offset = drift(*equal_time_intervals(len(cells)))
     factors[cells, :, WRENCH] -= factors[cells, :, :1] * offset[:, None]

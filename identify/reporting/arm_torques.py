@@ -42,8 +42,7 @@ def torques_explained(result: Result) -> str:
 def fitted_arm(result: Result) -> FittedArm:
     """Return the arm of a result.
 
-    Raises:
-        ProblemError: its logs are not of the joints of an arm.
+    Raises `ProblemError`: its logs are not of the joints of an arm.
     """
     if result.arm is None:
         raise ProblemError(

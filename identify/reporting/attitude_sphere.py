@@ -30,8 +30,7 @@ def gravity_directions(recording: Recording) -> Array:
 
     They are those of the pose, or of means of an accelerometer whose length is that of gravity.
 
-    Returns:
-        Shape (n, 3).
+    Shape (n, 3).
     """
     sources = (recording.signals, *(stream.signals for stream in recording.streams))
     strength = float(np.linalg.norm(recording.gravity))

@@ -168,11 +168,8 @@ def make_figure(
 ) -> Figure | AxesT:
     """Draw columns, `columns_per_row` in a row, on a new figure or on the caller's axes.
 
-    Returns:
-        The figure, or `ax` if it is given.
-
-    Raises:
-        SchemaError: more axes than panels, or a name that no panel has.
+    Returns the figure, or `ax` if it is given.
+    Raises `SchemaError`: more axes than panels, or a name that no panel has.
     """
     if ax is not None:
         _draw_on(columns, ax)
@@ -352,11 +349,7 @@ def _tick_label(value: float) -> str:
 
 
 def label_rows(axes: PanelAxes, names: Sequence[str], remarks: Sequence[str]) -> Array:
-    """Label the rows of the vertical axis: a name on the left, a remark on the right.
-
-    Returns:
-        Heights of the rows on the axis, from the top.
-    """
+    """Label the rows of the vertical axis: a name on the left, a remark on the right."""
     heights = np.arange(len(names), dtype=np.float64)[::-1]
     axes.set_yticks(heights, names)
     axes.set_ylim(-0.6, len(names) - 0.4)

@@ -291,11 +291,7 @@ def _axis_limits(
 def _label_logs(
     axes: PanelAxes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str
 ) -> np.ndarray:
-    """Label the rows of a forest plot with the names of the logs, or of some of many logs.
-
-    Returns:
-        Heights of the rows on the axis.
-    """
+    """Label the rows of a forest plot with the names of the logs, or of some of many logs."""
     names = shorten_names([log.name for log in fitted], _MAX_NAME_LENGTH)
     if len(fitted) <= _MAX_NAMED_LOGS:
         return label_rows(

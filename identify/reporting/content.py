@@ -252,11 +252,7 @@ def terminal_lines(table: ReportTable) -> Iterator[str]:
 
 
 def split_columns(widths: Sequence[int], max_width: int) -> list[list[int]]:
-    """Split columns of given widths into groups of at most a total width.
-
-    Returns:
-        Indices of the columns of each group.
-    """
+    """Split columns of given widths into groups of at most a total width."""
     groups: list[list[int]] = [[]]
     for column, width in enumerate(widths):
         if groups[-1] and sum(widths[k] for k in groups[-1]) + width > max_width:
@@ -268,10 +264,7 @@ def split_columns(widths: Sequence[int], max_width: int) -> list[list[int]]:
 def render_page(name: str, sections: Iterable[Section], **variables: object) -> str:
     """Render a page of `templates/` with sections.
 
-    Args:
-        name: file name of the template.
-        sections: in their order.
-        variables: of the template, besides the sections.
+    `sections`: in their order.
     """
     from markupsafe import Markup
 

@@ -34,11 +34,7 @@ _LEFT, _RIGHT = _POINTS_PER_INCH * COLUMN_MARGIN, _POINTS_PER_INCH * (COLUMN_WID
 
 
 def column_svg(column: Column, key: str) -> str:
-    """Draw a column of panels as an SVG element; its ids begin with a unique key.
-
-    Returns:
-        Markup in which all text is escaped.
-    """
+    """Draw a column of panels as an SVG element; its ids begin with a unique key."""
     panels = [_DrawnPanel.of(panel) for panel in column.panels]
     parts, y = _title_and_legend(column.title, [panel.axes for panel in panels])
     x_min, x_max = _horizontal_extent(panels)
@@ -114,11 +110,7 @@ def _horizontal_extent(panels: Sequence[_DrawnPanel]) -> tuple[float, float]:
 
 
 def _title_and_legend(title: str, panels: Sequence[SvgAxes]) -> tuple[list[str], float]:
-    """Write title and legend of all panels side by side, or below each other if too wide.
-
-    Returns:
-        Their markup, and its lower end.
-    """
+    """Write title and legend of all panels side by side, or below each other if too wide."""
     y = _LEFT + _TITLE_SIZE
     parts = [write_text(title, _LEFT, y, _TITLE_SIZE, colors.TEXT, ' font-weight="bold"')]
     legend = {label: marks for axes in panels[::-1] for label, marks in axes.legend.items()}

@@ -62,12 +62,7 @@ _MARKS_CAPTION = (
 
 
 def log_page_html(logs: Sequence[LogOverview], check: LogCheck | None = None) -> str:
-    """Return the page of one or more logs as HTML.
-
-    Args:
-        logs: what they have and lack.
-        check: of the same logs, whose findings are shown at their spans of time.
-    """
+    """Return the page of one or more logs as HTML."""
     sections = [] if check is None else [_findings_section(check)]
     for number, log in enumerate(logs):
         names = (log.name, f"{log.name} (unloaded)")

@@ -163,8 +163,7 @@ def excitation_columns(result: Result) -> tuple[Column, ...]:
 def feature_rms(result: Result) -> tuple[Array, Array]:
     """Return the RMS of the motion's twelve features over all logs, and of their noise.
 
-    Returns:
-        Two arrays of shape (12,): the motion, and the standard deviation of its noise.
+    Returns two arrays of shape (12,): the motion, and the standard deviation of its noise.
     """
     features = [log.features for log in result.wrench_logs]
     row_counts = np.array([len(rows) for rows in features], dtype=np.float64)

@@ -50,8 +50,7 @@ def save_poinsot_animation(construction: Poinsot, path: Path | str) -> Path:
 def poinsot_html(construction: Poinsot) -> str:
     """Return the animation as a self-contained HTML page, with controls for time and view.
 
-    Raises:
-        SimulationError: fewer than two times.
+    Raises `SimulationError`: fewer than two times.
     """
     count = len(construction.time)
     if count < 2:

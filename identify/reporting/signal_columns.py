@@ -148,11 +148,8 @@ def line_columns(
 ) -> tuple[Column, ...]:
     """Return the columns of a figure, those of one title below each other.
 
-    Args:
-        panels: in their order.
-        marks: of the log; those that name a signal are drawn in its panels only.
-        xlabel: of the horizontal axis.
-        buckets: parts of a line, of each of which the extremes are drawn.
+    `panels`: in their order; `marks`: of the log; those that name a signal are drawn in its panels
+    only.
     """
     limits, columns = x_limits(panels), []
     for title in dict.fromkeys(panel.title for panel in panels):
@@ -235,14 +232,7 @@ def marks_column(
     limits: tuple[float, float],
     xlabel: str,
 ) -> tuple[Column, ...]:
-    """Return the column with a row for each kind of mark, and for each finding.
-
-    Args:
-        marks: of the log.
-        findings: spans of each finding by its code.
-        limits: of the horizontal axis.
-        xlabel: its label.
-    """
+    """Return the column with a row for each kind of mark, and for each finding."""
     rows: dict[str, list[Span]] = {}
     for mark in marks:
         label = "spikes" if mark.code == "spike" else _MARK_STYLES[mark.code][0]

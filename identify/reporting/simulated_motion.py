@@ -44,14 +44,10 @@ def motion(
 ) -> Figure | AxesT:
     """Plot pose, velocities, angular momentum about the centre of mass and energy of one body.
 
-    Args:
-        path: of one body, shape (n, ·), two samples or more.
-        phi: its ten parameters about Bo in B, shape (10,).
-        gravity: g in W [m/s²], shape (3,).
-        ax: axes to draw on instead of a new figure, see `identify.plot`.
-
-    Raises:
-        ProblemError: more than one body, or a single sample.
+    `path`: of one body, shape (n, ·), two samples or more; `phi`: its ten parameters about Bo in B,
+    shape (10,); `gravity`: g in W [m/s²], shape (3,); `ax`: axes to draw on instead of a new
+    figure, see `identify.plot`.
+    Raises `ProblemError`: more than one body, or a single sample.
     """
     if path.position.ndim != 2 or len(path.time) < 2:
         raise ProblemError(
@@ -168,12 +164,8 @@ class View:
     def split_visibility(self, curve: Vec3, inertia: Mat33) -> tuple[Array, Array]:
         """Split a projected curve on the ellipsoid into a visible and a hidden part, with NaN.
 
-        Args:
-            curve: shape (n, 3).
-            inertia: shape (3, 3).
-
-        Returns:
-            Two of shape (n, 2).
+        `curve`: shape (n, 3); `inertia`: shape (3, 3).
+        Returns two of shape (n, 2).
         """
         seen, front = self.project(curve), self.faces_viewer(curve, inertia)
         sides = []
@@ -195,13 +187,7 @@ class View:
     ) -> None:
         """Draw curves on the ellipsoid, with their hidden parts faint.
 
-        Args:
-            axes: to draw on.
-            curves: each of shape (n, 3).
-            inertia: shape (3, 3).
-            color: of the lines.
-            lw: their width.
-            label: names them all.
+        `curves`: each of shape (n, 3); `inertia`: shape (3, 3).
         """
         for index, curve in enumerate(curves):
             near, far = self.split_visibility(curve, inertia)
@@ -222,10 +208,8 @@ def poinsot(
 ) -> Figure | AxesT:
     """Plot the polhode on the ellipsoid, the herpolhode, and ω in principal axes.
 
-    Args:
-        construction: of one free rotation.
-        view: of the ellipsoid, in principal axes in ascending order of their moments.
-        ax: axes to draw on instead of a new figure, see `identify.plot`.
+    `view`: of the ellipsoid, in principal axes in ascending order of their moments; `ax`: axes to
+    draw on instead of a new figure, see `identify.plot`.
     """
     curve = herpolhode_curve(construction)
     ellipsoid = Panel(
@@ -262,8 +246,7 @@ def poinsot(
 def polhode_family(moments: Vec3) -> tuple[list[Array], list[Array]]:
     """Return polhodes spread over the ellipsoid, and the separatrix; none if moments are equal.
 
-    Returns:
-        Curves, and those of the separatrix, each of shape (n, 3), in principal axes.
+    Returns Curves, and those of the separatrix, each of shape (n, 3), in principal axes.
     """
     least, middle, most = moments
     # Along an arc from either axis to the separatrix the share grows as the square of the angle.

@@ -152,13 +152,7 @@ class Scale:
         return np.clip((finite - low) / (high - low), -_CLIP_LIMIT, 1.0 + _CLIP_LIMIT)
 
     def ticks(self, length: float, size: float, *, along: bool) -> Ticks:
-        """Return as many ticks as have labels without overlap.
-
-        Args:
-            length: of the axis.
-            size: font size of the labels.
-            along: whether labels are written along the axis.
-        """
+        """Return as many ticks as have labels without overlap."""
         low, high = self.limits()
         if self.fixed is not None:
             inside = (self.fixed.values >= low) & (self.fixed.values <= high)

@@ -89,8 +89,7 @@ class Timeline:
     def trace(self, values: Sequence[Array]) -> tuple[Array, Array]:
         """Join a signal of all logs to one line, thinned but with its peaks, NaN at gaps.
 
-        Args:
-            values: of each log, shape (n,).
+        `values`: of each log, shape (n,).
         """
         total = sum(len(segment.x) for segment in self.segments)
         xs, ys = [], []
@@ -142,10 +141,8 @@ def thin_signal(x: Array, y: Array, buckets: int) -> tuple[Array, Array]:
     If a bucket is as wide as a pixel, the plot looks like that of the full signal. The first and
     the last sample are kept as well.
 
-    Args:
-        x: shape (n,).
-        y: finite, shape (n,).
-        buckets: their number; signals of up to two samples a bucket are returned unchanged.
+    `x`: shape (n,); `y`: finite, shape (n,); `buckets`: their number; signals of up to two samples
+    a bucket are returned unchanged.
     """
     count = len(y)
     if buckets < 1 or count <= 2 * buckets:

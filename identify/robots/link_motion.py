@@ -39,8 +39,7 @@ class LinkMotion(NamedTuple):
 def joint_arrays(robot: RobotModel, *arrays: ArrayLike) -> Iterator[Array]:
     """Yield positions, velocities and accelerations of n joints with the samples last, (n, N).
 
-    Raises:
-        ModelError: an array that is not finite numbers of shape (N, n), or of another N.
+    Raises `ModelError`: an array that is not finite numbers of shape (N, n), or of another N.
     """
     count = len(robot.joints)
     samples = len(as_array(arrays[0], "positions of the joints", (None, count)))
@@ -135,11 +134,8 @@ def frame_motion(
 def link_motions(robot: RobotModel, q: Array, v: Array, a: Array) -> Iterator[LinkMotion]:
     """Yield the motion of each link, in the order of the tree.
 
-    Args:
-        robot: with n joints.
-        q: positions [rad or m], samples last, shape (n, N).
-        v: velocities, shape (n, N).
-        a: accelerations, shape (n, N).
+    `q`: positions [rad or m], samples last, shape (n, N); `v`: velocities, shape (n, N); `a`:
+    accelerations, shape (n, N).
     """
     zero = np.zeros((3, 1))
     base = LinkMotion(np.eye(3)[..., None], zero, zero, zero, -robot.gravity[:, None])

@@ -36,10 +36,7 @@ def motion_cutoff_hz(
     each where its spectrum exceeds its noise; position and wrench may contain vibration that is
     not motion.
 
-    Args:
-        signals: of the longest segment, by name.
-        rate_hz: its sampling rate.
-        default_hz: lowest cut-off; by default that of the rate.
+    `default_hz`: lowest cut-off; by default that of the rate.
     """
     default = default_hz or default_cutoff_hz(rate_hz)
     moving = ("gyro", "angular_velocity", "accelerometer", "linear_acceleration")
@@ -94,18 +91,11 @@ def choose_cutoff_hz(
 ) -> tuple[float, bool]:
     """Choose the cut-off of a log by the length of its longest segment.
 
-    Args:
-        rate_hz: its sampling rate.
-        longest_segment: rows of its longest segment.
-        requested_hz: cut-off given by the user, if any [Hz].
-        default_hz: cut-off required by the motion [Hz]; by default that of the rate.
-
-    Returns:
-        The cut-off [Hz], and whether it was raised above the default because the segments are
-        short.
-
-    Raises:
-        LogError: the cut-off is impossible at this rate, or no segment is long enough.
+    `requested_hz`: cut-off given by the user, if any [Hz]; `default_hz`: cut-off required by the
+    motion [Hz]; by default that of the rate.
+    Returns the cut-off [Hz], and whether it was raised above the default because the segments are
+    short.
+    Raises `LogError`: the cut-off is impossible at this rate, or no segment is long enough.
     """
     if requested_hz is not None and not 0.0 < requested_hz < 0.45 * rate_hz:
         raise LogError(

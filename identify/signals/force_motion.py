@@ -82,8 +82,7 @@ class StaticCalibration(NamedTuple):
 def calibrate_at_rest(recording: Recording, segments: Sequence[EvenSegment]) -> StaticCalibration:
     """Estimate the mass and the force offset from the attitudes in which the body is at rest.
 
-    Raises:
-        LogError: the attitudes are too few, or too near one plane to determine the mass.
+    Raises `LogError`: the attitudes are too few, or too near one plane to determine the mass.
     """
     means = [mean for segment in segments for mean in _static_forces(segment)]
     forces = np.array([force for force, _ in means]).reshape(-1, 3)
@@ -206,15 +205,8 @@ def with_com_position(
 ) -> ImuCalibration:
     """Calibrate the accelerometer f / m of the force: its position, the centre of mass, and errors.
 
-    Args:
-        recording: the log.
-        imu: calibration at rest, with which the rows were made.
-        blocks: rows of the motion.
-        static: mass and force offset estimated at rest.
-
-    Raises:
-        LogError: the motion does not determine the centre of mass, or wrench or gyro have the
-            opposite sign.
+    Raises `LogError`: the motion does not determine the centre of mass, or wrench or gyro have the
+    opposite sign.
     """
     moments = FrequencyBandMoments(blocks)
     fit = moments.solve(*_torque_regressor(moments), np.zeros(9))

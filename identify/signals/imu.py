@@ -120,8 +120,7 @@ class _SensorComparison(NamedTuple):
 def fit_accelerometer_position(blocks: Sequence[BlockRows]) -> tuple[Vec3, Mat33] | None:
     """Fit the displacement of an accelerometer from the position assumed for its rows.
 
-    Returns:
-        δr along B [m] and its covariance [m²]; None where the motion does not determine it.
+    Returns δr along B [m] and its covariance [m²]; None where the motion does not determine it.
     """
     return FrequencyBandMoments(blocks).fit_accelerometer_position()
 
@@ -131,13 +130,7 @@ def consistency_findings(
 ) -> Iterator[Finding]:
     """Return findings of significant differences between an IMU and the other signals of a log.
 
-    Args:
-        recording: the log.
-        imu: calibration with which the rows were made.
-        blocks: its rows, with the redundant columns.
-
-    Raises:
-        LogError: the two contradict each other.
+    Raises `LogError`: the two contradict each other.
     """
     moments = FrequencyBandMoments(blocks)
     yield from _comparison_findings(recording, imu, "gyro", moments.compare_gyro())
@@ -192,13 +185,7 @@ class FrequencyBandMoments:
     def solve(self, y: Array, T: Array, x: Array) -> tuple[Array, Array] | None:
         """Estimate x of z y = z T x, with rows z of all bands, by noise-corrected least squares.
 
-        Args:
-            y: map of the columns to the left side.
-            T: map of the columns to the regressor.
-            x: initial guess, from which weights are taken.
-
-        Returns:
-            x and its covariance; None where the motion does not determine all of x.
+        Returns x and its covariance; None where the motion does not determine all of x.
         """
         N, b = np.zeros((len(x), len(x))), np.zeros(len(x))
         total = sum(float(np.einsum("ik,kl,il", y, S, y)) for S, _, _ in self._bands.values())

@@ -77,12 +77,6 @@ def with_gravity_scale(
 
     Without a significant error, the standard error of the scale is added where the accelerometer
     is the only source of the acceleration.
-
-    Args:
-        recording: the log.
-        imu: calibration so far.
-        signals: of its longest segment, by name.
-        rate_hz: their sampling rate.
     """
     for table, readings in _readings_in_g(recording, signals):
         typical = _GravityScale(float(np.median(vector_norms(readings))), 0.0)
@@ -113,9 +107,6 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
     """Divide a small scale error out of an accelerometer that reads gravity in static poses.
 
     A large scale error is not corrected, but reported as an error.
-
-    Returns:
-        The scaled poses, and the calibration with its findings.
     """
     imu = ImuCalibration.of_schema(recording)
     for table, readings in _readings_in_g(recording, recording.signals):
@@ -142,13 +133,7 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
 
 
 def scale_patch(schema: Mapping[str, Any], table: str, scale: float) -> Patch | None:
-    """Return the schema key that scales an accelerometer to gravity; None if no key can.
-
-    Args:
-        schema: as it was written.
-        table: "imu" or "acceleration".
-        scale: ratio of the readings to gravity.
-    """
+    """Return the schema key that scales an accelerometer to gravity; None if no key can."""
     given = schema.get(table) or {}
     current_unit = given.get("unit", "m/s^2")
     for unit, factor in ACCELERATION_UNITS.items():

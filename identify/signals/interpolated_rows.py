@@ -84,8 +84,7 @@ class SlowerSamples:
     def signal_at_samples(self, values: Array) -> Array:
         """Return a signal at the samples, where the straight lines before and after a sample meet.
 
-        Args:
-            values: of the rows, shape (n, ·).
+        `values`: of the rows, shape (n, ·).
         """
         is_quaternion = values.shape[1] == 4
         values = unwrap_quaternions(values) if is_quaternion else values
@@ -131,12 +130,9 @@ def slower_samples(values: Array, time: Array) -> SlowerSamples | None:
     Where no slope changes, samples are placed at the period of the others: the signal is the same
     for any placement there.
 
-    Args:
-        values: of one signal, shape (n, 3), quaternions (n, 4).
-        time: stamps of the rows [s], shape (n,).
-
-    Returns:
-        The samples; None if the rows were not interpolated.
+    `values`: of one signal, shape (n, 3), quaternions (n, 4); `time`: stamps of the rows [s], shape
+    (n,).
+    Returns the samples; None if the rows were not interpolated.
     """
     if not _may_be_interpolated(values):
         return None

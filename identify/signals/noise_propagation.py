@@ -29,13 +29,9 @@ def noise_jacobian(
 ) -> tuple[tuple[SignalDerivative, ...], Array]:
     """Return the Jacobian of features and wrench with respect to signal noise, at some samples.
 
-    Args:
-        samples: of a segment, whose columns were formed, so that the derivatives used are known.
-        sample_indices: shape (t,).
-
-    Returns:
-        The signal derivatives stacked in n, and J, shape (t, 18, 3 · derivatives);
-        (t, 42, 3 · derivatives) for [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], without noise in the last.
+    `sample_indices`: shape (t,).
+    Returns the signal derivatives stacked in n, and J, shape (t, 18, 3 · derivatives); (t, 42, 3 ·
+    derivatives) for [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], without noise in the last.
     """
     values = {derivative: taken[sample_indices] for derivative, taken in samples.evaluated.items()}
     J = np.zeros((len(sample_indices), samples.in_body.width(wide=samples.wide), 3 * len(values)))

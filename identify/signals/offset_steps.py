@@ -48,13 +48,9 @@ class OffsetStep:
 def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) -> list[OffsetStep]:
     """Find permanent jumps from straight lines fitted to the samples on both sides.
 
-    Args:
-        wrench: samples that are not held, in the sensor's axes, shape (6, n).
-        time: of them [s], shape (n,).
-        quaternion: of the body in the world, shape (n, 4); None without one.
-
-    Returns:
-        The jumps; none for a wrench with a constant channel.
+    `wrench`: samples that are not held, in the sensor's axes, shape (6, n); `time`: of them [s],
+    shape (n,); `quaternion`: of the body in the world, shape (n, 4); None without one.
+    Returns the jumps; none for a wrench with a constant channel.
     """
     if wrench.shape[1] < 10 * SIDE_SAMPLES or not np.ptp(wrench, axis=1).all():
         return []

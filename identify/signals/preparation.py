@@ -136,8 +136,7 @@ def lacks_acceleration(recording: Recording) -> bool:
 def calibrate_imu(recording: Recording, cutoff_hz: float | None = None) -> ImuCalibration:
     """Calibrate the inertial measurement unit of a log, or the force that serves as accelerometer.
 
-    Raises:
-        NoUsableSegment, LogError: as `prepare`; too few attitudes at rest.
+    Raises `NoUsableSegment, LogError`: as `prepare`; too few attitudes at rest.
     """
     log = _synchronise(on_one_clock(recording), cutoff_hz, None)
     return _calibrate_imu(log, None, _differentiate_whole)[1]
@@ -150,12 +149,8 @@ def locate_accelerometer(
 
     A chunk at rest, or too short to differentiate, does not determine it.
 
-    Args:
-        chunks: consecutive parts of a log whose schema has the position fitted.
-        cutoff_hz: see `prepare`; that of the first chunk is used for all.
-
-    Raises:
-        LogError: the motion of all chunks does not determine the position.
+    `cutoff_hz`: see `prepare`; that of the first chunk is used for all.
+    Raises `LogError`: the motion of all chunks does not determine the position.
     """
     blocks: list[BlockRows] = []
     imu, rate_hz, name = ImuCalibration(), None, "the log"
@@ -234,13 +229,10 @@ def _calibrate_imu(
 ) -> tuple[_UniformLog, ImuCalibration, list[PreparedSegment]]:
     """Calibrate an inertial measurement unit by the other signals and differentiate with it.
 
-    Returns:
-        The log, with its force as accelerometer if nothing else gives its acceleration; the
-        calibration, which is the given one in that case, and else has its position; the
-        differentiated segments.
-
-    Raises:
-        LogError: the unit contradicts the other signals, or its position cannot be determined.
+    Returns the log, with its force as accelerometer if nothing else gives its acceleration; the
+    calibration, which is the given one in that case, and else has its position; the differentiated
+    segments.
+    Raises `LogError`: the unit contradicts the other signals, or its position cannot be determined.
     """
     recording, imu = log.recording, calibration or ImuCalibration.of_schema(log.recording)
     if lacks_acceleration(recording):

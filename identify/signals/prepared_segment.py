@@ -134,14 +134,9 @@ def differentiate_segment(
 ) -> PreparedSegment:
     """Differentiate the signals of a segment and form its columns in body axes.
 
-    Args:
-        recording: the log on one clock, for frames and gravity.
-        imu: calibration of its inertial measurement unit.
-        segment: of the log, on an even clock, without delay of the wrench.
-        noise: of its signals.
-        cutoff_hz: highest frequency of the rows [Hz].
-        span: time of the samples that become rows [s].
-        wide: form the wide columns too.
+    `recording`: the log on one clock, for frames and gravity; `imu`: calibration of its inertial
+    measurement unit; `noise`: of its signals; `cutoff_hz`: highest frequency of the rows [Hz];
+    `span`: time of the samples that become rows [s].
     """
     differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
     samples = Samples(recording, segment.signals, differentiator, imu, wide=wide)
@@ -161,11 +156,8 @@ def differentiate_segment(
 def form_columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bool) -> Array:
     """Form the columns [1, features ψ, wrench w], shape (n, 19), or with Rᵀ, ẇ, ẅ, Rᵀp, (n, 43).
 
-    Args:
-        axes: quantities of the samples in body axes.
-        time: of the samples.
-        position: p_WoBo_W, for the last of the wide columns.
-        wide: whether to form the wide columns.
+    `axes`: quantities of the samples in body axes; `position`: p_WoBo_W, for the last of the wide
+    columns.
     """
     columns = np.zeros((len(time), 1 + axes.width(wide=wide)))
     columns[:, 0] = 1.0

@@ -40,15 +40,9 @@ def resample(columns: Array, start: float, rate_hz: float, time: Array, to_hz: f
     common multiple. Its weights sum to one: a constant is unchanged. White noise keeps its density,
     which a fit estimates from the samples.
 
-    Args:
-        columns: uniform samples, shape (n, k).
-        start: time of the first [s].
-        rate_hz: their rate.
-        time: of the values, `kernel_reach` or more from either end of the samples [s], shape (m,).
-        to_hz: rate of the values.
-
-    Returns:
-        Shape (m, k).
+    `columns`: uniform samples, shape (n, k); `start`: time of the first [s]; `time`: of the values,
+    `kernel_reach` or more from either end of the samples [s], shape (m,).
+    Shape (m, k).
     """
     table = _kernel_table(_rate_ratio(rate_hz, to_hz))
     taps = table.shape[1]
@@ -101,14 +95,10 @@ def compensate_wrench_delay(
     Delays of whole samples shift the rows; others are interpolated by a windowed sinc, which does
     not change the motion's band.
 
-    Args:
-        segment: as logged.
-        delay: τ by which the wrench of a row is older than its motion [s].
-        rotated: whether the wrench was delayed in body axes and then rotated into the world axes
-            in which it is logged: f_W(t) = R(t) f_B(t − τ).
-
-    Returns:
-        The rows that have both motion and wrench; None if they are too few.
+    `delay`: τ by which the wrench of a row is older than its motion [s]; `rotated`: whether the
+    wrench was delayed in body axes and then rotated into the world axes in which it is logged:
+    f_W(t) = R(t) f_B(t − τ).
+    Returns the rows that have both motion and wrench; None if they are too few.
     """
     if not delay:
         return segment

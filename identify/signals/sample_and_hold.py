@@ -36,11 +36,8 @@ def sampled_rows(signals: Sequence[Array]) -> Indices | None:
     A sensor with its own clock changes at a regular interval; values that repeat because of
     quantisation or lost rows do not. While the body is still, samples continue at that interval.
 
-    Args:
-        signals: of one sensor, in the order of time, shape (n, ·) each.
-
-    Returns:
-        Indices of the rows to keep, or None if nothing is held regularly.
+    `signals`: of one sensor, in the order of time, shape (n, ·) each.
+    Returns indices of the rows to keep, or None if nothing is held regularly.
     """
     count = len(signals[0])
     if count < _MIN_SAMPLES or not _may_be_held(signals, count):

@@ -398,8 +398,7 @@ def static_poses_in_body(recording: Recording) -> BodyAxes:
 def require_signal(recording: Recording, signals: Mapping[str, Array], name: str) -> Array:
     """Return a signal by its name; raise if the recording does not have it.
 
-    Raises:
-        LogError: the recording has no signal of that name.
+    Raises `LogError`: the recording has no signal of that name.
     """
     if name not in signals:
         raise LogError(

@@ -53,8 +53,7 @@ class EvenSegment:
 def even_segments(recording: Recording) -> list[EvenSegment]:
     """Cut a log at gaps and jumps and resample each sufficiently long segment to a uniform clock.
 
-    Raises:
-        LogError: too few rows, constant stamps, or attitudes that are not a sampled motion.
+    Raises `LogError`: too few rows, constant stamps, or attitudes that are not a sampled motion.
     """
     return even_segments_of(recording.name, recording.time, recording.signals)
 
@@ -64,10 +63,7 @@ def even_segments_of(
 ) -> list[EvenSegment]:
     """Cut signals with one clock at gaps and jumps into uniformly sampled segments.
 
-    Args:
-        name: of the log or stream, for messages.
-        time: their stamps [s], shape (n,).
-        signals: by name, shape (n, ·).
+    `time`: their stamps [s], shape (n,); `signals`: by name, shape (n, ·).
     """
     count = 0 if time is None else len(time)
     if time is None or count < MIN_SEGMENT_ROWS:
@@ -121,9 +117,7 @@ def _even_segment(signals: Mapping[str, Array], time: Array, rows: slice) -> Eve
 def jump_starts(position: Array | None, quaternion: Array | None) -> Indices:
     """Return the indices of rows whose pose jumps from the row before.
 
-    Args:
-        position: [m], shape (n, 3), or None.
-        quaternion: shape (n, 4), or None.
+    `position`: [m], shape (n, 3), or None; `quaternion`: shape (n, 4), or None.
     """
     starts: list[Indices] = [np.empty(0, dtype=np.intp)]
     if quaternion is not None:

@@ -30,12 +30,9 @@ def find_spikes(columns: Array, width: int = 1) -> tuple[Indices, Array]:
 
     A step, as at the edge of a contact, does not return.
 
-    Args:
-        columns: samples of some channels, without held repeats, shape (channels, n).
-        width: samples after which they return.
-
-    Returns:
-        Indices of the first sample of each spike, and its second difference relative to the median.
+    `columns`: samples of some channels, without held repeats, shape (channels, n).
+    Returns indices of the first sample of each spike, and its second difference relative to the
+    median.
     """
     count = columns.shape[1]
     if count < MIN_ROWS_FOR_SPIKES:
@@ -57,10 +54,8 @@ def _median_second_difference(columns: Array, second: Array, step: int) -> Array
     At an end of range, and within one step of a coarse quantiser, most of them are zero; where a
     signal leaves saturation, part of its noise is cut off.
 
-    Args:
-        columns: samples of each channel, shape (channels, n).
-        second: their second differences, shape (channels, n - 2).
-        step: stride of the samples used.
+    `columns`: samples of each channel, shape (channels, n); `second`: their second differences,
+    shape (channels, n - 2).
     """
     scale = np.full(len(second), np.inf)
     indices = np.arange(0, second.shape[1], step)
@@ -82,11 +77,7 @@ def without_spikes(recording: Recording) -> tuple[Recording, int]:
 
     Done before the low-pass, which would smear a spike over its whole kernel.
 
-    Args:
-        recording: any but static poses.
-
-    Returns:
-        The recording, and the number of rows changed; the same object if there are none.
+    Returns the recording, and the number of rows changed; the same object if there are none.
     """
     columns = np.hstack((recording.signals["force"], recording.signals["torque"])).T.copy()
     count = columns.shape[1]

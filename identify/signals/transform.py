@@ -105,10 +105,8 @@ class BlockTransform:
     def apply(self, columns: Array, *, constant: bool = True) -> Array:
         """Transform a block of columns to rows, (n, k) to (rows, k).
 
-        Args:
-            columns: one row for each sample.
-            constant: whether the first column is the constant; otherwise the rows are the cosine
-                transform without the reflection.
+        `constant`: whether the first column is the constant; otherwise the rows are the cosine
+        transform without the reflection.
         """
         if self._uses_direct_dct:
             rows = self._direct_dct(columns)
@@ -173,12 +171,8 @@ class BlockTransform:
         Σ_t u_k(t) (κ x)(t) = Σ_s (κᵀu_k)(s) x(s), with s over the block and half a kernel beyond
         both ends. With a κ that differentiates it is summation by parts: −κᵀu_k is du_k/dt.
 
-        Args:
-            kernels: odd length, shape (c, taps), applied as `Differentiator` does.
-            rows: row numbers.
-
-        Returns:
-            Shape (c, len(rows), n + taps − 1).
+        `kernels`: odd length, shape (c, taps), applied as `Differentiator` does.
+        Shape (c, len(rows), n + taps − 1).
         """
         from scipy.fft import next_fast_len  # kept out of `import identify`
 
@@ -199,11 +193,8 @@ class BlockTransform:
         Unit white noise filtered by kernels κ_c and κ_d has in row k the covariance
         Σ_s (κ_cᵀ u_k)(s) (κ_dᵀ u_k)(s), including the edges.
 
-        Args:
-            kernels: odd length, shape (c, taps), applied as `Differentiator` does.
-
-        Returns:
-            For each group the mean over its rows, shape (c, c).
+        `kernels`: odd length, shape (c, taps), applied as `Differentiator` does.
+        Returns for each group the mean over its rows, shape (c, c).
         """
         gains = {}
         for group in np.unique(self.groups).tolist():
@@ -217,14 +208,7 @@ class BlockTransform:
 
 @lru_cache(maxsize=64)
 def block_transform(length: int, rate_hz: float, top_hz: float, *, tapered: bool) -> BlockTransform:
-    """Return the cached transform of blocks of a length, with rows up to a frequency.
-
-    Args:
-        length: number of samples in the block.
-        rate_hz: their rate.
-        top_hz: highest frequency, below half the rate.
-        tapered: whether the columns contain derivatives.
-    """
+    """Return the cached transform of blocks of a length, with rows up to a frequency."""
     rows = min(length, int(_BAND_EDGE_FACTOR * 2.0 * length * top_hz / rate_hz) + 1)
     return BlockTransform(length, rate_hz, rows, tapered)
 
@@ -243,10 +227,7 @@ def derivative_gains(
 ) -> dict[int, Array]:
     """Return the covariance of rows of derivatives of unit white noise, by frequency band.
 
-    Args:
-        transform: of the block.
-        differentiator: that of its signals.
-        orders: of the derivatives; 0 is the smoothed value, `SAMPLE` the unsmoothed one.
+    `differentiator`: that of its signals.
     """
     if orders == (UNSMOOTHED,):
         return {group: np.ones((1, 1)) for group in np.unique(transform.groups).tolist()}

@@ -16,13 +16,9 @@ def cubic_spline(x: Array, y: Array, at: Array) -> Array:
     Fewer than four points are interpolated by the polynomial of lowest degree. Implemented here
     because importing `scipy.interpolate` takes as long as reading a log.
 
-    Args:
-        x: increasing, shape (n,).
-        y: shape (n, k).
-        at: abscissae to evaluate at, within the range of x or near it, shape (m,).
-
-    Returns:
-        Shape (m, k).
+    `x`: increasing, shape (n,); `y`: shape (n, k); `at`: abscissae to evaluate at, within the range
+    of x or near it, shape (m,).
+    Shape (m, k).
     """
     if len(x) < 4:
         powers = np.arange(len(x))
@@ -112,10 +108,8 @@ def uniform_rows(time: Array, columns: Array, judged_columns: Indices) -> Unifor
     Two hypotheses explain jittering stamps: uniform sampling with randomly late stamps, or
     sampling at the stamps. The one with the smoother probe columns is chosen.
 
-    Args:
-        time: non-decreasing stamps, not all equal [s], shape (n,), n ≥ 4.
-        columns: shape (n, k).
-        judged_columns: columns whose smoothness decides: those to be differentiated, if any.
+    `time`: non-decreasing stamps, not all equal [s], shape (n,), n ≥ 4; `columns`: shape (n, k);
+    `judged_columns`: columns whose smoothness decides: those to be differentiated, if any.
     """
     repeated = np.diff(time) == 0.0
     duplicate = repeated & (columns[1:] == columns[:-1]).all(axis=1)

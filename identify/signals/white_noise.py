@@ -68,10 +68,7 @@ def signal_noise(
     power spectrum, so that lines of vibration do not count. With too few rows for such a band it
     is zero: only the residual of a fit shows the noise.
 
-    Args:
-        signals: by name, shape (n, 3), quaternions (n, 4).
-        rate_hz: their rate.
-        differentiator: its smoothing passes the motion.
+    `signals`: by name, shape (n, 3), quaternions (n, 4).
     """
     edge, value = differentiator.half_window, differentiator.kernels[0]
     columns = []
@@ -121,13 +118,8 @@ def noise_moments(
 
     Averaged over the time of the block and the rows of the group.
 
-    Args:
-        samples: of the segment, whose columns were formed.
-        noise: of its signals.
-        blocks: transform and sample range of each block.
-
-    Yields:
-        For each block and group, shape (18, 18), or (42, 42) for wide columns.
+    `noise`: of its signals.
+    Yields for each block and group, shape (18, 18), or (42, 42) for wide columns.
     """
     product_noise = _RateProductNoise.of(noise, samples.differentiator)
     for start in range(0, len(blocks), _BLOCKS_AT_ONCE):
@@ -166,14 +158,10 @@ def _mean_moments(
 
     The gains are those of pairs of derivatives: each pair is summed once for all groups.
 
-    Args:
-        J: shape (t, columns, signals).
-        signal_covariance: C without the gains, symmetric, shape (signals, signals).
-        order_of_signal: index of the derivative order of each signal, shape (signals,).
-        gains: shape (groups, derivatives, derivatives).
-
-    Returns:
-        Shape (groups, columns, columns).
+    `J`: shape (t, columns, signals); `signal_covariance`: C without the gains, symmetric, shape
+    (signals, signals); `order_of_signal`: index of the derivative order of each signal, shape
+    (signals,); `gains`: shape (groups, derivatives, derivatives).
+    Shape (groups, columns, columns).
     """
     count, columns, _ = J.shape
     columns_of_order = [np.flatnonzero(order_of_signal == order) for order in range(gains.shape[1])]
@@ -236,8 +224,7 @@ def power_spectrum(columns: Array, rate_hz: float) -> tuple[Array, Array, int]:
 
     Implemented here because importing `scipy.signal` takes as long as the whole fit.
 
-    Returns:
-        Frequencies [Hz], spectral densities (frequencies, k), number of windows averaged.
+    Returns frequencies [Hz], spectral densities (frequencies, k), number of windows averaged.
     """
     length = min(len(columns), _SPECTRUM_SAMPLES)
     windows = np.lib.stride_tricks.sliding_window_view(columns, length, axis=0)

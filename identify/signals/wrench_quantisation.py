@@ -60,9 +60,7 @@ class Quantiser(NamedTuple):
 def fit_quantiser(values: Array, min_distinct: int = MIN_VALUES) -> Quantiser:
     """Fit a quantiser to the values of a channel.
 
-    Args:
-        values: in any order, shape (n,).
-        min_distinct: smallest number of different values.
+    `values`: in any order, shape (n,).
     """
     values_taken = np.unique(values)
     if len(values_taken) < min_distinct:
@@ -87,11 +85,7 @@ def mean_quantisation_error(true: Array, step: float, first: float, noise: float
     With μ and σ of a value in steps from the nearest level, the mean output is
     Σ_j Φ((μ − j − ½)/σ) − Φ((−μ − j − ½)/σ).
 
-    Args:
-        true: values without noise, any shape.
-        step: of the quantiser.
-        first: one of its levels.
-        noise: standard deviation.
+    `true`: values without noise, any shape; `noise`: standard deviation.
     """
     offset = (true - first) / step
     offset = offset - np.rint(offset)

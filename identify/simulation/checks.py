@@ -40,8 +40,7 @@ precision."""
 def require_simulable(phi: PhiLike) -> Phi:
     """Check that the accelerations of bodies are determined; return phi, shape (..., 10).
 
-    Raises:
-        SimulationError: another shape, or a body that is inconsistent, a point or a rod.
+    Raises `SimulationError`: another shape, or a body that is inconsistent, a point or a rod.
     """
     phi = as_array(phi, "phi", (..., 10), SimulationError)
     if np.all(_are_solid(phi)):
@@ -91,9 +90,8 @@ def _are_singular(phi: Phi) -> Flags:
 def require_consistent(phi: Phi, unit: Array | None = None) -> None:
     """Raise `SimulationError` for the first body that is not physically consistent.
 
-    Args:
-        phi: shape (..., 10).
-        unit: scale that phi was divided by, shape (...); the message has the original numbers.
+    `phi`: shape (..., 10); `unit`: scale that phi was divided by, shape (...); the message has the
+    original numbers.
     """
     consistent = is_consistent(phi)
     if np.all(consistent):
@@ -126,11 +124,8 @@ def require_word(word: str, known: object, name: str) -> None:
 def broadcast_batches(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Broadcast batch shapes to a common shape.
 
-    Args:
-        shapes: batch shapes by the names of their arrays.
-
-    Raises:
-        SimulationError: they do not broadcast.
+    `shapes`: batch shapes by the names of their arrays.
+    Raises `SimulationError`: they do not broadcast.
     """
     try:
         return np.broadcast_shapes(*shapes.values())

@@ -48,13 +48,8 @@ class ForcedBody:
     def rates(self, phase: Array, R_WC: Mat33, time: float) -> tuple[Vec3, Vec3, Vec6]:
         """Return the time derivatives of a phase-space state: velocities and rate of momentum.
 
-        Args:
-            phase: shape (..., 13).
-            R_WC: attitudes of the phases, shape (..., 3, 3).
-            time: [s].
-
-        Returns:
-            Shapes (..., 3), (..., 3) and (..., 6).
+        `phase`: shape (..., 13); `R_WC`: attitudes of the phases, shape (..., 3, 3); `time`: [s].
+        Shapes (..., 3), (..., 3) and (..., 6).
         """
         V = self.body.twist(R_WC, phase)
         velocity = rotate(R_WC, V[..., :3])

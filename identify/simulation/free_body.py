@@ -70,15 +70,11 @@ class FreeBody:
     ) -> FreeBody:
         """Create a free body from ten parameters, or from principal moments and axes.
 
-        Args:
-            body: ten parameters about Bo in B, shape (..., 10) where they are an array; C then has
-                the axes of B. A `PrincipalBody` is simulated in its principal axes, where M is
-                diagonal.
-            added_mass: added mass about Bo in B, linear first, shape (6, 6) or (..., 6, 6).
-
-        Raises:
-            SimulationError: a body that is inconsistent, a point or a rod.
-            ModelError: an invalid added mass.
+        `body`: ten parameters about Bo in B, shape (..., 10) where they are an array; C then has
+        the axes of B. A `PrincipalBody` is simulated in its principal axes, where M is diagonal;
+        `added_mass`: added mass about Bo in B, linear first, shape (6, 6) or (..., 6, 6).
+        Raises `SimulationError`: a body that is inconsistent, a point or a rod; `ModelError`: an
+        invalid added mass.
         """
         phi = require_simulable(body)
         mass, com = phi[..., 0], phi[..., 1:4] / phi[..., :1]
@@ -101,8 +97,7 @@ class FreeBody:
     def phase_of(self, state: State) -> Array:
         """Convert states to phase-space states [x, q, p, L], shape (..., 13).
 
-        Raises:
-            ModelError: a quaternion of zeros.
+        Raises `ModelError`: a quaternion of zeros.
         """
         vector = state.vector
         shapes = (vector.shape[:-1], self.centre.shape[:-1], self.axes.shape[:-1], self.batch)

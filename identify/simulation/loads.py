@@ -231,8 +231,7 @@ def split_loads(
 ) -> tuple[list[Load], list[StateLoad]]:
     """Split loads into loads that are linear in time, and loads that depend on the state.
 
-    Raises:
-        SimulationError: one is neither.
+    Raises `SimulationError`: one is neither.
     """
     lines: list[Load] = []
     laws: list[StateLoad] = []

@@ -188,16 +188,10 @@ def polhode_curves(moments: Vec3, effective_inertia: ArrayLike, count: int = 181
     the axis of the smallest moment for I_eff < I_mid, of the largest for I_eff > I_mid; at I_mid
     the two ellipses of the separatrix.
 
-    Args:
-        moments: I₁ ≤ I₂ ≤ I₃ [kg m²], shape (3,).
-        effective_inertia: values of I_eff between I₁ and I₃ [kg m²], shape (k,).
-        count: number of points of a curve.
-
-    Returns:
-        Two curves for each value, shape (2, count, 3), in principal axes [1/√(kg m²)].
-
-    Raises:
-        SimulationError: a value that is not between the smallest and the largest moment.
+    `moments`: I₁ ≤ I₂ ≤ I₃ [kg m²], shape (3,); `effective_inertia`: values of I_eff between I₁ and
+    I₃ [kg m²], shape (k,).
+    Returns two curves for each value, shape (2, count, 3), in principal axes [1/√(kg m²)].
+    Raises `SimulationError`: a value that is not between the smallest and the largest moment.
     """
     I = as_real(moments, "moments")
     return [_curve_pair(I, float(value), count) for value in np.atleast_1d(effective_inertia)]

@@ -40,15 +40,9 @@ def make_schedule(duration: float, step: float, every: int, breaks: Sequence[Arr
 
     The last step of the grid is shorter if the duration is not a multiple of the step.
 
-    Args:
-        duration: [s].
-        step: step of the grid [s].
-        every: return the start, each `every`-th instant of the grid, and the end.
-        breaks: times at which steps have to end [s].
-
-    Raises:
-        SimulationError: a duration or step that is not positive and finite, more steps than
-            memory holds, or `every` below one.
+    `duration`: [s]; `step`: step of the grid [s]; `breaks`: times at which steps have to end [s].
+    Raises `SimulationError`: a duration or step that is not positive and finite, more steps than
+    memory holds, or `every` below one.
     """
     step = require_positive(step, "time step", "s", SimulationError)
     duration = require_positive(duration, "duration", "s", SimulationError)

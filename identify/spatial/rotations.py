@@ -173,8 +173,7 @@ def vector_norms(v: Array) -> Array:
 def normalised_quaternion(q: Vec4) -> Vec4:
     """Scale quaternions to unit norm.
 
-    Raises:
-        ModelError: a quaternion of zeros.
+    Raises `ModelError`: a quaternion of zeros.
     """
     q = as_real(q, "q")
     norm = vector_norms(q)[..., None]

@@ -219,12 +219,9 @@ _SAMPLES_LAYOUT = LogTable(time="time", drop_bad_rows=True)
 def read_wrench_samples(path: Path) -> tuple[Array, Vec6]:
     """Read wrench samples from Parquet, NPZ, or CSV with one line of column names.
 
-    Returns:
-        Times [s], shape (n,), and wrenches [f; t] [N, N m], shape (n, 6).
-
-    Raises:
-        MissingFile: the file does not exist.
-        LogError: it cannot be read, lacks a column, or has rows that are not finite numbers.
+    Returns times [s], shape (n,), and wrenches [f; t] [N, N m], shape (n, 6).
+    Raises `MissingFile`: the file does not exist; `LogError`: it cannot be read, lacks a column, or
+    has rows that are not finite numbers.
     """
     table = read_source(
         ColumnSource(path, _SAMPLES_LAYOUT, (), _WRENCH_COLUMNS, has_stamp_column=True),

@@ -116,8 +116,7 @@ class ArmPayload(ArmEstimator):
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """Return the load about the frame, and the torque error on the logs of the fit.
 
-        Raises:
-            ProblemError: the source of the log has no run with a load.
+        Raises `ProblemError`: the source of the log has no run with a load.
         """
         log, robot = data.log, data.robot
         if not log.loaded:

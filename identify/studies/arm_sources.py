@@ -94,9 +94,8 @@ class SimulatedArms(LogSource):
     def logs(self, folder: Path, seed: int) -> list[LogItem]:
         """Return one log for each seed.
 
-        Raises:
-            MissingFile: the simulator does not exist.
-            MissingExtra: MuJoCo or Pinocchio is not installed.
+        Raises `MissingFile`: the simulator does not exist; `MissingExtra`: MuJoCo or Pinocchio is
+        not installed.
         """
         require_package("mujoco", f"simulator = {self.simulator!r}", "mujoco", "mujoco")
         require_package(*PINOCCHIO)
@@ -116,8 +115,7 @@ def _simulate_arm(
 ) -> tuple[StudyLog, Truth | None]:
     """Simulate an arm in a folder of its own, and read its logs.
 
-    Raises:
-        LogError: the simulator changed after the study was read.
+    Raises `LogError`: the simulator changed after the study was read.
     """
     if digest(simulator) != code:
         raise LogError(f"{simulator}: the file changed after the study was read; run it again")

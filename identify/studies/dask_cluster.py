@@ -33,13 +33,9 @@ class DaskCluster(Executor):
     def __init__(self, address: str, time_limit: float | None = None) -> None:
         """Connect to a scheduler.
 
-        Args:
-            address: of the scheduler: `tcp://host:port`.
-            time_limit: of a call [s], which then runs in a process that its worker starts.
-
-        Raises:
-            MissingExtra: `distributed` is not installed.
-            StudyError: no scheduler answers at the address.
+        `time_limit`: of a call [s], which then runs in a process that its worker starts.
+        Raises `MissingExtra`: `distributed` is not installed; `StudyError`: no scheduler answers at
+        the address.
         """
         try:
             from distributed import Client, KilledWorker
@@ -76,8 +72,7 @@ class DaskCluster(Executor):
     def check_workers(self) -> None:
         """Check that the scheduler is running, and that it has had workers recently.
 
-        Raises:
-            StudyError: the scheduler is gone, or has had no workers for `_WORKER_TIMEOUT`.
+        Raises `StudyError`: the scheduler is gone, or has had no workers for `_WORKER_TIMEOUT`.
         """
         if self._client.status != "running":
             raise self._lost_scheduler()

@@ -84,8 +84,7 @@ def tables(
 ) -> Iterator[tuple[dict[str, object], str]]:
     """Yield each entry of a study file's list as a table, with its position for messages.
 
-    Raises:
-        StudyError: there are no entries.
+    Raises `StudyError`: there are no entries.
     """
     if not entries:
         raise StudyError(f"{where}: {key} = []: an empty grid; a study needs at least one")
@@ -99,8 +98,7 @@ def expand_table(
 ) -> list[OptionsT]:
     """Expand a table to every combination of its options; the last key varies fastest.
 
-    Raises:
-        StudyError: unknown kind or key (the nearest is named), wrong value, empty list.
+    Raises `StudyError`: unknown kind or key (the nearest is named), wrong value, empty list.
     """
     options = dict(table)
     kind = options.pop("kind", None)
@@ -127,8 +125,7 @@ def prefix_errors(where: str) -> Iterator[None]:
 def combinations(alternatives: Sequence[Sequence[ValueT]], where: str) -> list[tuple[ValueT, ...]]:
     """Return every combination of alternatives, one alternative from each list.
 
-    Raises:
-        StudyError: there are more than `_MAX_COMBINATIONS`.
+    Raises `StudyError`: there are more than `_MAX_COMBINATIONS`.
     """
     if prod(map(len, alternatives)) > _MAX_COMBINATIONS:
         raise StudyError(f"{where}: the lists make more than {_MAX_COMBINATIONS} combinations")

@@ -122,8 +122,7 @@ class Estimator(Options):
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """Estimate the body from one log.
 
-        Raises:
-            IdentifyError: there is no estimate; the row of the trial has the reason.
+        Raises `IdentifyError`: there is no estimate; the row of the trial has the reason.
         """
 
 

@@ -80,8 +80,7 @@ class WeightedLeastSquares(Estimator):
     def _mass(self, data: TrialData) -> float | None:
         """Return the fixed mass [kg], or None.
 
-        Raises:
-            ProblemError: the option is "known", and the source of the log has no mass.
+        Raises `ProblemError`: the option is "known", and the source of the log has no mass.
         """
         if self.mass != "known":
             return self.mass
@@ -218,13 +217,8 @@ class FunctionEstimator(Estimator):
     def read(cls, kind: str, options: Mapping[str, object], folder: Path) -> FunctionEstimator:
         """Read a user's estimator from its file without running it.
 
-        Args:
-            kind: a path, relative to the folder, and a function: `my_estimators.py:ridge`.
-            options: of its table.
-            folder: of the study file.
-
-        Raises:
-            StudyError: the file or function does not exist, or does not take two arguments.
+        `kind`: a path, relative to the folder, and a function: `my_estimators.py:ridge`.
+        Raises `StudyError`: the file or function does not exist, or does not take two arguments.
         """
         file, _, name = kind.rpartition(":")
         path = folder / file
@@ -268,8 +262,7 @@ class FunctionEstimator(Estimator):
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """Run the function, and return its estimate.
 
-        Raises:
-            StudyError: it returns neither ten numbers nor an `EstimatorOutput`.
+        Raises `StudyError`: it returns neither ten numbers nor an `EstimatorOutput`.
         """
         file, _, name = self.function.rpartition(":")
         namespace: dict[str, Any] = {"__name__": Path(file).stem, "__file__": file}

@@ -71,8 +71,7 @@ class Executor(AbstractContextManager["Executor"]):
     def check_workers(self) -> None:
         """Check the workers; called a few times a second while functions run.
 
-        Raises:
-            StudyError: running calls cannot finish.
+        Raises `StudyError`: running calls cannot finish.
         """
 
     def close(self) -> None:
@@ -138,15 +137,9 @@ def run_items(
     again. An item that cannot be split is yielded with the error: a time limit at once, the death
     of a worker after the third one.
 
-    Args:
-        executor: runs the function.
-        function: of one item; both can be pickled.
-        items: consumed as needed.
-        split: returns smaller items with the same work; only the item if it cannot be split.
-
-    Raises:
-        StudyError: no worker is available, the executor is lost, or workers cannot run it.
-        IdentifyError: the function raised it.
+    `split`: returns smaller items with the same work; only the item if it cannot be split.
+    Raises `StudyError`: no worker is available, the executor is lost, or workers cannot run it;
+    `IdentifyError`: the function raised it.
     """
     waiting = ((item, 0) for item in items)
     running: dict[Future[ResultT], tuple[ItemT, int]] = {}
@@ -281,9 +274,7 @@ class LocalProcesses(Executor):
     def __init__(self, workers: int, time_limit: float | None = None) -> None:
         """Set the number of processes, which start on first use.
 
-        Args:
-            workers: number of processes.
-            time_limit: of a call [s]; its process is replaced, and its future raises `TimeLimit`.
+        `time_limit`: of a call [s]; its process is replaced, and its future raises `TimeLimit`.
         """
         self.workers = workers
         self._time_limit = time_limit

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 def result_key(*parts: object) -> str:
     """Return the key of a result: a sha256 of all its inputs, 32 hexadecimal digits.
 
-    Raises:
-        TypeError: a part, or something in it, has no canonical form.
+    Raises `TypeError`: a part, or something in it, has no canonical form.
     """
     return hashlib.sha256(canonical_json(to_plain(parts)).encode("ascii")).hexdigest()[:32]
 
@@ -49,8 +48,7 @@ def to_plain(value: object) -> object:
     A dataclass gives all fields; a pydantic model those that were set, because an absent key may
     differ in meaning from its default; options those that differ from their defaults.
 
-    Raises:
-        TypeError: a value of this type has no canonical form.
+    Raises `TypeError`: a value of this type has no canonical form.
     """
     match value:
         case None | bool() | int() | str():
@@ -95,12 +93,6 @@ def noise_seed(study_seed: int, log: str, perturbation: str, index: int) -> int:
 
     It does not depend on the estimator, so all estimators see the same noise and comparisons are
     paired; nor on the rest of the study, so that a grid may grow.
-
-    Args:
-        study_seed: of the study file.
-        log: digest of the log's data.
-        perturbation: key text of the perturbation (its settings, not its label).
-        index: number of the noise realisation, from 0.
     """
     return derive_seed("noise", study_seed, log, perturbation, index)
 
@@ -143,12 +135,9 @@ def code_fingerprint() -> CodeFingerprint:
 def numerics_digest(packages: Sequence[str] | None = None) -> str:
     """Return the sha256 of source and data files of subpackages of `identify` (hexadecimal).
 
-    Args:
-        packages: names of packages or modules directly within `identify`, such as "estimation" or
-            "arrays", in any order; by default all that can change a result.
-
-    Raises:
-        SchemaError: no package has that name; suggests the nearest.
+    `packages`: names of packages or modules directly within `identify`, such as "estimation" or
+    "arrays", in any order; by default all that can change a result.
+    Raises `SchemaError`: no package has that name; suggests the nearest.
     """
     return source_digest(_PACKAGE_FOLDER, packages)
 

@@ -36,16 +36,10 @@ class LogSource(Options):
     def logs(self, folder: Path, seed: int) -> Sequence[LogItem]:
         """Return the logs in a fixed order; log files are hashed, but not read.
 
-        Args:
-            folder: of the study file, the base of relative paths.
-            seed: of the study, for synthetic logs.
-
-        Raises:
-            StudyError: the source has no log.
-            LogError: a file does not exist, or a log is not as its schema says.
-            SchemaError: a schema is not one.
-            DatasetError: a data set is missing.
-            MissingExtra: a package that the source needs is not installed.
+        `folder`: of the study file, the base of relative paths.
+        Raises `StudyError`: the source has no log; `LogError`: a file does not exist, or a log is
+        not as its schema says; `SchemaError`: a schema is not one; `DatasetError`: a data set is
+        missing; `MissingExtra`: a package that the source needs is not installed.
         """
 
 
@@ -72,9 +66,8 @@ class LogPaths:
     def item(self, schema: Schema) -> LogItem:
         """Return the log with the digests of its files, by the content of its schema.
 
-        Raises:
-            LogError: a file does not exist, or a recording is not as the schema says.
-            MissingExtra: the log is of an arm, and Pinocchio is not installed.
+        Raises `LogError`: a file does not exist, or a recording is not as the schema says;
+        `MissingExtra`: the log is of an arm, and Pinocchio is not installed.
         """
         recordings = (*self.unloaded, *self.loaded)
         digests = [digest_of_files(source_files(path, schema)) for path in recordings]
@@ -92,11 +85,8 @@ class LogPaths:
     def load(self, digests: Sequence[str] = ()) -> tuple[StudyLog, Truth | None]:
         """Read the recordings, the robot and the true body.
 
-        Args:
-            digests: of the recordings when the study was read; none for files just written.
-
-        Raises:
-            LogError: a recording cannot be read, or has another digest.
+        `digests`: of the recordings when the study was read; none for files just written.
+        Raises `LogError`: a recording cannot be read, or has another digest.
         """
         sensor = "wrench" if self.robot is None else "joints"
         read = [read_log(path, self.schema, sensor) for path in (*self.unloaded, *self.loaded)]
@@ -121,10 +111,8 @@ def is_folder_log(schema: Schema) -> bool:
 def source_files(log: Path, schema: Schema) -> list[SourceFile]:
     """Return all files of a log with their sha256, in the order in which they are read.
 
-    Raises:
-        MissingFile: the log or one of its files does not exist.
-        LogError: the log is a folder and the schema does not assign its files, or a file cannot be
-            read.
+    Raises `MissingFile`: the log or one of its files does not exist; `LogError`: the log is a
+    folder and the schema does not assign its files, or a file cannot be read.
     """
     parts = (part for source in plan_sources(log, schema) for part in log_files(source.path))
     paths = dict.fromkeys(parts)

@@ -105,10 +105,8 @@ def inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
 
     The mean of |ΔI_ij / (m/12 (δ_ij aᵀa − a_i a_j))|, published as `com_error`.
 
-    Args:
-        phi: the estimate; ΔI is its error about Bo.
-        truth: the true body, of mass m.
-        sides: sides a of its bounding box [m], shape (3,).
+    `phi`: the estimate; ΔI is its error about Bo; `sides`: sides a of its bounding box [m], shape
+    (3,).
     """
     change = inertia_about_origin(phi) - inertia_about_origin(truth)
     return _relative_to_box_inertia(change, float(truth[0]), sides)
@@ -192,11 +190,8 @@ def truth_metric(
 ) -> Metric:
     """Return a metric with one column that compares with the true body.
 
-    Args:
-        name: in study files, and of its column.
-        compute: computes it from the estimated parameters, shape (10,), and the needed attributes.
-        needed: attributes of `Truth`; the column is empty if one of them is not known.
-        heading: of the column.
+    `compute`: computes it from the estimated parameters, shape (10,), and the needed attributes;
+    `needed`: attributes of `Truth`; the column is empty if one of them is not known.
     """
 
     def values(output: EstimatorOutput, truth: Truth | None) -> MetricValues:
@@ -218,12 +213,7 @@ def metric_of_each_parameter(
 ) -> Metric:
     """Return a metric with a column `name_parameter` for each parameter.
 
-    Args:
-        name: in study files.
-        compute: computes values by the parameter's name from the output and the true parameters.
-        is_fraction: whether the values are 0 or 1, shown in per cent.
-        needs_truth: whether `compute` needs the true parameters.
-        names: of the parameters.
+    `is_fraction`: whether the values are 0 or 1, shown in per cent.
     """
 
     def values(output: EstimatorOutput, truth: Truth | None) -> MetricValues:

@@ -62,8 +62,7 @@ class Progress:
 def display_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress], None]]:
     """Return a function for the argument `progress` of `run_study`, which shows it on a stream.
 
-    Args:
-        stream: by default standard error.
+    `stream`: by default standard error.
     """
     output: IO[str] = sys.stderr if stream is None else stream
     if not output.isatty():

@@ -50,9 +50,6 @@ def to_arrow_table(rows: Iterable[Row]) -> pa.Table:
     """Convert rows to a sorted Arrow table.
 
     A column of options with texts as well as numbers becomes a column of texts.
-
-    Args:
-        rows: with different keys.
     """
     import pyarrow as pa
 

@@ -190,14 +190,8 @@ def run_work(
 ) -> RunSummary:
     """Run the work items that have no row in a store yet; a stopped run is resumed.
 
-    Args:
-        work: items and their function.
-        store: open for writing.
-        executor: creates the executor, only if anything is missing.
-        progress: called with the progress of the run, a few times a second.
-
-    Raises:
-        StudyError: the store cannot be written, or no workers are available.
+    `executor`: creates the executor, only if anything is missing.
+    Raises `StudyError`: the store cannot be written, or no workers are available.
     """
     run = _RunState(work, store, progress or (lambda _: None))
     run.report(run.summary)

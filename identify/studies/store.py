@@ -70,9 +70,7 @@ class FolderLock:
     def __init__(self, folder: Path) -> None:
         """Take the lock.
 
-        Raises:
-            FolderInUse: another process holds it.
-            OSError: the file cannot be written.
+        Raises `FolderInUse`: another process holds it; `OSError`: the file cannot be written.
         """
         file = take_lock(folder / LOCK_FILE)
         if file is None:
@@ -116,13 +114,9 @@ class Store(AbstractContextManager["Store"]):
     def __init__(self, folder: Path, info: StoreInfo) -> None:
         """Open or create the folder's store, and lock it.
 
-        Args:
-            folder: created if it does not exist.
-            info: of the study to run; earlier versions of the code are kept.
-
-        Raises:
-            StudyError: another process holds it (`FolderInUse`), its results are damaged or of
-                another schema version, or it cannot be written.
+        `folder`: created if it does not exist.
+        Raises `StudyError`: another process holds it (`FolderInUse`), its results are damaged or of
+        another schema version, or it cannot be written.
         """
         self.folder = folder
         with self._disk_errors():
@@ -178,16 +172,14 @@ class Store(AbstractContextManager["Store"]):
     def add(self, rows: Sequence[Row]) -> None:
         """Add rows of the current study, and commit them.
 
-        Raises:
-            StudyError: the disk is full, or fails: none of these rows is stored.
+        Raises `StudyError`: the disk is full, or fails: none of these rows is stored.
         """
         self._insert([row | {"current": True} for row in rows])
 
     def add_wall_time(self, seconds: float) -> None:
         """Add seconds to the total wall time of the runs by this version of the code.
 
-        Raises:
-            StudyError: the disk is full, or fails.
+        Raises `StudyError`: the disk is full, or fails.
         """
         with self._disk_errors():
             info, code = _read_description(self._db), code_fingerprint().short
@@ -198,8 +190,7 @@ class Store(AbstractContextManager["Store"]):
     def export(self) -> None:
         """Write `results.parquet`.
 
-        Raises:
-            StudyError: the disk is full, or fails; the rows in the database are kept.
+        Raises `StudyError`: the disk is full, or fails; the rows in the database are kept.
         """
         with self._disk_errors():
             write_table(self.folder, to_arrow_table(_rows(self._db)))
@@ -243,9 +234,8 @@ class Store(AbstractContextManager["Store"]):
 def read_rows(folder: Path) -> pa.Table:
     """Read all rows of a results folder, also while a study is running.
 
-    Raises:
-        StudyError: it has no results, or damaged ones or those of another schema version, or
-            cannot be read.
+    Raises `StudyError`: it has no results, or damaged ones or those of another schema version, or
+    cannot be read.
     """
     with _open_for_reading(folder) as db:
         return to_arrow_table(_rows(db))
@@ -254,8 +244,7 @@ def read_rows(folder: Path) -> pa.Table:
 def read_info(folder: Path) -> StoreInfo:
     """Read the description of the rows of a results folder.
 
-    Raises:
-        StudyError: as of `read_rows`.
+    Raises `StudyError`: as of `read_rows`.
     """
     with _open_for_reading(folder) as db:
         return _read_description(db)

@@ -100,11 +100,8 @@ def run_trials(
 
     Trials of one noisy log are consecutive; `code` is the fingerprint in their keys.
 
-    Returns:
-        Rows in the order of the trials, and their processor time [s].
-
-    Raises:
-        StudyError: this worker has other code than the runner.
+    Returns rows in the order of the trials, and their processor time [s].
+    Raises `StudyError`: this worker has other code than the runner.
     """
     with _SOLVER_LOCK:
         limit_blas_threads()

@@ -49,11 +49,9 @@ def equal_means_test(
 ) -> EqualMeansTest:
     """Test whether several mean vectors are equal (Welch's test, for several components).
 
-    Args:
-        means: shape (K, p).
-        information: inverse covariances of the identified numbers, zero elsewhere, (K, p, p).
-        identified: whether each mean has each number, shape (K, p).
-        degrees: degrees of freedom of the size of each covariance, shape (K,).
+    `means`: shape (K, p); `information`: inverse covariances of the identified numbers, zero
+    elsewhere, (K, p, p); `identified`: whether each mean has each number, shape (K, p); `degrees`:
+    degrees of freedom of the size of each covariance, shape (K,).
     """
     pooled = identified.any(axis=0)
     f = int(identified.sum()) - int(pooled.sum())

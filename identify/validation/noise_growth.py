@@ -113,17 +113,9 @@ def simulate_noise_growth(
 ) -> NoiseGrowth:
     """Simulate the growth of errors by wrench noise in one motion, or in windows.
 
-    Args:
-        motions: samples, shape (n, ·) or (w, n, ·); the wrench without sensor offset.
-        phi: the body, shape (10,).
-        noise: noise of the wrench, as by `wrench_noise`.
-        step: time between samples [s].
-        interpolation: interpolation of the wrench between samples.
-        whole_segment: segment that a single motion is the beginning of; the motion's size over
-            time is averaged over it.
-
-    Raises:
-        SimulationError: the body is not physically consistent, or its motion diverges.
+    `motions`: samples, shape (n, ·) or (w, n, ·); the wrench without sensor offset; `phi`: the
+    body, shape (10,); `step`: time between samples [s].
+    Raises `SimulationError`: the body is not physically consistent, or its motion diverges.
     """
     wrench = motions.wrench if motions.wrench.ndim > 2 else motions.wrench[None]
     draws = 1 if len(wrench) > 1 else _NOISE_DRAWS
@@ -156,15 +148,8 @@ def single_shot_noise_growth(
 ) -> NoiseGrowth:
     """Simulate the errors by wrench noise along a segment, until noise exceeds the motion.
 
-    Args:
-        longest: the segment with its sensor offset.
-        phi: the body, shape (10,).
-        noise: noise of the wrench, as by `wrench_noise`.
-        step: time between its samples [s].
-        interpolation: interpolation of the wrench between samples.
-
-    Raises:
-        SimulationError: as `noise_growth`.
+    `phi`: the body, shape (10,); `step`: time between its samples [s].
+    Raises `SimulationError`: as `noise_growth`.
     """
     segment, bias = longest
     stride = max(1, int(_SINGLE_SHOT_STEP / step))

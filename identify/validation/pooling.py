@@ -374,11 +374,7 @@ def _identified(estimate: SavedEstimate) -> list[bool]:
 
 
 def average_degrees_of_freedom(estimate: SavedEstimate) -> float:
-    """Return the degrees of freedom of the intervals of an estimate, averaged over parameters.
-
-    Args:
-        estimate: an estimate with covariance, intervals and `decided_by`.
-    """
+    """Return the degrees of freedom of the intervals of an estimate, averaged over parameters."""
     return _mean_degrees(estimate, np.array(_identified(estimate)))
 
 

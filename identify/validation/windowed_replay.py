@@ -262,12 +262,7 @@ def _linearised_ensemble(
     between are consistent. The two farthest samples are simulated in full, and if the linearised
     errors differ from theirs, all are.
 
-    Args:
-        stacks: windows of each rate.
-        runs: of the estimate in them, at every sample.
-        phi: the estimate, shape (10,).
-        samples: shape (s, 10).
-        interpolation: the wrench between samples.
+    `phi`: the estimate, shape (10,); `samples`: shape (s, 10).
     """
     towards = samples - phi
     scale = np.sqrt(np.mean(towards**2, axis=0))

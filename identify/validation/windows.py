@@ -63,12 +63,7 @@ def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Wind
 
     Windows are simulated in one batch per sampling rate, so each rate has its own stack.
 
-    Args:
-        segments: segments at full rate, each with its sensor offset to subtract.
-        horizon: length of a window [s]; at most half of the longest segment.
-
-    Returns:
-        One stack for each sampling rate that has a long enough segment.
+    `horizon`: length of a window [s]; at most half of the longest segment.
     """
     groups = _group_by_rate(segments)
     longest = max((_duration(pair) for group in groups for pair in group), default=0.0)
@@ -157,16 +152,9 @@ def neighbouring_motions(
     Their differences are accurate. If the body turns little between such samples, they are
     simulated in one step, with the wrench averaged; otherwise by `fast_rollout` at full rate.
 
-    Args:
-        phi: bodies, shape (..., 10), broadcast with the wrenches.
-        motions: one segment, or windows, that begin at their measured states.
-        wrench: shape (..., n, 6).
-        step: time between samples [s].
-        interpolation: interpolation of the wrench between samples.
-        every: number of steps between returned samples.
-
-    Raises:
-        SimulationError: as `fast_rollout`.
+    `phi`: bodies, shape (..., 10), broadcast with the wrenches; `wrench`: shape (..., n, 6);
+    `step`: time between samples [s].
+    Raises `SimulationError`: as `fast_rollout`.
     """
     start, turning = first_state(motions), motions.angular_velocity
     fastest = float(np.sqrt((turning**2).sum(axis=-1).max()))

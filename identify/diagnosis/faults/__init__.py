@@ -47,9 +47,6 @@ def faults_of(setups: Sequence[LogProperties]) -> list[tuple[Fault, ...]]:
     """Return the faults that are possible for every log, one instance for each log.
 
     Logs with the same setup share the instance, so that its map is computed once.
-
-    Args:
-        setups: measurement setup of each log.
     """
     of_logs = share_between_similar_logs(setups, _faults_by_name)
     names = [name for name in of_logs[0] if all(name in of_log for of_log in of_logs)]

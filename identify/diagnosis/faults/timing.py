@@ -38,12 +38,7 @@ def timing_faults(setup: LogProperties) -> Iterator[Fault]:
 
 
 def time_patch(schema_tables: Mapping[str, object], factor: float) -> Patch:
-    """Return the schema keys that scale time by a factor; empty if no unit does.
-
-    Args:
-        schema_tables: tables of the schema as it was written.
-        factor: factor on all times.
-    """
+    """Return the schema keys that scale time by a factor; empty if no unit does."""
     log = schema_tables.get("log")
     table = log if isinstance(log, Mapping) else {}
     if "rate_hz" in table:

@@ -30,13 +30,9 @@ def density_covariance(points: Vec3, weights: Array, radius: float) -> Array:
     E (Σ_ij w_i w_j f_i K_ij f_jᵀ) Eᵀ: f the parameters, E projects out changes of mass, and K is
     the mean of the correlations exp(−|r_i − r_j|²/2ℓ²) over several lengths ℓ: none is preferred.
 
-    Args:
-        points: points that fill the body [m], shape (n, 3).
-        weights: share of the volume of each point, shape (n,).
-        radius: root mean square distance of the body from its centroid [m].
-
-    Returns:
-        Shape (10, 10), of a field of standard deviation one.
+    `points`: points that fill the body [m], shape (n, 3); `weights`: share of the volume of each
+    point, shape (n,); `radius`: root mean square distance of the body from its centroid [m].
+    Shape (10, 10), of a field of standard deviation one.
     """
     if len(points) > _MAX_POINTS:
         # The same points each time, so that the same shape gives the same prior.
@@ -59,12 +55,9 @@ def outline_covariance(covariance: Mat33, error: float) -> Array:
     The body is strained along and across its principal axes, so much that its surface moves by
     that length: Σ_ab v vᵀ, v the moments of εΣ + Σε.
 
-    Args:
-        covariance: Σ of the points about their centroid [m²], shape (3, 3).
-        error: of the outline [m].
-
-    Returns:
-        Shape (10, 10).
+    `covariance`: Σ of the points about their centroid [m²], shape (3, 3); `error`: of the outline
+    [m].
+    Shape (10, 10).
     """
     squares, axes = np.linalg.eigh(covariance)
     half, (a, b) = box_half_sides(squares), np.triu_indices(3)

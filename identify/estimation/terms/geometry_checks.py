@@ -21,14 +21,10 @@ _MAX_COPLANAR_THICKNESS = 1e-9
 def require_metres(shape: str, mass: float, longest: float, *, filled: bool) -> None:
     """Raise unless a shape's size in metres is plausible for a mass.
 
-    Args:
-        shape: description of the shape, such as "box of the mass".
-        mass: mass of the body [kg].
-        longest: longest side of the bounding box [m].
-        filled: whether all of the mass must be in the shape, so that it can be too small as well.
-
-    Raises:
-        TermError: the density would be lower or higher than that of any body.
+    `shape`: description of the shape, such as "box of the mass"; `mass`: mass of the body [kg];
+    `longest`: longest side of the bounding box [m]; `filled`: whether all of the mass must be in
+    the shape, so that it can be too small as well.
+    Raises `TermError`: the density would be lower or higher than that of any body.
     """
     density = abs(mass) / longest**3
     lead = f"{shape}: {longest:g} m long, which for the {mass:.3g} kg of the data gives at most"
@@ -48,8 +44,7 @@ def require_metres(shape: str, mass: float, longest: float, *, filled: bool) -> 
 def validated_points(points: object, shape: str) -> tuple[tuple[float, float, float], ...]:
     """Validate points [m], shape (n, 3), and convert them to tuples.
 
-    Raises:
-        TermError: the points are not finite, or not three numbers each.
+    Raises `TermError`: the points are not finite, or not three numbers each.
     """
     try:
         array = np.asarray(points, dtype=np.float64)

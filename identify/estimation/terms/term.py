@@ -160,8 +160,7 @@ class Term(ABC):
 def body_index(space: ParameterSpace, name: str | None) -> int:
     """Return the index of the body with a name in a space; zero for None.
 
-    Raises:
-        ProblemError: no body has this name.
+    Raises `ProblemError`: no body has this name.
     """
     return 0 if name is None else space.body_slice(name).start // 10
 

@@ -67,8 +67,7 @@ def diagonal_numbers(
     The names are `m`, `x y z` and `jx jy jz`. `length` [m] and `inertia` [kg m²] are the screen's
     units, `decimals` those of every number.
 
-    Raises:
-        ModelError: a mass that the screen shows as zero.
+    Raises `ModelError`: a mass that the screen shows as zero.
     """
     mass = format_fixed(payload.mass, decimals)
     if float(mass) == 0.0:
@@ -132,8 +131,7 @@ def tensor_numbers(payload: Payload) -> PayloadNumbers:
     the consistent set, and any rounding may move it outside: it is thickened by as little as
     rounding changes, and decimals are added, as in model files.
 
-    Raises:
-        ModelError: no number of digits keeps the body physically consistent.
+    Raises `ModelError`: no number of digits keeps the body physically consistent.
     """
     floor = InertiaFloor(MIN_MOMENT_RATIO, 0.0)
     inertia, _ = regularise_inertia(payload.inertia, floor)

@@ -164,12 +164,9 @@ CONTROLLERS: Mapping[str, Controller] = _read_controllers()
 def check_payload(body: PhiLike, *, largest_mass: float = MAX_CONTROLLER_PAYLOAD) -> Payload:
     """Return a body about the flange as a payload, if its mass and extent are plausible.
 
-    Args:
-        body: ten parameters about the origin of the flange's frame, in its axes, shape (10,).
-        largest_mass: rated payload of the arm [kg].
-
-    Raises:
-        ModelError: the body is not physically consistent, has no mass, or is too large.
+    `body`: ten parameters about the origin of the flange's frame, in its axes, shape (10,);
+    `largest_mass`: rated payload of the arm [kg].
+    Raises `ModelError`: the body is not physically consistent, has no mass, or is too large.
     """
     body = InertialParameters.single(body)
     if not largest_mass > 0.0:
@@ -263,8 +260,7 @@ def payload_setting(
 def _pose_in_controller_frame(entry: Controller, estimate: EstimateViews) -> tuple[Pose, str]:
     """Return the pose of B in the frame that the controller requires, and a note on that frame.
 
-    Raises:
-        ModelError: the estimate has no pose of that frame.
+    Raises `ModelError`: the estimate has no pose of that frame.
     """
     frames = estimate.frames
     if entry.frame == "any":

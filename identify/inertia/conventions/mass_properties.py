@@ -42,9 +42,8 @@ def seal_fields(
 ) -> dict[str, Array]:
     """Return read-only copies of the fields of a body, or of a batch of bodies.
 
-    Raises:
-        ModelError: a field of another shape or that is not finite, a matrix that is not symmetric,
-            or fields of unlike batch shapes.
+    Raises `ModelError`: a field of another shape or that is not finite, a matrix that is not
+    symmetric, or fields of unlike batch shapes.
     """
     arrays = {name: seal(fields[name], f"{label}.{name}", (..., *shapes[name])) for name in shapes}
     batches = {
@@ -106,8 +105,7 @@ def central_inertia(phi: PhiLike, format_name: str, *, positive: bool = False) -
 
     `format_name` names the requesting form in messages; `positive` also rejects a negative mass.
 
-    Raises:
-        ModelError: not ten finite numbers, or a mass of zero.
+    Raises `ModelError`: not ten finite numbers, or a mass of zero.
     """
     phi = seal_phi(phi)
     require_mass(phi, format_name, positive=positive)
@@ -119,8 +117,7 @@ def inertial_frame(phi: PhiLike, format_name: str, axes: Axes = "body") -> Inert
 
     `axes` are those of C; one rotation R_BC applies to a whole batch; `format_name` is for errors.
 
-    Raises:
-        ModelError: a mass of zero, or `axes` that are not a rotation.
+    Raises `ModelError`: a mass of zero, or `axes` that are not a rotation.
     """
     mass, com, inertia = central_inertia(phi, format_name)
     if isinstance(axes, str) and axes == "principal":
@@ -140,8 +137,7 @@ def inertial_frame(phi: PhiLike, format_name: str, axes: Axes = "body") -> Inert
 def require_mass(phi: Phi, format_name: str, *, positive: bool = False) -> None:
     """Reject bodies without mass and, if `positive`, bodies of negative mass.
 
-    Raises:
-        ModelError: a mass of zero, or below it.
+    Raises `ModelError`: a mass of zero, or below it.
     """
     massless = np.flatnonzero(phi[..., 0].reshape(-1) == 0.0)
     if massless.size:

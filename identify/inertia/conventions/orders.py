@@ -91,8 +91,7 @@ def entries_in_order(matrix: ArrayLike, order: str, products: ProductSign = "neg
 def convert_product_sign(matrix: Mat33, products: ProductSign) -> Mat33:
     """Convert the products of inertia between the signs `negative` and `positive`.
 
-    Raises:
-        ModelError: a sign that is neither `negative` nor `positive`.
+    Raises `ModelError`: a sign that is neither `negative` nor `positive`.
     """
     if products == "negative":
         return matrix

@@ -174,8 +174,7 @@ def find_convention(name: str) -> Convention:
 def find_matrix_convention(name: str) -> Convention:
     """Return the convention of a 6×6 matrix by its name.
 
-    Raises:
-        ModelError: no convention of a 6×6 matrix has this name.
+    Raises `ModelError`: no convention of a 6×6 matrix has this name.
     """
     matrices = {c.name: c for c in _ALL_CONVENTIONS if c.spatial_order is not None}
     return lookup(matrices, name, "convention of a 6×6 matrix", ModelError)

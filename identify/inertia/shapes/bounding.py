@@ -179,15 +179,10 @@ def _minimum_volume_ellipsoid(points: Array) -> tuple[Array, Array, Array]:
     their scatter W, the distances hᵢ = ½ (aᵢ − c)ᵀ W⁻¹ (aᵢ − c) and slacks t fulfil h(u) + t = 1
     and u t = 0 at the optimum.
 
-    Args:
-        points: coordinates of about unit size, shape (m, d), m a few hundred at most.
-
-    Returns:
-        Centre, shape matrix, and the points' weights: not negative, sum one, positive for points on
-        the surface. They prove that the volume is within a relative 1e-9 of the minimum.
-
-    Raises:
-        SolveError: the optimality gap exceeds 1e-9.
+    `points`: coordinates of about unit size, shape (m, d), m a few hundred at most.
+    Returns centre, shape matrix, and the points' weights: not negative, sum one, positive for
+    points on the surface. They prove that the volume is within a relative 1e-9 of the minimum.
+    Raises `SolveError`: the optimality gap exceeds 1e-9.
     """
     count, dimensions = points.shape
     u = np.full(count, 1.0 / count)

@@ -41,8 +41,7 @@ def sample_interior(shape: Shape, count: int) -> Interior:
     In a mesh they lie in columns along its thinnest axis, from surface to surface, so that thin
     walls are filled as well as thick ones.
 
-    Raises:
-        ModelError: a shape without volume, or a mesh of too many large triangles.
+    Raises `ModelError`: a shape without volume, or a mesh of too many large triangles.
     """
     if isinstance(shape, Mesh):
         return _mesh_interior(shape, count)

@@ -57,16 +57,10 @@ def read_points(path: Path | str, *, scale: float = 1.0) -> tuple[Vec3, Array | 
 
     A column `part` is ignored.
 
-    Args:
-        path: the file.
-        scale: metres per unit of the file, 0.001 for millimetres; volumes are in its cube.
-
-    Returns:
-        Points [m], shape (n, 3), and volumes [m³], shape (n,), or None.
-
-    Raises:
-        MissingFile: no such file.
-        ModelError: missing or unknown columns, or an entry that is not a number.
+    `scale`: metres per unit of the file, 0.001 for millimetres; volumes are in its cube.
+    Returns points [m], shape (n, 3), and volumes [m³], shape (n,), or None.
+    Raises `MissingFile`: no such file; `ModelError`: missing or unknown columns, or an entry that
+    is not a number.
     """
     import pandas as pd
 

@@ -68,8 +68,7 @@ def log_files(path: Path) -> list[Path]:
 def read_table(source: ColumnSource) -> Table:
     """Read the requested columns by the reader of the file's format, imported on first use.
 
-    Raises:
-        LogError: the schema names a topic, and the format has none.
+    Raises `LogError`: the schema names a topic, and the format has none.
     """
     path = source.path
     if source.arrays is None:
@@ -91,9 +90,7 @@ def read_table(source: ColumnSource) -> Table:
 def list_tables(path: Path) -> tuple[TableInfo, ...]:
     """Return the tables of a log of any format.
 
-    Raises:
-        MissingFile: there is no such file.
-        LogError: it cannot be read.
+    Raises `MissingFile`: there is no such file; `LogError`: it cannot be read.
     """
     if not is_bag(path):
         require_file(path)

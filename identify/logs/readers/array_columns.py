@@ -220,13 +220,7 @@ def requested_topic(
 ) -> str:
     """Return the topic named by the schema, or the only one of the file.
 
-    Args:
-        source: what is asked for.
-        topic_types: what each topic of the file holds, such as the type of its messages.
-        table_word: what the format calls one.
-
-    Raises:
-        LogError: there is none of that name, or several and none is named.
+    Raises `LogError`: there is none of that name, or several and none is named.
     """
     wanted, path = source.layout.topic, source.path
     shown = ", ".join(f"{name} ({kind})" if kind else name for name, kind in topic_types.items())

@@ -27,8 +27,7 @@ def as_stamps(column: pa.ChunkedArray) -> tuple[Stamps, NDArray[np.bool_]]:
 
     Whole numbers stay int64: stamps in nanoseconds since 1970 have more digits than a float64.
 
-    Raises:
-        pa.ArrowException: they cannot be cast, as unsigned ones past 2⁶³.
+    Raises `pa.ArrowException`: they cannot be cast, as unsigned ones past 2⁶³.
     """
     if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
         stamps = as_numbers(column)

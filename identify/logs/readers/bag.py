@@ -133,9 +133,7 @@ def _message_types(bag: Bag) -> dict[str, str]:
 def open_bag(path: Path) -> Iterator[Bag]:
     """Open a bag; errors of the library for damaged bags become `LogError`.
 
-    Raises:
-        MissingExtra: rosbags is not installed.
-        LogError: it is no bag, or a damaged one.
+    Raises `MissingExtra`: rosbags is not installed; `LogError`: it is no bag, or a damaged one.
     """
     try:
         from rosbags.rosbag1 import Reader as Reader1

@@ -67,9 +67,7 @@ def hdf5_row_reader(source: ColumnSource) -> RowsReader:
 def open_hdf5(path: Path) -> h5py.File:
     """Open the file for reading; the caller closes it.
 
-    Raises:
-        MissingExtra: h5py is not installed.
-        LogError: it is no HDF5 file.
+    Raises `MissingExtra`: h5py is not installed; `LogError`: it is no HDF5 file.
     """
     try:
         import h5py

@@ -75,11 +75,7 @@ def _end_of(content: bytes, lines: int, start: int) -> int:
 def index_lines(path: Path, offset: int, first_line: int, comment: bytes) -> LineIndex | None:
     """Index a text file in one pass; None if it is not regular.
 
-    Args:
-        path: the file.
-        offset: offset of the first row.
-        first_line: its one-based line.
-        comment: mark of comments; empty for none.
+    `offset`: offset of the first row; `comment`: mark of comments; empty for none.
     """
     file_hash, offsets, rows, position = hashlib.sha256(), [offset], 0, 0
     returns, last, end = 0, b"", offset - 1

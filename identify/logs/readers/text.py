@@ -148,8 +148,7 @@ def _read_rows(sheet: TextLayout, rows: int | None = None) -> Table:
 def _text_content(path: Path) -> bytes:
     """Return the bytes of a text file without byte order mark, decompressed for `.gz`.
 
-    Raises:
-        LogError: it is empty, or not text in an encoding that ASCII is part of.
+    Raises `LogError`: it is empty, or not text in an encoding that ASCII is part of.
     """
     content = read_bytes(path)
     if path.suffix.lower() == ".gz":

@@ -333,8 +333,7 @@ def _require_header(path: Path, line: Sequence[str] | None, width: int) -> None:
 def likely_contents(path: Path, lines: Sequence[TextLine]) -> TableInfo:
     """Return the columns by the separator, comment and decimal marks that give the most numbers.
 
-    Raises:
-        LogError: no two columns hold numbers by any.
+    Raises `LogError`: no two columns hold numbers by any.
     """
     marks = ((comment, decimal) for decimal in ".," for comment in "#%")
     splitters = (splitter for each in marks for splitter in Splitter(",", *each).alternatives())

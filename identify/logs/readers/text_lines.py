@@ -122,8 +122,7 @@ class Splitter:
 def parse_numbers(texts: Sequence[str]) -> list[float]:
     """Convert texts to numbers, NaN for missing values.
 
-    Raises:
-        ValueError: a text is no number.
+    Raises `ValueError`: a text is no number.
     """
     try:
         if "_" not in "".join(texts):  # Python would read 1_000 as a thousand
@@ -154,8 +153,7 @@ def microseconds_since_1970(text: str) -> int:
 
     The date is one of ISO 8601, or day, month and year with dots; without a date it is 1970-01-01.
 
-    Raises:
-        ValueError: the text is none.
+    Raises `ValueError`: the text is none.
     """
     text = text.strip()
     if _TIME_OF_DAY_PATTERN.fullmatch(text):

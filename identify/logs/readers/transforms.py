@@ -66,15 +66,9 @@ def read_transform(
     Its times are those of the transform on the way that comes most often, within what all of them
     span; the others are interpolated there, along the line and the shortest turn.
 
-    Args:
-        path: of the log, for messages.
-        static: transforms of which the last one holds.
-        moving: transforms, in order of time.
-        parent: name of the frame that the pose is in.
-        child: name of the frame whose pose it is.
-
-    Raises:
-        LogError: a frame is not there, or none leads to the other.
+    `static`: transforms of which the last one holds; `moving`: transforms, in order of time;
+    `parent`: name of the frame that the pose is in; `child`: name of the frame whose pose it is.
+    Raises `LogError`: a frame is not there, or none leads to the other.
     """
     series_by_edge = {
         **_series_by_edge(moving, static=False),

@@ -188,9 +188,7 @@ _DIGEST_DIGITS = 12
 def numerics_fingerprint_line(packages: Sequence[str], files: Sequence[Path]) -> str:
     """Return a line with the fingerprint of the code, by which outdated reports are detected.
 
-    Raises:
-        SchemaError: there is no package of that name.
-        OSError: a file cannot be read.
+    Raises `SchemaError`: there is no package of that name; `OSError`: a file cannot be read.
     """
     contents = sorted((path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in files)
     study = hashlib.sha256(repr(contents).encode()).hexdigest()

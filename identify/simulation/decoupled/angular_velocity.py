@@ -87,10 +87,8 @@ def batched_layer(
 ) -> Callable[[int], None]:
     """Create an integrator of the angular velocity of many bodies in one batch.
 
-    Args:
-        ratios: a, shape (3, bodies).
-        theta: shape (3, steps + 1, bodies); stays where it is from chunk to chunk.
-        torques: of as many steps; None for free bodies.
+    `ratios`: a, shape (3, bodies); `theta`: shape (3, steps + 1, bodies); stays where it is from
+    chunk to chunk; `torques`: of as many steps; None for free bodies.
     """
     together = BatchRungeKutta(ratios, theta.shape[1] - 1, torques)
 

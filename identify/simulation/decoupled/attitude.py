@@ -62,11 +62,8 @@ def step_rotations(
 ) -> StepRotations:
     """Compute the rotations of the bodies in each step of a chunk of time.
 
-    Args:
-        theta: θ in P at the nodes, shape (3, steps + 1, bodies).
-        ratios: a, shape (3, 1, bodies).
-        torque: τ at the nodes if it is linear between them, else None.
-        workspace: memory of the computation and the result.
+    `theta`: θ in P at the nodes, shape (3, steps + 1, bodies); `ratios`: a, shape (3, 1, bodies);
+    `torque`: τ at the nodes if it is linear between them, else None.
     """
     steps = theta.shape[1] - 1
     turn, scratch, functions = (workspace.rows(TURNS + first, 3, steps) for first in (0, 3, 6))
@@ -93,8 +90,7 @@ def _half_angle_functions(
 ) -> float:
     """Compute sin|σ| / (6|σ|) and cos|σ| of half rotation vectors σ, given as 6σ.
 
-    Returns:
-        The largest |σ|²; all arrays have the last axes (steps, bodies).
+    Returns the largest |σ|²; all arrays have the last axes (steps, bodies).
     """
     np.multiply(six_sigma[0], six_sigma[0], out=square)
     for component in six_sigma[1:]:
@@ -180,8 +176,7 @@ def matrix_of_pair(pair: CayleyKleinPair) -> CayleyKleinPair:
 def attitudes_from_pairs(pair: CayleyKleinPair, workspace: Workspace) -> tuple[Array, Array]:
     """Convert Cayley-Klein pairs (2, nodes, bodies) to quaternions and matrices.
 
-    Returns:
-        x, y, z, w, shape (4, nodes, bodies), and R, shape (3, 3, nodes, bodies).
+    Returns x, y, z, w, shape (4, nodes, bodies), and R, shape (3, 3, nodes, bodies).
     """
     nodes = pair.shape[1]
     q = workspace.rows(QUATERNION, 4, nodes)

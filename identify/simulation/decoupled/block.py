@@ -146,13 +146,9 @@ class BodyBlock:
     def run(self, out: Array, every: int) -> None:
         """Integrate the motion of the bodies from the start to the end.
 
-        Args:
-            out: states of the whole batch [p, q, v, ω], shape (13, stored, bodies); every
-                `every`-th state after the first is written.
-            every: as above.
-
-        Raises:
-            Diverged: a motion that is not finite, or rotates too far in a step.
+        `out`: states of the whole batch [p, q, v, ω], shape (13, stored, bodies); every `every`-th
+        state after the first is written.
+        Raises `Diverged`: a motion that is not finite, or rotates too far in a step.
         """
         for first in range(0, self._problem.steps, self._chunk):
             steps = min(self._chunk, self._problem.steps - first)

@@ -111,8 +111,7 @@ class RolloutProblem:
     ) -> RolloutProblem:
         """Check and flatten the arguments of `fast_rollout`.
 
-        Raises:
-            SimulationError: invalid argument.
+        Raises `SimulationError`: invalid argument.
         """
         require_word(interpolation, Interpolation, "interpolation")
         step = require_positive(step, "time step", "s", SimulationError)

@@ -62,12 +62,9 @@ class TranslationLayer:
     ) -> None:
         """Compute positions and velocities at the nodes of a chunk from the forces on the bodies.
 
-        Args:
-            theta: θ at the nodes in axes of the body, shape (3, steps + 1, bodies).
-            R: attitudes at the nodes, from those axes to W, shape (3, 3, steps + 1, bodies).
-            force: φ in those axes, shape (3, steps + 1, bodies) where linear, else (3, steps, …).
-            workspace: for the work.
-            linear: whether the force between samples is a straight line.
+        `theta`: θ at the nodes in axes of the body, shape (3, steps + 1, bodies); `R`: attitudes at
+        the nodes, from those axes to W, shape (3, 3, steps + 1, bodies); `force`: φ in those axes,
+        shape (3, steps + 1, bodies) where linear, else (3, steps, …).
         """
         steps = theta.shape[1] - 1
         first, last, turned, scratch = workspace.rows(0, 12, steps).reshape(4, 3, steps, -1)

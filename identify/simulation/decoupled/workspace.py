@@ -39,10 +39,8 @@ class Workspace:
 def transform_into(out: Array, matrix: Array, v: Array) -> Array:
     """Multiply matrices and vectors into `out`.
 
-    Args:
-        out: shape (i, n, b); not `v`.
-        matrix: shape (i, j, n, b), or (i, j, b) where it is the same at all nodes.
-        v: shape (j, n, b), or (j, 1, b) or (j, n, 1) where it is.
+    `out`: shape (i, n, b); not `v`; `matrix`: shape (i, j, n, b), or (i, j, b) where it is the same
+    at all nodes; `v`: shape (j, n, b), or (j, 1, b) or (j, n, 1) where it is.
     """
     return np.einsum("ijnb,jnb->inb" if matrix.ndim == 4 else "ijb,jnb->inb", matrix, v, out=out)
 

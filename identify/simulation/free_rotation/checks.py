@@ -53,14 +53,10 @@ def checked_start(
 ) -> RotationStart:
     """Check, broadcast and scale bodies and states.
 
-    Args:
-        body: I_BBcm_B, shape (..., 3, 3), or phi, shape (..., 10).
-        quaternion: R_WB, shape (..., 4).
-        angular_velocity: w_WB_B [rad/s], shape (..., 3).
-        others: a batch shape to broadcast with.
-
-    Raises:
-        SimulationError: see `rotate_freely`.
+    `body`: I_BBcm_B, shape (..., 3, 3), or phi, shape (..., 10); `quaternion`: R_WB, shape (...,
+    4); `angular_velocity`: w_WB_B [rad/s], shape (..., 3); `others`: a batch shape to broadcast
+    with.
+    Raises `SimulationError`: see `rotate_freely`.
     """
     inertia = checked_inertia(body)
     q = as_array(quaternion, "quaternion", (..., 4), SimulationError)
@@ -91,8 +87,7 @@ def checked_start(
 def checked_inertia(body: ArrayLike) -> Mat33:
     """Check bodies and return their inertia about the centre of mass, shape (..., 3, 3).
 
-    Raises:
-        SimulationError: see `rotate_freely`.
+    Raises `SimulationError`: see `rotate_freely`.
     """
     body = as_array(body, "body", (...,), SimulationError)
     phi, unit, tensor = body, None, None

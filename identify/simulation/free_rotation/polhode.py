@@ -81,9 +81,8 @@ class OrderedSpin(NamedTuple):
 def ordered_spin(inertia: Mat33, angular_velocity: Vec3) -> OrderedSpin:
     """Compute principal moments and components of ω, ordered with the encircled axis third.
 
-    Args:
-        inertia: about the centre of mass, scaled to order one, shape (n, 3, 3).
-        angular_velocity: w_WB_B, scaled to order one, shape (n, 3).
+    `inertia`: about the centre of mass, scaled to order one, shape (n, 3, 3); `angular_velocity`:
+    w_WB_B, scaled to order one, shape (n, 3).
     """
     (moments, gaps, spin, terms, excess), axes = principal_spin(inertia, angular_velocity)
     moving = spin != 0.0

@@ -75,12 +75,8 @@ def rotation_vector_rate(v: Vec3, w: Vec3) -> Vec3:
 
         dv/dt = ω + ½ v × ω + c v × (v × ω),    c = (1 − (θ/2) cot(θ/2)) / θ²,    θ = |v| < 2π
 
-    Args:
-        v: rotation vectors [rad], shape (..., 3).
-        w: [rad/s], shape (..., 3).
-
-    Returns:
-        Shape (..., 3).
+    `v`: rotation vectors [rad], shape (..., 3); `w`: [rad/s], shape (..., 3).
+    Shape (..., 3).
     """
     squared = np.sum(v * v, axis=-1, keepdims=True)
     angle = np.sqrt(np.maximum(squared, _SMALL_ANGLE**2))

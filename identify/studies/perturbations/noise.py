@@ -165,8 +165,7 @@ def add_noise(
     The attitude is rotated by exp(n) with noise n, which is added to all other signals. The draws
     are the same for any scale, and nothing is drawn for a sigma of zero.
 
-    Raises:
-        LogError: the log lacks a signal whose sigma is not zero.
+    Raises `LogError`: the log lacks a signal whose sigma is not zero.
     """
     scaled = {
         "quaternion" if name == "orientation" else name: scale * sigma

@@ -90,8 +90,7 @@ class PerturbationSequence:
     def apply(self, log: StudyLog, seed: int) -> StudyLog:
         """Apply all steps, each with independent random numbers.
 
-        Raises:
-            LogError: the log lacks what a step needs.
+        Raises `LogError`: the log lacks what a step needs.
         """
         seeds = np.random.SeedSequence(seed).spawn(len(self.steps))
         for step, step_seed in zip(self.steps, seeds, strict=True):
@@ -120,8 +119,7 @@ def with_rows(recording: Recording, rows: Flags | slice) -> Recording:
 def require_signals(recording: Recording, names: Sequence[str], purpose: str) -> None:
     """Raise unless the log has the named signals.
 
-    Raises:
-        LogError: a signal is missing; `purpose` is the subject of the message.
+    Raises `LogError`: a signal is missing; `purpose` is the subject of the message.
     """
     missing = [name for name in names if name not in recording.signals]
     if missing:
