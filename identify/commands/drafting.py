@@ -295,8 +295,12 @@ def _review_error(draft: Draft, path: Path) -> UsageError:
     if draft.problem is not None:
         lines.append(f"the log cannot be checked with it: {draft.problem}")
     if draft.settled is not None:
-        errors = (f for f in draft.settled.check.findings if f.severity == "error")
-        lines += [f"[{finding.code}] {finding}" for finding in errors]
+        unknown_tool = any(key.table == "body.tcp" for key in draft.uncertain)
+        lines += [
+            f"[{finding.code}] {finding}"
+            for finding in draft.settled.check.findings
+            if finding.severity == "error" and not (unknown_tool and finding.code == "imprecise")
+        ]
     head = f"the log does not determine all of its schema, drafted as {path}; review"
     tail = f"Correct what is wrong in {path}, and run the same command again: it reads the file"
     return UsageError("\n  ".join((head, *lines)) + f"\n{tail}")
