@@ -48,7 +48,7 @@ demo: $(READY)  ## fit the shipped log; print the parameters beside their truth,
 	@echo "Next: docs/getting-started.md, from a log of your own to a payload setting."
 
 test: $(READY)  ## everything that must pass: lint, types, layers, tests, types beside the tests
-	@$(MAKE) --no-print-directory -j 2 lint types layers browser tests
+	@$(MAKE) --no-print-directory -j 2 lint types layers tests
 	-@$(PY) scripts/write_reports.py --list
 
 lint: $(READY)  ## ruff: rules and format; words of docstrings and names
@@ -63,7 +63,7 @@ layers: $(READY)  ## import-linter: data flows one way
 	$(VENV)/bin/lint-imports
 
 tests: $(READY)  ## pytest alone (JOBS=2, ARGS='-k wrench')
-	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 matrix:  ## the tests on each of Python 3.11, 3.12 and 3.13 that is on this machine (ARGS='-k wrench')
 	@for version in 3.11 3.12 3.13; do \
@@ -81,10 +81,10 @@ kernels: $(READY)  ## the tests with kernels of OpenBLAS for other processors (A
 		OPENBLAS_CORETYPE=$$kernel $(MAKE) --no-print-directory tests || exit 1; \
 	done
 
-browser:  ## Debian's chromium for the test of the report, where root can install it
+browser:  ## Debian's chromium for the tests of pages, where root can install it
 	@sh scripts/install_browser.sh
 
-fuzz: $(READY)  ## damaged inputs of every kind, runners and workers killed, many seeds (ARGS='--seed 1 --count 9000')
+fuzz: $(READY) browser  ## damaged inputs of every kind, runners and workers killed, many seeds (ARGS='--seed 1 --count 9000')
 	$(ONE_THREAD) $(PY) -m tests.fuzz.run $(ARGS)
 	$(ONE_THREAD) $(PY) -m pytest -q -m slow
 

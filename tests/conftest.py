@@ -75,6 +75,14 @@ def mirror_of_sets(tool_logs, monkeypatch) -> Path:
     return tool_logs
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that open a page in a browser are slow."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def cli(capsys) -> Cli:
     return Cli(capsys)

@@ -86,6 +86,7 @@ def test_unknown_name_raises_attribute_error():
         identify.nothing  # noqa: B018
 
 
+@pytest.mark.slow
 def test_fit_and_figures_load_required_modules_only(tmp_path):
     """Of the project no more than 189 modules for a fit and 250 with its report; no pyplot."""
     code = f"""

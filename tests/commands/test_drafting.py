@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from identify.commands.main import main
 from identify.logs import load_schema, synthetic_recording
 from identify.logs.draft_lines import drafted_keys, with_value
+from tests.slow import mostly_slow
 from tests.strategies import random_body
 
 _DATASETS = Path(__file__).parents[2] / "datasets"
@@ -69,16 +70,16 @@ def sloppy(kind, s):
     return named(time=t, **xyz, **turns, **forces, **torques), {}
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "decimal commas, mm, degrees, Nmm",
-        "rotation vector in degrees",
-        "Euler angles by the name of a vector",
-        "scalar of the quaternion first",
-        "wrench on the body",
-    ],
-)
+SLOPPY = [
+    "decimal commas, mm, degrees, Nmm",
+    "rotation vector in degrees",
+    "Euler angles by the name of a vector",
+    "scalar of the quaternion first",
+    "wrench on the body",
+]
+
+
+@pytest.mark.parametrize("kind", mostly_slow(SLOPPY, SLOPPY[:2]))
 def test_one_command_fits_a_sloppy_log(kind, signals, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     table, marks = sloppy(kind, signals)
@@ -113,6 +114,7 @@ def upside_down(signals, tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_what_a_log_does_not_determine_is_named_and_the_draft_read_next_time(upside_down, capsys):
     words = ["fit", "log.csv", "-o", "out", "--no-report"]
     assert main([*words, "--json"]) == 2
@@ -139,6 +141,7 @@ def answer(monkeypatch, *answers):
     return asked
 
 
+@pytest.mark.slow
 def test_a_terminal_is_asked_only_for_what_is_uncertain(upside_down, monkeypatch, capsys):
     asked = answer(monkeypatch, "down", "[0, 0, 9.81]")
     assert main(["fit", "log.csv", "-o", "out", "--no-report"]) == 0
@@ -288,6 +291,7 @@ def test_logs_of_joints_need_a_robot_and_are_drafted_with_its_joints(tmp_path, m
     assert not any(key.uncertain for key in drafted_keys(text))
 
 
+@pytest.mark.slow
 def test_gravity_of_another_place_is_no_wrong_clock(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["check", str(_PAYLOAD)]) == 0

@@ -71,14 +71,20 @@ _TOOL = {"pose": [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
             schema("world", body={"tcp": {"pose": [*map(float, _POINT), 0.0, 0.0, 0.0]}}),
             '[wrench], set `point = "flange"`',
         ),
-        (schema("sensor", wrench={"mount": {"unit": "mm"}}), "[wrench.mount], set `translation"),
-        (
+        pytest.param(
+            schema("sensor", wrench={"mount": {"unit": "mm"}}),
+            "[wrench.mount], set `translation",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             schema("sensor", body={"tcp": _TOOL}, wrench={"mount": {"unit": "mm"}}),
             "[wrench.mount], set `translation = [-10.0",
+            marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             schema(body={"flange": {"translation": [0.0, 0.0, -0.1]}}),
             "[wrench.mount], to be added, set `translation = [-0.01",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -112,6 +112,7 @@ def test_contradicted_mass_gives_consistent_but_unusable_estimate(fit, estimate)
     assert set(found["verdict"]["reasons"]) == {"choice_contradicted", "gain", "kinematic_offset"}
 
 
+@pytest.mark.slow
 def test_two_wrong_keys_of_a_schema_end_with_4_and_are_not_exported(cli, shipped, tmp_path):
     """The order of the quaternion, and the sign of the wrench: both lines are named."""
     schema = (shipped / "schema.toml").read_text()

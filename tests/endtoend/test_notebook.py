@@ -3,11 +3,14 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.endtoend.conftest import ROOT
 
 NOTEBOOK = ROOT / "docs" / "notebooks" / "from_log_to_export.ipynb"
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_from_the_log_to_the_export(tmp_path):
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]

@@ -31,6 +31,7 @@ def test_noise_free_tool_log_is_fitted(cli, tool_logs, tmp_path, tool):
     assert "default" not in estimate["decided_by"].values()
 
 
+@pytest.mark.slow
 def test_measured_arm_log_is_fitted(cli, shared_data, tmp_path):
     """Raw text at 1 kHz with repeated rows; the motion hardly excites the inertia."""
     log = shared_data / "panda_optoforce" / "run_11-32-28.txt"

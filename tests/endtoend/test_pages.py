@@ -102,6 +102,7 @@ def assert_exported(saved: SavedEstimate, text: str) -> None:
         assert min(gaps) < 1e-6, (value, text)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("robot", PAGES)
 def test_page_leads_from_the_record_to_the_payload_setting(robot_logs, follow, payload, robot):
@@ -123,6 +124,7 @@ def test_page_leads_from_the_record_to_the_payload_setting(robot_logs, follow, p
         assert_exported(saved, text)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize("robot", mostly_slow(PAGES, ("kuka", "ros2")))
 def test_page_leads_there_with_errors_of_scale(robot_logs, follow, payload, robot, monkeypatch):
@@ -141,6 +143,7 @@ def test_page_leads_there_with_errors_of_scale(robot_logs, follow, payload, robo
         assert_exported(saved, text)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report", "pinocchio")
 def test_page_on_arms_leads_from_joint_torques_to_the_payload_setting(follow, cli):
     """The fit with `arm.json`, at the end of the page, comes as near as the one with both logs."""
@@ -153,6 +156,7 @@ def test_page_on_arms_leads_from_joint_torques_to_the_payload_setting(follow, cl
     assert cli("inspect", "fixed.urdf").status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_getting_started_leads_from_the_shipped_log_to_the_payload_setting(follow, payload):
     mass, *com = ur_setting(follow("getting-started", "console run", "toml").exported[0])

@@ -28,6 +28,7 @@ def command_tables() -> ModuleType:
     return load_script("docs/command_tables.py")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_report")
 def test_quick_start_of_the_readme_runs(cli, log, monkeypatch):
     """On a log whose body frame is that of the flange."""

@@ -108,6 +108,7 @@ def test_report_shows_payload_and_carrier(out):
     assert len(set(re.findall(r'<section id="([\w-]+)"', text))) == text.count("<section id=")
 
 
+@pytest.mark.slow
 def test_the_commands_read_both_and_the_sum_replays_the_loaded_log(out, logs, cli, tmp_path):
     exported = cli("export", out / "carrier.json", "--to", "urdf")
     assert (exported.status, exported.err) == (0, "identify: note: about B, in its axes\n")

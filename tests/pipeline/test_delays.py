@@ -45,7 +45,7 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize("name", mostly_slow(LATE, {"250 ms in world axes"}))
+@pytest.mark.parametrize("name", mostly_slow(LATE, {"16 ms in world axes"}))
 def test_delay_is_reported_first_and_remedy_removes_it(name):
     log, delay = LATE[name]
     first = findings(log)[0]

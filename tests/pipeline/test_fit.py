@@ -119,6 +119,7 @@ def test_dropped_rows_are_reported_without_lowering_verdict(result):
     assert result.verdict.identifiable == tuple(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("unit", "per_kg"), [("grams", 1e3), ("pounds", 2.20462262), (None, 1.5)])
 def test_a_mass_given_in_another_unit_is_recognised(unit, per_kg):
     recording = log(4)

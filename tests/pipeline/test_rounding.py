@@ -46,6 +46,7 @@ def errors(result: identify.Result) -> np.ndarray:
     return np.abs(estimate.parameters.phi - BODY.phi) / (0.5 * (high - low))
 
 
+@pytest.mark.slow
 def test_intervals_cover_where_steps_are_five_times_the_noise(monkeypatch):
     logs = [without_effects(logged(seed)) for seed in range(2)]
     found = [identify.fit(log) for log in logs]

@@ -47,6 +47,7 @@ def files(tmp_path):
     return tmp_path / "log.csv", tmp_path / "schema.toml"
 
 
+@pytest.mark.slow
 def test_an_opened_file_is_fitted_as_its_recording(files):
     opened = open_log(*files)
     assert isinstance(opened, LogFile)

@@ -106,6 +106,7 @@ def test_scores_use_drift_corrected_wrench():
     assert found.validation.scores.rms[2] < 0.05 * 5.0
 
 
+@pytest.mark.slow
 def test_clean_short_logs_have_no_findings():
     for seed in range(2):
         assert graver(fit(moving(seed, 12.0), check=True)) == []

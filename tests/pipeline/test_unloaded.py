@@ -89,6 +89,7 @@ def test_shared_bias_covers_loaded_and_unloaded_logs():
     assert result.estimate.residual_rms.shape == result.carrier.estimate.residual_rms.shape == (6,)
 
 
+@pytest.mark.slow
 def test_known_values_refer_to_payload_by_default():
     loaded, empty = map(without_effects, both(PAYLOAD, 1))
     result = identify.fit(
@@ -150,6 +151,7 @@ def test_covariance_of_moving_bodies_matches_separate_fit():
         assert_close(found, expected, 0.01, scale=np.outer(error, error))
 
 
+@pytest.mark.slow
 def test_swapped_loaded_and_unloaded_logs_are_reported():
     loaded, empty = both(PAYLOAD, 1)
     with pytest.raises(NegativeMass, match="larger than in those with the payload: swap") as said:

@@ -302,6 +302,7 @@ def test_doubted_intervals_keep_bounds_and_cones_that_hold_at_once():
         assert same.half_angle == pytest.approx(axis.half_angle, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_displaced_point_does_not_invalidate_mass_need():
     log = displaced(logged(exact(3), 3), np.full(3, 3.5e-3))
     assert identify.fit(log, needs="mass 2%").verdict.usable == "yes"
@@ -318,6 +319,7 @@ def of_tool_point(frame: BodyFrame, shift: np.ndarray = LENGTH) -> Recording:
     return replace(displaced(logged(exact(3), 3), shift), body_frame=frame)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", [FLANGE, BodyFrame(flange=Pose.identity())])
 def test_a_flange_whose_place_is_doubted_forbids_the_use_of_the_centre_of_mass_alone(frame):
     result = identify.fit(of_tool_point(frame))
@@ -337,6 +339,7 @@ def test_a_flange_whose_place_is_doubted_forbids_the_use_of_the_centre_of_mass_a
     assert (unmet.usable, unmet.needs["com 4mm"]) == ("no", False)
 
 
+@pytest.mark.slow
 def test_a_displaced_point_is_used_with_care_if_the_flange_is_near_or_no_answer_is_about_it():
     near = identify.fit(of_tool_point(FLANGE, np.full(3, 3.5e-3)))
     assert near.verdict.quantities["com"] == near.verdict.usable == "with care"

@@ -34,6 +34,7 @@ def test_the_body_is_found_to_the_accuracy_of_derivatives_without_noise():
     assert re.search(r"the mass is from (9|10) attitudes at rest", result.findings[0].text)
 
 
+@pytest.mark.slow
 def test_intervals_cover_body_and_offset_with_noise():
     away, of_offsets, held = [], [], []
     for seed in range(6):

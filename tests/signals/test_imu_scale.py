@@ -126,6 +126,7 @@ def without_position(given: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray
     return {name: values for name, values in given.items() if name != "p"}, described
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gain", mostly_slow([1.0, 1.005, 0.99, 1.03], {1.03}))
 def test_intervals_of_a_motion_hold_the_mass_whatever_the_scale_is(tmp_path, gain):
     """The accelerometer has an offset too; what the scale leaves open is of calibration."""

@@ -49,6 +49,7 @@ def test_shape_study_defines_noise_and_baselines(stars):
     assert errors["box alone"] < 40.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", few_or_many(1, 2))
 def test_the_stars_study_meets_its_targets(stars, tmp_path, seeds):
     """Mean errors within their targets, every estimate consistent, none without an estimate."""
