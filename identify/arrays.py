@@ -52,8 +52,8 @@ def as_real(values: ArrayLike, name: str, error: ErrorFactory = ModelError) -> A
 
     NumPy would drop imaginary parts, and use the values beneath a mask.
 
-    Raises `ModelError`: (or `error`) complex numbers, or masked entries; `TypeError, ValueError,
-    OverflowError`: not numbers.
+    Raises `ModelError`: (or `error`) complex numbers, or masked entries; `TypeError`, `ValueError`,
+    `OverflowError`: not numbers.
     """
     if is_masked(values):
         raise error(f"{name}: masked values are not supported here; expected plain numbers")

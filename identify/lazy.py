@@ -46,6 +46,7 @@ def defer_imports(*modules: str) -> None:
 
     SciPy imports every module of NumPy, including those that no fit uses. Meant for the command
     line: a library should not change the modules of others.
+    Modules that are loaded or missing are skipped.
     """
     for name in modules:
         spec = None if name in sys.modules else find_spec(name)

@@ -32,7 +32,10 @@ def plain_text(text: str, max_chars: int = 2000) -> str:
 
 
 def plain_name(text: str, max_chars: int = 2000) -> str:
-    """Escape a name or table cell: one line, and not a formula for a spreadsheet."""
+    """Escape a name or table cell: one line, and not a formula for a spreadsheet.
+
+    The limit applies before the quote that is added to formulas.
+    """
     text = plain_text(text, max_chars).replace("\n", "\\n")
     return f"'{text}" if text.startswith(_FORMULA_PREFIXES) else text
 

@@ -100,6 +100,8 @@ def fit_base_parameters(
     """Fit the base parameters of an arm by weighted or ordinary least squares.
 
     Raises `ProblemError`: the motion does not excite some of the base parameters.
+    If `weighted`, joints are weighted by what the fit leaves of their torques; else all count
+    alike.
     """
     scalars = (scalar.name for scalar in system.space.scalars)
     names = base.describe((*parameter_names(equations_of(system).columns.robot), *scalars))

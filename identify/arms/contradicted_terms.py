@@ -25,6 +25,7 @@ def contradicted_terms(
 
     `known_load`: mass from which the scale was taken [kg]; the first moments then change with the
     scale, and only the mass is compared.
+    Intervals of `free` include the error of the torque scale.
     """
     count = 4 if known_load is None else 1
     intervals = [free.estimate.intervals[name] or (-np.inf, np.inf) for name in PHI[:count]]

@@ -52,6 +52,7 @@ def consistent_unknowns(system: LinearSystem, terms: Sequence[Term] = ()) -> Arr
     """Estimate the unknowns of an arm for predictions of torques, shape (p,).
 
     `terms`: constraints of the first body.
+    Samples count less by the scatter of `solve_arm`.
     """
     return _unknowns(estimate_unknowns(system, (_consistent(system), *terms)))
 

@@ -113,7 +113,11 @@ class JointFit(NamedTuple):
 
 
 def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False) -> JointFit:
-    """Fit friction and rotor inertias that are at least zero, with the links of the model."""
+    """Fit friction and rotor inertias that are at least zero, with the links of the model.
+
+    With `links` they are free, not those of the model; with `gains` their torque has a gain for
+    each joint.
+    """
     columns, robot, m = points.columns, points.robot, points.motion
     loaded = points.load is not None
     space = arm_space(columns, payload=loaded)

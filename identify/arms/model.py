@@ -45,6 +45,7 @@ def arm_system(
     `loaded`: for each log, whether it has the payload; none has if not given; `frame`: frame of the
     payload in the URDF; `gains`: gain of each joint's logged torque, shape (n,); one if not given;
     `bounded`: whether friction and rotor inertias are at least zero.
+    `scatter` divides the number of independent samples; each run has friction of its own.
     """
     equations = ArmEquations(
         columns=columns,

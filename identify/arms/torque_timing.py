@@ -40,6 +40,7 @@ def torque_timing(points: ArmPoints) -> TorqueTiming | None:
     """Estimate the timing of torques with delays and low-passes of a grid.
 
     Returns the timing; None if the log is too short.
+    The points are of a log at its own rate.
     """
     m = points.motion
     dt = float(np.median(np.diff(m.time)))

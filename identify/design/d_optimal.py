@@ -79,6 +79,7 @@ def d_optimality(
     k); None for none.
     Returns the criterion, and its gradient with respect to Y, shape (samples, rows, p); infinite
     and zero if the information is singular.
+    The first k columns, `wanted_count`, are wanted.
     """
     flat = regressor.reshape(-1, regressor.shape[-1])
     k = wanted_count
@@ -124,6 +125,7 @@ def motion_cost(
     """Return criterion and penalty of a motion scaled to its limits, and their gradient.
 
     `series`: of `PeriodicBasis.at`, shape (3, samples, size); `coefficients`: shape (n, size).
+    `targets`: share of each limit above which it is penalized.
     """
     motion, pullback = limited_motion(series, coefficients, problem.limits)
     rows, slopes = problem.rows_with_slopes(motion)

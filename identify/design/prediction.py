@@ -111,7 +111,8 @@ def information_rate(regressor: Array, wanted_count: int, rate_hz: float) -> Arr
 
     `regressor`: rows divided by the standard deviation of their noise, (samples, rows, p), at times
     that are spread evenly over a period.
-    Returns Schur complement of the information matrix, shape (k, k).
+    Returns the Schur complement of the information matrix, shape (k, k).
+    The first k columns are wanted; `rate_hz` counts independent samples a second.
     """
     flat = regressor.reshape(-1, regressor.shape[-1])
     (R,) = qr(np.hstack((flat[:, wanted_count:], flat[:, :wanted_count])), mode="r")

@@ -76,7 +76,7 @@ class SelfCollision:
         """Return how much closer than their clearance hulls of shapes are, in tenths of a metre.
 
         `q`: joint positions, shape (N, n) [rad or m].
-        Returns Zero of shapes further apart, shape (N, pairs), and derivatives, shape (N, pairs,
+        Returns zero of shapes further apart, shape (N, pairs), and derivatives, shape (N, pairs,
         n).
         """
         pinocchio, data = import_module("pinocchio"), self.model.createData()

@@ -43,6 +43,9 @@ CABLE_SLACK_RADIUS = 0.3
 """Typical distance from the centre of the motion at which a cable is slack [m], which converts a
 typical stiffness to a typical pull."""
 
+_DEGREE = float(np.radians(1.0))
+"""One degree [rad]."""
+
 _DIFFERENCE_STEP = 1e-6
 """Step of a fault's parameter in central differences of its column map [SI]."""
 
@@ -84,6 +87,12 @@ class SensorFaultType:
         exponent: exponent of the key's size in the columns' sizes.
         key: key in `[effects]` if it differs from the name.
         tied: columns whose size is that of the others, without being estimated from them.
+        message: what a finding says of it.
+        unit, unit_si: of its size in messages, and what that is in SI.
+        large: name of the fault of any size in `diagnosis.faults` whose schema line corrects it.
+        ranked_if_large: whether that fault is compared only where this one is too large to be
+            small.
+        remedy: action where no line of the schema corrects it.
     """
 
     name: str
@@ -95,6 +104,12 @@ class SensorFaultType:
     exponent: int = 1
     key: str = ""
     tied: tuple[int, ...] = ()
+    message: str = ""
+    unit: str = ""
+    unit_si: float = 1.0
+    large: str = ""
+    ranked_if_large: bool = True
+    remedy: str = "Calibrate the sensor again for narrower intervals."
 
 
 _WRENCH_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
@@ -204,22 +219,67 @@ def _adds_gravity(setup: LogProperties) -> bool:
 
 
 SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
-    SensorFaultType("delay_s", "delay", ("delay",), _delay_map, _has_motion),
-    SensorFaultType("filter_s", "sensor_lag", ("filter",), _filter_map, _has_motion, exponent=2),
-    SensorFaultType("gain", "gain", _WRENCH_CHANNELS, _gain_map),
-    SensorFaultType("common_gain", "gain", ("force", "torque"), _common_gain_map, key="gain"),
+    SensorFaultType(
+        "delay_s",
+        "delay",
+        ("delay",),
+        _delay_map,
+        _has_motion,
+        message="the wrench is late",
+        unit="ms",
+        unit_si=1e-3,
+        large="delay",
+        ranked_if_large=False,  # delays are compared by correlation, whatever their size
+    ),
+    SensorFaultType(
+        "filter_s",
+        "sensor_lag",
+        ("filter",),
+        _filter_map,
+        _has_motion,
+        exponent=2,
+        message="the wrench is filtered",
+        unit="ms²",
+        unit_si=1e-6,
+        large="sensor_lag",
+    ),
+    SensorFaultType(
+        "gain",
+        "gain",
+        _WRENCH_CHANNELS,
+        _gain_map,
+        message="gains of the sensor have errors",
+        unit="%",
+        unit_si=1e-2,
+    ),
+    SensorFaultType(
+        "common_gain",
+        "gain",
+        ("force", "torque"),
+        _common_gain_map,
+        key="gain",
+        message="all forces or all torques are too large or too small",
+        unit="%",
+        unit_si=1e-2,
+    ),
     SensorFaultType(
         "crosstalk",
         "wrench_calibration",
         tuple(f"{_WRENCH_CHANNELS[i]} from {_WRENCH_CHANNELS[j]}" for i, j in _CROSSTALK_ENTRIES),
         _crosstalk_map,
         units=_crosstalk_units,
+        message="the axes of the sensor have crosstalk",
     ),
     SensorFaultType(
         "misalignment_deg",
         "wrench_misaligned",
         ("about x", "about y", "about z"),
         _misalignment_map,
+        message="the sensor is rotated relative to the body",
+        unit="deg",
+        unit_si=_DEGREE,
+        large="wrench_misaligned",
+        ranked_if_large=False,  # turns of any size are compared
     ),
     SensorFaultType(
         "tilt_deg",
@@ -227,9 +287,33 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
         ("about first axis", "about second axis"),
         _tilt_map,
         _adds_gravity,
+        message="the vertical axis of the world frame is tilted relative to gravity",
+        unit="deg",
+        unit_si=_DEGREE,
+        large="gravity_tilted",
     ),
-    SensorFaultType("gravity", "gravity_magnitude", ("size",), _gravity_map, _adds_gravity),
-    SensorFaultType("clock", "clock_rate", ("rate",), _clock_map, _differentiates_pose),
+    SensorFaultType(
+        "gravity",
+        "gravity_magnitude",
+        ("size",),
+        _gravity_map,
+        _adds_gravity,
+        message="the magnitude of gravity differs from the given one",
+        unit="%",
+        unit_si=1e-2,
+        remedy="Give the local gravity in [world].",
+    ),
+    SensorFaultType(
+        "clock",
+        "clock_rate",
+        ("rate",),
+        _clock_map,
+        _differentiates_pose,
+        message="the clock of the log runs at a wrong rate",
+        unit="%",
+        unit_si=1e-2,
+        large="clock_rate",
+    ),
     SensorFaultType(
         "cable",
         "cable",
@@ -238,8 +322,20 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
         _has_positions,
         units=_cable_units,
         tied=_VERTICAL_PULL_COLUMNS,
+        message="something pulls the body like a cable or a hose",
+        remedy="Route the cable so that it does not pull, or log without it.",
     ),
-    SensorFaultType("point_m", "kinematic_offset", ("x", "y", "z"), _point_map, _has_motion),
+    SensorFaultType(
+        "point_m",
+        "kinematic_offset",
+        ("x", "y", "z"),
+        _point_map,
+        _has_motion,
+        message="the point of the pose is displaced from the point of the wrench",
+        unit="mm",
+        unit_si=1e-3,
+        large="kinematic_offset",
+    ),
 )
 """All types of small sensor faults except drift, in the order in which they act on a log."""
 

@@ -148,7 +148,7 @@ def repair_model(
 
     `model`: result of `read_model`, if it is available already; `settings`: requirement and sources
     of inertia; by default physical consistency.
-    Raises `MissingFile, ModelError`: as `read_model` and `rewrite_model`.
+    Raises `MissingFile` or `ModelError`: as `read_model` and `rewrite_model`.
     """
     path = Path(path)
     settings = RepairSettings() if settings is None else settings

@@ -148,7 +148,7 @@ def open_model(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
 def link_shapes(path: Path | str) -> Mapping[str, ShapeInertia]:
     """Return the inertia of each link's shapes at 1 kg/m³ by name, if its shapes can be filled.
 
-    Raises `MissingFile, ModelFileError`: as `read_model` does.
+    Raises `MissingFile` or `ModelFileError`: as `read_model` does.
     """
     document = read_xml(path)
     form = detect_format(document)

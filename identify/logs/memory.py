@@ -91,7 +91,7 @@ def log_in_memory(table: Mapping[str, ArrayLike] | DataFrame | LogInMemory) -> L
 def schema_from_arguments(given: Mapping[str, Any]) -> tuple[LogInMemory, Schema]:
     """Return the arguments of `Recording.from_arrays` as a log in memory and its schema.
 
-    Raises `LogError, SchemaError`: an argument is wrong or missing; the message names it.
+    Raises `LogError` or `SchemaError`: an argument is wrong or missing; the message names it.
     """
     given = {
         name: value

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from identify.arrays import Phi
 from identify.diagnosis import BodyChange, Explanation, Ranking, Span
 from identify.diagnosis.ranking import UNIT_CODES
-from identify.findings import QUANTITIES, Finding
+from identify.findings import QUANTITIES, Finding, Severity
 from identify.inertia.matrices import inertia_about_com
 from identify.logs.sensors import effect_table
 from identify.pipeline.required_precision import QUANTITY_NAMES
@@ -130,75 +131,121 @@ SPLIT_LOG_REMEDY = (
 )
 """Remedy for a sensor that was zeroed between static poses of a log."""
 
-_SPAN_MESSAGES = {
-    "bias_step": (
-        "the sensor was zeroed, or its offset jumped, by {size:.3g} N",
-        "Zero it before logging",
-    ),
-    "contact": ("something touched or pulled the body", "Exclude this time"),
-    "saturation": ("the sensor is saturated", "Use a sensor with a larger range"),
-    "spikes": ("the wrench has spikes of single rows", "Find their cause"),
-    "frozen_pose": ("the pose is constant while the wrench changes", "Exclude this time"),
-    "frozen_wrench": ("the wrench is constant while the pose changes", "Exclude this time"),
-    "dead_channel": (
-        "a channel is constant while others of its sensor change",
-        "Exclude this time",
-    ),
-    "wrong_rows": (
-        "the body that explains the other poses does not explain",
-        "Exclude these rows",
-    ),
+
+@dataclass(frozen=True, slots=True)
+class SpanFault:
+    """Fault of a part of a log: what is said of it, and how the rest of the log is read.
+
+    Attributes:
+        code: of its finding.
+        text: message, which may have the size of the largest one.
+        remedy: what to do.
+        excludable: whether the log can be read without its time; else `--apply` mends the rows.
+        hides_readings: whether such rows look like another reading of the whole log.
+        severity: of its finding, if contacts do not dominate the log.
+    """
+
+    code: str
+    text: str
+    remedy: str
+    excludable: bool = True
+    hides_readings: bool = False
+    severity: Severity = "warning"
+
+
+SPAN_FAULTS: Mapping[str, SpanFault] = {
+    fault.code: fault
+    for fault in (
+        SpanFault(
+            "bias_step",
+            "the sensor was zeroed, or its offset jumped, by {size:.3g} N",
+            "Zero it before logging",
+            excludable=False,
+            severity="error",
+        ),
+        SpanFault("contact", "something touched or pulled the body", "Exclude this time"),
+        SpanFault(
+            "saturation",
+            "the sensor is saturated",
+            "Use a sensor with a larger range",
+            hides_readings=True,
+        ),
+        SpanFault(
+            "spikes", "the wrench has spikes of single rows", "Find their cause", excludable=False
+        ),
+        SpanFault(
+            "frozen_pose",
+            "the pose is constant while the wrench changes",
+            "Exclude this time",
+            hides_readings=True,
+        ),
+        SpanFault(
+            "frozen_wrench",
+            "the wrench is constant while the pose changes",
+            "Exclude this time",
+            hides_readings=True,
+        ),
+        SpanFault(
+            "dead_channel",
+            "a channel is constant while others of its sensor change",
+            "Exclude this time",
+            hides_readings=True,
+            severity="error",
+        ),
+        SpanFault(
+            "wrong_rows",
+            "the body that explains the other poses does not explain",
+            "Exclude these rows",
+            hides_readings=True,
+            severity="error",
+        ),
+    )
 }
-"""Message and remedy of the finding on faulty time spans, by finding code."""
+"""Faults of parts of a log, in the order of their findings."""
 
 
 def span_findings(
     log: LogSummary, spans: Sequence[Span], *, contact_dominated: bool = False
 ) -> list[Finding]:
     """Return findings on the faulty time spans of a log, one for each finding code."""
-    findings = []
-    for code, (text, remedy) in _SPAN_MESSAGES.items():
-        of_code = [span for span in spans if span.code == code]
-        if of_code:
-            times = [[span.start, span.stop] for span in of_code]
-            if code == "wrong_rows":
-                findings.append(_contradicting_poses_finding(of_code, log))
-                continue
-            where = ", ".join(
-                f"{start:.4g}-{stop:.4g} s" for start, stop in times[:MAX_NAMED_EXPLANATIONS]
-            )
-            more = (
-                f" and {len(of_code) - MAX_NAMED_EXPLANATIONS} more"
-                if len(of_code) > MAX_NAMED_EXPLANATIONS
-                else ""
-            )
-            remedy = f"{remedy}, fit with --apply {code}, or log again."
-            if code == "dead_channel" and covers_most_of_log(log, of_code):
-                remedy = "Repair the channel or name its column in the schema, and log again."
-            if log.recording.still:
-                where = "all poses"
-                if code == "bias_step":
-                    first = of_code[0]
-                    where = f"between poses {first.start + 1:.0f} and {first.stop + 1:.0f}"
-                    remedy = SPLIT_LOG_REMEDY
-            names = dict.fromkeys(span.channel for span in of_code if span.channel)
-            channels = f" ({', '.join(names)})" if names else ""
-            rows = sum(span.rows for span in of_code)
-            count = f"{rows} row{'s' * (rows != 1)} in " if code == "spikes" else ""
-            error = code in ("bias_step", "dead_channel")
-            error |= contact_dominated and code == "contact"
-            text = text.format(size=max(span.size for span in of_code))
-            findings.append(
-                Finding(
-                    code,
-                    "error" if error else "warning",
-                    f"{text}{channels}: {count}{where}{more}.",
-                    remedy,
-                    {"spans": times, "rows": rows},
-                    log.name,
-                )
-            )
+    findings = list[Finding]()
+    for fault in SPAN_FAULTS.values():
+        of_code = [span for span in spans if span.code == fault.code]
+        if of_code and fault.code == "wrong_rows":
+            findings.append(_contradicting_poses_finding(of_code, log))
+        elif of_code:
+            finding = _span_finding(fault, of_code, log)
+            is_cause = contact_dominated and fault.code == "contact"
+            findings.append(replace(finding, severity="error") if is_cause else finding)
     return findings
+
+
+def _span_finding(fault: SpanFault, spans: Sequence[Span], log: LogSummary) -> Finding:
+    times = [[span.start, span.stop] for span in spans]
+    where = ", ".join(f"{start:.4g}-{stop:.4g} s" for start, stop in times[:MAX_NAMED_EXPLANATIONS])
+    remedy = f"{fault.remedy}, fit with --apply {fault.code}, or log again."
+    if fault.code == "dead_channel" and covers_most_of_log(log, spans):
+        remedy = "Repair the channel or name its column in the schema, and log again."
+    if log.recording.still:
+        where = "all poses"
+    if log.recording.still and fault.code == "bias_step":
+        where = f"between poses {spans[0].start + 1:.0f} and {spans[0].stop + 1:.0f}"
+        remedy = SPLIT_LOG_REMEDY
+    if len(spans) > MAX_NAMED_EXPLANATIONS:
+        where += f" and {len(spans) - MAX_NAMED_EXPLANATIONS} more"
+    names = dict.fromkeys(span.channel for span in spans if span.channel)
+    channels = f" ({', '.join(names)})" if names else ""
+    rows = sum(span.rows for span in spans)
+    count = f"{rows} row{'s' * (rows != 1)} in " if fault.code == "spikes" else ""
+    text = fault.text.format(size=max(span.size for span in spans))
+    return Finding(
+        fault.code,
+        fault.severity,
+        f"{text}{channels}: {count}{where}.",
+        remedy,
+        {"spans": times, "rows": rows},
+        log.name,
+    )
 
 
 def covers_most_of_log(log: LogSummary, spans: Sequence[Span]) -> bool:
@@ -210,13 +257,13 @@ def _contradicting_poses_finding(spans: Sequence[Span], log: LogSummary) -> Find
     """Return the finding that some static poses contradict the body fitted to the others."""
     numbers = [n for span in spans for n in range(int(span.start) + 1, int(span.stop) + 2)]
     rows = f"row{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
-    text, remedy = _SPAN_MESSAGES["wrong_rows"]
+    fault = SPAN_FAULTS["wrong_rows"]
     return Finding(
-        "wrong_rows",
-        "error",
-        f"{text} {rows} of {log.rows_kept} (the first is 1): their attitude or wrench may belong "
-        "to another pose, or the body moved.",
-        f"{remedy} with --apply wrong_rows, or log their poses again.",
+        fault.code,
+        fault.severity,
+        f"{fault.text} {rows} of {log.rows_kept} (the first is 1): their attitude or wrench may "
+        "belong to another pose, or the body moved.",
+        f"{fault.remedy} with --apply wrong_rows, or log their poses again.",
         {"rows": numbers},
         log.name,
     )

@@ -29,6 +29,7 @@ from identify.estimation.least_squares import LeastSquaresFit, weighted_least_sq
 from identify.estimation.settings import body_system
 from identify.findings import Finding
 from identify.pipeline.check_findings import (
+    SPAN_FAULTS,
     body_change_finding,
     is_relevant_change,
     likeliest_explanation_finding,
@@ -71,10 +72,6 @@ _LOGGER = logging.getLogger(__name__)
 
 _NOISE_FREE_RATIO = 1e-5
 """Ratio of residual to measured wrench (RMS) below which the residual is rounding, not noise."""
-
-
-_INVALID_SIGNAL_CODES = ("saturation", "frozen_pose", "frozen_wrench", "dead_channel")
-"""Codes of findings on time spans in which a raw signal is invalid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +150,7 @@ class Checks:
             return
         for log, spans in zip(self.logs, self.spans, strict=True):
             for finding in span_findings(log, spans, contact_dominated=self.contact_dominated):
-                hides = self.interpretations_untested and finding.code in _INVALID_SIGNAL_CODES
+                hides = self.interpretations_untested and SPAN_FAULTS[finding.code].hides_readings
                 yield replace(finding, severity="error") if hides else finding
         bodies_differ = any(change.code == "bodies_differ" for change in self.body_changes)
         if (
@@ -245,9 +242,8 @@ class _Case:
     @property
     def has_invalid_signals(self) -> bool:
         """Whether a raw signal is invalid, or a pose wrong: it looks like another reading."""
-        codes = {span.code for log in self.logs.scanned for span in log.spans}
-        wrong = any(span.code == "wrong_rows" for of_log in self.results.spans for span in of_log)
-        return wrong or not codes.isdisjoint(_INVALID_SIGNAL_CODES)
+        spans = (span for of_log in self.results.spans for span in of_log)
+        return any(SPAN_FAULTS[span.code].hides_readings for span in spans)
 
 
 def run_checks(

@@ -22,11 +22,6 @@ from identify.pipeline.small_fault_fit import FittedLogs
 from identify.pipeline.wrench_delays import refine_delays
 from identify.signals import Interpretation
 
-EXCLUDABLE_SPAN_CODES = (
-    *("contact", "frozen_pose", "frozen_wrench", "saturation", "wrong_rows", "dead_channel"),
-)
-"""Codes of findings whose time spans, or rows, can be excluded from a log."""
-
 _CorrectedLogs: TypeAlias = tuple[list[ScannedLog], dict[str, object]]
 """Corrected logs, and the record of the correction for the provenance."""
 

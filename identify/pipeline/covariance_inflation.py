@@ -21,9 +21,9 @@ from identify.estimation.intervals import (
 )
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.findings import Finding
-from identify.pipeline.check_findings import unaffected_quantities
+from identify.pipeline.check_findings import SPAN_FAULTS, unaffected_quantities
 from identify.pipeline.checks import Checks, fit_least_squares
-from identify.pipeline.correcting import EXCLUDABLE_SPAN_CODES, exclude_spans, interpolate_spikes
+from identify.pipeline.correcting import exclude_spans, interpolate_spikes
 from identify.pipeline.explanations import rescan_under_explanation
 from identify.pipeline.required_precision import INTERVAL_NAMES
 from identify.pipeline.scanned_log import ScannedLog
@@ -68,7 +68,7 @@ def covariance_inflation(
         try:
             without, _ = (
                 exclude_spans(logs, checks, code)
-                if code in EXCLUDABLE_SPAN_CODES
+                if SPAN_FAULTS[code].excludable
                 else interpolate_spikes(logs, checks)
             )
             small_faults = fit_small_faults(without, settings)

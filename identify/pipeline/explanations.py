@@ -28,6 +28,7 @@ from identify.diagnosis.screening import likeliest_poses
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings
 from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.random_effects_model import SENSOR_FAULT_TYPES
 from identify.estimation.settings import CARRIER
 from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.logs import Recording
@@ -76,14 +77,6 @@ _FAULTS_OF_ANY_SIZE = (
     *("wrench_misaligned", "torque_gain", "counts", "position_scale", "partly_compensated"),
 )
 """Names of parametric faults that no fit includes, or only at far smaller sizes."""
-
-_LARGE_FAULT_OF_TYPE = {
-    "filter_s": "sensor_lag",
-    "tilt_deg": "gravity_tilted",
-    "clock": "clock_rate",
-    "point_m": "kinematic_offset",
-}
-"""Name of the parametric fault that is ranked if a small fault of a type is too large, by type."""
 
 _AXIS_PERMUTATION_CODES = ("wrench_axes", "force_sign", "torque_sign")
 """Codes of findings that axes are permuted or negated: no linear map of a wrench in world axes."""
@@ -217,7 +210,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] =
         ranked += delayed_explanations(reference, logs, delay, bands, MAX_RESCANNED_ROWS)
     for name in (
         *_FAULTS_OF_ANY_SIZE,
-        *(fault for group, fault in _LARGE_FAULT_OF_TYPE.items() if group in large_types),
+        *(t.large for t in SENSOR_FAULT_TYPES if t.name in large_types and t.ranked_if_large),
     ):
         starts = halfway if name == "wrench_misaligned" else None
         starts = LOG_RATIO_STARTS if name == "counts" else starts

@@ -12,7 +12,6 @@ from identify.errors import ProblemError
 from identify.estimation import Estimate, FittedEffects
 from identify.findings import Finding, Verdict, sort_findings
 from identify.pipeline.settings import FitSettings
-from identify.pipeline.small_fault_findings import SMALL_FAULT_UNITS
 from identify.regressors import LogSummary, Statistics
 from identify.sensors import Sensor, sensor_named
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
@@ -98,9 +97,9 @@ def summarise_checks(checks: Checks) -> CheckSummary:
 
 def _describe_small_faults(small_faults: FittedEffects) -> Iterator[SmallFault]:
     for block in small_faults.model.blocks:
-        if block.fault.name not in SMALL_FAULT_UNITS:  # an applied fault, reported as a correction
+        if not block.fault.message:  # an applied fault, reported as a correction
             continue
-        per, unit = SMALL_FAULT_UNITS[block.fault.name]
+        per, unit = block.fault.unit_si, block.fault.unit
         sizes = small_faults.eta_including_removed[block.columns]
         errors = small_faults.errors[block.columns]
         for entry, size, error in zip(

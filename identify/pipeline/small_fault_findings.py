@@ -40,46 +40,6 @@ _MIN_HYSTERESIS_SHARE = 0.2
 """Fraction of a fitted delay that hysteresis explains, above which hysteresis is reported: with
 mechanical play it was 0.3 and more, with a true delay or a filter at most 0.05."""
 
-_CORRECTABLE_FAULTS = {
-    "delay_s": "delay",
-    "filter_s": "sensor_lag",
-    "misalignment_deg": "wrench_misaligned",
-    "tilt_deg": "gravity_tilted",
-    "clock": "clock_rate",
-    "point_m": "kinematic_offset",
-}
-"""Name of the parametric fault whose schema line is the remedy, by type of small fault."""
-
-SMALL_FAULT_UNITS = {
-    "delay_s": (1e-3, "ms"),
-    "filter_s": (1e-6, "ms²"),
-    "gain": (1e-2, "%"),
-    "common_gain": (1e-2, "%"),
-    "crosstalk": (1.0, ""),
-    "misalignment_deg": (float(np.radians(1.0)), "deg"),
-    "tilt_deg": (float(np.radians(1.0)), "deg"),
-    "gravity": (1e-2, "%"),
-    "clock": (1e-2, "%"),
-    "cable": (1.0, ""),
-    "point_m": (1e-3, "mm"),
-}
-"""Unit of each type of small fault in messages: its factor to SI and its name."""
-
-_SMALL_FAULT_MESSAGES = {
-    "delay_s": "the wrench is late",
-    "filter_s": "the wrench is filtered",
-    "gain": "gains of the sensor have errors",
-    "common_gain": "all forces or all torques are too large or too small",
-    "crosstalk": "the axes of the sensor have crosstalk",
-    "misalignment_deg": "the sensor is rotated relative to the body",
-    "tilt_deg": "the vertical axis of the world frame is tilted relative to gravity",
-    "gravity": "the magnitude of gravity differs from the given one",
-    "clock": "the clock of the log runs at a wrong rate",
-    "cable": "something pulls the body like a cable or a hose",
-    "point_m": "the point of the pose is displaced from the point of the wrench",
-}
-"""Message of the finding on each type of small fault."""
-
 SMALL_FAULT_CODES = frozenset((*(group.code for group in SENSOR_FAULT_TYPES), "drift"))
 """Codes of findings on small sensor faults."""
 
@@ -249,8 +209,7 @@ def _significant_entries(faults: FittedEffects, block: EffectBlock) -> Flags:
 def _small_fault_finding(
     faults: FittedEffects, block: EffectBlock, entries: list[int], *, at_cap: bool
 ) -> Finding:
-    name = block.fault.name
-    per, unit = SMALL_FAULT_UNITS[name]
+    name, per, unit = block.fault.name, block.fault.unit_si, block.fault.unit
     sizes, half = (
         faults.eta_including_removed[block.columns],
         HALF_WIDTH_SIGMA * faults.errors[block.columns],
@@ -263,7 +222,7 @@ def _small_fault_finding(
     )
     if name == "cable" and 0 in entries:
         shown = _describe_cable(sizes, half)
-    text = f"{_SMALL_FAULT_MESSAGES[name]} ({shown})" if entries else _SMALL_FAULT_MESSAGES[name]
+    text = f"{block.fault.message} ({shown})" if entries else block.fault.message
     text += "; the fit corrects it and the intervals include its uncertainty."
     severity: Severity = "warning" if at_cap or name == "point_m" else "info"
     if at_cap:
@@ -310,21 +269,13 @@ def _com_relative_to_pose_point(faults: FittedEffects, block: EffectBlock) -> tu
 
 def _remedy(faults: FittedEffects, block: EffectBlock) -> str:
     """Return the schema line, or the action, that corrects a small fault."""
-    name, facts = (block.fault.name, faults.model.setups[faults.model.sensors.index(block.sensor)])
-    fault = _CORRECTABLE_FAULTS.get(name)
-    if fault is not None:
-        size = faults.eta[block.columns]
-        if name == "filter_s":
-            # A first-order filter delays by its time constant T and adds −½ T² ẅ.
-            size = np.sqrt(2.0 * np.abs(size))
-        candidates = parametric_faults([facts], [fault])
-        if candidates:
-            return candidates[0][0].remedy_at(size).rstrip(".") + "."
-    if name == "cable":
-        return "Route the cable so that it does not pull, or log without it."
-    if name == "gravity":
-        return "Give the local gravity in [world]."
-    return "Calibrate the sensor again for narrower intervals."
+    fault, size = block.fault, faults.eta[block.columns]
+    facts = faults.model.setups[faults.model.sensors.index(block.sensor)]
+    if fault.name == "filter_s":  # a first-order filter of time constant T adds −½ T² ẅ
+        size = np.sqrt(2.0 * np.abs(size))
+    for candidate, *_ in parametric_faults([facts], [fault.large]) if fault.large else ():
+        return candidate.remedy_at(size).rstrip(".") + "."
+    return fault.remedy
 
 
 def _drift_finding(faults: FittedEffects) -> Finding | None:

@@ -136,7 +136,7 @@ def lacks_acceleration(recording: Recording) -> bool:
 def calibrate_imu(recording: Recording, cutoff_hz: float | None = None) -> ImuCalibration:
     """Calibrate the inertial measurement unit of a log, or the force that serves as accelerometer.
 
-    Raises `NoUsableSegment, LogError`: as `prepare`; too few attitudes at rest.
+    Raises `NoUsableSegment` or `LogError`: as `prepare`; too few attitudes at rest.
     """
     log = _synchronise(on_one_clock(recording), cutoff_hz, None)
     return _calibrate_imu(log, None, _differentiate_whole)[1]

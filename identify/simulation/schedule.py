@@ -43,6 +43,7 @@ def make_schedule(duration: float, step: float, every: int, breaks: Sequence[Arr
     `duration`: [s]; `step`: step of the grid [s]; `breaks`: times at which steps have to end [s].
     Raises `SimulationError`: a duration or step that is not positive and finite, more steps than
     memory holds, or `every` below one.
+    Returned are the start, every `every`-th instant of the grid, and the end.
     """
     step = require_positive(step, "time step", "s", SimulationError)
     duration = require_positive(duration, "duration", "s", SimulationError)

@@ -140,6 +140,7 @@ def run_items(
     `split`: returns smaller items with the same work; only the item if it cannot be split.
     Raises `StudyError`: no worker is available, the executor is lost, or workers cannot run it;
     `IdentifyError`: the function raised it.
+    Function and items must be picklable; items are consumed as they are needed.
     """
     waiting = ((item, 0) for item in items)
     running: dict[Future[ResultT], tuple[ItemT, int]] = {}

@@ -107,6 +107,7 @@ def inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
 
     `phi`: the estimate; ΔI is its error about Bo; `sides`: sides a of its bounding box [m], shape
     (3,).
+    m is the mass of `truth`.
     """
     change = inertia_about_origin(phi) - inertia_about_origin(truth)
     return _relative_to_box_inertia(change, float(truth[0]), sides)

@@ -276,6 +276,7 @@ def mean_interval(values: ArrayLike) -> Interval:
     """Return the 95 % interval of a mean by the percentile bootstrap over trials.
 
     The draws are the same for the same number of trials. NaN for fewer than two trials.
+    Values that are not finite are ignored.
     """
     x = np.asarray(values, dtype=np.float64)
     x = x[np.isfinite(x)]

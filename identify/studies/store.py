@@ -71,6 +71,7 @@ class FolderLock:
         """Take the lock.
 
         Raises `FolderInUse`: another process holds it; `OSError`: the file cannot be written.
+        Earlier versions of the code are kept.
         """
         file = take_lock(folder / LOCK_FILE)
         if file is None:

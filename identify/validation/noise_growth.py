@@ -116,6 +116,7 @@ def simulate_noise_growth(
     `motions`: samples, shape (n, ·) or (w, n, ·); the wrench without sensor offset; `phi`: the
     body, shape (10,); `step`: time between samples [s].
     Raises `SimulationError`: the body is not physically consistent, or its motion diverges.
+    A single motion is the beginning of `whole_segment`, over which its size over time is averaged.
     """
     wrench = motions.wrench if motions.wrench.ndim > 2 else motions.wrench[None]
     draws = 1 if len(wrench) > 1 else _NOISE_DRAWS

@@ -193,7 +193,7 @@ def _held_out_power(log: LogSummary, residual: Array) -> tuple[Array, Array]:
     A linear function of the features and their derivatives is fitted to all parts of the time but
     one: it does not predict noise, however slow, of that one.
 
-    Returns Predicted and total power of six axes; zeros if there are too few rows.
+    Returns predicted and total power of six axes; zeros if there are too few rows.
     """
     step = np.diff(log.time)
     together = (np.diff(log.segment_ids) == 0) & (step < 1.5 * np.median(step))

@@ -64,6 +64,7 @@ def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Wind
     Windows are simulated in one batch per sampling rate, so each rate has its own stack.
 
     `horizon`: length of a window [s]; at most half of the longest segment.
+    Each segment comes with its sensor offset, which is to be subtracted.
     """
     groups = _group_by_rate(segments)
     longest = max((_duration(pair) for group in groups for pair in group), default=0.0)
@@ -155,6 +156,7 @@ def neighbouring_motions(
     `phi`: bodies, shape (..., 10), broadcast with the wrenches; `wrench`: shape (..., n, 6);
     `step`: time between samples [s].
     Raises `SimulationError`: as `fast_rollout`.
+    `every` is the number of steps between returned samples; windows begin at their measured states.
     """
     start, turning = first_state(motions), motions.angular_velocity
     fastest = float(np.sqrt((turning**2).sum(axis=-1).max()))
