@@ -230,6 +230,7 @@ def exported_mass(capsys):
     return float(out.partition("set_target_payload(")[2].partition(",")[0])
 
 
+@pytest.mark.slow
 def test_a_tool_point_is_named_before_the_fit_and_one_edit_gives_the_payload(of_tool_point, capsys):
     words = ["fit", "log.csv", "-o", "out", "--no-report"]
     assert main(words) == 2

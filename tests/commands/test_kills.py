@@ -196,6 +196,7 @@ def table(out: Path) -> pd.DataFrame:
     return pd.read_parquet(out / "table.parquet")
 
 
+@pytest.mark.slow
 @some_or_all
 def test_killed_fit_each_is_resumed(logs, tmp_path, most):
     number = number_of_steps(words_of_each(logs, tmp_path / "new"))

@@ -39,6 +39,7 @@ def mass_of(cli, log, schema, out):
     return json.loads((out / "estimate.json").read_text())["intervals"]["m"]
 
 
+@pytest.mark.slow
 def test_quiet_still_reports_unmet_needs_and_unapplied_corrections(cli, tmp_path):
     log, schema = written(tmp_path, OTHER, 3, gain=1.0)
     words = ("fit", log, "--schema", schema, "--no-report", "--quiet", "--need", "mass 1e-9%")

@@ -162,6 +162,7 @@ def test_command_line_starts_without_slow_imports():
     assert done.stdout.endswith("imported []\n")
 
 
+@pytest.mark.slow
 def test_a_fit_loads_no_package_that_it_does_not_use(tmp_path):
     folder = "datasets/payload_arm/"
     words = [folder + "payload_arm.parquet", "--schema", folder + "schema.toml"]

@@ -318,6 +318,7 @@ def test_small_push_is_a_warning():
     assert pushed.verdict.usable == "with care"
 
 
+@pytest.mark.slow
 def test_omitted_bias_that_data_require_is_reported():
     recording = log(21, ALL)
     biased = with_wrench(recording, np.array([[2.0, -1.0, 3.0, 0.0, 0.0, 0.0]]))

@@ -202,6 +202,7 @@ def outside(found: Result) -> list[str]:
     return [name for (name, of), x in zip(bounds, BODY, strict=True) if not of[0] <= x <= of[1]]
 
 
+@pytest.mark.slow
 def test_spikes_are_taken_out_before_the_low_pass_and_counted(clean_check):
     rows = spiked(log())
     found = check_logs(rows)

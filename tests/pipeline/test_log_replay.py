@@ -37,6 +37,7 @@ def last(done):
     return done.windows.errors["estimate"].position[-1]
 
 
+@pytest.mark.slow
 def test_a_key_that_the_fit_corrected_is_corrected_in_the_replay_of_any_log(tmp_path):
     log, other = moving(3), moving(4)
     estimate, as_read = fitted(tmp_path, in_newton_millimetres(log), "torque_unit")

@@ -73,6 +73,7 @@ def test_an_offset_that_drifts_within_twelve_seconds_is_noted_and_corrected():
     assert low < PHI[0] < high
 
 
+@pytest.mark.slow
 def test_different_bodies_are_not_explained_by_sign_error():
     """Of one body for both, another sign of the torque explains more than none."""
     log = moving(6, 24.0)

@@ -60,6 +60,7 @@ def truth(phi: np.ndarray) -> dict[str, float]:
     return {"m": phi[0], **dict(zip(("cx", "cy", "cz"), com, strict=True)), **entries}
 
 
+@pytest.mark.slow
 def test_intervals_of_logs_with_an_interpolated_pose_hold_the_body(tmp_path):
     inside = []
     for seed in range(6):
@@ -73,6 +74,7 @@ def test_intervals_of_logs_with_an_interpolated_pose_hold_the_body(tmp_path):
     assert np.mean(inside, axis=0)[0] > 0.6  # of the mass, of which chords hold two of five
 
 
+@pytest.mark.slow
 def test_long_log_read_in_chunks_agrees_with_whole(tmp_path):
     file, _ = written(tmp_path, 1, log_hz=1000.0, seconds=140.0)
     whole, opened = fit(read_log(file, SCHEMA)).estimate, fit(open_log(file, SCHEMA))
