@@ -161,7 +161,9 @@ def joint_columns(
     `Y`: torque regressor of the motion, shape (n, 10 L, s).
     Returns their numbers, shape (k,), and values, shape (k, s).
     """
-    nonzero, v, a = columns.nonzero[joint], motion.v.T, motion.a.T
+    nonzero = columns.nonzero[joint]
+    v = motion.v.T
+    a = motion.a.T
     links = nonzero[nonzero < columns.links.stop]
     z = np.empty((len(nonzero), len(motion.v)))
     z[: len(links)] = Y[joint, columns.base.independent[links]]

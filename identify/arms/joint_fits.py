@@ -118,7 +118,9 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
     With `links` they are free, not those of the model; with `gains` their torque has a gain for
     each joint.
     """
-    columns, robot, m = points.columns, points.robot, points.motion
+    columns = points.columns
+    robot = points.robot
+    m = points.motion
     loaded = points.load is not None
     space = arm_space(columns, payload=loaded)
     ones = np.ones(len(robot.joints))
@@ -133,7 +135,9 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
     model[first_link : scalars.start] = 0.0 if links else robot.phi.ravel()
     Y = np.moveaxis(torque_regressor(robot, m.q, m.v, m.a), 0, -1)
     n, p = len(robot.joints), len(numbers) + len(robot.joints) * gains
-    grams, power, rigid_power = np.zeros((n, p + 1, p + 1)), np.full(n, _MIN_POWER), np.zeros(n)
+    grams = np.zeros((n, p + 1, p + 1))
+    power = np.full(n, _MIN_POWER)
+    rigid_power = np.zeros(n)
     for j in np.flatnonzero(points.moving_joints).tolist():
         moves = np.abs(m.v[:, j]) > points.still_below[j]
         if moves.mean() < _MIN_MOVING_SHARE:
@@ -141,7 +145,9 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
             continue
         nonzero, z = joint_columns(columns, Y, m, j)
         rows = z[:, moves].T @ equations.residual_coefficients(0, j)[nonzero, 0]
-        torque, rigid, A = rows[:, 0], rows[:, 1:] @ model, np.zeros((len(rows), p + 1))
+        torque = rows[:, 0]
+        rigid = rows[:, 1:] @ model
+        A = np.zeros((len(rows), p + 1))
         power[j], rigid_power[j] = max(float(torque @ torque) / len(rows), _MIN_POWER), rigid.var()
         A[:, : len(numbers)] = rows[:, 1 + numbers]
         A[:, p] = torque if gains else torque - rigid

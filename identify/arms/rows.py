@@ -108,7 +108,9 @@ def scan_arm(log: Recording, columns: ArmColumns, cutoff_hz: float | None = None
     blocks: list[BlockRows] = []
     shares: list[Array] = []
     points: list[tuple[Array, Array]] = []
-    samples, moving, fastest = 0, np.zeros(len(columns.joints)), 0.0
+    samples = 0
+    moving = np.zeros(len(columns.joints))
+    fastest = 0.0
     for segment in segments:
         for span in _spans(segment, cutoff, seconds):
             motion = smooth_motion(segment, span.samples, cutoff)

@@ -278,10 +278,8 @@ def _combined_estimate(
         kind += f"; {WITHOUT_SENSOR_FAULTS}"
     body = InertialParameters(phi)
     default_body = DEFAULT_BODY_NOTE if "default" in decided.values() else None
-    findings, verdict = (
-        _combine_findings(bodies, names, default_body_findings(decided, default_body)),
-        None,
-    )
+    findings = _combine_findings(bodies, names, default_body_findings(decided, default_body))
+    verdict = None
     if any(saved.verdict is not None for saved in bodies):
         identifiable = [name for name, by in decided.items() if by in ("data", "constraint")]
         verdict = derive_verdict(

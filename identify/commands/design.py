@@ -285,7 +285,9 @@ class Design(Command):
         from identify.design import design_static_poses
         from identify.design.prediction import predict_static_poses
 
-        earlier, tilt, gravity = self._earlier(), np.radians(self.limits.tilt), self.gravity
+        earlier = self._earlier()
+        tilt = np.radians(self.limits.tilt)
+        gravity = self.gravity
         body, rng = self._body(earlier), np.random.default_rng(self.seed)
         with _input_errors():
             noise = self.limits.wrench_noise(earlier, str(self.after))

@@ -23,7 +23,9 @@ NAMESAKE = "identify"
 
 PROGRAM, ALIAS = "identify", "inertia-identify"
 
-_OK, _NOTE, _FAILED = "ok", "--", "!!"
+_OK = "ok"
+_NOTE = "--"
+_FAILED = "!!"
 _PACKAGE_NAME_PATTERN = re.compile(r"^[A-Za-z0-9._-]+")
 _EXTRA_PATTERN = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 

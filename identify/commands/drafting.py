@@ -131,7 +131,9 @@ def make_draft(
     draft = draft_schema(log, preset, robot=model)
     if not (asks and "[body.tcp]" in draft.text):
         return Draft(draft)
-    tcp, payload, refusal = [0.0] * 6, [0.0] * 4, None
+    tcp = [0.0] * 6
+    payload = [0.0] * 4
+    refusal = None
     known_rotation = False
     of_controller = not any(
         key.place == "wrench.frame" and key.uncertain for key in drafted_keys(draft.text)

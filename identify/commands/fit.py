@@ -179,7 +179,9 @@ class Fit(FitArguments):
         """Raise `UsageError` if options cannot be combined."""
         from identify.logs import load_schema
 
-        data, signals, many = self.input, self.signals, self.many_logs
+        data = self.input
+        signals = self.signals
+        many = self.many_logs
         if not data.logs:
             raise UsageError(MISSING_LOG)
         self.arm.require_robot()
@@ -219,7 +221,9 @@ class Fit(FitArguments):
     def _settings(self) -> FitSettings:
         from identify.pipeline import FitSettings
 
-        known, signals, intervals = self.known_body, self.signals, self.intervals
+        known = self.known_body
+        signals = self.signals
+        intervals = self.intervals
         return FitSettings(
             bias="none" if signals.no_bias else "shared" if signals.shared_bias else "per_log",
             mass=known.mass,

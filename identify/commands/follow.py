@@ -54,7 +54,10 @@ def _new_rows(log: Path, schema: Schema) -> Iterator[Recording]:
 
     from identify.logs.recording import recording_rows
 
-    size, read, last, failures = -1, 0, -np.inf, 0
+    size = -1
+    read = 0
+    last = -np.inf
+    failures = 0
     while True:
         before, size = size, log.stat().st_size if log.exists() else 0
         if failures or size != before:

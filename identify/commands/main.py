@@ -88,7 +88,10 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
 )
 """Subcommands by name, in the order of the help; a name may consist of two words."""
 
-_BUG, _BAD_INPUT, _INTERRUPTED, _BROKEN_PIPE = 1, 2, 130, 141
+_BUG = 1
+_BAD_INPUT = 2
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
 _HELP_OPTIONS = ("-h", "--help", "help")
 _JSON_OPTION = "--json"
 _COMPLETION, _SHELLS = "--completion", ("bash", "fish", "zsh")

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from identify.pipeline import Result
 
 
-ESTIMATE, CARRIER, REPORT = "estimate.json", "carrier.json", "report.html"
+ESTIMATE = "estimate.json"
+CARRIER = "carrier.json"
+REPORT = "report.html"
 RESULT, ARM = "result.npz", "arm.json"
 
 _HEAD_BYTES = 4096

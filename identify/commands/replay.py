@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from identify.pipeline import LogReplay
     from identify.validation import ReplayErrors
 
-WINDOWS, SINGLE_SHOT, FIGURE = "windows.parquet", "single_shot.parquet", "replay.png"
+WINDOWS = "windows.parquet"
+SINGLE_SHOT = "single_shot.parquet"
+FIGURE = "replay.png"
 
 _LOGGER = logging.getLogger(__name__)
 

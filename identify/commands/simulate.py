@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from identify.logs import Recording
     from identify.simulation import Simulation, Trajectory
 
-LOG, SCHEMA, MOTION = "trajectory.parquet", "trajectory.toml", "motion.png"
+LOG = "trajectory.parquet"
+SCHEMA = "trajectory.toml"
+MOTION = "motion.png"
 POINSOT, ANIMATION = "poinsot.png", "poinsot.html"
 _LOGGER = logging.getLogger(__name__)
 

@@ -81,7 +81,9 @@ class SelfCollision:
         """
         pinocchio, data = import_module("pinocchio"), self.model.createData()
         count = (len(q), len(self.hulls.collisionPairs))
-        closer, points, normals = np.zeros(count), np.zeros((*count, 3)), np.zeros((*count, 3))
+        closer = np.zeros(count)
+        points = np.zeros((*count, 3))
+        normals = np.zeros((*count, 3))
         jacobians = np.empty((len(q), 6, self.model.nv))
         positions = _positions(self.robot, self.model, q)
         for k, results in enumerate(_distances(self.model, self.hulls, positions)):

@@ -292,7 +292,9 @@ def _log_p_value(
     p_value = float(fdtrc(rank, below, ratio))
     if p_value > np.finfo(float).tiny:
         return float(np.log(p_value))
-    a, b, z = 0.5 * below, 0.5 * rank, below / (below + rank * ratio)
+    a = 0.5 * below
+    b = 0.5 * rank
+    z = below / (below + rank * ratio)
     return float(a * np.log(z) + b * np.log1p(-z) - np.log(a) - betaln(a, b))
 
 

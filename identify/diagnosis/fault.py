@@ -157,7 +157,9 @@ class Fault:
 
     def at_size(self, size: Array, text: str) -> Fault:
         """Return the parametric fault at a fixed size, as a discrete fault."""
-        patch, linear_map, action = self.patch, self.linear_map, self.action
+        patch = self.patch
+        linear_map = self.linear_map
+        action = self.action
         assert linear_map is not None
         return Fault(
             text,

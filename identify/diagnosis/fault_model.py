@@ -92,7 +92,9 @@ class FaultModel:
         d, maps = len(self.size), _correction_maps(self.candidate, self.size)
         tangents = self._map_derivatives()
         C = np.concatenate((-FEATURE_TENSOR @ self.phi, np.eye(6)))
-        N, g, first = np.zeros((10 + d, 10 + d)), np.zeros(10 + d), 0
+        N = np.zeros((10 + d, 10 + d))
+        g = np.zeros(10 + d)
+        first = 0
         for rows, M, tangent in zip(self.rows, maps, tangents, strict=True):
             Z = rows.factors
             weights = self.body_fit.weights[first : first + len(Z)]

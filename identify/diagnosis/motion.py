@@ -70,7 +70,9 @@ def _rms_motion(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
 
     The products of ω are columns of the statistics; their sums with the constant are Σ ω².
     """
-    squares, steps, samples = np.zeros(3), np.zeros(3), 0.0
+    squares = np.zeros(3)
+    steps = np.zeros(3)
+    samples = 0.0
     centred, uncentred = np.zeros((3, 3)), np.zeros((3, 3))
     for statistics, _ in fit.data.system.data:
         for log, of_log in enumerate(statistics.total_factors):

@@ -131,11 +131,9 @@ class Explanation:
             return fault.describe(self.fault_size, self.fault_half_width)
         if fault.parameters is None or len(self.fault_size) > 3:
             return fault.text + self.note
-        unit_si, unit, names = (
-            fault.parameters.unit_si,
-            fault.parameters.unit,
-            fault.parameters.names,
-        )
+        unit_si = fault.parameters.unit_si
+        unit = fault.parameters.unit
+        names = fault.parameters.names
         sizes = [
             f"{size / unit_si:.4g} ± {half / unit_si:.2g} {unit}"
             for size, half in zip(self.fault_size, self.fault_half_width, strict=True)

@@ -99,11 +99,9 @@ def _point_mass_cost(
     setup: LogProperties,
 ) -> float:
     """Return the log of the product of the residual sums of squares of force and of torque."""
-    a, w, g = (
-        rows[:, FEATURES][:, PROPER_ACCELERATION],
-        rows[:, WRENCH].reshape(-1, 2, 3),
-        setup.gravity,
-    )
+    a = rows[:, FEATURES][:, PROPER_ACCELERATION]
+    w = rows[:, WRENCH].reshape(-1, 2, 3)
+    g = setup.gravity
     turned = rotation_from_quaternion(attitude).swapaxes(-1, -2)
     if setup.acceleration_from_position and pose.position_kind == "world":
         world = np.einsum("nji,nj->ni", R_BW, a)

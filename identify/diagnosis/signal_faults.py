@@ -141,7 +141,9 @@ class SignalMonitor:
         fresh = changed[:6].any(axis=0) & changed[-6:].any(axis=0)
         if len(columns) > 6:
             fresh &= ~_constant_in_sensor_axes(columns, np.concatenate((before[2], pose))[:, -4:])
-        both, columns, changed = columns, columns[-6:], changed[-6:]
+        both = columns
+        columns = columns[-6:]
+        changed = changed[-6:]
         self._wrench.update(~fresh, first, stamps)
         if self._pose_size:
             poses = np.concatenate((before[2], pose))

@@ -129,7 +129,9 @@ class _TimeBlockMoments:
         without_offset, samples = np.zeros((count, k + 1, k + 1)), np.zeros(count)
         owned: list[list[tuple[Indices, Array]]] = [[] for _ in maps]
         for part in system.group_cells():
-            z, C, L = part.z, part.residual_coefficients, roots[part.group]
+            z = part.z
+            C = part.residual_coefficients
+            L = roots[part.group]
             into = np.concatenate((C[..., :-1] @ columns, (C @ y)[..., None]), axis=-1)
             rows = np.einsum("bnz,zmj,lm->bnlj", z, into, L, optimize=True)
             block = blocks[part.statistics_index][part.cells]

@@ -136,7 +136,9 @@ class _ConfidenceSet:
     @classmethod
     def of(cls, region: ConfidenceRegion, body_index: int) -> _ConfidenceSet:
         """Form the confidence set about the constrained maximum of the likelihood."""
-        likelihood, scaling, terms = region.likelihood, region.likelihood.scaling, region.terms
+        likelihood = region.likelihood
+        scaling = region.likelihood.scaling
+        terms = region.terms
         k, block = region.free.shape[1], slice(10 * body_index, 10 * body_index + 10)
         U, singular, Vt = np.linalg.svd(likelihood.R @ region.free)
         singular = np.concatenate((singular, np.zeros(k - len(singular))))
@@ -186,7 +188,9 @@ class _ConfidenceSet:
         zeros = np.zeros(F.shape[1] - len(self.S))
         to_phi = self.scaling.to_x[10 * self.body_index : 10 * self.body_index + 10]
         for row, radius in zip(to_phi, self.radii.tolist(), strict=True):
-            a, middle, unit = row @ self.free_basis, float(row @ self.centre), np.linalg.norm(row)
+            a = row @ self.free_basis
+            middle = float(row @ self.centre)
+            unit = np.linalg.norm(row)
             size = float(np.linalg.norm(a))
             if size <= _RELATIVE_ROUNDING * unit:  # it is given
                 yield Bound(middle, middle, 0.0)
@@ -255,10 +259,8 @@ class _ConfidenceSet:
             )
             x, z = program.support_point(np.eye(1, F.shape[1] + 1, F.shape[1])[0])
             dual = project_to_dual(z[-4:], (ConeBlock("second_order", 4),))
-            solver_value, certified = (
-                float(x[-1]),
-                self._certified_bound(moment / size, np.zeros(len(f)), radius),
-            )
+            solver_value = float(x[-1])
+            certified = self._certified_bound(moment / size, np.zeros(len(f)), radius)
             if (weight := float(dual[0] - dual[1])) > 0.0:  # eliminates w
                 along, constant = dual @ cone[:, :-1] / weight, float(dual @ cone[:, -1]) / weight
                 certified = min(certified, constant + self._certified_bound(along, z[:-4], radius))

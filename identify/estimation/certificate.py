@@ -159,7 +159,9 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
 
     Raises `SolveError`: a term is violated or optimality is not proved.
     """
-    theta, multiplier, rows = solution.theta, solution.multiplier, solution.rows
+    theta = solution.theta
+    multiplier = solution.multiplier
+    rows = solution.rows
     violations = problem.violations(theta)
     violation = _require_feasible(problem, solution, violations)
     dual_residual = 0.0

@@ -141,10 +141,8 @@ def _project_inside(theta: Array, problem: ScaledProblem) -> Array:
     """
     moved = theta.copy()
     for number, body in enumerate(problem.scaling.space.bodies):
-        block, margin = (
-            slice(10 * number, 10 * number + 10),
-            consistency_margin(problem.terms, body),
-        )
+        block = slice(10 * number, 10 * number + 10)
+        margin = consistency_margin(problem.terms, body)
         outside, inside = theta[block], problem.reference[block]
         least = min_eigenvalue(outside)
         if least < margin:

@@ -273,18 +273,14 @@ class _Uncertainty:
 
             bootstrap = BlockBootstrap.of(fit, np.random.default_rng(0))
             kind = f"95 %, bootstrap: what differs between {bootstrap.blocks} blocks of time"
-            covariance, degrees = (
-                bootstrap.covariance,
-                np.full(len(bootstrap.covariance), bootstrap.degrees),
-            )
+            covariance = bootstrap.covariance
+            degrees = np.full(len(bootstrap.covariance), bootstrap.degrees)
         kind += f"; {WITHOUT_SENSOR_FAULTS if effects is None else effects.interval_kind}"
         kind += "; all parameters of a body at once" if simultaneous else ""
-        accelerometer_covariance, variances, fault_covariance, scale_covariance = (
-            None,
-            None,
-            None,
-            None,
-        )
+        accelerometer_covariance = None
+        variances = None
+        fault_covariance = None
+        scale_covariance = None
         added = np.zeros(len(covariance))
         if accelerometer_errors is not None and accelerometer_errors.calibration_maps:
             moved, offsets = accelerometer_errors.changes_by_error(posterior)

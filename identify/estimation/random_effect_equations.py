@@ -254,7 +254,9 @@ class _WhitenedRowsCollector:
     def finish(self) -> tuple[Array, Array, Array]:
         """Return the triangular factor of all rows, and noise moment and score covariance."""
         split = self.fit.identifiability
-        k, narrow, m = split.identifiable.shape[1], len(self.noise) - 1, self.shared_count
+        k = split.identifiable.shape[1]
+        narrow = len(self.noise) - 1
+        m = self.shared_count
         width = narrow + self.drift_count + 1
         completed = np.zeros((split.unidentifiable.shape[1], m + width))
         completed[:, m + k : m + k + len(completed)] = np.eye(len(completed))

@@ -150,7 +150,9 @@ class FittedEffects:
         Returns:
             Both of shape (p, p); the second is no larger than the first.
         """
-        C, scale, shift = self.covariance, self.scale_covariance, self.shift
+        C = self.covariance
+        scale = self.scale_covariance
+        shift = self.shift
         if posterior.agreement is not None:
             inverse = posterior.fit.information_inverse
             L = -np.linalg.pinv(inverse, hermitian=True) @ shift
@@ -161,11 +163,9 @@ class FittedEffects:
                 @ np.linalg.inv(np.eye(len(prior_root)) + prior_root @ C @ prior_root.T)
             )
             reduction = np.eye(len(C)) - gain @ prior_root
-            C, scale, shift = (
-                reduction @ C,
-                reduction @ scale @ reduction.T,
-                -posterior.score_gain @ L,
-            )
+            C = reduction @ C
+            scale = reduction @ scale @ reduction.T
+            shift = -posterior.score_gain @ L
         return shift @ C @ shift.T, shift @ scale @ shift.T
 
 

@@ -208,7 +208,9 @@ class BandCovariances:
         padding = 0.0
         if not flags.all():
             mask = flags[:, :, None] * flags[:, None, :]
-            P, E, observed = mask * P, mask * E, mask * observed
+            P = mask * P
+            E = mask * E
+            observed = mask * observed
             power = self.predicted_power[group, kind][:, None] * (1.0 - flags)
             padding = power[:, :, None] * np.eye(flags.shape[1])
         P, terms = P + padding, np.array((observed - P, E))
@@ -348,7 +350,9 @@ def _isotonic_decreasing(values: Sequence[float], weights: Sequence[float]) -> l
     Values of zero weight must come last; they do not change the others.
     """
     pools: list[tuple[float, float, int]] = []
-    last_mean, last_weight, last_count = np.inf, 0.0, 0
+    last_mean = np.inf
+    last_weight = 0.0
+    last_count = 0
     for mean, weight in zip(values, weights, strict=True):
         count = 1
         while last_mean < mean:
@@ -357,7 +361,9 @@ def _isotonic_decreasing(values: Sequence[float], weights: Sequence[float]) -> l
             weight, count = total, last_count + count
             last_mean, last_weight, last_count = pools.pop()
         pools.append((last_mean, last_weight, last_count))
-        last_mean, last_weight, last_count = mean, weight, count
+        last_mean = mean
+        last_weight = weight
+        last_count = count
     pools.append((last_mean, last_weight, last_count))
     return [mean for mean, _, count in pools for _ in range(count)]
 

@@ -52,7 +52,9 @@ class CovarianceBySource:
         covariance from errors of its scale, shape (p, p).
         """
         fit = posterior.fit
-        system, split, to_x = fit.data.system, fit.identifiability, fit.scaling.to_x
+        system = fit.data.system
+        split = fit.identifiability
+        to_x = fit.scaling.to_x
         everything = system.noise_moments(posterior.x)
         if calibration is None and faults is None and not everything.any():
             return None

@@ -285,13 +285,19 @@ def _check_link(
     mirrored_links: Mapping[str, Phi],
 ) -> LinkCheck:
     """Check one link; `moments` are the ascending principal moments of a consistent body."""
-    problem, reasons, warning, note, typo = "", [], "", link.note, None
+    problem = ""
+    reasons = []
+    warning = ""
+    note = link.note
+    typo = None
     body, flat = link.phi_as_printed, kind in (BodyKind.POINT, BodyKind.ROD)
     if body is not None and body[0] > 0.0 and not link.massless:
         smallest = np.abs(body[4:]).max() if moments is None else moments[0]
         flat = link.line is not None and (flat or smallest < MUJOCO_MIN_FULL_INERTIA)
     if link.unreadable:
-        problem, reasons, note = "unreadable", [note], ""
+        problem = "unreadable"
+        reasons = [note]
+        note = ""
     elif body is not None and flat and implied_density(body) > MAX_MATERIAL_DENSITY:
         problem = "without inertia"
         reason = f"a mass of {body[0]:.6g} kg, but no inertia"

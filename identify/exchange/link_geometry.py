@@ -243,10 +243,14 @@ def _mesh_file(name: str, model: Path) -> Path:
 
     Raises `ModelError`: the file does not exist.
     """
-    scheme, package, rest = "", "", name
+    scheme = ""
+    package = ""
+    rest = name
     if "://" in name:
         parts = urlsplit(name)
-        scheme, package, rest = parts.scheme, parts.netloc, unquote(parts.path).lstrip("/")
+        scheme = parts.scheme
+        package = parts.netloc
+        rest = unquote(parts.path).lstrip("/")
     if scheme == "file":
         candidates: Sequence[Path] = (Path("/") / rest,)
     elif scheme in ("package", "model"):

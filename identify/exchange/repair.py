@@ -289,7 +289,9 @@ def _repaired_estimate(path: Path, wrong: LinkCheck, settings: RepairSettings) -
 
 def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | None) -> Repair:
     """Return a consistent body for a link; if it has a mass, in the axes of the printed numbers."""
-    link, typo, correction = wrong.link, wrong.typo, ""
+    link = wrong.link
+    typo = wrong.typo
+    correction = ""
     if link.unreadable:
         raise ModelError(f"{link.note}; write a complete inertial element into the file")
     if link.phi_as_printed is None and not link.massless:

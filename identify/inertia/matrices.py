@@ -261,7 +261,10 @@ def spatial_momentum(phi: PhiLike, V: Vec6) -> Vec6:
         [p; L] [kg m/s, kg m²/s], shape (..., 6).
     """
     phi, V = as_real(phi, "phi"), as_real(V, "V")
-    m, h, v, w = phi[..., :1], phi[..., 1:4], V[..., :3], V[..., 3:]
+    m = phi[..., :1]
+    h = phi[..., 1:4]
+    v = V[..., :3]
+    w = V[..., 3:]
     return np.concatenate((m * v + cross(w, h), cross(h, v) + _inertia_times(phi, w)), axis=-1)
 
 

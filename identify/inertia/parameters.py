@@ -360,7 +360,9 @@ def describe_body(body: InertialParameters) -> str:
         masses = np.ravel(body.mass)
         of = f", mass {masses.min():.6g} to {masses.max():.6g} kg" if masses.size else ""
         return f"batch {body.batch_shape}{of}"
-    about, at, inertia = "origin", "", body.inertia_about_origin
+    about = "origin"
+    at = ""
+    inertia = body.inertia_about_origin
     if body.mass != 0.0:
         about, inertia = "com", body.inertia_about_com
         at = f", com [{', '.join(f'{c + 0.0:.4g}' for c in body.com)}] m"

@@ -150,7 +150,10 @@ def check_consistency(
         np.zeros(10) if rounding_errors is None else seal(rounding_errors, "rounding_errors", (10,))
     )
     mass = float(phi[0])
-    com, floor, values, axes = None, 0.0, np.full(3, -np.inf), np.eye(3)
+    com = None
+    floor = 0.0
+    values = np.full(3, -np.inf)
+    axes = np.eye(3)
     with np.errstate(over="ignore", invalid="ignore"):
         S = pseudo_inertia(phi)[:3, :3]  # about Bo if there is no mass
         if mass != 0.0:

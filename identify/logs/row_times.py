@@ -134,10 +134,8 @@ def have_equal_stamps(first: Table, layout: LogTable, other: Table, other_layout
         return True
     ticks = _ticks_per_second(first, layout), _ticks_per_second(other, other_layout)
     with np.errstate(over="ignore", invalid="ignore"):
-        time, other_time = (
-            _seconds_since_first(stamps, ticks[0]),
-            _seconds_since_first(other_stamps, ticks[1]),
-        )
+        time = _seconds_since_first(stamps, ticks[0])
+        other_time = _seconds_since_first(other_stamps, ticks[1])
         step = time[-1] / (len(time) - 1)
         if not (np.abs(other_time - time) <= step).all():
             return False
@@ -295,10 +293,8 @@ def _require_plausible_duration(valid: Table, time: Array, layout: LogTable) -> 
     if layout.rate_hz is not None:
         key, description = "rate_hz", f"rate_hz = {layout.rate_hz:g}"
     elif valid.ticks_per_second is None:
-        key, description = (
-            layout.time,
-            f'column {layout.time!r} with time_unit = "{layout.time_unit}"',
-        )
+        key = layout.time
+        description = f'column {layout.time!r} with time_unit = "{layout.time_unit}"'
     else:
         key, description = layout.time, f"column {layout.time!r}"
     raise LogError(

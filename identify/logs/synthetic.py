@@ -260,7 +260,9 @@ def recording_of_motion(path: Trajectory, wrench: Vec6, gravity: Vec3, name: str
 
 def wrench_on_body(phi: Phi, samples: MotionSamples, gravity: Vec3) -> Vec6:
     """Compute the wrench that produces a body's motion, at Bo in B, shape (n, 6)."""
-    m, h, inertia = phi[0], phi[1:4], inertia_about_origin(phi)
+    m = phi[0]
+    h = phi[1:4]
+    inertia = inertia_about_origin(phi)
     w, alpha = samples.angular_velocity, samples.angular_acceleration
     R = rotation_from_quaternion(samples.quaternion)
     a = rotate_back(R, samples.acceleration - gravity)

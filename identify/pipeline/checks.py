@@ -411,7 +411,9 @@ def _rank_interpretations(case: _Case) -> _Case:
 
 def _attribute_rest_to_contacts(case: _Case) -> _Case:
     """Decide whether nothing but contacts, or another body at an end, explains what is left."""
-    logs, results, contacts = case.logs.scanned, case.results, case.contacts
+    logs = case.logs.scanned
+    results = case.results
+    contacts = case.contacts
     spans, dominating = results.spans, tuple[tuple[Span, ...], ...]()
     if results.unexplained_share > MAX_UNEXPLAINED:
         contacts = [
@@ -474,7 +476,9 @@ def _body_changes_of_parts(
     The carrier's logs are last. Each part has small faults of its own: those of both could make up
     for a gain of only one.
     """
-    one_body, changes, first = settings_of_one_body(settings), list[BodyChange](), 0
+    one_body = settings_of_one_body(settings)
+    changes = list[BodyChange]()
+    first = 0
     for part in split_by_body(logs, settings.unloaded):
         clean = FittedLogs.fit(part, one_body).clean(drift=False)
         in_part = _body_changes(clean, one_body)

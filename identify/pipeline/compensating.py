@@ -244,7 +244,9 @@ def _mean_residual(
     source: ReadableLog, estimate: SavedEstimate, seconds: float, cutoff_hz: float | None
 ) -> Vec6:
     """Return the mean residual wrench of the first seconds of a log, used as sensor offset."""
-    body, residuals, end = _wrench_matrix(estimate), list[Array](), 0.0
+    body = _wrench_matrix(estimate)
+    residuals = list[Array]()
+    end = 0.0
     for recording, parts in _full_rate_chunks(source, cutoff_hz):
         if recording.still:
             raise LogError(f"{source.name}: static poses have no time; give the offset instead")

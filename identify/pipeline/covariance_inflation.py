@@ -86,7 +86,9 @@ def covariance_inflation(
         ):
             others.append((change.code, phi - x, np.diag(errors**2)))
     zero = np.zeros((len(x), len(x)))
-    added, scale, largest = zero, zero, zero
+    added = zero
+    scale = zero
+    largest = zero
     by_code = defaultdict[str, Array](lambda: zero)
     for code, shift, covariance in others:
         added = added + cover_shift(shift, zero)

@@ -109,7 +109,9 @@ def look_at_log(log: Path, schema: Path | None = None) -> LogOverview:
     """
     draft = draft_schema(log) if schema is None else DraftSchema("")
     text = draft.text if schema is None else read_bytes(schema).decode("utf-8", "replace")
-    document, recording, problem = dict[str, Any](), None, ""
+    document = dict[str, Any]()
+    recording = None
+    problem = ""
     with suppress(tomllib.TOMLDecodeError):  # which `load_schema` reports
         document = tomllib.loads(text)
     try:

@@ -25,7 +25,9 @@ from identify.pipeline.small_fault_fit import FittedLogs
 from identify.regressors import LogSummary
 from identify.validation import MAX_UNEXPLAINED
 
-_MIN_HZ, _MAX_HZ, _USUAL_HZ = 0.011, 2e5, 300.0
+_MIN_HZ = 0.011
+_MAX_HZ = 2e5
+_USUAL_HZ = 300.0
 """Limits of plausible sampling rates of a moving log, and a common rate [Hz]."""
 
 _UNIT_FACTORS = (1e-9, 1e-6, 1e-3, 1e3, SECONDS_PER_DAY, 1e6, 1e9)

@@ -17,7 +17,10 @@ from identify.exchange.body_files import read_body
 from identify.spatial import Pose
 from identify.spatial.rotations import MAX_ROTATION_ANGLE, exp_rotation
 
-_UNIFORM, _BALL, _NONE, _BOX = "even", "ball", "none", "box "
+_UNIFORM = "even"
+_BALL = "ball"
+_NONE = "none"
+_BOX = "box "
 
 
 @dataclass(frozen=True, slots=True)

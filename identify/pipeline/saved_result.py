@@ -24,7 +24,10 @@ from identify.serialisation import from_json_and_arrays, to_json_and_arrays
 from identify.validation import Validation, residual_and_noise
 from identify.validation.replaying import CompletedReplays
 
-RESULT, ESTIMATE, CARRIER, ARM = "result.npz", "estimate.json", "carrier.json", "arm.json"
+RESULT = "result.npz"
+ESTIMATE = "estimate.json"
+CARRIER = "carrier.json"
+ARM = "arm.json"
 """File names of a saved result, and of its estimates or its arm."""
 
 MAX_SAVED_POINTS = 60_000

@@ -48,10 +48,8 @@ def large_fault_types(faults: FittedEffects) -> tuple[str, ...]:
     """Return the types of small faults that are too large: candidates for a wrong schema."""
     large = list(faults.at_cap)
     for block in faults.model.blocks:
-        name, size = (
-            block.fault.name,
-            float(np.abs(faults.eta_including_removed[block.columns]).max()),
-        )
+        name = block.fault.name
+        size = float(np.abs(faults.eta_including_removed[block.columns]).max())
         if name in _MIN_LARGE_SIZE and size > _MIN_LARGE_SIZE[name]:
             large.append(name)
     return tuple(dict.fromkeys(large))
@@ -209,11 +207,11 @@ def _significant_entries(faults: FittedEffects, block: EffectBlock) -> Flags:
 def _small_fault_finding(
     faults: FittedEffects, block: EffectBlock, entries: list[int], *, at_cap: bool
 ) -> Finding:
-    name, per, unit = block.fault.name, block.fault.unit_si, block.fault.unit
-    sizes, half = (
-        faults.eta_including_removed[block.columns],
-        HALF_WIDTH_SIGMA * faults.errors[block.columns],
-    )
+    name = block.fault.name
+    per = block.fault.unit_si
+    unit = block.fault.unit
+    sizes = faults.eta_including_removed[block.columns]
+    half = HALF_WIDTH_SIGMA * faults.errors[block.columns]
     sign = -1.0 if name == "point_m" else 1.0  # the point of the pose, seen from the wrench's
     shown = ", ".join(
         f"{block.fault.columns[k]} {sign * sizes[k] / per:.3g} ± "
@@ -280,7 +278,9 @@ def _remedy(faults: FittedEffects, block: EffectBlock) -> str:
 
 def _drift_finding(faults: FittedEffects) -> Finding | None:
     """Return a finding if the sensor offset of a log drifts significantly; else None."""
-    start, worst, where = len(faults.eta), 0.0, 0
+    start = len(faults.eta)
+    worst = 0.0
+    where = 0
     errors = np.sqrt(np.maximum(np.diag(faults.covariance), 0.0))
     for number, drift in enumerate(faults.drifts):
         amplitudes = drift.amplitudes.reshape(-1)

@@ -63,10 +63,8 @@ def choose_delay_axes(log: ScannedLog) -> ScannedLog:
     late = recording.wrench_delay + (
         seen.delay if seen.log_likelihood_ratio > CLEAR_LIKELIHOOD_LEAD else 0.0
     )
-    start, stop = (
-        log.summary.span[0] + late + _FROZEN_MARGIN,
-        log.summary.span[1] + late - _FROZEN_MARGIN,
-    )
+    start = log.summary.span[0] + late + _FROZEN_MARGIN
+    stop = log.summary.span[1] + late - _FROZEN_MARGIN
     inside = [s.stop > start and s.start < stop for s in log.spans]
     kept = (s for s, a in zip(log.spans, inside, strict=True) if a or s.code != "frozen_wrench")
     return log._replace(spans=tuple(kept))

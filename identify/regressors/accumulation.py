@@ -26,7 +26,9 @@ def statistics_of_blocks(
             `max_block_count` if not given.
     """
     max_blocks = max_block_count(layout) if max_blocks is None else max_blocks
-    K, G, first = len(layout.columns), len(layout.groups), int(layout.has_constant)
+    K = len(layout.columns)
+    G = len(layout.groups)
+    first = int(layout.has_constant)
     merged = np.arange(len(blocks)) * min(len(blocks), max_blocks) // len(blocks)
     cells: dict[tuple[int, int], list[Array]] = {}
     samples, effective = np.zeros((2, merged[-1] + 1, G))

@@ -78,9 +78,13 @@ def newton_euler_wrench(phi: PhiLike, motion: BodyMotion) -> Vec6:
     Returns:
         Shape (..., 6) [N, N m].
     """
-    a, w, al = motion.proper_acceleration, motion.angular_velocity, motion.angular_acceleration
+    a = motion.proper_acceleration
+    w = motion.angular_velocity
+    al = motion.angular_acceleration
     phi = seal(phi, "phi", (10,))
-    mass, h, inertia = phi[0], phi[1:4], inertia_about_origin(phi)
+    mass = phi[0]
+    h = phi[1:4]
+    inertia = inertia_about_origin(phi)
     force = mass * a + np.cross(al, h) + np.cross(w, np.cross(w, h))
     torque = np.cross(h, a) + al @ inertia + np.cross(w, w @ inertia)
     return np.concatenate((force, torque), axis=-1)

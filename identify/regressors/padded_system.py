@@ -272,15 +272,15 @@ def _join_offsets(
     """Join the offset rows of several logs; groups and sensors are numbered consecutively."""
     _, m, _, q = parts[0].rows.shape
     logs = sum(part.logs for part in parts)
-    of_log, has_channel = (
-        np.full((logs, len(channels)), -1),
-        np.zeros((logs, *channels.shape), np.bool_),
-    )
+    of_log = np.full((logs, len(channels)), -1)
+    has_channel = np.zeros((logs, *channels.shape), np.bool_)
     rows: list[Array] = [np.zeros((0, 1, m, q))]
     constant: list[Array] = [np.zeros((0, 1))]
     group: list[Indices] = [np.zeros((0, 1), np.intp)]
     sensor: list[Indices] = [np.zeros(0, np.intp)]
-    first_log, first_sensor, first_offset = 0, 0, 0
+    first_log = 0
+    first_sensor = 0
+    first_offset = 0
     for part, start in zip(parts, first.tolist(), strict=False):
         log_range = slice(first_log, first_log + part.logs)
         has_channel[log_range, first_sensor : first_sensor + len(part.sensors)] = channels[

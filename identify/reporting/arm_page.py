@@ -109,10 +109,8 @@ def _link_section(result: Result, truth: InertialParameters | None) -> Section:
 
 def _link_cells(link: Estimate, model: Phi, smallest: Phi) -> Iterable[Cell]:
     for k, name in enumerate(PHI):
-        value, unknown = (
-            float(link.parameters.phi[k]),
-            link.decided_by[name] in UNIDENTIFIED_SOURCES,
-        )
+        value = float(link.parameters.phi[k])
+        unknown = link.decided_by[name] in UNIDENTIFIED_SOURCES
         yield Cell(
             format_significant(value, 3) if abs(value) > smallest[k] else "0",
             tooltip=f"{value!r} {UNITS[k]}; in the URDF {float(model[k])!r}",

@@ -12,7 +12,9 @@ from identify.reporting.svg_axes import write_text
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 
-_RADIUS, _GAP, _MARGIN = 70.0, 30.0, 26.0
+_RADIUS = 70.0
+_GAP = 30.0
+_MARGIN = 26.0
 """Radius of a hemisphere, gap between both, and margin around them [px]."""
 
 _WINDOW_ROWS = 25

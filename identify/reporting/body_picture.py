@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
     from identify.spatial import Pose
 
-_WIDTH, _HEIGHT, _MARGIN = 340.0, 280.0, 26.0
+_WIDTH = 340.0
+_HEIGHT = 280.0
+_MARGIN = 26.0
 """Width, height and margin of the picture [px]."""
 _VIEW_AXES = np.array([[-0.64, 0.768, 0.0], [-0.315, -0.263, 0.912], [0.701, 0.584, 0.41]])
 """Initial view: rows are the directions right, up and towards the viewer, in axes of B."""
 
-_HALF_LETTER_WIDTH, _LINE_HEIGHT, _DOT_DEPTH = 3.2, 12.0, 4.0
+_HALF_LETTER_WIDTH = 3.2
+_LINE_HEIGHT = 12.0
+_DOT_DEPTH = 4.0
 """Half the width of a letter, height of a line, and depth of a dot below its centre [px]; report.js
 has the same values."""
 

@@ -51,7 +51,10 @@ LABEL_HEIGHT = 0.06
 """Height of a panel for each character of its vertical label [in], so that a long one does not
 reach into the next panel."""
 
-_TITLE_HEIGHT, _NOTE_HEIGHT, _PANEL_GAP, _AXIS_LABEL_HEIGHT = 0.34, 0.22, 0.13, 0.44
+_TITLE_HEIGHT = 0.34
+_NOTE_HEIGHT = 0.22
+_PANEL_GAP = 0.13
+_AXIS_LABEL_HEIGHT = 0.44
 """Heights in a column outside its panels [in]: title, note, gap between panels, axis labels."""
 
 COLUMN_MARGIN = 0.08

@@ -200,7 +200,9 @@ _MAX_NAMED_LOGS = 60
 """Maximum number of logs that are labelled in the forest plot; beyond it, only differing logs
 are."""
 
-_ROW_HEIGHT, _MIN_ROW_HEIGHT, _MAX_HEIGHT = 0.19, 0.006, 7.0
+_ROW_HEIGHT = 0.19
+_MIN_ROW_HEIGHT = 0.006
+_MAX_HEIGHT = 7.0
 """Height of a row in the forest plot, its minimum, and maximum height of all rows [in]."""
 
 _MAX_NAME_LENGTH = 18

@@ -14,7 +14,9 @@ from identify.reporting.canvas import COLUMN_MARGIN, COLUMN_WIDTH, Column, Panel
 from identify.reporting.svg_axes import Mark, SvgAxes, Ticks, text_width, write_text
 
 _POINTS_PER_INCH = 72.0
-_TITLE_SIZE, _LABEL_SIZE, _SMALL_SIZE = 9.5, 8.5, 8.0
+_TITLE_SIZE = 9.5
+_LABEL_SIZE = 8.5
+_SMALL_SIZE = 8.0
 """Font sizes of column titles, of axis labels, and of other text [pt]."""
 
 _BOLD_WIDTH_RATIO = 1.12
@@ -26,7 +28,9 @@ _LINE_SPACING = 1.4
 _TICK_LENGTH, _TICK_GAP = 3.0, 3.5
 """Length of a tick, and gap between a tick and its label [pt]."""
 
-_HANDLE_WIDTH, _HANDLE_GAP, _ENTRY_GAP = 12.0, 4.0, 9.6
+_HANDLE_WIDTH = 12.0
+_HANDLE_GAP = 4.0
+_ENTRY_GAP = 9.6
 """Sizes in a legend [pt]: width of a handle, gap after a handle, gap after an entry."""
 
 _LEFT, _RIGHT = _POINTS_PER_INCH * COLUMN_MARGIN, _POINTS_PER_INCH * (COLUMN_WIDTH - COLUMN_MARGIN)

@@ -101,10 +101,8 @@ def data_section(result: Result, truth: InertialParameters | None) -> Section:
         f"{count} logs, {estimate.samples} samples, equivalent to "
         f"{estimate.effective_samples:.0f} independent ones."
     )
-    noise, accelerations = (
-        _noise_tables(result.wrench_logs),
-        _acceleration_tables(result.wrench_logs),
-    )
+    noise = _noise_tables(result.wrench_logs)
+    accelerations = _acceleration_tables(result.wrench_logs)
     totals = (total,) if count > 1 else ()
     return Section("data", "Data", (*totals, table, *noise, *accelerations))
 

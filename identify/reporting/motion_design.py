@@ -132,7 +132,9 @@ def _number(value: float) -> str:
 def curves(design: MotionDesign) -> Section:
     """Return the section of the curves of each axis beside their limits."""
     t, torques = design.curve_times, _shares_of_limits(design)
-    curves, limits, start = design.positions(t), design.problem.limits, design.problem.start
+    curves = design.positions(t)
+    limits = design.problem.limits
+    start = design.problem.start
     bounds = (start + limits.low, start + limits.high, limits.speed, limits.acceleration)
     prismatic = design.plan.prismatic
     columns = []

@@ -57,10 +57,8 @@ class _GroupDefinition(NamedTuple):
 
 
 _COM, _INERTIA_ABOUT_COM = ("cx", "cy", "cz"), tuple(f"Ic{name[1:]}" for name in PHI[4:])
-_SCALED_MOMENT, _SCALED_INERTIA = (
-    partial(with_power_of_ten, UNITS[1]),
-    partial(with_power_of_ten, UNITS[4]),
-)
+_SCALED_MOMENT = partial(with_power_of_ten, UNITS[1])
+_SCALED_INERTIA = partial(with_power_of_ten, UNITS[4])
 _GROUP_DEFINITIONS: dict[ParameterGroup, _GroupDefinition] = {
     "mass": _GroupDefinition(PHI[:1], PHI[:1], UNITS[0], lambda body: body.phi[:1], unit_of_mass),
     "com": _GroupDefinition(_COM, PHI[1:4], "m", lambda body: body.com, unit_of_length),

@@ -140,7 +140,10 @@ class View:
     @classmethod
     def of(cls, azimuth: float, elevation: float) -> View:
         """Create the view from an azimuth about z and an elevation above the xy plane [rad]."""
-        ca, sa, ce, se = np.cos(azimuth), np.sin(azimuth), np.cos(elevation), np.sin(elevation)
+        ca = np.cos(azimuth)
+        sa = np.sin(azimuth)
+        ce = np.cos(elevation)
+        se = np.sin(elevation)
         return cls(np.array([[-sa, ca, 0.0], [-se * ca, -se * sa, ce], [ce * ca, ce * sa, se]]))
 
     def project(self, points: Vec3) -> Array:

@@ -122,10 +122,14 @@ def frame_motion(
     q, v, a = joint_arrays(robot, q, v, a)
     index, X_LF = robot.frame(frame)
     zero = np.zeros((3, q.shape[1]))
-    w, alpha, acceleration = zero, zero, zero - robot.gravity[:, None]
+    w = zero
+    alpha = zero
+    acceleration = zero - robot.gravity[:, None]
     if index != BASE:
         motion = next(islice(link_motions(robot, q, v, a), index, None))
-        w, alpha, acceleration = motion.w, motion.alpha, motion.a
+        w = motion.w
+        alpha = motion.alpha
+        acceleration = motion.a
     p = X_LF.position[:, None]
     acceleration = acceleration + cross(alpha, p) + cross(w, cross(w, p))
     return BodyMotion(*((vectors.T @ X_LF.rotation) for vectors in (acceleration, w, alpha)))
@@ -148,7 +152,9 @@ def link_motions(robot: RobotModel, q: Array, v: Array, a: Array) -> Iterator[Li
 
 def _next_motion(link: MovingLink, parent: LinkMotion, q: Array, v: Array, a: Array) -> LinkMotion:
     """Return the motion of a link from that of its parent and its joint, shape (N,) each."""
-    v, a, axis = link.multiplier * v, link.multiplier * a, link.axis[:, None]
+    v = link.multiplier * v
+    a = link.multiplier * a
+    axis = link.axis[:, None]
     R, p = _joint_transform(link, q)
     w = rotate_back(R, parent.w)
     alpha = rotate_back(R, parent.alpha)

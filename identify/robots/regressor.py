@@ -136,7 +136,12 @@ def _next_unit_twists(
 def _write_link_columns(motion: LinkMotion, twists: _UnitTwists, out: Array) -> None:
     """Write the columns of a link into `out`, (n, 10, N), in the rows of joints that move it."""
     (ax, ay, az), (wx, wy, wz), (lx, ly, lz) = motion.a, motion.w, motion.alpha
-    xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
+    xx = wx * wx
+    yy = wy * wy
+    zz = wz * wz
+    xy = wx * wy
+    xz = wx * wz
+    yz = wy * wz
     (v0, v1, v2), (u0, u1, u2) = twists.linear, twists.angular
     columns = (
         v0 * ax + v1 * ay + v2 * az,

@@ -140,7 +140,9 @@ def _moving_joints(document: XmlDocument) -> dict[str, XmlElement]:
 
 def _mimicked_joint(document: XmlDocument, elements: Mapping[str, XmlElement], name: str) -> _Mimic:
     """Return the joint that a joint mimics, or the joint itself if it mimics none."""
-    leader, multiplier, offset = name, 1.0, 0.0
+    leader = name
+    multiplier = 1.0
+    offset = 0.0
     visited: list[str] = []
     while (mimic := elements[leader].find("mimic")) is not None:
         visited.append(leader)

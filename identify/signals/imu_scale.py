@@ -43,11 +43,16 @@ the median, if gravity was subtracted from an accelerometer."""
 _MAX_UNIT_RATIO = 1.4
 """Largest ratio of an accelerometer's reading to gravity that fits a unit of measure."""
 
-_TYPICAL_OFFSET, _TYPICAL_NOISE, _MIN_READING_ERROR, _NOISE_DEGREES_OF_FREEDOM = 0.02, 3e-3, 1e-6, 8
+_TYPICAL_OFFSET = 0.02
+_TYPICAL_NOISE = 3e-3
+_MIN_READING_ERROR = 1e-6
+_NOISE_DEGREES_OF_FREEDOM = 8
 """Typical offset and noise of an accelerometer and smallest error of its readings [g], and the
 degrees of freedom of a sphere fit from which the noise is estimated."""
 
-_SHORTEST_WINDOW, _LONGEST_WINDOW, _WINDOW_RATE_HZ = 4.0, 20.0, 100.0
+_SHORTEST_WINDOW = 4.0
+_LONGEST_WINDOW = 20.0
+_WINDOW_RATE_HZ = 100.0
 """Shortest and longest window rotated into its first attitude [s], and its sampling rate [Hz]."""
 
 _MIN_WINDOW_COSINE = 0.98
@@ -158,7 +163,10 @@ def _readings_in_g(
 
 def _fit_sphere_scale(readings: Vec3, R: Mat33) -> _GravityScale:
     """Fit the radius s of the sphere |reading − R b| = s, with a prior of zero on the offset b."""
-    size, offset, noise, inverse = float(vector_norms(readings).mean()), np.zeros(3), 0.0, np.eye(4)
+    size = float(vector_norms(readings).mean())
+    offset = np.zeros(3)
+    noise = 0.0
+    inverse = np.eye(4)
     for _ in range(4):
         u = readings - R @ offset
         u /= np.maximum(vector_norms(u), np.finfo(float).tiny)[:, None]
@@ -203,10 +211,8 @@ def _cut_windows(
     step = max(1, round(rate_hz / _WINDOW_RATE_HZ))
     count = len(readings) // step
     seconds = min(_LONGEST_WINDOW, count * step / rate_hz / 1.5)
-    rates, attitude = (
-        signals.get("gyro", signals.get("angular_velocity")),
-        signals.get("quaternion"),
-    )
+    rates = signals.get("gyro", signals.get("angular_velocity"))
+    attitude = signals.get("quaternion")
     if seconds < _SHORTEST_WINDOW or (rates is None and attitude is None):
         return None
     size = int(seconds * rate_hz / step) // 4 * 4

@@ -153,13 +153,17 @@ def locate_accelerometer(
     Raises `LogError`: the motion of all chunks does not determine the position.
     """
     blocks: list[BlockRows] = []
-    imu, rate_hz, name = ImuCalibration(), None, "the log"
+    imu = ImuCalibration()
+    rate_hz = None
+    name = "the log"
     for chunk in chunks:
         try:
             log = _synchronise(on_one_clock(chunk), cutoff_hz, rate_hz)
         except NoUsableSegment:
             continue
-        cutoff_hz, rate_hz, name = log.cutoff_hz, log.rate_hz, chunk.name
+        cutoff_hz = log.cutoff_hz
+        rate_hz = log.rate_hz
+        name = chunk.name
         imu = ImuCalibration.of_schema(chunk)
         parts = _differentiate_whole(log, imu)
         if parts and parts[0].samples.in_body.has_redundant_imu:
@@ -418,7 +422,9 @@ def _transform_segments(
     span: tuple[float, float],
 ) -> PreparedLog:
     """Transform the columns of segments into rows by frequency, in blocks of time."""
-    recording, rate_hz, cutoff_hz = log.recording, log.rate_hz, log.cutoff_hz
+    recording = log.recording
+    rate_hz = log.rate_hz
+    cutoff_hz = log.cutoff_hz
     parts = [part for part in parts if len(part) >= rate_hz / cutoff_hz]
     if not parts:
         raise NoUsableSegment(f"{recording.name}: no segment in the requested time span")

@@ -53,7 +53,9 @@ class PreparedSegment:
 
     def full_rate(self) -> FullRateSegment:
         """Return the samples of the segment's core at full rate."""
-        lost, core, attitude = self.samples.half_window, self.core, self.samples.quaternion
+        lost = self.samples.half_window
+        core = self.core
+        attitude = self.samples.quaternion
         return FullRateSegment(
             time=self.time[core],
             signals={
@@ -108,7 +110,9 @@ class PreparedSegment:
     def states(self) -> Segment | None:
         """Return the motion at full rate; None if pose or velocity is missing."""
         samples = self.samples
-        quaternion, position, velocity = samples.quaternion, samples.position, samples.velocity
+        quaternion = samples.quaternion
+        position = samples.position
+        velocity = samples.velocity
         if quaternion is None or position is None or velocity is None:
             return None
         return Segment(

@@ -177,10 +177,8 @@ class BlockTransform:
         from scipy.fft import next_fast_len  # kept out of `import identify`
 
         width = self.length + kernels.shape[1] - 1
-        adjoint, fft_length = (
-            np.zeros((len(kernels), len(rows), width)),
-            next_fast_len(width, real=True),
-        )
+        adjoint = np.zeros((len(kernels), len(rows), width))
+        fft_length = next_fast_len(width, real=True)
         spectrum = np.fft.rfft(self.cosines(rows), fft_length, axis=1)
         for number, kernel in enumerate(kernels):
             summed = np.fft.irfft(spectrum * np.fft.rfft(kernel, fft_length), fft_length, axis=1)

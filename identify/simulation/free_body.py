@@ -38,7 +38,9 @@ from identify.spatial.rotations import (
 
 POSITION, ATTITUDE = slice(0, 3), slice(3, 7)
 """Slices of position and attitude in a phase-space state."""
-LINEAR, ANGULAR, MOMENTUM = slice(7, 10), slice(10, 13), slice(7, 13)
+LINEAR = slice(7, 10)
+ANGULAR = slice(10, 13)
+MOMENTUM = slice(7, 13)
 """Slices of linear, angular and total momentum in a phase-space state."""
 
 
@@ -102,7 +104,9 @@ class FreeBody:
         vector = state.vector
         shapes = (vector.shape[:-1], self.centre.shape[:-1], self.axes.shape[:-1], self.batch)
         vector = np.broadcast_to(vector, (*np.broadcast_shapes(*shapes), 13))
-        q_WB, v, w = vector[..., 3:7], vector[..., 7:10], vector[..., 10:13]
+        q_WB = vector[..., 3:7]
+        v = vector[..., 7:10]
+        w = vector[..., 10:13]
         R_WB = rotation_from_unit_quaternion(q_WB)
         lever, w_W = rotate(R_WB, self.centre), rotate(R_WB, w)
         q = quaternion_product(q_WB, self.axes)

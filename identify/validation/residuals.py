@@ -42,7 +42,9 @@ neighbouring points are correlated: noise in the motion is in both, but it is fa
 _RELATIVE_RIDGE = 1e-6
 """Ridge of the regression on columns, relative to the power of a column."""
 
-_HELD_OUT_FOLDS, _MOST_TESTED_ROWS, _MIN_ROWS_PER_COLUMN = 10, 4000, 3.0
+_HELD_OUT_FOLDS = 10
+_MOST_TESTED_ROWS = 4000
+_MIN_ROWS_PER_COLUMN = 3.0
 """Number of parts of time that are held out in turn, maximum number of tested rows, and minimum
 number of independent rows for each column."""
 
@@ -73,13 +75,17 @@ def assess_residuals(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Res
         phi: the body, or the moved body of each log, shape (10,) or (logs, 10).
         biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
     """
-    power, fourth, expected, rows = np.zeros(6), np.zeros(6), np.zeros(6), 0
-    lagged, pairs, seconds = (
-        np.zeros((len(_UNCORRELATED_LAGS) + 1, 6)),
-        np.zeros((len(_UNCORRELATED_LAGS) + 1, 1)),
-        0.0,
-    )
-    along, terms, static_rows, effective = np.zeros(6), 0, 0.0, 0.0
+    power = np.zeros(6)
+    fourth = np.zeros(6)
+    expected = np.zeros(6)
+    rows = 0
+    lagged = np.zeros((len(_UNCORRELATED_LAGS) + 1, 6))
+    pairs = np.zeros((len(_UNCORRELATED_LAGS) + 1, 1))
+    seconds = 0.0
+    along = np.zeros(6)
+    terms = 0
+    static_rows = 0.0
+    effective = 0.0
     predicted, tested = np.zeros(6), np.zeros(6)
     bodies = np.broadcast_to(phi, (len(logs), 10))
     for log, body, bias in zip(logs, bodies, biases, strict=True):

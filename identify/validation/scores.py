@@ -79,8 +79,13 @@ def held_out_scores(logs: Sequence[Statistics], fit: FitFunction) -> HeldOutScor
         return None
     folds = [[_cells_of_fold(log, fold, count) for log in logs] for fold in range(count)]
     folds = [held for held in folds if not any(out.all() for out in held)]
-    error, spread, noise = np.zeros(6), np.zeros(6), np.zeros(6)
-    rows, scored, refused, unproved = 0.0, 0, 0, 0
+    error = np.zeros(6)
+    spread = np.zeros(6)
+    noise = np.zeros(6)
+    rows = 0.0
+    scored = 0
+    refused = 0
+    unproved = 0
     for held in folds:
         try:
             estimate = fit([log.subset(~out) for log, out in zip(logs, held, strict=True)])

@@ -35,7 +35,9 @@ DEFAULT_HORIZON = 1.0
 _MAX_BAND_SAMPLES = 50
 """Maximum number of samples of a window at which an error band is computed."""
 
-_DIFFERENCE_STEP, _CHECKED_SAMPLES, _MAX_LINEARISATION_ERROR = 0.01, 2, 0.02
+_DIFFERENCE_STEP = 0.01
+_CHECKED_SAMPLES = 2
+_MAX_LINEARISATION_ERROR = 0.02
 """Relative step towards a sampled body at which motions are differentiated, number of samples that
 are fully simulated as a check, and largest error of the linearisation, relative to the largest
 replay error."""
@@ -267,10 +269,8 @@ def _linearised_ensemble(
     towards = samples - phi
     scale = np.sqrt(np.mean(towards**2, axis=0))
     scaled = towards / np.where(scale > 0.0, scale, 1.0)
-    chosen, tried = (
-        _pivot_rows(scaled),
-        np.argsort(-np.linalg.norm(scaled, axis=1))[:_CHECKED_SAMPLES],
-    )
+    chosen = _pivot_rows(scaled)
+    tried = np.argsort(-np.linalg.norm(scaled, axis=1))[:_CHECKED_SAMPLES]
     if len(chosen) + _CHECKED_SAMPLES < len(samples):
         shares = np.linalg.lstsq(towards[chosen].T, towards.T, rcond=None)[0].T
         near = np.concatenate((phi[None], phi + _DIFFERENCE_STEP * towards[chosen]))

@@ -56,7 +56,9 @@ def imu_faults(setup: LogProperties) -> Iterator[Fault]:
     """Yield faults of sign, scale and units of an inertial measurement unit without a pose."""
     if setup.has_attitude or setup.schema is None:
         return
-    imu, given, twist = setup.schema.imu, setup.schema.acceleration, setup.schema.twist
+    imu = setup.schema.imu
+    given = setup.schema.acceleration
+    twist = setup.schema.twist
     degrees: dict[str, object] = {}
     for name, table, key in (("imu", imu, "gyro"), ("twist", twist, "angular")):
         if table is not None and getattr(table, key) is not None:

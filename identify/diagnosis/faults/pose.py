@@ -226,7 +226,9 @@ def _point_remedy(setup: LogProperties, point: Array) -> str:
 
 def _point_patches(schema: Schema, X_BS: Pose | None, point: Array) -> Iterator[tuple[str, Patch]]:
     """Yield schema keys that put the pose's point at `point`, each with the condition for it."""
-    wrench, tool, mount = schema.wrench, schema.body.tcp, schema.wrench.mount
+    wrench = schema.wrench
+    tool = schema.body.tcp
+    mount = schema.wrench.mount
     in_world = wrench.frame == "world"
     lever = np.zeros(3) if tool is None else tool.X_FT.position
     of_tool = in_world and tool is not None and wrench.point != "flange"

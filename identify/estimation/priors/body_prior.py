@@ -39,10 +39,8 @@ class BodyPrior(Prior):
     logs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        phi, covariance = (
-            seal(self.phi, "prior", (10,)),
-            seal(self.covariance, "prior: covariance", (10, 10)),
-        )
+        phi = seal(self.phi, "prior", (10,))
+        covariance = seal(self.covariance, "prior: covariance", (10, 10))
         if not (phi[0] > 0.0 and is_consistent(phi)):
             raise TermError(f"prior: {self.name} is not physically consistent; repair it first")
         size = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))

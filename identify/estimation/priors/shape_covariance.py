@@ -18,7 +18,9 @@ _MAX_POINTS = 600
 def point_parameters(points: Vec3) -> Phi:
     """Compute the ten parameters of a unit point mass at each point, shape (n, 10)."""
     x, y, z = np.asarray(points).T
-    xx, yy, zz = x * x, y * y, z * z
+    xx = x * x
+    yy = y * y
+    zz = z * z
     ones = np.ones_like(x)
     return np.stack((ones, x, y, z, yy + zz, -x * y, -x * z, xx + zz, -y * z, xx + yy), axis=1)
 

@@ -84,12 +84,16 @@ class MassInBox(Term):
         number = body_index(scaling.space, self.body)
         unit, T = scaling.bodies[number], self._to_box
         M = T @ pseudo_inertia(x[10 * number : 10 * number + 10]) @ T.T
-        m, means, squares = M[3, 3], M[:3, 3], np.diag(M)[:3]
+        m = M[3, 3]
+        means = M[:3, 3]
+        squares = np.diag(M)[:3]
         least = float((m - squares).min())
         for a, b in combinations(range(3), 2):
             for s, t in product((1.0, -1.0), repeat=2):
                 least = min(least, float(m + s * means[a] + t * means[b] + s * t * M[a, b]))
-        xy, xz, yz = M[0, 1], M[0, 2], M[1, 2]
+        xy = M[0, 1]
+        xz = M[0, 2]
+        yz = M[1, 2]
         for s, t in product((1.0, -1.0), repeat=2):
             least = min(least, float(m + s * xy + t * xz + s * t * yz))
         away = np.abs(T[:3, :3] @ unit.com + T[:3, 3]) + unit.length * np.diag(T)[:3]

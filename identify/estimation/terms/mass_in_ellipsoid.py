@@ -77,9 +77,13 @@ class MassInEllipsoid(Term):
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the excess of tr(Q⁻¹ S_c) over the mass, in scaled units."""
         number = body_index(scaling.space, self.body)
-        unit, centre, Q = scaling.bodies[number], np.array(self.centre), np.array(self.Q)
+        unit = scaling.bodies[number]
+        centre = np.array(self.centre)
+        Q = np.array(self.Q)
         Pi = pseudo_inertia(x[10 * number : 10 * number + 10])
-        S, h, m = Pi[:3, :3], Pi[:3, 3], Pi[3, 3]
+        S = Pi[:3, :3]
+        h = Pi[:3, 3]
+        m = Pi[3, 3]
         about = S - np.outer(h, centre) - np.outer(centre, h) + m * np.outer(centre, centre)
         away = unit.com - centre
         usual = unit.length**2 * np.eye(3) + np.outer(away, away)

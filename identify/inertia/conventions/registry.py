@@ -85,7 +85,9 @@ class Convention:
             return phi_from_spatial_matrix(numbers, self.spatial_order, self.point)
         if self.form == "ten":
             ten = seal(numbers, f"ten numbers ({self.name})", (..., 10))
-            mass, com, inertia = ten[..., 0], ten[..., 1:4], ten[..., 4:]
+            mass = ten[..., 0]
+            com = ten[..., 1:4]
+            inertia = ten[..., 4:]
         elif self.form == "properties":
             shapes = {"mass": (), "com": (3,), "inertia": (6,) if self.entry_order else (3, 3)}
             fields = dict(zip(shapes, numbers, strict=True))
@@ -108,7 +110,9 @@ class Convention:
             require_mass(phi, self.name, positive=self.mass == "positive")
         if self.spatial_order is not None:
             return spatial_matrix(phi, self.spatial_order, self.point)
-        mass, com, inertia = phi[..., 0], phi[..., 1:4], inertia_about_origin(phi)
+        mass = phi[..., 0]
+        com = phi[..., 1:4]
+        inertia = inertia_about_origin(phi)
         if (self.form, self.point) != ("ten", "origin"):
             mass, com, central = central_inertia(phi, self.name)
             inertia = inertia if self.point == "origin" else central

@@ -94,7 +94,9 @@ def from_mujoco(body: MujocoBody) -> Phi:
             f"MuJoCo: the body {body.name!r} has no explicit inertial, the compiler derives it "
             f"from its geometries; compile the model and use `model.body({body.name!r})`"
         )
-    mass, com, quaternion = np.ravel(body.mass)[0], np.array(body.ipos), np.array(body.iquat)
+    mass = np.ravel(body.mass)[0]
+    com = np.array(body.ipos)
+    quaternion = np.array(body.iquat)
     full = np.array(getattr(body, "fullinertia", np.nan), dtype=np.float64)
     if not np.isnan(full).any():
         return find_convention("mujoco_full").to_phi(MassProperties(mass, com, full))

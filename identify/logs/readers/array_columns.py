@@ -125,7 +125,9 @@ def load_table(
     """
     path, names = source.path, tuple(ref.name for ref in refs)
     wanted, place = _requested_columns(source, refs)
-    stamps, ticks, used = None, None, list(wanted.values())
+    stamps = None
+    ticks = None
+    used = list(wanted.values())
     if place is not None:
         used.append(refs[place])
     faults = np.zeros(_common_row_count(path, used), dtype=np.uint8)
@@ -157,7 +159,9 @@ def _requested_columns(
     source: ColumnSource, refs: list[ColumnRef[ArrayKey]]
 ) -> tuple[dict[Column, ColumnRef[ArrayKey]], int | None]:
     """Return the requested columns and the index of the time stamps; raise for other types."""
-    path, names, time = source.path, tuple(ref.name for ref in refs), source.layout.time
+    path = source.path
+    names = tuple(ref.name for ref in refs)
+    time = source.layout.time
     wanted = {column: refs[find_column(path, names, column)] for column in source.columns}
     place = find_stamps_column(path, names, time)
     if place is not None and time is not None:

@@ -44,10 +44,8 @@ class LineIndex:
 
     def lines(self, path: Path, start: int, stop: int) -> bytes:
         """Return the text lines of a range of rows as bytes."""
-        first, last = (
-            start // _LINES_BETWEEN_OFFSETS,
-            min(stop // _LINES_BETWEEN_OFFSETS, len(self.offsets) - 1),
-        )
+        first = start // _LINES_BETWEEN_OFFSETS
+        last = min(stop // _LINES_BETWEEN_OFFSETS, len(self.offsets) - 1)
         begin = int(self.offsets[first])
         end = int(self.offsets[min(last + 1, len(self.offsets) - 1)])
         try:
@@ -77,8 +75,13 @@ def index_lines(path: Path, offset: int, first_line: int, comment: bytes) -> Lin
 
     `offset`: offset of the first row; `comment`: mark of comments; empty for none.
     """
-    file_hash, offsets, rows, position = hashlib.sha256(), [offset], 0, 0
-    returns, last, end = 0, b"", offset - 1
+    file_hash = hashlib.sha256()
+    offsets = [offset]
+    rows = 0
+    position = 0
+    returns = 0
+    last = b""
+    end = offset - 1
     try:
         with path.open("rb") as file:
             while block := file.read(_BLOCK_BYTES):
@@ -97,7 +100,9 @@ def index_lines(path: Path, offset: int, first_line: int, comment: bytes) -> Lin
                 )
                 offsets += (1 + ends[noted]).tolist()
                 end = int(ends[-1]) if len(ends) else end
-                rows, position, last = rows + len(ends), position + len(block), block
+                rows = rows + len(ends)
+                position = position + len(block)
+                last = block
     except OSError as error:
         raise read_error(path, error) from error
     if returns not in (0, rows) or not rows:

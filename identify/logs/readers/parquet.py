@@ -138,7 +138,9 @@ class _ParquetColumns:
     @classmethod
     def of(cls, source: ColumnSource, file: pq.ParquetFile) -> _ParquetColumns:
         """Find the requested columns in a file."""
-        path, schema, time = source.path, file.schema_arrow, source.layout.time
+        path = source.path
+        schema = file.schema_arrow
+        time = source.layout.time
         names, asked = tuple(schema.names), list(source.columns)
         if time is not None and find_stamps_column(path, names, time) is not None:
             asked.append(time)

@@ -121,7 +121,9 @@ def _first_bytes(path: Path, count: int) -> bytes:
 
 def _read_rows(sheet: TextLayout, rows: int | None = None) -> Table:
     """Read the rows of a text file with a known layout."""
-    text, start, line = sheet.text, sheet.header.next_offset, sheet.header.number + 1
+    text = sheet.text
+    start = sheet.header.next_offset
+    line = sheet.header.number + 1
     end = len(text)
     while end and text[end - 1] in b"\r\n":
         end -= 1
@@ -293,7 +295,10 @@ def _parse_with_arrow(
 
 def _read_one_by_one(sheet: TextLayout, start: int, number: int) -> Table:
     """Read the rows from an offset on, line by line; only the last row may have too few fields."""
-    values, stamps, faults, lines = array("d"), list[str](), bytearray(), array("q")
+    values = array("d")
+    stamps = list[str]()
+    faults = bytearray()
+    lines = array("q")
     rows = sheet.splitter.rows(sheet.text, start, number)
     following = next(rows, None)
     while (row := following) is not None:

@@ -176,7 +176,9 @@ def _find_header(
 
     It is where the schema says, or where comment lines that it does not count move it.
     """
-    path, count, time = source.path, source.layout.header_lines, source.layout.time
+    path = source.path
+    count = source.layout.header_lines
+    time = source.layout.time
     lines = list(islice(read_lines(text), count + _MAX_HEADER_LINES))
     if count > len(lines):
         raise LogError(

@@ -65,7 +65,9 @@ _MAX_MESSAGE_LENGTH = 300
 
 def overview_section(rows: StudyRows) -> Section:
     """Return the overview of a study: numbers of trials, logs and estimators, time and code."""
-    frame, study, run = rows.frame, rows.study, rows.run
+    frame = rows.frame
+    study = rows.study
+    run = rows.run
     count = str(len(frame))
     if study is not None and len(study) > len(frame):
         count += f" of {len(study)}: the run is not complete"

@@ -58,7 +58,9 @@ class StageTorques:
             np.multiply(self.twice_middle, 0.5, out=self.middle)
 
 
-add, multiply, divide = np.add, np.multiply, np.divide
+add = np.add
+multiply = np.multiply
+divide = np.divide
 
 
 def euler_ratios(moments: Vec3) -> Vec3:
@@ -208,7 +210,9 @@ def integrate_scaled_rate(
         k1 = 2.0 * (a1 * y2 * y3 + mid1)
         k2 = 2.0 * (a2 * y3 * y1 + mid2)
         k3 = 2.0 * (a3 * y1 * y2 + mid3)
-        z1, z2, z3 = t1 + k1, t2 + k2, t3 + k3
+        z1 = t1 + k1
+        z2 = t2 + k2
+        z3 = t3 + k3
         t1 = (k1 + x1 + 2.0 * y1 + (a1 * z2 * z3 + end1)) / 3.0
         t2 = (k2 + x2 + 2.0 * y2 + (a2 * z3 * z1 + end2)) / 3.0
         t3 = (k3 + x3 + 2.0 * y3 + (a3 * z1 * z2 + end3)) / 3.0

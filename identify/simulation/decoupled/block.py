@@ -122,7 +122,9 @@ class BodyBlock:
     ) -> None:
         """Allocate all arrays for some bodies of a problem, with at most `chunk` steps."""
         body, start = problem.principal_bodies(bodies), problem.start[bodies]
-        R_BP, count, step = rotation_from_unit_quaternion(body.quaternion), len(start), problem.step
+        R_BP = rotation_from_unit_quaternion(body.quaternion)
+        count = len(start)
+        step = problem.step
         self._problem, self._bodies, self._chunk = problem, bodies, chunk
         self._workspace = Workspace(chunk + 1, count)
         self._loads = self._torques = None

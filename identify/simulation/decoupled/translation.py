@@ -80,7 +80,9 @@ class TranslationLayer:
             last -= scratch
         transform_into(turned, R[:, :, :-1], first)
         transform_into(first, R[:, :, 1:], last)
-        A, B, travel = turned, first, self.travel[:, : steps + 1]
+        A = turned
+        B = first
+        travel = self.travel[:, : steps + 1]
         position = self.position[:, : steps + 1]
         np.add(A, B, out=travel[:, 1:])
         travel[:, 1:] += self._fall

@@ -6,7 +6,10 @@ import numpy as np
 
 from identify.arrays import Array
 
-TURNS, QUATERNION, MATRIX, ROTATION = 0, 12, 18, 24
+TURNS = 0
+QUATERNION = 12
+MATRIX = 18
+ROTATION = 24
 """First rows of intermediate results that a later layer needs; all other rows are overwritten."""
 
 _WORKSPACE_ROWS = 33

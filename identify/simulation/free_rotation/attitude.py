@@ -61,7 +61,9 @@ class PolhodeRotation:
     def _in_principal_axes(self, time: Array) -> tuple[Vec4, Vec3]:
         """Return attitudes R_NP (n, 4, k) and ω in P (n, 3, k), with N's third axis along L."""
         p = self._polhode
-        rate, start, T = p.rate[:, None], p.start[:, None], p.half_period[:, None]
+        rate = p.rate[:, None]
+        start = p.start[:, None]
+        T = p.half_period[:, None]
         halves = np.rint((time + start / rate) / T)
         require_known_angle(halves, _MAX_HALF_PERIODS)
         functions = self._evaluate(rate * (time - np.where(np.isinf(T), 0.0, T) * halves) + start)

@@ -90,7 +90,9 @@ def checked_inertia(body: ArrayLike) -> Mat33:
     Raises `SimulationError`: see `rotate_freely`.
     """
     body = as_array(body, "body", (...,), SimulationError)
-    phi, unit, tensor = body, None, None
+    phi = body
+    unit = None
+    tensor = None
     if body.shape[-2:] == (3, 3):
         tensor = _symmetric_inertia(body)
         unit = _power_of_two(np.abs(tensor).max(axis=(-2, -1), initial=0.0))

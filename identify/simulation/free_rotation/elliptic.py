@@ -60,7 +60,9 @@ class JacobiEvaluator:
         sine = np.sin(angle)
         safe = np.copysign(np.maximum(np.abs(sine), _MIN_SINE), sine)
         cot = np.cos(angle) / safe
-        a, c, dn = cot, self._last * cot, np.ones_like(cot)
+        a = cot
+        c = self._last * cot
+        dn = np.ones_like(cot)
         for arithmetic, geometric in reversed(self._pairs):
             a = a * c
             c = c * dn

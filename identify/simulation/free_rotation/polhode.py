@@ -163,7 +163,9 @@ def polhode(ordered: OrderedSpin) -> Polhode:
     r = np.sqrt(I1 * d13 / (I2 * d23))
     amplitude = np.sqrt(np.stack((X / (I1 * d13), X / (I2 * d23), Y / (I3 * d13))))
     amplitude[1] *= s
-    sine, cosine, dn = s * w2 / r, w1, w3 / amplitude[2]
+    sine = s * w2 / r
+    cosine = w1
+    dn = w3 / amplitude[2]
     length = np.hypot(sine, cosine)
     sn, cn = sine / length, cosine / length
     hyperbolic = np.arcsinh(sn / np.where(separatrix, cn, 1.0))
