@@ -195,9 +195,8 @@ class Verdict:
     """Summary of the quality of an estimate.
 
     Attributes:
-        usable: "no" if an error concerns the mass or the centre of mass; "with care" if another
-            finding that requires care concerns a needed quantity (any, where no need was given);
-            else "yes".
+        usable: "no" if a finding is an error; "with care" if another finding that requires care
+            concerns a needed quantity (any, where no need was given); else "yes".
         possible: whether the body is physically consistent.
         optimal: whether it is proved to be the best such body for the data.
         explains_data: whether the residual is noise: nothing is unexplained, no joint of an arm is
@@ -250,10 +249,7 @@ def derive_verdict(
     if relevant:
         usable = "with care"
     unmet = not all((needs or {}).values())
-    wrong = any(
-        f.severity == "error" and (f.concerns("mass") or f.concerns("com")) for f in findings
-    )
-    if wrong or unmet or not possible:
+    if any(f.severity == "error" for f in findings) or unmet or not possible:
         usable = "no"
     reasons = dict.fromkeys(f.code for f in sort_findings(relevant))
     return Verdict(

@@ -85,7 +85,7 @@ def test_quantities_have_verdicts_of_their_own():
     assert quantities(wrong) == LEVELS | {"mass": "no"}
     assert verdict(wrong).usable == "no"
     assert set(quantities(replace(wrong, evidence={})).values()) == {"no"}
-    assert verdict(replace(wrong, evidence={"doubted": ["inertia"]})).usable == "with care"
+    assert verdict(replace(wrong, evidence={"doubted": ["inertia"]})).usable == "no"
     # That intervals are wide is in the levels already.
     for code in ("imprecise", "need_unmet", "scale_limit"):
         assert quantities(Finding(code, "error", "wide")) == LEVELS

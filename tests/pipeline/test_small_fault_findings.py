@@ -253,7 +253,8 @@ def test_a_turn_far_beyond_its_cap_is_named_by_the_ranking_with_its_line():
     first = result.findings[0]
     assert (first.code, first.severity) == ("wrench_misaligned", "error")
     # The fit has turned the wrench back already: it doubts none of the numbers.
-    assert result.verdict.usable == "with care"
+    assert result.verdict.usable == "no"
+    assert result.verdict.quantities["com"] != "no"
     assert_close(result.estimate.parameters.com, PHI[1:4] / PHI[0], 1e-3)
     obeyed = identify.fit(patched(log, lines_of(first.remedy)))
     assert obeyed.verdict.usable == "yes"
