@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from identify.texts import escape_unprintable
 
 Severity: TypeAlias = Literal["info", "warning", "error"]
-"""Severity of a finding; after an error the quantities that it concerns must not be used."""
+"""Severity of a finding; after an error the estimate must not be used."""
 
 UNIDENTIFIED_SOURCES = frozenset(("default", "nothing"))
 """Sources of a parameter (`decided_by`) that the data do not identify: the default body, or none at
@@ -113,7 +113,7 @@ class Finding:
 
     Attributes:
         code: one of `FINDING_CODES`, or the code of a log fault.
-        severity: "info", "warning", or "error": the quantities it concerns must not be used.
+        severity: "info", "warning", or "error": the estimate must not be used.
         text: description.
         remedy: recommended action or line of the schema; may be empty.
         evidence: named numbers, or pairs of them for intervals.
