@@ -60,6 +60,9 @@ ROUNDED_POSE_TOLERANCE = 1e-3
 """Difference up to which a pose in a file equals the pose that a person typed with a few digits [m,
 and entries of a rotation]."""
 
+LONGEST_SAMPLE_PERIOD = 1.0
+"""Longest sampling period of a sensor [s]; a pose that is held for longer was at rest."""
+
 MIN_POSE_JUMP_DISTANCE = 2e-3
 """Smallest distance of a jump of the pose in a log [m]."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from identify.arrays import Array, Indices
 from identify.errors import LogError
 from identify.logs.draft_lines import NEEDS_REVIEW, SchemaLine, format_toml_lines
 from identify.logs.named_vectors import ROLL, NamedVectors
@@ -23,6 +25,7 @@ from identify.logs.units import (
     SECONDS_PER_DAY,
     TORQUE_UNITS,
 )
+from identify.relevance import LONGEST_SAMPLE_PERIOD
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _TIME_COLUMNS = re.compile(
@@ -49,6 +52,10 @@ _RATES_HZ = 5.0, 2e4
 _MIN_JUMP_STEP = 0.3
 """Minimum mean step of rotation entries between separate static poses, relative to the spread of
 the entries (a sine exceeds it only below 20 rows per period)."""
+
+_MIN_REST_JUMP, _MAX_REST_STEP, _MIN_RESTING_POSES = 0.05, 0.125, 4
+"""Minimum step between poses at rest, relative to the spread; largest step at rest, relative to the
+smallest of these; fewest poses."""
 
 
 def time_lines(
@@ -80,6 +87,10 @@ def time_lines(
     fitting = [u for u, n in units.items() if step > 0.0 and _RATES_HZ[0] < n / step < _RATES_HZ[1]]
     unit = written if written in units else next(iter(fitting), "s")
     rate = f"{units[unit] / step:.4g} rows a second" if step > 0.0 else ""
+    seconds = values.stamps.astype(np.float64) / units.get(written, 1.0)
+    if (poses := _resting_poses(log, table, seconds)) > 0:
+        why = f"{poses} poses, with jumps between; of a motion: time = {json.dumps(times[0])}"
+        return [*lines[:-1], ("still", True, why)]
     if unit != "s" or len(fitting) != 1:
         unsure = "" if unit == written or len(fitting) == 1 else f"{NEEDS_REVIEW} "
         lines.append(("time_unit", unit, f"{unsure}{rate}"))
@@ -99,13 +110,36 @@ def is_static(clock: Sequence[SchemaLine]) -> bool:
 
 def _rotation_jumps(log: Path, table: NamedVectors) -> bool:
     """Return whether the rotation jumps between rows more than a sampled motion can."""
+    steps = _relative_rotation_steps(log, table)
+    return len(steps) > 0 and steps.mean() > _MIN_JUMP_STEP
+
+
+def _resting_poses(log: Path, table: NamedVectors, seconds: Array) -> int:
+    """Return the number of poses at rest of which a log consists, jumping between; 0 if it moves.
+
+    A slower sensor whose samples are held jumps too, but more than once a second.
+    """
+    steps = _relative_rotation_steps(log, table)
+    if len(steps) != len(seconds) - 1 or len(steps) < _MIN_RESTING_POSES:
+        return 0
+    if np.median(np.diff(seconds)) > LONGEST_SAMPLE_PERIOD and steps.mean() > _MIN_JUMP_STEP:
+        return len(seconds)
+    jumps = steps > _MIN_REST_JUMP
+    if jumps.sum() < _MIN_RESTING_POSES - 1:
+        return 0
+    edges: Indices = np.concatenate(([0], np.flatnonzero(jumps) + 1, [len(seconds)]))
+    moving = steps[~jumps].max(initial=0.0) > _MAX_REST_STEP * steps[jumps].min()
+    slow_sensor = np.median(np.diff(seconds[edges[:-1]])) < LONGEST_SAMPLE_PERIOD
+    return 0 if moving or slow_sensor or np.diff(edges).min() < 2 else len(edges) - 1
+
+
+def _relative_rotation_steps(log: Path, table: NamedVectors) -> Array:
+    """Return the steps of the rotation's entries from row to row, relative to their spread."""
     if table.rotation is None or (values := read_columns(log, table, [table.rotation[1]])) is None:
-        return False
+        return np.empty(0)
     numbers = values.stacked_columns(table.rotation[1])
-    steps = np.linalg.norm(np.diff(numbers, axis=0), axis=1)
-    return len(steps) > 0 and steps.mean() > _MIN_JUMP_STEP * np.linalg.norm(
-        np.std(numbers, axis=0)
-    )
+    spread = max(float(np.linalg.norm(np.std(numbers, axis=0))), np.finfo(float).tiny)
+    return np.linalg.norm(np.diff(numbers, axis=0), axis=1) / spread
 
 
 def _seconds_and_fraction(names: Sequence[str]) -> tuple[str, str, str] | None:

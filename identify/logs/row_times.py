@@ -280,8 +280,8 @@ def seconds_since(start: float, valid: Table, stamps: Stamps, layout: LogTable) 
 def _require_two_rows(valid: Table) -> None:
     if len(valid) < 2:
         raise LogError(
-            f"{valid.path}: has only one sample; a motion needs more. If each row is a "
-            "static pose, set still = true in [log]",
+            f"{valid.path}: has only one sample; a motion needs more. For static "
+            "poses, set still = true in [log] in place of time or rate_hz",
             path=valid.path,
         )
 

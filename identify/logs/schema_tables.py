@@ -59,7 +59,8 @@ class LogTable(DocumentTable):
     rate_hz: Annotated[Number, Field(gt=0.0)] | None = None
     """Sampling rate [Hz] of a log without time stamps."""
     still: StrictBool = False
-    """Whether every row is a static pose: there is no time, and nothing is differentiated."""
+    """Whether every row is of a static pose: there is no time, and nothing is differentiated;
+    successive rows of the same pose are averaged."""
     topic: Annotated[StrictStr, Field(min_length=1)] | None = None
     """Name of the table in a file that holds several, such as a bag or HDF5 file."""
     header_lines: Annotated[StrictInt, Field(ge=0)] = 1

@@ -49,6 +49,7 @@ from identify.pipeline.settings import (
 from identify.pipeline.small_fault_fit import FittedLogs
 from identify.pipeline.wrench_delays import choose_delay_axes, refine_delays
 from identify.regressors import LogSummary, Statistics
+from identify.signals.static_poses import with_one_row_a_pose
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial.columns import RATE_SQUARES
 from identify.validation import Validation, validate
@@ -254,6 +255,8 @@ def _offset_before_corrections(
 def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
     """Scan a log; scan it again if a later part of it is faster than the chosen cut-off."""
     _LOGGER.info("preparing %s (%d rows)", source.name, len(source))
+    if isinstance(source, Recording):
+        source = with_one_row_a_pose(source)
 
     def log_progress(done: int, rows: int) -> None:
         share = f"{done / rows:.0%}"

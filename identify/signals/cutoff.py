@@ -9,6 +9,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.signals.differentiator import Differentiator, default_cutoff_hz
+from identify.signals.static_poses import IF_STATIC_POSES
 from identify.signals.transform import BAND_EDGES_HZ
 from identify.signals.white_noise import power_spectrum
 from identify.significance import SIGNIFICANT_SIGMA
@@ -116,6 +117,5 @@ def choose_cutoff_hz(
         f"no segment without gaps or jumps is long enough for a cut-off of {cutoff:.3g} Hz, which "
         f"takes {need / rate_hz:.2g} s ({need:.6g} rows); the longest has {longest_segment} rows, "
         f"which would be {longest_segment / rate_hz:.2g} s. Choose a higher cut-off; if the time "
-        "is wrong, check `time_unit` or `rate_hz` in [log]; if each row is a static pose, set "
-        "`still = true` there"
+        f"is wrong, check `time_unit` or `rate_hz` in [log]; {IF_STATIC_POSES}"
     )

@@ -27,6 +27,7 @@ from identify.signals.prepared_segment import (
 from identify.signals.resampling import compensate_wrench_delay
 from identify.signals.segment_kinematics import static_poses_in_body
 from identify.signals.segments import EvenSegment, even_segments
+from identify.signals.static_poses import IF_STATIC_POSES
 from identify.signals.stream_resampling import on_one_clock
 from identify.signals.transform import block_edges
 from identify.signals.white_noise import SignalNoise, signal_noise
@@ -205,8 +206,7 @@ def _synchronise(
     longest = max(segments, key=len, default=None)
     if longest is None:
         raise NoUsableSegment(
-            f"{recording.name}: gaps and jumps leave no segment of a few rows; if each row is a "
-            f"static pose, set `still = true` in [log]"
+            f"{recording.name}: gaps and jumps leave no segment of a few rows; {IF_STATIC_POSES}"
         )
     try:
         rate, motion_hz = longest.rate_hz, None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
+from identify.relevance import LONGEST_SAMPLE_PERIOD
 
 LONGEST_HOLD = 25
 """Longest hold of a slower sensor [rows]; a pose that is constant for longer was at rest."""
@@ -30,13 +31,14 @@ _PROBE_RUNS, _PROBE_ROWS = 5, 1024
 """Number and length [rows] of the runs of rows tested first, as most logs have no held rows."""
 
 
-def sampled_rows(signals: Sequence[Array]) -> Indices | None:
+def sampled_rows(signals: Sequence[Array], time: Array | None = None) -> Indices | None:
     """Return the rows in which a slower sensor was sampled if all others hold the row before.
 
     A sensor with its own clock changes at a regular interval; values that repeat because of
     quantisation or lost rows do not. While the body is still, samples continue at that interval.
 
-    `signals`: of one sensor, in the order of time, shape (n, ·) each.
+    `signals`: of one sensor, in the order of time, shape (n, ·) each; `time`: [s], shape (n,);
+    without it no period counts as too long for a sensor.
     Returns indices of the rows to keep, or None if nothing is held regularly.
     """
     count = len(signals[0])
@@ -46,6 +48,8 @@ def sampled_rows(signals: Sequence[Array]) -> Indices | None:
     lengths = np.diff(fresh)
     typical = float(np.median(lengths)) if len(lengths) >= _MIN_SAMPLES else 0.0
     if not 1.0 <= typical <= LONGEST_HOLD:
+        return None
+    if time is not None and np.median(np.diff(time[fresh])) > LONGEST_SAMPLE_PERIOD:
         return None
     regular = lengths < 2.5 * typical
     period = float(np.mean(lengths[regular]))

@@ -11,8 +11,9 @@ import numpy as np
 from identify.arrays import Array, Indices, Vec4
 from identify.errors import LogError
 from identify.logs import Recording
-from identify.relevance import MIN_POSE_JUMP_ANGLE, MIN_POSE_JUMP_DISTANCE
+from identify.relevance import LONGEST_SAMPLE_PERIOD, MIN_POSE_JUMP_ANGLE, MIN_POSE_JUMP_DISTANCE
 from identify.signals.sample_and_hold import LONGEST_HOLD
+from identify.signals.static_poses import IF_STATIC_POSES
 from identify.signals.uniform_clock import gap_starts, uniform_rows
 from identify.spatial import unwrap_quaternions
 from identify.spatial.rotations import normalised_quaternion, rotation_angle, vector_norms
@@ -28,6 +29,9 @@ _JUMP_RATIO = 8.0
 
 _ROWS_BESIDE_JUMP = 4
 """Changed rows on either side of a jump with which it is compared."""
+
+_MIN_REST_ROWS = 2
+"""Rows with the same pose, for `LONGEST_SAMPLE_PERIOD` or longer, of a body at rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +73,7 @@ def even_segments_of(
     if time is None or count < MIN_SEGMENT_ROWS:
         raise LogError(
             f"{name}: {len(next(iter(signals.values())))} rows are too few for a motion (need "
-            f"{MIN_SEGMENT_ROWS} or more); if each is a static pose, set `still = true` in "
-            "[log]"
+            f"{MIN_SEGMENT_ROWS} or more); {IF_STATIC_POSES}"
         )
     if not time[-1] > time[0]:
         raise LogError(f"{name}: the time stamps never advance: check [log] time")
@@ -78,7 +81,7 @@ def even_segments_of(
     if quaternion is not None:
         quaternion = unwrap_quaternions(quaternion)
         _require_resolved(name, quaternion)
-    cuts = np.union1d(gap_starts(time), jump_starts(signals.get("position"), quaternion))
+    cuts = np.union1d(gap_starts(time), jump_starts(time, signals.get("position"), quaternion))
     edges = [0, *(int(cut) for cut in cuts), count]
     return [
         _even_segment(signals, time, slice(start, stop))
@@ -93,9 +96,9 @@ def _require_resolved(name: str, quaternion: Vec4) -> None:
     if step > _MAX_TURN_PER_ROW:
         raise LogError(
             f"{name}: the attitude turns by {step:.2g} rad from row to row (median), "
-            f"which is too far to be differentiated. If each row is a static pose, set "
-            f"`still = true` in [log]; else check `time_unit`, that of each stream where there are "
-            f"several, and `angle_unit`, `order` and `maps` in [pose], or `unit` in [joints]"
+            f"which is too far to be differentiated: {IF_STATIC_POSES}; else check `time_unit`, "
+            "that of each stream where there are several, and `angle_unit`, `order` and `maps` in "
+            "[pose], or `unit` in [joints]"
         )
 
 
@@ -114,23 +117,23 @@ def _even_segment(signals: Mapping[str, Array], time: Array, rows: slice) -> Eve
     return EvenSegment(even.time, even.rate_hz, on_clock, rows.stop - rows.start)
 
 
-def jump_starts(position: Array | None, quaternion: Array | None) -> Indices:
+def jump_starts(time: Array, position: Array | None, quaternion: Array | None) -> Indices:
     """Return the indices of rows whose pose jumps from the row before.
 
-    `position`: [m], shape (n, 3), or None; `quaternion`: shape (n, 4), or None.
+    `time`: [s], shape (n,); `position`: [m], shape (n, 3), or None; `quaternion`: shape (n, 4), or
+    None.
     """
     starts: list[Indices] = [np.empty(0, dtype=np.intp)]
     if quaternion is not None:
         chords = vector_norms(np.diff(unwrap_quaternions(quaternion), axis=0))
-        starts.append(_isolated_steps(2.0 * chords, MIN_POSE_JUMP_ANGLE))
+        starts.append(_isolated_steps(time, 2.0 * chords, MIN_POSE_JUMP_ANGLE))
     if position is not None:
-        starts.append(
-            _isolated_steps(vector_norms(np.diff(position, axis=0)), MIN_POSE_JUMP_DISTANCE)
-        )
+        distances = vector_norms(np.diff(position, axis=0))
+        starts.append(_isolated_steps(time, distances, MIN_POSE_JUMP_DISTANCE))
     return np.unique(np.concatenate(starts))
 
 
-def _isolated_steps(steps: Array, min_length: float) -> Indices:
+def _isolated_steps(time: Array, steps: Array, min_length: float) -> Indices:
     """Return the indices of rows after isolated long steps, ignoring held rows."""
     fresh = np.flatnonzero(steps > 0.0)
     if len(fresh) == 0:
@@ -140,7 +143,10 @@ def _isolated_steps(steps: Array, min_length: float) -> Indices:
     neighbours[:, _ROWS_BESIDE_JUMP] = 0.0
     second_longest = np.partition(neighbours, -2, axis=1)[:, -2]
     isolated = steps[fresh] > _JUMP_RATIO * second_longest
-    after_hold = np.diff(fresh, prepend=-1) > LONGEST_HOLD
-    before_hold = np.diff(fresh, append=len(steps)) > LONGEST_HOLD
-    jumps = (steps[fresh] > min_length) & (isolated | (after_hold & before_hold))
+    edges = np.concatenate(([0], fresh + 1, [len(time)]))
+    rows = np.diff(edges)
+    durations = np.diff(time[edges[:-1]])
+    durations = np.append(durations, durations[-1])  # the last hold has no end in the log
+    rests = (rows > LONGEST_HOLD) | ((rows >= _MIN_REST_ROWS) & (durations > LONGEST_SAMPLE_PERIOD))
+    jumps = (steps[fresh] > min_length) & (isolated | (rests[:-1] & rests[1:]))
     return fresh[jumps] + 1

@@ -77,7 +77,7 @@ def on_one_clock(recording: Recording) -> Recording:
 
 def _drop_holds(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
     """Yield a stream for each sensor of a stream, without rows that repeat a held sample."""
-    sampled = sampled_rows(list(stream.signals.values()))
+    sampled = sampled_rows(list(stream.signals.values()), stream.time)
     if sampled is not None:
         findings.append(_held_finding(stream, sampled))
         signals = {name: values[sampled] for name, values in stream.signals.items()}
