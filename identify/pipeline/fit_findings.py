@@ -7,13 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from identify.arrays import Array, Phi, Vec3
+from identify.arrays import Array, Vec3
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import MIN_RATE_IN_DEGREES
-from identify.errors import ProblemError, SolveError
-from identify.estimation import Estimate, EstimatorSettings, estimate_body
-from identify.estimation.priors.prior import BALL
-from identify.estimation.terms import KnownCom
+from identify.estimation import Estimate
 from identify.findings import UNIDENTIFIED_SOURCES, Finding
 from identify.inertia.consistency import (
     MAX_DENSITY,
@@ -21,11 +18,15 @@ from identify.inertia.consistency import (
     distance_of_com,
     within_arm_capacity,
 )
-from identify.inertia.matrices import second_moment_about_com
 from identify.logs.log_properties import LogProperties
 from identify.pipeline.check_findings import excluded_small_faults_note
+from identify.pipeline.contradicted_choices import (
+    contradicted_choice_finding,
+    distance_in_standard_errors,
+)
 from identify.pipeline.settings import FitSettings
-from identify.regressors import WRENCH_NAMES, LogSummary, Statistics
+from identify.pipeline.small_fault_fit import FittedLogs
+from identify.regressors import WRENCH_NAMES, LogSummary
 from identify.relevance import MIN_SCORED_SIGNAL_RATIO
 from identify.signals.cutoff import motion_cutoff_hz
 from identify.signals.prepared_log import acceleration_sources
@@ -53,13 +54,6 @@ _USELESS_R_SQUARED = 0.5
 _SYSTEMATIC_POWER_RATIO = 10.0
 """Ratio of the power of a residual to that of the noise of the signals above which the residual of
 a poorly explained axis is systematic."""
-
-_BOX_RESOLUTION = 1e-4
-"""Resolution to which the proposed box around a known centre of mass is rounded [m]."""
-
-_CONTRADICTING_RESIDUAL_RATIO = 1.5
-"""Ratio of residuals with and without a user's choice above which the data contradict the
-choice."""
 
 
 def findings_of_log(log: LogSummary) -> Iterator[Finding]:
@@ -154,13 +148,13 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
 def findings_of_fit(
     validation: Validation,
     estimate: Estimate,
-    logs: Sequence[LogSummary],
-    uncorrected_statistics: Sequence[Statistics],
+    fitted: FittedLogs,
     settings: FitSettings,
 ) -> Iterator[Finding]:
     """Yield findings on a fit: unexplained wrench, contradicted choices, implausible bodies."""
     scores = validation.scores
-    contradicted = _contradicted_choice_finding(estimate, uncorrected_statistics, settings)
+    logs = [log.summary for log in fitted.clean()]
+    contradicted = contradicted_choice_finding(estimate, fitted, settings)
     unexplained = None
     if scores is None:
         text = "the data are too few to fit a part of them: there are no held-out scores."
@@ -271,7 +265,7 @@ def _inconsistency_findings(estimate: Estimate, corrected: Sequence[str]) -> Ite
     for body in estimate.bodies:
         if body.prior:  # the estimate then differs from least squares anyway
             continue
-        sigmas = _distance_in_standard_errors(body, body, body.least_squares.phi)
+        sigmas = distance_in_standard_errors(body, body, body.least_squares.phi)
         if body.least_squares.consistent or sigmas < REPORTED_CONSTRAINT_SIGMA:
             continue
         text = (
@@ -354,115 +348,3 @@ def _describe_implausible_load(body: Estimate, sensor: Vec3, wrench_range: Array
     if mass > _MAX_ARM_LOAD and least > _MAX_COM_DISTANCE_IF_HEAVY:
         return ", farther than an arm can carry this mass: force and torque may be in counts"
     return ""
-
-
-def _contradicted_choice_finding(
-    estimate: Estimate, uncorrected_statistics: Sequence[Statistics], settings: FitSettings
-) -> Finding | None:
-    """Return a finding if a value or offset option chosen by the user contradicts the data.
-
-    Of several choices those are named that the data contradict separately.
-    """
-    choices = _settings_with_one_choice(estimate, settings)
-    if not choices:
-        return None
-    try:
-        # As read: small faults that were fitted under a wrong choice hide a part of its residual.
-        chosen = estimate_body(uncorrected_statistics, replace(settings, prior=BALL))
-        free = estimate_body(uncorrected_statistics, EstimatorSettings(unloaded=estimate.unloaded))
-    except (ProblemError, SolveError):
-        return None
-    worse, sigmas = _residual_ratio(chosen, free), _distance_in_standard_errors(chosen, free)
-    if worse < _CONTRADICTING_RESIDUAL_RATIO and (
-        sigmas < CONTRADICTED_CONSTRAINT_SIGMA or not settings.terms
-    ):
-        return None
-    against = {}
-    for text, alone in choices.items() if len(choices) > 1 else ():
-        try:
-            with_choice = estimate_body(uncorrected_statistics, alone)
-        except (ProblemError, SolveError):
-            continue
-        ratio = _residual_ratio(with_choice, free)
-        away = _distance_in_standard_errors(with_choice, free)
-        if ratio >= _CONTRADICTING_RESIDUAL_RATIO or (
-            alone.terms and away >= CONTRADICTED_CONSTRAINT_SIGMA
-        ):
-            against[text] = f"{text}, by {away:.2g} standard errors"
-    named = list(against) or list(choices)
-    of_body = settings.mass is not None or bool(settings.terms)
-    each = f" ({'; '.join(against.values())})" if len(against) > 1 else ""
-    given = "the given values" if settings.mass is None else "the given mass"
-    remedy = f"Check {given}, and correct or omit what is wrong."
-    if settings.mass is not None:
-        from identify.pipeline.known_mass import mass_in_other_unit  # few fits need it
-
-        hint = mass_in_other_unit(settings.mass, free.parameters.mass)
-        remedy = f"{hint[0].upper()}{hint[1:]}." if hint else remedy
-    coms = [t for t in settings.terms if isinstance(t, KnownCom) and f"with {t}" in named]
-    distance, box = _describe_com_conflict(coms[-1], free) if coms else ("", "")
-    return Finding(
-        "choice_contradicted",
-        "error" if of_body else "warning",
-        f"the logs contradict the given values or options: {' and '.join(named)}, the residual of "
-        f"one force or torque axis is {worse:.2g} times as large as in an unconstrained fit, whose "
-        f"mass is {free.parameters.mass:.5g} kg. The two estimates differ by {sigmas:.2g} standard "
-        f"errors{each}.{distance}",
-        f"{remedy}{box}",
-        {
-            "standard_errors": sigmas,
-            "residual_ratio": worse,
-            "mass_by_data": free.parameters.mass,
-        },
-    )
-
-
-def _describe_com_conflict(known: KnownCom, free: Estimate) -> tuple[str, str]:
-    """Describe how far the fitted is from the given centre of mass, and propose a box instead."""
-    com, distance = np.array(known.com), float(np.linalg.norm(free.parameters.com - known.com))
-    radius = np.sqrt(np.trace(second_moment_about_com(free.parameters.phi)) / free.parameters.mass)
-    text = f" The fitted centre of mass is {1e3 * distance:.3g} mm from the given one."
-    if not distance < radius:
-        return text, ""
-    half = np.ceil(2.0 * distance / _BOX_RESOLUTION) * _BOX_RESOLUTION
-    box = " ".join(f"{c - half:.7g} {c + half:.7g}" for c in com)
-    return text, (
-        f" --com is exact: where the centre of mass is known to {1e3 * half:.3g} mm only, give a "
-        f"box around it instead: --com-box {box}"
-    )
-
-
-def _settings_with_one_choice(
-    estimate: Estimate, settings: FitSettings
-) -> dict[str, EstimatorSettings]:
-    """Return settings with only one of the user's choices each, by the choice in words."""
-    alone = EstimatorSettings(unloaded=estimate.unloaded)
-    bias_texts = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
-    choices = {}
-    if settings.bias in bias_texts:
-        choices[bias_texts[settings.bias]] = replace(alone, bias=settings.bias)
-    if settings.mass is not None:
-        of = " of the payload" if estimate.unloaded else ""
-        text = f"with the mass{of} given as {settings.mass:g} kg"
-        choices[text] = replace(alone, mass=settings.mass)
-    return choices | {f"with {term}": replace(alone, terms=(term,)) for term in settings.terms}
-
-
-def _residual_ratio(estimate: Estimate, free: Estimate) -> float:
-    """Return the largest ratio, over all axes, of the residuals (RMS) of two estimates."""
-    tiny = np.finfo(float).tiny
-    return max(
-        float(np.max(body.residual_rms / np.maximum(other.residual_rms, tiny)))
-        for body, other in zip(estimate.bodies, free.bodies, strict=True)
-    )
-
-
-def _distance_in_standard_errors(
-    estimate: Estimate, free: Estimate, phi: Phi | None = None
-) -> float:
-    """Return the Mahalanobis distance of an estimate from an unconstrained estimate."""
-    away = estimate.parameters.phi - (free.parameters.phi if phi is None else phi)
-    sigma = np.sqrt(np.diag(free.covariance))
-    sigma = np.where(sigma > 0.0, sigma, np.inf)
-    inverse = np.linalg.pinv(free.covariance / np.outer(sigma, sigma), rcond=1e-12, hermitian=True)
-    return float(np.sqrt(max(away / sigma @ inverse @ (away / sigma), 0.0)))

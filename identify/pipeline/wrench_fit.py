@@ -149,11 +149,10 @@ def _symptoms(
 ) -> list[Finding]:
     """Return the findings on the logs and on their fit, without their causes."""
     logs = [log.summary for log in fitted.clean()]
-    as_read = [log.summary.statistics for log in fitted.scanned]
     done = {correction["code"] for correction in corrections}
     # Findings about the original reading do not apply to corrected faults.
     on_logs = [f for log in logs for f in findings_of_log(log) if f.code not in done]
-    return [*on_logs, *findings_of_fit(validation, estimate, logs, as_read, settings)]
+    return [*on_logs, *findings_of_fit(validation, estimate, fitted, settings)]
 
 
 def _causes_before_symptoms(

@@ -22,9 +22,11 @@ from identify.logs import DroppedRows, Recording, synthetic_recording
 from identify.logs.synthetic import random_motion
 from identify.pipeline import FitOptions, FitSettings, JointSettings, Result, fit
 from identify.pipeline.fit_findings import findings_of_fit
+from identify.pipeline.scanned_log import scan_log
 from identify.pipeline.settings import merge_settings
+from identify.pipeline.small_fault_fit import FittedLogs
 from identify.regressors import block_statistics
-from identify.signals import prepare
+from identify.signals import Interpretation, prepare
 from tests.close import assert_close, group_errors
 from tests.recordings import (
     ALL,
@@ -141,23 +143,48 @@ def test_term_rejected_by_data_is_kept_and_reported():
     assert_close(away.estimate.mass, 1.5 * BODY[0], 1e-6)
     found = finding(away, "choice_contradicted")
     assert "standard errors" in found.text
-    free = estimate_body([block_statistics(prepare(log(4), wide=True))])
-    chosen = estimate_body([block_statistics(prepare(log(4), wide=True))], away.settings)
+    free, chosen = fit(log(4)).estimate, fit(log(4), terms=terms[:1]).estimate
     moved = chosen.parameters.phi - free.parameters.phi
     errors = np.sqrt(moved @ np.linalg.solve(free.covariance, moved))
     assert_close(found.evidence["standard_errors"], errors, 1e-6)
     assert_close(found.evidence["mass_by_data"], free.mass, 1e-12)
+    assert str(terms[0]) in found.text
+    assert str(terms[1]) not in found.text
     assert "choice_contradicted" in away.verdict.reasons
     # Folds without a proved optimum at that bound are no little motion.
     scores = away.validation.scores
     assert scores is not None
-    blocks = [one.statistics for one in away.logs]
+    fitted = FittedLogs.fit([scan_log(log(4), Interpretation(), all_columns=True)], away.settings)
     for unproved, little in ((2, 0), (0, 1)):
         some = replace(away.validation, scores=replace(scores, refused=2, unproved=unproved))
-        found = list(findings_of_fit(some, away.estimate, away.logs, blocks, away.settings))
+        found = list(findings_of_fit(some, away.estimate, fitted, away.settings))
         assert sum(one.code == "little_motion" for one in found) == little
         (said,) = (one.text for one in found if one.code == "choice_contradicted")
         assert ("could not be certified" in said) == bool(unproved)
+
+
+def log_with_gains(gains: tuple[float, float]) -> Recording:
+    attitudes = Rotation.random(12, random_state=7)
+    clean, rng = still_poses(BODY, attitudes).signals, np.random.default_rng(6)
+    noise = [
+        2e-3 * np.abs(clean[name]).max() * rng.normal(size=(12, 3)) for name in ("force", "torque")
+    ]
+    return Recording.from_arrays(
+        still=True,
+        quaternion=attitudes.as_quat(),
+        force=gains[0] * clean["force"] + noise[0],
+        torque=gains[1] * clean["torque"] + noise[1],
+        wrench_frame="body",
+        acts_on="body",
+        gain_accuracy=0.01,
+    )
+
+
+@pytest.mark.parametrize("share", [1.0, 1.2])
+def test_a_weighed_mass_is_held_against_the_log_with_the_error_of_its_scale(share):
+    result = fit(log_with_gains((1.015, 0.99)), mass=share * BODY[0])
+    contradicted = finding(result, "choice_contradicted")
+    assert (contradicted is None) == (share == 1.0)
 
 
 @pytest.mark.slow
