@@ -286,8 +286,7 @@ def _explain_at_size(
     baseline: BaselineLikelihood, faults: CandidateFaults, model: FaultModel
 ) -> Explanation:
     """Return the explanation by a parametric fault at a size, as a fault without parameters."""
-    _, covariance, _ = model.step()
-    half_width = HALF_WIDTH_SIGMA * np.sqrt(np.diag(covariance))
+    half_width = HALF_WIDTH_SIGMA * np.sqrt(np.diag(model.step().covariance))
     explanation = baseline.explain_at_size(
         Explanation(0.0, model.phi, faults, model.size, half_width)
     )
