@@ -69,8 +69,8 @@ def rank_interpretations(
     part = min((0, 1), key=lambda k: _report_priority(rankings[k]))
     ranking, other = rankings[part], rankings[1 - part]
     body = ("payload and carrier", CARRIER)[part]
-    undecided = len(other.explanations) < 2 or ranking.best.code in {e.code for e in other.tied}
-    if undecided or not ranking.best.code:
+    is_undecided = len(other.explanations) < 2 or ranking.best.code in {e.code for e in other.tied}
+    if is_undecided or not ranking.best.code:
         return ranking, RankingScope(body=body)
     loaded = len(logs.scanned) - settings.unloaded
     ranked = (slice(loaded), slice(loaded, None))[part]
