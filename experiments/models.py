@@ -17,10 +17,10 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from experiments.external_data import models_in, robots
 from experiments.models_study.programs import URDF, installed, sdf_of
 from experiments.reports import numerics_line, write_report
 from identify.exchange.link_checks import LinkRequirements, check_links
@@ -87,12 +87,6 @@ def main(arguments: list[str] | None = None) -> int:
     text += f"{unrepaired} are not repaired.\n"
     write_report(options.output, text, line)
     return 1 if after.rejected.total() or not same else 0
-
-
-def models_in(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the names and files of the models."""
-    for path in sorted(folder.rglob("*.urdf")):
-        yield path.relative_to(folder).as_posix().partition("/robots/")[2], path
 
 
 def _empty() -> Count:
@@ -216,13 +210,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--robots", type=Path, default=robots(), help="folder of the models")
     parser.add_argument("--hashes", action="store_true", help="rewrite the list of hashes")
     return parser
-
-
-def robots() -> Path:
-    """Return the folder of the models installed by pip, near the project or in the environment."""
-    beside, prefix = Path(__file__).resolve().parents[2] / "robots", Path(sys.prefix)
-    inside = prefix / "lib" / f"python3.{sys.version_info[1]}" / "site-packages" / "cmeel.prefix"
-    return beside if beside.is_dir() else inside
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ The log panda_optoforce is read from the folder IDENTIFY_DATA.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.external_data import PUBLIC_LOG, public_log
 from experiments.reports import numerics_line, write_report
 from identify.arrays import Array
-from identify.catalog.dataset_files import MIRROR_VARIABLE
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import ESTIMATED_QUANTITIES
@@ -32,12 +31,6 @@ from identify.reporting.content import make_table, markdown_table
 from identify.signals import prepare
 
 SHIPPED = Path(__file__).resolve().parents[1] / "datasets/payload_arm"
-PUBLIC_LOG = (
-    "panda_optoforce",
-    "panda_optoforce/run_11-32-28.txt",
-    "schemas/panda_optoforce_corrected.toml",
-)
-"""Name, file and schema of a public log, relative to the folder of data sets."""
 
 PARTS = (2, 4)
 
@@ -83,15 +76,6 @@ def logs() -> Iterator[Recording]:
     yield read_log(SHIPPED / "payload_arm.parquet", SHIPPED / "schema.toml")
     if (files := public_log()) is not None:
         yield replace(read_log(*files), name=PUBLIC_LOG[0])
-
-
-def public_log() -> tuple[Path, Path] | None:
-    """Return the public log and its schema, or None if they are not available."""
-    _, file, schema = PUBLIC_LOG
-    folder = Path(os.environ.get(MIRROR_VARIABLE) or os.devnull)
-    if (folder / file).is_file() and (folder / schema).is_file():
-        return folder / file, folder / schema
-    return None
 
 
 def contact_free_part(recording: Recording) -> Iterator[tuple[str, Recording]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from experiments.external_data import PUBLIC_LOG, models_in, public_log, robots
 from identify.documents import lookup
 from identify.files import write_text
 from identify.reporting.study.summary import STUDY_PACKAGES, numerics_fingerprint_line
@@ -22,6 +23,8 @@ PIPELINE = (*FIT, "simulation", "diagnosis", "validation", "pipeline")
 SHIPPED_LOG = tuple(
     f"datasets/payload_arm/{name}" for name in ("payload_arm.parquet", "schema.toml", "truth.json")
 )
+
+EXTERNAL_DATA = "experiments/external_data.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +121,6 @@ def lacks_stars() -> str:
 
 
 def _lacks_public_log() -> str:
-    from experiments.parts import PUBLIC_LOG, public_log
-
     return f"{PUBLIC_LOG[0]} (IDENTIFY_DATA: see docs/datasets.md)" if public_log() is None else ""
 
 
@@ -138,8 +139,6 @@ def _lacks_tx40() -> str:
 
 
 def _lacks_robots() -> str:
-    from experiments.models import models_in, robots
-
     return "" if any(models_in(robots())) else "the robot models (see experiments/models.py)"
 
 
@@ -159,7 +158,7 @@ REPORTS: Mapping[str, Report] = {
     ),
     "models": Report(
         file="reports/models.md",
-        study=("experiments/models.py", "experiments/models_study"),
+        study=("experiments/models.py", "experiments/models_study", EXTERNAL_DATA),
         packages=(*LEVELS, "spatial", "inertia", "exchange"),
         minutes=3,
         command=("experiments/models.py",),
@@ -197,7 +196,7 @@ REPORTS: Mapping[str, Report] = {
     ),
     "parts": Report(
         file="reports/parts.md",
-        study=("experiments/parts.py", *SHIPPED_LOG),
+        study=("experiments/parts.py", EXTERNAL_DATA, *SHIPPED_LOG),
         packages=PIPELINE,
         minutes=1,
         command=("experiments/parts.py",),

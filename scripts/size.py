@@ -27,9 +27,9 @@ Modules: TypeAlias = dict[str, ast.Module]
 def main(folder: str = "identify") -> None:
     """Print the size of each package and of all together, then the import cycles."""
     root = Path(folder).resolve()
-    files = {_module(path, root): path for path in sorted(root.rglob("*.py"))}
+    files = _modules(root)
     trees = {name: ast.parse(path.read_text("utf-8")) for name, path in files.items()}
-    circles = import_cycles({name: imported_modules(name, trees, root) for name in trees})
+    circles = import_cycles(root)
     rows: list[tuple[str | int, ...]] = [HEADER]
     packages = [(key, list(names)) for key, names in groupby(sorted(files, key=_package), _package)]
     for package, names in [*packages, ("all", list(files))]:
@@ -44,6 +44,10 @@ def main(folder: str = "identify") -> None:
         print(f"{first:<14}" + "".join(f"{cell:>11}" for cell in rest))
     for circle in circles:
         print("cycle: " + ", ".join(circle))
+
+
+def _modules(root: Path) -> dict[str, Path]:
+    return {_module(path, root): path for path in sorted(root.rglob("*.py"))}
 
 
 def _module(path: Path, root: Path) -> str:
@@ -102,15 +106,16 @@ def _stub(path: Path) -> dict[str, str]:
     return {alias.name: str(node.module) for node in froms for alias in node.names}
 
 
-def import_cycles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """Return the groups of modules that import each other, directly or indirectly."""
-    reached = {name: set(graph[name]) for name in graph}
-    for middle in graph:
-        for name in graph:
+def import_cycles(root: Path) -> list[list[str]]:
+    """Return the groups of modules in a folder that import each other, or one that does itself."""
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in _modules(root).items()}
+    reached = {name: imported_modules(name, trees, root) for name in trees}
+    for middle in trees:
+        for name in trees:
             if middle in reached[name]:
                 reached[name] |= reached[middle]
-    circles = {frozenset(o for o in reached[n] if n in reached[o]) for n in graph}
-    return sorted(sorted(circle) for circle in circles if len(circle) > 1)
+    circles = {frozenset(o for o in reached[n] if n in reached[o]) for n in trees}
+    return sorted(sorted(circle) for circle in circles if circle)
 
 
 if __name__ == "__main__":

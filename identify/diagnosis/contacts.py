@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -176,17 +177,28 @@ def wrong_pose_runs(rows: Array) -> tuple[Span, ...]:
     )
 
 
-def wrench_equations(rows: Array) -> tuple[Array, Array, Array]:
-    """Return equations A x = y for a body and an offset, in units of the spread of the wrench.
+class ScaledEquations(NamedTuple):
+    """Equations A x = y for a body and an offset, in units of the spread of the wrench.
 
-    Returns A, shape (n, 6, 16), y, shape (n, 6), and the spread of force and torque [N, N m], (6,).
+    Attributes:
+        A: coefficients, shape (n, 6, 16).
+        y: wrench, shape (n, 6).
+        spread: spread of force and torque [N, N m], shape (6,).
     """
+
+    A: Array
+    y: Array
+    spread: Array
+
+
+def wrench_equations(rows: Array) -> ScaledEquations:
+    """Return the equations of a body and an offset for extended rows, shape (n, 43)."""
     spread = (
         np.repeat(np.sqrt(np.var(rows[:, WRENCH], axis=0).reshape(2, 3).mean(axis=1)), 3) + 1e-300
     )
     offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
     A = np.concatenate((np.tensordot(rows[:, FEATURES], FEATURE_TENSOR, axes=1), offsets), axis=-1)
-    return A / spread[:, None], rows[:, WRENCH] / spread, spread
+    return ScaledEquations(A / spread[:, None], rows[:, WRENCH] / spread, spread)
 
 
 def plausible_contacts(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]:
@@ -198,9 +210,9 @@ def plausible_contacts(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]
     """
     rows = [span.rows for span in spans if span.code == "contact"]
     share = sum(rows) / len(time)
-    long_one = max(rows, default=0) >= _MIN_LONGEST_CONTACT * sum(rows)
-    few = long_one or share <= DOMINANT_CONTACT_FRACTION
-    return spans if few and share <= _MAX_CONTACT_FRACTION else ()
+    has_long_contact = max(rows, default=0) >= _MIN_LONGEST_CONTACT * sum(rows)
+    are_few = has_long_contact or share <= DOMINANT_CONTACT_FRACTION
+    return spans if are_few and share <= _MAX_CONTACT_FRACTION else ()
 
 
 def without_long_end_contacts(spans: Sequence[Span], time: Array) -> tuple[Span, ...]:

@@ -67,8 +67,8 @@ class ChannelMonitor:
             for k in np.flatnonzero(columns.constant >= _MIN_CONSTANT_SAMPLES).tolist():
                 ratio = columns.constant[k] / columns.longest[k]
                 start, value = float(columns.start[k]), float(columns.last[k])
-                noisy = ratio >= _MIN_CONSTANT_RATIO and np.delete(columns.noisy, k).sum() >= 2
-                if noisy or (
+                noisy_others = np.delete(columns.noisy, k).sum()
+                if (ratio >= _MIN_CONSTANT_RATIO and noisy_others >= 2) or (
                     name in ("force", "torque")
                     and ratio >= _MIN_CONSTANT_RATIO_OF_WRENCH
                     and _should_change(log, k + 3 * (name == "torque"), start, columns.digit[k])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,20 @@ _WRENCH_COLUMNS = without_constant(WRENCH)
 
 FaultOfEachLog = Sequence[Fault]
 """Instances of one fault, one for each log."""
+
+
+class GaussNewtonStep(NamedTuple):
+    """Gauss-Newton step of the size η of a fault.
+
+    Attributes:
+        change: step of η, shape (d,).
+        covariance: covariance of η, shape (d, d).
+        identifiable_count: number of identifiable directions of η.
+    """
+
+    change: Array
+    covariance: Array
+    identifiable_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +102,12 @@ class FaultModel:
             samples += float(rows.effective_samples.sum())
         return cost + len(self.size) * float(np.log(6.0 * max(samples, 1.0)))
 
-    def step(self) -> tuple[Array, Array, int]:
-        """Return the Gauss-Newton step of η, its covariance, and its identifiable dimensions."""
+    def step(self) -> GaussNewtonStep:
+        """Return the Gauss-Newton step of η, with the body marginalised.
+
+        With N [δφ; δη] = −[g_φ; g_η], the Schur complement S = N_ηη − N_ηφ N_φφ⁻¹ N_φη gives
+        δη = −S⁻¹ (g_η − N_ηφ N_φφ⁻¹ g_φ), with the pseudo-inverse over identifiable directions.
+        """
         d, maps = len(self.size), _correction_maps(self.candidate, self.size)
         tangents = self._map_derivatives()
         C = np.concatenate((-FEATURE_TENSOR @ self.phi, np.eye(6)))
@@ -122,7 +141,8 @@ class FaultModel:
         identifiable = values > _MIN_REMAINING_INFORMATION
         along = vectors[:, identifiable] / scale[:, None]
         covariance = (along / values[identifiable]) @ along.T
-        return -covariance @ (g[10:] - to_phi.T @ g[:10]), covariance, int(identifiable.sum())
+        change = -covariance @ (g[10:] - to_phi.T @ g[:10])
+        return GaussNewtonStep(change, covariance, int(identifiable.sum()))
 
     def _map_derivatives(self) -> Array:
         """Compute ∂M/∂η for the columns that a fit uses, shape (logs, 43, 19, d)."""
@@ -167,10 +187,11 @@ def gauss_newton(start: FaultModel) -> FaultModel | None:
     model, radius = start, start.parameters.search_radius * start.parameters.relevant_size
     for _ in range(MAX_GAUSS_NEWTON_STEPS):
         try:
-            step, covariance, directions = model.step()
+            newton = model.step()
         except np.linalg.LinAlgError:
             return None
-        if directions < len(step):
+        step = newton.change
+        if newton.identifiable_count < len(step):
             return None
         better = None
         for _ in range(_STEP_HALVINGS):
@@ -185,6 +206,6 @@ def gauss_newton(start: FaultModel) -> FaultModel | None:
         if better is None:
             break
         model = better
-        if (np.abs(step) <= CONVERGED_SIGMA * np.sqrt(np.diag(covariance))).all():
+        if (np.abs(step) <= CONVERGED_SIGMA * np.sqrt(np.diag(newton.covariance))).all():
             break
     return model

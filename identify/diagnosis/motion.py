@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,25 +49,39 @@ def excitation(fit: LeastSquaresFit) -> Excitation:
     Args:
         fit: least-squares fit of a body's wrench.
     """
-    rates, alpha, turned = _rms_motion(fit)
+    rates, alpha, tilt = _rms_motion(fit)
     names, widths = fit.data.space.names, fit.identifiability.half_widths
     known = np.logical_or(fit.data.fixed, widths < 1.0)
     missing = tuple(name for name, is_known in zip(names, known, strict=True) if not is_known)
-    advice = [*_inertia_advice(missing, rates, alpha), *_gravity_advice(missing, turned)]
+    advice = [*_inertia_advice(missing, rates, alpha), *_gravity_advice(missing, tilt)]
     if advice:
         advice.append(f"{DESIGN_COMMAND} designs such a motion for a wrist, within its limits.")
     return Excitation(
         rms_rates=rates,
         rms_angular_accelerations=alpha,
-        rms_tilt=turned,
+        rms_tilt=tilt,
         identifiable=tuple(name for name in names if name not in missing),
         unidentifiable=missing,
         advice=tuple(advice),
     )
 
 
-def _rms_motion(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
-    """Return the RMS of ω and of α, and the RMS angle of the proper acceleration to its mean.
+class _RmsMotion(NamedTuple):
+    """RMS of the motion of logs.
+
+    Attributes:
+        rates: RMS of ω [rad/s], shape (3,).
+        angular_accelerations: RMS of α [rad/s²], shape (3,).
+        tilt: RMS angle of the proper acceleration to its mean [rad].
+    """
+
+    rates: Array
+    angular_accelerations: Array
+    tilt: float
+
+
+def _rms_motion(fit: LeastSquaresFit) -> _RmsMotion:
+    """Return the RMS of the motion of a fit's logs.
 
     The products of ω are columns of the statistics; their sums with the constant are Σ ω².
     """
@@ -93,16 +108,16 @@ def _rms_motion(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
             samples += total
     samples = max(samples, 1.0)
     share = float(np.trace(centred) / max(np.trace(uncentred), 1e-300))
-    turned = float(np.arcsin(np.sqrt(np.clip(share, 0.0, 1.0))))
-    return np.sqrt(squares / samples), np.sqrt(steps / samples), turned
+    tilt = float(np.arcsin(np.sqrt(np.clip(share, 0.0, 1.0))))
+    return _RmsMotion(np.sqrt(squares / samples), np.sqrt(steps / samples), tilt)
 
 
 def _inertia_advice(missing: Sequence[str], rates: Array, alpha: Array) -> list[str]:
     advice = []
     for number, axis in enumerate("xyz"):
         moments = [name for name in missing if f"I{axis}{axis}" in name]
-        slow = rates[number] < MIN_ROTATION_RATE or alpha[number] < MIN_ANGULAR_ACCELERATION
-        if moments and slow:
+        is_slow = rates[number] < MIN_ROTATION_RATE or alpha[number] < MIN_ANGULAR_ACCELERATION
+        if moments and is_slow:
             advice.append(
                 f"Rotation about {axis} has a root mean square of {rates[number]:.2g} rad/s and "
                 f"{alpha[number]:.2g} rad/s²: it hardly shows {', '.join(moments)}. Turn about "

@@ -283,8 +283,8 @@ class BaselineLikelihood:
     def _explanation_of_rows(
         self, rows: Sequence[BandRows], faults: Sequence[Fault], added: float, size: ArrayLike = ()
     ) -> Explanation:
-        dense = self.body_fit.density > MAX_DENSITY
-        after = fit_body(rows, scale=faults[0].min_wrench_scale(size, too_dense=dense))
+        is_too_dense = self.body_fit.density > MAX_DENSITY
+        after = fit_body(rows, scale=faults[0].min_wrench_scale(size, too_dense=is_too_dense))
         # Rows with other tapers have another number of effective samples.
         again = float(sum(each.effective_samples.sum() for each in rows))
         ratio = self.body_fit.cost - after.cost * self.samples / again + added

@@ -1,4 +1,4 @@
-"""Screening of interpretations of the pose on a few rows, before logs are read again."""
+"""Screening of interpretations of pose and wrench on a few rows, before logs are read again."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.arrays import Array, Vec4
-from identify.diagnosis.fault import Fault
+from identify.diagnosis.fault import Fault, wrench_map_of_patch
 from identify.logs.log_properties import LogProperties
 from identify.logs.patch import reinterpret_rotation, selection_matrix
 from identify.logs.schema_tables import PoseTable
+from identify.regressors import FEATURE_TENSOR
 from identify.spatial.columns import ATTITUDE, FEATURES, PROPER_ACCELERATION, WRENCH
 from identify.spatial.rotations import (
     quaternion_conjugate,
@@ -19,11 +20,18 @@ from identify.spatial.rotations import (
     rotation_from_quaternion,
 )
 
+MAX_SCREENED_ROWS = 1000
+"""Maximum number of rows with which axes and rotation conventions are screened."""
+
 _ATTITUDE_TOLERANCE = 1e-9
 """Largest 1 − |q·q′| of two attitudes that count as equal."""
 
 _MAX_POSE_INTERPRETATIONS = 8
 """Largest number of interpretations of the pose that pass the screening."""
+
+
+_SMALLEST_POWER = 1e-300
+"""Power added to that of a signal, which may be zero."""
 
 
 def likeliest_poses(
@@ -114,10 +122,55 @@ def _point_mass_cost(
         w = np.einsum("nij,nkj,nlk->nli", turned, R_BW, w)
     A_torque = np.cross(np.eye(3), a[:, None]).swapaxes(-1, -2)  # h × a' as a matrix times h
     squares = _residual_sum(a[:, :, None], w[:, 0]), _residual_sum(A_torque, w[:, 1])
-    return float(np.log(np.array(squares) + 1e-300).sum())
+    return float(np.log(np.array(squares) + _SMALLEST_POWER).sum())
 
 
 def _residual_sum(A: Array, b: Array) -> float:
     """Return the residual sum of squares of b = A x + offset, shapes (n, 3, k) and (n, 3)."""
     A, b = (A - A.mean(axis=0)).reshape(b.size, -1), (b - b.mean(axis=0)).reshape(-1)
     return float(np.sum((b - A @ np.linalg.lstsq(A, b, rcond=None)[0]) ** 2))
+
+
+def likeliest_axes(
+    candidates: Sequence[tuple[Fault, ...]], rows: Array, setup: LogProperties, count: int
+) -> list[tuple[Fault, ...]]:
+    """Return the axis assignments of the wrench that a body with an offset explains best.
+
+    With the regressor of body and offset A = Q R, an assigned wrench w leaves r = w − Q Qᵀ w. Its
+    cost is log ‖r_force‖² + log ‖r_torque‖², so that neither unit matters.
+
+    `candidates`: faults with patches of `[wrench]`, one instance for each log; only that of the
+    first log is tested; `rows`: extended rows of the first log's series, shape (n, 43); `setup`:
+    measurement setup of the first log; `count`: largest number of assignments to return.
+    """
+    if not candidates or setup.schema is None:
+        return []
+    rows = rows[:: max(1, len(rows) // MAX_SCREENED_ROWS)]
+    offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
+    A = np.concatenate((np.tensordot(rows[:, FEATURES], FEATURE_TENSOR, axes=1), offsets), axis=-1)
+    force_and_torque = rows[:, WRENCH].reshape(-1, 2, 3)
+    sizes = np.sqrt(np.mean(force_and_torque**2, axis=(0, 2))) + _SMALLEST_POWER
+    scales = np.repeat(1.0 / sizes, 3)
+    Q = np.linalg.qr((scales[:, None] * A).reshape(-1, 16))[0]
+    costs = list[float]()
+    for fault, *_ in candidates:
+        w = (scales * _assigned_wrench(rows, fault, setup)).reshape(-1)
+        r = (w - Q @ (Q.T @ w)).reshape(-1, 2, 3)
+        costs.append(float(np.log(np.sum(r**2, axis=(0, 2)) + _SMALLEST_POWER).sum()))
+    return [candidates[k] for k in np.argsort(costs)[:count]]
+
+
+def _assigned_wrench(rows: Array, fault: Fault, setup: LogProperties) -> Array:
+    """Return the wrench in B with its axes assigned otherwise, shape (n, 6).
+
+    If the log has it in world axes, the map G of its columns acts there: Rᵀ G R.
+    """
+    if fault.linear:
+        return rows @ fault.fit_map()[:, WRENCH]
+    assert fault.patch is not None
+    assert setup.schema is not None
+    G = wrench_map_of_patch(fault.patch(np.zeros(0)), setup.schema)
+    G_halves = np.stack((G[:3, :3], G[3:, 3:]))
+    R_BW = rows[:, ATTITUDE].reshape(-1, 1, 3, 3)
+    turned = R_BW @ G_halves @ R_BW.swapaxes(-1, -2)
+    return np.einsum("nkij,nkj->nki", turned, rows[:, WRENCH].reshape(-1, 2, 3)).reshape(-1, 6)

@@ -59,10 +59,10 @@ def summarise_clock(time: Array) -> ClockSummary:
     stamps = time[np.isfinite(time)]
     steps = np.diff(stamps)
     ordered = np.unique(stamps)
-    judged = len(ordered) >= _MIN_ROWS
-    gaps = gap_starts(ordered) if judged else np.zeros(0, dtype=np.intp)
+    has_enough_rows = len(ordered) >= _MIN_ROWS
+    gaps = gap_starts(ordered) if has_enough_rows else np.zeros(0, dtype=np.intp)
     within = np.delete(np.diff(ordered), gaps - 1)
-    clocks = candidate_uniform_clocks(ordered) if judged else []
+    clocks = candidate_uniform_clocks(ordered) if has_enough_rows else []
     return ClockSummary(
         rows=len(time),
         duration=float(np.ptp(stamps)) if len(stamps) else 0.0,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from identify.arrays import Array
@@ -50,29 +52,22 @@ def find_zeroed_poses(rows: Array) -> tuple[Span, ...]:
     behind = moments[:, ::-1].cumsum(axis=1)[:, ::-1][:, edges]
     number = np.arange(n)
     settling = np.exp(-number / np.array([*_SETTLING_POSES, n / 4.0, n / 2.0])[:, None])
-    drifts = np.concatenate((number[None] / n, settling))
-    drifting = [np.einsum("wi,pijk->pwjk", shares, moments) for shares in (drifts, drifts**2)]
-    constant = moments.sum(axis=1, keepdims=True)
-    steps, squares, unknowns = _corrected_akaike(
-        _with_changing_parameters(constant, behind, behind, _OFFSET_COLUMNS), n
+    shares = np.concatenate((number[None] / n, settling))
+    weighted, squared = (
+        np.einsum("wi,pijk->pwjk", power, moments) for power in (shares, shares**2)
     )
-    best = int(np.argmin(steps))
-    without_step, squares_without, _ = _corrected_akaike(constant, n)
-    others = [
-        without_step,
-        _corrected_akaike(
-            _with_changing_parameters(constant, drifting[0], drifting[1], _OFFSET_COLUMNS), n
-        )[0],
-        _corrected_akaike(_with_changing_parameters(constant, behind, behind, _BODY_COLUMNS), n)[0],
-    ]
-    if (
-        steps[best] + 2.0 * np.log(len(edges)) + CLEAR_LIKELIHOOD_LEAD
-        > np.concatenate(others).min()
-    ):
+    constant = moments.sum(axis=1, keepdims=True)
+    steps = _fit_models(_with_changing_parameters(constant, behind, behind, _OFFSET_COLUMNS), n)
+    best = int(np.argmin(steps.akaike))
+    without_step = _fit_models(constant, n)
+    drifts = _fit_models(_with_changing_parameters(constant, weighted, squared, _OFFSET_COLUMNS), n)
+    changes = _fit_models(_with_changing_parameters(constant, behind, behind, _BODY_COLUMNS), n)
+    others = np.concatenate((without_step.akaike, drifts.akaike, changes.akaike))
+    if steps.akaike[best] + 2.0 * np.log(len(edges)) + CLEAR_LIKELIHOOD_LEAD > others.min():
         return ()
-    if not (squares[best] < _MAX_RESIDUAL_FRACTION * squares_without[0]).any():
+    if not (steps.squares[best] < _MAX_RESIDUAL_FRACTION * without_step.squares[0]).any():
         return ()
-    jump, k = unknowns[best, -6:], float(edges[best])
+    jump, k = steps.unknowns[best, -6:], float(edges[best])
     size = float(np.linalg.norm(jump[:3]))
     return (Span("bias_step", k - 1.0, k, 0, size, jump=tuple(jump.tolist())),)
 
@@ -97,14 +92,27 @@ def _with_changing_parameters(
     return augmented
 
 
-def _corrected_akaike(moments: Array, poses: int) -> tuple[Array, Array, Array]:
-    """Fit models by least squares; return their corrected Akaike information and parameters.
+class _ModelFits(NamedTuple):
+    """Fits of m models.
 
-    Force and torque have separate noise levels.
+    Attributes:
+        akaike: corrected Akaike information, shape (m,); infinite if there are too few data.
+        squares: residual sums of squares of force and torque, shape (m, 2).
+        unknowns: fitted unknowns, shape (m, k).
+    """
+
+    akaike: Array
+    squares: Array
+    unknowns: Array
+
+
+def _fit_models(moments: Array, poses: int) -> _ModelFits:
+    """Fit models by least squares, with separate noise levels of force and torque.
+
+    With n rows, k unknowns and residual sum of squares s of force or torque, the corrected Akaike
+    information is Σ n (log s/n + (n + k) / (n − k − 2)).
 
     `moments`: [A | b]ᵀ[A | b] of force and of torque, shape (2, m, k + 1, k + 1).
-    Returns the information, shape (m,), infinite if there are too few data; the residual sums of
-    squares of force and torque, (m, 2); and the unknowns, (m, k).
     """
     total = moments.sum(axis=0)
     normal, right = total[:, :-1, :-1], total[:, :-1, -1:]
@@ -117,4 +125,5 @@ def _corrected_akaike(moments: Array, poses: int) -> tuple[Array, Array, Array]:
     spare = rows - free - 2
     with np.errstate(divide="ignore"):
         each = rows * (np.log(squares / rows) + (rows + free) / np.maximum(spare, 0))
-    return np.where(spare > 0, each, np.inf).sum(axis=1), squares, unknowns[..., 0]
+    akaike = np.where(spare > 0, each, np.inf).sum(axis=1)
+    return _ModelFits(akaike, squares, unknowns[..., 0])

@@ -75,8 +75,8 @@ class AccelerometerErrors:
             for statistics, equations in data:
                 log_maps = maps[start : start + len(statistics.logs)]
                 columns = len(statistics.layout.columns)
-                wide = columns == maps.shape[-1]
-                layout = statistics.layout if wide else SCAN_LAYOUT
+                is_wide = columns == maps.shape[-1]
+                layout = statistics.layout if is_wide else SCAN_LAYOUT
                 pairs.append((statistics.mapped(log_maps[..., :columns, :], layout), equations))
                 start += len(statistics.logs)
             perturbed = LinearSystem.of(pairs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,23 @@ MIN_RELATIVE_RESIDUAL = 1e-9
 
 _MIN_RELATIVE_EXCITATION = 1e-9
 """Excitation by an unknown, relative to the whole signal, below which it is rounding error."""
+
+
+class ChannelBlocks(NamedTuple):
+    """Diagonal blocks of C channel types in matrices of shape (G, m, m).
+
+    Attributes:
+        group: group of each block, shape (C,).
+        kind: channel type of each block, shape (C,).
+        channels: channels of each block, shape (C, k), padded with others if its type has fewer
+            than the largest.
+        flags: one for channels of the type, zero for padding, shape (C, k).
+    """
+
+    group: Indices
+    kind: Indices
+    channels: Indices
+    flags: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,17 +84,13 @@ class ChannelTypes:
         return self.indicators.max(axis=1)
 
     @cached_property
-    def block_indices(self) -> tuple[Indices, Indices, Indices, Array]:
-        """Indices of each channel type's diagonal block in matrices of shape (G, m, m).
-
-        Returns group and type, shape (C,) each; channels, shape (C, k), padded with others if a
-        type has fewer than the largest; one for channels of the type, zero for padding, (C, k).
-        """
+    def blocks(self) -> ChannelBlocks:
+        """Diagonal block of each channel type that a group has."""
         group, kind = np.nonzero(self.counts)
         flags = self.indicators[group, kind]
         widest = int(self.counts.max())
         channels = np.argsort(-flags, axis=1, kind="stable")[:, :widest]
-        return group, kind, channels, np.take_along_axis(flags, channels, axis=1)
+        return ChannelBlocks(group, kind, channels, np.take_along_axis(flags, channels, axis=1))
 
     def block_traces(self, moments: Array) -> Array:
         """Compute the trace of each channel type's diagonal block, (G, m, m) to (G, K)."""

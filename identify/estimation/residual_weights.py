@@ -191,7 +191,7 @@ class BandCovariances:
         Shape (G, K); one for kinds that a group does not have.
         """
         ratio = np.where(self.types.counts > 0.0, np.nan, 1.0)
-        group, kind, channels, flags = self.types.block_indices
+        group, kind, channels, flags = self.types.blocks
         predicted = (self.predicted_power > MIN_RELATIVE_RESIDUAL * self.observed_power)[
             group, kind
         ]

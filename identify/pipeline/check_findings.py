@@ -110,9 +110,9 @@ def slightly_likelier_interpretation_finding(
 
 def remedy_text(best: Explanation) -> str:
     """Return an explanation's remedy; it proposes --apply if no schema line corrects the fault."""
-    schema = "In the schema" in best.remedy
-    alone = schema or best.raw_counts
-    return best.remedy if alone else f"{best.remedy} Or fit with --apply {best.code}."
+    is_in_schema = "In the schema" in best.remedy
+    is_complete = is_in_schema or best.raw_counts
+    return best.remedy if is_complete else f"{best.remedy} Or fit with --apply {best.code}."
 
 
 def distinct_best_explanations(ranking: Ranking) -> list[Explanation]:
@@ -140,7 +140,7 @@ class SpanFault:
         code: of its finding.
         text: message, which may have the size of the largest one.
         remedy: what to do.
-        excludable: whether the log can be read without its time; else `--apply` mends the rows.
+        is_excludable: whether the log can be read without its time; else `--apply` mends the rows.
         hides_readings: whether such rows look like another reading of the whole log.
         severity: of its finding, if contacts do not dominate the log.
     """
@@ -148,7 +148,7 @@ class SpanFault:
     code: str
     text: str
     remedy: str
-    excludable: bool = True
+    is_excludable: bool = True
     hides_readings: bool = False
     severity: Severity = "warning"
 
@@ -160,7 +160,7 @@ SPAN_FAULTS: Mapping[str, SpanFault] = {
             "bias_step",
             "the sensor was zeroed, or its offset jumped, by {size:.3g} N",
             "Zero it before logging",
-            excludable=False,
+            is_excludable=False,
             severity="error",
         ),
         SpanFault("contact", "something touched or pulled the body", "Exclude this time"),
@@ -171,7 +171,10 @@ SPAN_FAULTS: Mapping[str, SpanFault] = {
             hides_readings=True,
         ),
         SpanFault(
-            "spikes", "the wrench has spikes of single rows", "Find their cause", excludable=False
+            "spikes",
+            "the wrench has spikes of single rows",
+            "Find their cause",
+            is_excludable=False,
         ),
         SpanFault(
             "frozen_pose",

@@ -198,8 +198,8 @@ class Checks:
     @property
     def motion_advice(self) -> tuple[str, ...]:
         """Parameters that the logs do not excite, and motions that would; empty after errors."""
-        wrong = any(finding.severity == "error" for finding in self.findings)
-        return () if wrong or self.excitation is None else self.excitation.advice
+        has_errors = any(finding.severity == "error" for finding in self.findings)
+        return () if has_errors or self.excitation is None else self.excitation.advice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,11 +303,11 @@ def _subtract_offset_steps(case: _Case) -> _Case:
         changes = _body_changes_of_parts(without.scanned, settings)
     else:
         changes = _body_changes(without.scanned, settings)
-    otherwise = any(change.significant for change in changes) or any(
+    has_other_causes = any(change.significant for change in changes) or any(
         _contact_spans(log) for log in without.clean(drift=False)
     )
     penalty = MISTAKE_PENALTY * sum(map(len, steps))
-    if lead > CLEAR_LIKELIHOOD_LEAD + penalty and not otherwise:
+    if lead > CLEAR_LIKELIHOOD_LEAD + penalty and not has_other_causes:
         return replace(case, logs=without, offset_steps=steps)
     return replace(case, logs=plain, offset_steps=[()] * len(steps))
 

@@ -61,13 +61,12 @@ def apply_corrections(
     corrected, applied = list(logs), list[dict[str, object]]()
     for number, code in enumerate(codes):
         # Other readings are compared with the logs as they were read, not with corrected ones.
-        changed = any(log.summary.reading.column_maps for log in corrected)
-        suspect = not changed and code not in CORRECTABLE_CODES
+        has_corrections = any(log.summary.reading.column_maps for log in corrected)
         checks = run_checks(
             refine_delays(FittedLogs.fit(corrected, settings), settings),
             settings,
-            compare_interpretations=suspect,
-            already_corrected=changed,
+            compare_interpretations=not has_corrections and code not in CORRECTABLE_CODES,
+            already_corrected=has_corrections,
         )
         corrected, record = _correct_fault_of_code(corrected, checks, code, codes[:number])
         applied.append({"code": code, **record})

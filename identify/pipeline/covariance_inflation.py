@@ -68,7 +68,7 @@ def covariance_inflation(
         try:
             without, _ = (
                 exclude_spans(logs, checks, code)
-                if SPAN_FAULTS[code].excludable
+                if SPAN_FAULTS[code].is_excludable
                 else interpolate_spikes(logs, checks)
             )
             small_faults = fit_small_faults(without, settings)

@@ -131,8 +131,8 @@ def require_single_body(recording: Recording, estimate: SavedEstimate) -> None:
     """Raise unless the estimated body was the only body that moved in a log."""
     body, logs = estimate.provenance.get("body"), estimate.provenance.get("logs")
     for log in logs if isinstance(logs, list) else ():
-        known = isinstance(log, dict) and log.get("sha256") == recording.sha256
-        bodies = log.get("bodies") if known else None
+        is_same_log = isinstance(log, dict) and log.get("sha256") == recording.sha256
+        bodies = log.get("bodies") if is_same_log else None
         if isinstance(bodies, list) and bodies != [body]:
             raise ModelError(
                 f"{recording.name}: the bodies in this log are {' and '.join(map(str, bodies))}, "

@@ -89,10 +89,10 @@ class OnlineFit:
             raise LogError(f"sample: expected {self._width - 1} numbers, got {len(row) - 1}")
         self._samples.append(row)
         if self._wanted:
-            complete = len(self._samples) >= self._wanted
+            block_is_complete = len(self._samples) >= self._wanted
         else:
-            complete = time - self._origin >= BLOCK_SECONDS
-        if complete:
+            block_is_complete = time - self._origin >= BLOCK_SECONDS
+        if block_is_complete:
             self._process_samples()
 
     def extend(self, recording: Recording) -> None:

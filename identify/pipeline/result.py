@@ -106,8 +106,8 @@ def _describe_small_faults(small_faults: FittedEffects) -> Iterator[SmallFault]:
             block.fault.columns, sizes.tolist(), errors.tolist(), strict=True
         ):
             name = f"{block.fault.code.replace('_', ' ')}, {entry}"
-            noted = abs(size) > SIGNIFICANT_SIGMA * error > 0.0
-            yield SmallFault(name, unit, size / per, HALF_WIDTH_SIGMA * error / per, noted)
+            is_significant = abs(size) > SIGNIFICANT_SIGMA * error > 0.0
+            yield SmallFault(name, unit, size / per, HALF_WIDTH_SIGMA * error / per, is_significant)
 
 
 class LogRecord(Protocol):

@@ -160,10 +160,10 @@ def load_result(folder: Path | str) -> tuple[Result, InertialParameters | None]:
         packed = document["result"].items()
         result = Result(**{name: from_json_and_arrays(value, arrays) for name, value in packed})
         truth = from_json_and_arrays(document["truth"], arrays)
-        intact = result_digest(result) == sha256
+        is_intact = result_digest(result) == sha256
     except (IdentifyError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _damaged_file_error(path, error) from error
-    if not intact:
+    if not is_intact:
         raise _damaged_file_error(path, f"it differs from {name}")
     return result, truth
 

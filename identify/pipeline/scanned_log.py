@@ -143,8 +143,8 @@ def _is_coarsely_quantised(values: Array, min_step: float) -> bool:
 
 def finest_blocks(log: LogSummary) -> Statistics:
     """Return a log's regression statistics by the shortest time blocks available."""
-    several = len(np.unique(log.folds.block)) > len(np.unique(log.statistics.block))
-    return log.folds if several else log.statistics
+    has_finer_folds = len(np.unique(log.folds.block)) > len(np.unique(log.statistics.block))
+    return log.folds if has_finer_folds else log.statistics
 
 
 def split_by_body(logs: Sequence[T], n_unloaded: int) -> list[Sequence[T]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def find_hysteresis(
     for sensor, log in zip(faults.model.sensors, loaded, strict=False):
         series = log.summary
         zone = fit_hysteresis(series.time, series.rows, series.segment_ids, phi)
-        delay, _, _ = _delay_and_filter(faults, sensor)
+        delay = _fitted_filter(faults, sensor).delay
         if sensor in late and zone is not None and zone.delay > _MIN_HYSTERESIS_SHARE * delay:
             zones[sensor] = zone
     return zones
@@ -139,19 +140,27 @@ def small_fault_findings(
         yield drift
 
 
-def _delay_and_filter(faults: FittedEffects, sensor: int) -> tuple[float, float, float]:
-    """Return a sensor's delay τ [s], filter coefficient b [s²] and error of b; 0 if not fitted."""
+class _FittedFilter(NamedTuple):
+    """Delay τ [s] and filter coefficient b [s²] of a sensor with the error of b."""
+
+    delay: float
+    b: float
+    error: float
+
+
+def _fitted_filter(faults: FittedEffects, sensor: int) -> _FittedFilter:
+    """Return the delay and the filter of a sensor; zero if they were not fitted."""
     start = {b.fault.name: b.start for b in faults.model.blocks if b.sensor == sensor}
     delay = float(faults.eta_including_removed[start["delay_s"]]) if "delay_s" in start else 0.0
     if "filter_s" not in start:
-        return delay, 0.0, 0.0
+        return _FittedFilter(delay, 0.0, 0.0)
     b = start["filter_s"]
-    return delay, float(faults.eta[b]), float(faults.errors[b])
+    return _FittedFilter(delay, float(faults.eta[b]), float(faults.errors[b]))
 
 
 def _low_pass_finding(faults: FittedEffects, block: EffectBlock) -> Finding | None:
     """Return the finding of a first-order low-pass filter, which has delay τ and b = −½ τ²."""
-    delay, b, error = _delay_and_filter(faults, block.sensor)
+    delay, b, error = _fitted_filter(faults, block.sensor)
     if not (delay > 0.0 and b < -max(SIGNIFICANT_SIGMA * error, 0.25 * delay**2)):
         return None
     facts = faults.model.setups[faults.model.sensors.index(block.sensor)]
@@ -185,7 +194,7 @@ def _hysteresis_finding(dead_zone: Hysteresis) -> Finding:
 
 def _may_be_low_pass(faults: FittedEffects, block: EffectBlock) -> bool:
     """Whether fitted delay and filter agree with one first-order low-pass filter."""
-    delay, b, error = _delay_and_filter(faults, block.sensor)
+    delay, b, error = _fitted_filter(faults, block.sensor)
     return delay > 0.0 and abs(b + 0.5 * delay**2) < SIGNIFICANT_SIGMA * error
 
 

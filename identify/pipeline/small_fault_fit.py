@@ -82,10 +82,10 @@ def fit_small_faults(
     try:
         model = EffectModel.of(recordings, statistics, _unknowns_of_corrected_faults(logs))
         small_faults = fit_effects(statistics, recordings, settings, model)
-        in_schema = any("cable" in effect_table(log) for log in recordings)
+        cable_is_in_schema = any("cable" in effect_table(log) for log in recordings)
         largest = EFFECT_KEYS["cable"].prior_size
-        small = small_faults is None or small_faults.sizes.get("cable", 0.0) <= largest
-        if small_faults is None or small or in_schema or settings.unloaded:
+        cable_is_small = small_faults is None or small_faults.sizes.get("cable", 0.0) <= largest
+        if small_faults is None or cable_is_small or cable_is_in_schema or settings.unloaded:
             return small_faults
         other = fit_effects(statistics, recordings, settings, model.without_fault("cable"))
     except ProblemError:
@@ -185,12 +185,12 @@ def fit_gain_alternative(logs: FittedLogs, settings: EstimatorSettings) -> Fitte
         return None
     points = [b.columns for b in small_faults.model.blocks if b.fault.name == "point_m"]
     sizes = [float(np.linalg.norm(small_faults.eta[columns])) for columns in points]
-    seen = any(
+    is_displaced = any(
         np.sum((small_faults.eta[columns] / small_faults.errors[columns]) ** 2)
         > _MIN_DISPLACEMENT_CHI_SQUARED
         for columns in points
     )
-    if not seen or max(sizes) > MAX_POINT_DISPLACEMENT or settings.unloaded:
+    if not is_displaced or max(sizes) > MAX_POINT_DISPLACEMENT or settings.unloaded:
         return None
     statistics = [finest_blocks(log.summary) for log in logs.scanned]
     recordings = [log.summary.recording for log in logs.scanned]

@@ -82,9 +82,9 @@ def refine_delays(logs: FittedLogs, settings: EstimatorSettings) -> FittedLogs:
             break
         start = {b.sensor: b.start for b in small_faults.model.blocks if b.fault.name == "delay_s"}
         at = list(start.values())
-        settled = (np.abs(small_faults.eta[at]) <= MAX_DELAY_OF_EXPANSION).all()
+        are_negligible = (np.abs(small_faults.eta[at]) <= MAX_DELAY_OF_EXPANSION).all()
         if (
-            settled or (np.abs(small_faults.eta_including_removed[at]) > cap).any()
+            are_negligible or (np.abs(small_faults.eta_including_removed[at]) > cap).any()
         ):  # beyond: an alternative reading
             break
         steps = [
@@ -148,7 +148,7 @@ def delayed_explanations(
         trial = gauss_newton(FaultModel.at(again, delay_faults, np.zeros(1)))
         if trial is None:
             return
-        half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(trial.step()[1]))
+        half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(trial.step().covariance))
         if last or (np.abs(trial.size) <= CONVERGED_SIGMA * half).all():
             text = Explanation(0.0, trial.phi, delay_faults, size, half).text
             yield baseline.explain_by_rescan(

@@ -316,9 +316,10 @@ def _negative_payload_mass_error(
     of_reading = negative_mass_error(logs, error, settings.unloaded)
     if of_reading is not error:
         return of_reading
-    shared = settings.bias == "shared"
     summaries = [log.summary for log in logs]
-    return swapped_logs_error(summaries[:loaded], summaries[loaded:], error, shared_offset=shared)
+    return swapped_logs_error(
+        summaries[:loaded], summaries[loaded:], error, shared_offset=settings.bias == "shared"
+    )
 
 
 def _describe_timing_and_rotation(log: LogSummary) -> str:

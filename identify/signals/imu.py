@@ -302,14 +302,14 @@ def _contradiction_remedy(recording: Recording, name: str, R: Array, scale: floa
     X_BI = Pose.identity() if recording.imu is None else recording.imu.X_BI
     R_unit = X_BI.rotation.T @ R @ X_BI.rotation
     nearest = np.rint(R_unit)
-    near = np.abs(R_unit - nearest).max() < np.sin(_MAX_MISALIGNMENT)
-    if near and (nearest != np.eye(3)).any():
+    is_permutation = np.abs(R_unit - nearest).max() < np.sin(_MAX_MISALIGNMENT)
+    if is_permutation and (nearest != np.eye(3)).any():
         columns = table.get(name, [f"{name}[{k}]" for k in range(3)])
         new = [columns[int(np.argmax(np.abs(c)))] for c in nearest.T]
         pairs = zip(new, nearest.sum(axis=0), strict=True)
         new = [negate_column(column) if sign < 0.0 else column for column, sign in pairs]
         remedies.append(f"set `{name} = {new}`".replace("'", '"'))
-    elif not near:
+    elif not is_permutation:
         if np.linalg.det(R) > 0.0:
             mount = log_rotation(quaternion_from_rotation(R.T @ X_BI.rotation))
             remedies.append(f"in [imu.mount] set `rotation_vector = {np.round(mount, 4).tolist()}`")

@@ -85,23 +85,25 @@ def with_gravity_scale(
     """
     for table, readings in _readings_in_g(recording, signals):
         typical = _GravityScale(float(np.median(vector_norms(readings))), 0.0)
-        in_unit = f"{table}.unit" in (scale_patch(recording.schema, table, typical.ratio) or {})
+        is_unit_error = f"{table}.unit" in (
+            scale_patch(recording.schema, table, typical.ratio) or {}
+        )
         has_attitude = "quaternion" in signals
-        no_reference = not has_attitude or _LINEAR_MOTION_SIGNALS.isdisjoint(signals)
-        only_source = table == "acceleration" or no_reference
-        windows = _cut_windows(readings, signals, rate_hz) if only_source else None
-        supported = "force" in signals and bool(signals["force"].any())  # not in free flight
-        testable = windows if supported and not (has_attitude or in_unit) else None
+        lacks_reference = not has_attitude or _LINEAR_MOTION_SIGNALS.isdisjoint(signals)
+        is_only_source = table == "acceleration" or lacks_reference
+        windows = _cut_windows(readings, signals, rate_hz) if is_only_source else None
+        has_force = "force" in signals and bool(signals["force"].any())  # not in free flight
+        testable = windows if has_force and not (has_attitude or is_unit_error) else None
         if testable and _lacks_gravity(testable, typical.ratio):
             finding = _missing_gravity_finding(recording, table, typical)
             return replace(imu, findings=(*imu.findings, finding))
         in_motion = None if has_attitude or not windows else _scale_in_motion(windows)
-        scale = typical if in_unit else in_motion
+        scale = typical if is_unit_error else in_motion
         if scale is not None and scale.is_off(MIN_SCALE_ERROR_IN_MOTION):
             findings = (*imu.findings, _scale_finding(recording, table, scale, "error"))
             error = min(abs(scale.ratio - 1.0), _LARGE_SCALE_ERROR)
             return replace(imu, scale=scale.ratio, scale_error=error, findings=findings)
-        if only_source:
+        if is_only_source:
             estimable = windows if has_attitude or scale else None
             error = _undetected_scale_error(estimable) if estimable else _PRIOR_SCALE_SIGMA
             imu = replace(imu, scale_error=error)
@@ -119,13 +121,13 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
             continue
         scale = _fit_sphere_scale(readings, np.broadcast_to(np.eye(3), (len(readings), 3, 3)))
         scale_error = abs(scale.ratio - 1.0)
-        large = scale_error > _LARGE_SCALE_ERROR
+        is_large = scale_error > _LARGE_SCALE_ERROR
         severity = (
-            "error" if large else "warning" if scale_error > SCALE_ERROR_OF_WARNING else "info"
+            "error" if is_large else "warning" if scale_error > SCALE_ERROR_OF_WARNING else "info"
         )
         finding = _scale_finding(recording, table, scale, severity)
         imu = replace(imu, findings=(finding,) * scale.is_off(MIN_SCALE_ERROR_AT_REST))
-        if large:
+        if is_large:
             return recording, replace(imu, scale=scale.ratio)
         name = "accelerometer" if table == "imu" else "linear_acceleration"
         errors = np.diag([0.0, 0.0, 0.0, (scale.error / scale.ratio) ** 2, 0.0, 0.0, 0.0])
@@ -154,9 +156,9 @@ def _readings_in_g(
 ) -> Iterator[tuple[str, Vec3]]:
     """Yield schema table and readings [g] of each accelerometer in a log."""
     gravity = float(np.linalg.norm(recording.gravity))
-    proper = recording.acceleration_kind == "proper"
+    is_proper = recording.acceleration_kind == "proper"
     for name, table in (("linear_acceleration", "acceleration"), ("accelerometer", "imu")):
-        is_accelerometer = name in recording.signals and (proper or table == "imu")
+        is_accelerometer = name in recording.signals and (is_proper or table == "imu")
         if is_accelerometer and gravity and name in signals and signals[name].any():
             yield table, signals[name] / gravity
 

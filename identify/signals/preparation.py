@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -123,15 +123,15 @@ def full_rate_segments(
         return [_full_rate_static_poses(recording)]
     log = _synchronise(recording, cutoff_hz, rate_hz)
     differentiate = partial(_differentiate, span=span, wide=False)
-    _, _, parts = _calibrate_imu(log, imu, differentiate)
-    return [part.full_rate() for part in parts if len(part)]
+    segments = _calibrate_imu(log, imu, differentiate).segments
+    return [segment.full_rate() for segment in segments if len(segment)]
 
 
 def lacks_acceleration(recording: Recording) -> bool:
     """Return whether a log with one clock has no motion signals but a gyro and its force."""
     names = recording.signals.keys()
-    rates = not names.isdisjoint({"gyro", "angular_velocity"})
-    return rates and not recording.still and names.isdisjoint(_LINEAR_MOTION_SIGNALS)
+    has_rates = not names.isdisjoint({"gyro", "angular_velocity"})
+    return has_rates and not recording.still and names.isdisjoint(_LINEAR_MOTION_SIGNALS)
 
 
 def calibrate_imu(recording: Recording, cutoff_hz: float | None = None) -> ImuCalibration:
@@ -140,7 +140,7 @@ def calibrate_imu(recording: Recording, cutoff_hz: float | None = None) -> ImuCa
     Raises `NoUsableSegment` or `LogError`: as `prepare`; too few attitudes at rest.
     """
     log = _synchronise(on_one_clock(recording), cutoff_hz, None)
-    return _calibrate_imu(log, None, _differentiate_whole)[1]
+    return _calibrate_imu(log, None, _differentiate_whole).imu
 
 
 def locate_accelerometer(
@@ -197,9 +197,9 @@ def _synchronise(
     The arguments are those of `prepare`.
     """
     recording.require_wrench()
-    rotated = recording.frames["wrench"] == "world" and recording.delay_axes == "body"
+    is_rotated = recording.frames["wrench"] == "world" and recording.delay_axes == "body"
     compensated = [
-        compensate_wrench_delay(segment, recording.wrench_delay, rotated=rotated)
+        compensate_wrench_delay(segment, recording.wrench_delay, rotated=is_rotated)
         for segment in even_segments(recording)
     ]
     segments = [_with_rate(segment, rate_hz) for segment in compensated if segment is not None]
@@ -226,16 +226,27 @@ def _synchronise(
     return _UniformLog(recording, segments, rate, cutoff, raised, motion_hz, noise)
 
 
+class _CalibratedLog(NamedTuple):
+    """Log with its calibrated inertial measurement unit.
+
+    Attributes:
+        log: the log, with its force as accelerometer if nothing else gives its acceleration.
+        imu: the calibration, which is the given one in that case, and else has its position.
+        segments: segments differentiated with it.
+    """
+
+    log: _UniformLog
+    imu: ImuCalibration
+    segments: list[PreparedSegment]
+
+
 def _calibrate_imu(
     log: _UniformLog,
     calibration: ImuCalibration | None,
     differentiate: _SegmentDifferentiator,
-) -> tuple[_UniformLog, ImuCalibration, list[PreparedSegment]]:
+) -> _CalibratedLog:
     """Calibrate an inertial measurement unit by the other signals and differentiate with it.
 
-    Returns the log, with its force as accelerometer if nothing else gives its acceleration; the
-    calibration, which is the given one in that case, and else has its position; the differentiated
-    segments.
     Raises `LogError`: the unit contradicts the other signals, or its position cannot be determined.
     """
     recording, imu = log.recording, calibration or ImuCalibration.of_schema(log.recording)
@@ -256,14 +267,14 @@ def _calibrate_imu(
 
         findings = consistency_findings(recording, imu, all_blocks(parts))
         imu = replace(imu, findings=(*imu.findings, *findings))
-    return log, imu, parts
+    return _CalibratedLog(log, imu, parts)
 
 
 def _with_force_as_accelerometer(
     log: _UniformLog,
     calibration: ImuCalibration | None,
     differentiate: _SegmentDifferentiator,
-) -> tuple[_UniformLog, ImuCalibration, list[PreparedSegment]]:
+) -> _CalibratedLog:
     """Calibrate the force as accelerometer; arguments, results and errors as `_calibrate_imu`."""
     from identify.signals.force_motion import (
         calibrate_at_rest,
@@ -285,7 +296,7 @@ def _with_force_as_accelerometer(
     if parts and static is not None:
         imu = with_com_position(log.recording, imu, all_blocks(parts), static)
         parts = differentiate(log, imu)
-    return log, imu, parts
+    return _CalibratedLog(log, imu, parts)
 
 
 def _subtract_gyro_offset(

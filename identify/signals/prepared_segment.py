@@ -79,10 +79,10 @@ class PreparedSegment:
 
     def block_rows(self, edges: Sequence[int]) -> list[BlockRows]:
         """Return rows of the blocks between edges, with redundant IMU columns appended."""
-        first, tapered = self.core.start, self.samples.half_window > 0
+        first, is_tapered = self.core.start, self.samples.half_window > 0
         parts = [
             (
-                block_transform(b - a, self.segment.rate_hz, self.cutoff_hz, tapered=tapered),
+                block_transform(b - a, self.segment.rate_hz, self.cutoff_hz, tapered=is_tapered),
                 slice(first + a, first + b),
             )
             for a, b in pairwise(edges)

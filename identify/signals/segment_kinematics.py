@@ -139,8 +139,10 @@ class Samples:
         """Velocity v_WBo_W: as logged, or the derivative of position, shape (n, 3), or None."""
         if "linear_velocity" in self.signals and self.quaternion is not None:
             given = self._signal("linear_velocity", UNSMOOTHED)
-            world = self.recording.frames["twist"] == "world"
-            return given if world else rotate(rotation_from_quaternion(self.quaternion), given)
+            is_in_world = self.recording.frames["twist"] == "world"
+            return (
+                given if is_in_world else rotate(rotation_from_quaternion(self.quaternion), given)
+            )
         return self._signal("position", 1) if "position" in self.signals else None
 
 
@@ -310,8 +312,8 @@ class BodyAxes:
 
     def _in_body_axes(self, name: str, order: int, group: str) -> Vec3:
         value = self._value(name, order)
-        world = self.recording.frames.get(group) == "world"
-        return rotate_back(self.rotation, value) if world else value
+        is_in_world = self.recording.frames.get(group) == "world"
+        return rotate_back(self.rotation, value) if is_in_world else value
 
     def width(self, *, wide: bool) -> int:
         """Return the number of columns that `column_blocks` fills."""
@@ -371,8 +373,8 @@ def static_poses_in_body(recording: Recording) -> BodyAxes:
         signals = {**signals, "linear_acceleration": signals["accelerometer"]}
         frames = {**recording.frames, "acceleration": "body"}
         recording = replace(recording, acceleration_kind="proper", frames=frames)
-    proper = recording.acceleration_kind == "proper" and "linear_acceleration" in signals
-    if proper:
+    is_proper = recording.acceleration_kind == "proper" and "linear_acceleration" in signals
+    if is_proper:
         groups["linear_acceleration"] = "acceleration"
     zero = np.zeros((len(recording), 3))
     motion = ("angular_velocity", "angular_acceleration", "linear_acceleration")
@@ -383,7 +385,7 @@ def static_poses_in_body(recording: Recording) -> BodyAxes:
         frames={
             group: frame for group, frame in recording.frames.items() if group in groups.values()
         },
-        acceleration_kind="proper" if proper else "classical",
+        acceleration_kind="proper" if is_proper else "classical",
     )
 
     def value(name: str, order: int) -> Array:

@@ -86,8 +86,8 @@ def _drop_holds(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
     rest = dict(stream.signals)
     for sensor in _signals_by_sensor(stream.signals):
         part = Stream(_describe_signals(sensor), stream.time, {name: rest[name] for name in sensor})
-        separable = len(sensor) < len(stream.signals)
-        thinner = list(_drop_holds(part, findings)) if separable else [part]
+        is_separable = len(sensor) < len(stream.signals)
+        thinner = list(_drop_holds(part, findings)) if is_separable else [part]
         if len(thinner) > 1 or len(thinner[0]) < len(stream):
             yield from thinner
             for name in sensor:

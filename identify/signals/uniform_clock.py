@@ -117,9 +117,9 @@ def uniform_rows(time: Array, columns: Array, judged_columns: Indices) -> Unifor
     time, columns = time[keep], columns[keep]
     clocks = candidate_uniform_clocks(time)
     candidates = [_interpolate_missing_ticks(clock, columns) for clock in clocks]
-    exact = any(clock.max_jitter <= _UNIFORM_JITTER for clock in clocks)
+    has_exact_clock = any(clock.max_jitter <= _UNIFORM_JITTER for clock in clocks)
     # Different rows with the same stamp were not sampled at their stamps.
-    if not exact and (not candidates or not (repeated & ~duplicate).any()):
+    if not has_exact_clock and (not candidates or not (repeated & ~duplicate).any()):
         candidates.append(_resample_uniformly(time, columns))
     best = candidates[0]
     for rows in candidates[1:]:
@@ -153,8 +153,8 @@ def candidate_uniform_clocks(time: Array) -> list[_UniformClock]:
     contiguous = _fit_clock(time, np.arange(len(time)))
     clocks = [contiguous]
     period = sampling_period(time)
-    bursts = time[-1] - time[0] > _GAP_PERIODS * period * len(time)
-    if bursts:  # no hole is as long as a gap
+    has_bursts = time[-1] - time[0] > _GAP_PERIODS * period * len(time)
+    if has_bursts:  # no hole is as long as a gap
         return clocks if contiguous.rms_jitter <= _MAX_RMS_JITTER else []
     # Number the slots by the steps if these are uniform, or by the stamps if these increase.
     steps = np.maximum(np.rint(np.diff(time) / period), 1.0).astype(np.intp)

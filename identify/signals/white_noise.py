@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -219,12 +220,24 @@ def _frequency_response(taps: Array, frequency: Array) -> Array:
     return np.cos(2.0 * np.pi * np.outer(frequency, offsets)) @ taps
 
 
-def power_spectrum(columns: Array, rate_hz: float) -> tuple[Array, Array, int]:
+class PowerSpectrum(NamedTuple):
+    """One-sided spectral density of signals.
+
+    Attributes:
+        frequency: frequencies [Hz], shape (frequencies,).
+        density: spectral densities, shape (frequencies, k).
+        window_count: number of windows averaged.
+    """
+
+    frequency: Array
+    density: Array
+    window_count: int
+
+
+def power_spectrum(columns: Array, rate_hz: float) -> PowerSpectrum:
     """Estimate the one-sided spectral density by Welch's method with half-overlapping Hann windows.
 
     Implemented here because importing `scipy.signal` takes as long as the whole fit.
-
-    Returns frequencies [Hz], spectral densities (frequencies, k), number of windows averaged.
     """
     length = min(len(columns), _SPECTRUM_SAMPLES)
     windows = np.lib.stride_tricks.sliding_window_view(columns, length, axis=0)
@@ -233,4 +246,4 @@ def power_spectrum(columns: Array, rate_hz: float) -> tuple[Array, Array, int]:
     centred = (windows - windows.mean(axis=-1, keepdims=True)) * taper
     power = (np.abs(np.fft.rfft(centred, axis=-1)) ** 2).mean(axis=0).T
     power *= 2.0 / (rate_hz * np.sum(taper**2))
-    return np.fft.rfftfreq(length, 1.0 / rate_hz), power, len(windows)
+    return PowerSpectrum(np.fft.rfftfreq(length, 1.0 / rate_hz), power, len(windows))

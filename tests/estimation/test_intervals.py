@@ -8,7 +8,7 @@ from hypothesis import given
 from scipy.stats import t as student
 
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.estimator import _deciding_sources
+from identify.estimation.certified_solution import deciding_sources
 from identify.estimation.intervals import (
     DERIVED_NAMES,
     ESTIMATED_QUANTITIES,
@@ -269,4 +269,4 @@ def test_decided_by_constraint_needs_shift_of_one_standard_error(moved, half_wid
     )
     posterior: Any = SimpleNamespace(fit=fit, x=fit.x, prior=Ball(), agreement=None)
     x = fit.x + np.array([2.0 * moved, 0.0])
-    assert _deciding_sources(posterior, x, covariance) == [word, "data"]
+    assert deciding_sources(posterior, x, covariance) == [word, "data"]

@@ -25,7 +25,7 @@ from identify.pipeline.check_findings import (
 )
 from identify.pipeline.checks import Checks
 from identify.pipeline.correcting import NotCorrected, _correct_fault_of_code
-from identify.pipeline.explanations import rank_explanations
+from identify.pipeline.interpretation_comparison import rank_explanations
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import summarise_log
 from identify.significance import CLEAR_LIKELIHOOD_LEAD

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from identify.diagnosis import Ranking
 from identify.logs import Recording, read_log
 from identify.pipeline import check_logs, fit
-from identify.pipeline.explanations import rank_explanations
+from identify.pipeline.interpretation_comparison import rank_explanations
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import summarise_log
 from tests.close import assert_close

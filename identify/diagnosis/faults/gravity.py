@@ -223,5 +223,5 @@ def _compensated_weight_faults(setup: LogProperties) -> Iterator[Fault]:
 
 def _plausible_payload(weight: Array, before: float) -> bool:
     """Return whether mass and first moment are plausible for a payload set in a controller."""
-    near = np.linalg.norm(weight[1:]) <= MAX_COM_DISTANCE * abs(weight[0])
-    return bool(near and weight[0] + 0.1 * before > 0.0)
+    is_near = np.linalg.norm(weight[1:]) <= MAX_COM_DISTANCE * abs(weight[0])
+    return bool(is_near and weight[0] + 0.1 * before > 0.0)

@@ -72,16 +72,18 @@ def pose_faults(setup: LogProperties) -> Iterator[Fault]:
 def _pose_convention_faults(setup: LogProperties, pose: PoseTable) -> Iterator[Fault]:
     """Yield faults of quaternion order, direction of the rotation, and meaning of the position."""
     reorders = (False, True) if pose.quaternion is not None else (False,)
-    inverse, present = pose.maps == "world_to_body", pose.position_kind
+    is_inverse, present = pose.maps == "world_to_body", pose.position_kind
     for reordered, remapped in product(reorders, (False, True)):
-        default = "inverse" if inverse != remapped else "world"
+        default = "inverse" if is_inverse != remapped else "world"
         for position in _POSITION_TEXTS if setup.acceleration_from_position else (default,):
-            signs = setup.acceleration_from_position and position == "world" and not reordered
-            for sign in (1.0, -1.0) if signs and pose.position is not None else (1.0,):
-                unchanged = position == present or not setup.acceleration_from_position
-                if not (reordered or remapped) and unchanged and sign > 0.0:
+            sign_may_differ = (
+                setup.acceleration_from_position and position == "world" and not reordered
+            )
+            for sign in (1.0, -1.0) if sign_may_differ and pose.position is not None else (1.0,):
+                is_same = position == present or not setup.acceleration_from_position
+                if not (reordered or remapped) and is_same and sign > 0.0:
                     continue
-                implied = remapped and position == default and pose.position_axes is None
+                is_implied = remapped and position == default and pose.position_axes is None
                 patch = dict(_pose_patch(pose, reordered, remapped, position, default, sign))
                 if position == "inverse" != default and pose.position is None:
                     continue  # a matrix of sixteen columns has no position of its own
@@ -90,7 +92,7 @@ def _pose_convention_faults(setup: LogProperties, pose: PoseTable) -> Iterator[F
                 text = " and ".join(
                     _mistake_texts(pose, reordered, remapped, position, present, sign)
                 )
-                mistakes = reordered + remapped + (sign < 0.0) + (not (unchanged or implied))
+                mistakes = reordered + remapped + (sign < 0.0) + (not (is_same or is_implied))
                 yield discrete_fault(setup, code, text, patch, mistake_count=mistakes)
                 if mistakes == 1 and code != "position_axes" and setup.gravity_added:
                     # Otherwise a position and a force with the other sign would explain it.
@@ -103,8 +105,8 @@ def _mistake_texts(
     pose: PoseTable, reordered: bool, remapped: bool, position: str, present: str, sign: float
 ) -> Iterator[str]:
     if reordered:
-        first = pose.rotation_order == "wxyz"
-        yield f"the quaternion's scalar comes {'last' if first else 'first'}"
+        scalar_is_first = pose.rotation_order == "wxyz"
+        yield f"the quaternion's scalar comes {'last' if scalar_is_first else 'first'}"
     if remapped:
         yield "the rotation maps the other way"
     if position != present or sign < 0.0:
