@@ -279,14 +279,14 @@ def findings_requiring_care(
 ) -> tuple[Finding, ...]:
     """Return the errors, and the other findings that require care and concern a needed quantity.
 
-    Without a need every quantity is needed.
+    Without a need all that require care are returned.
     """
-    needed = {quantity for quantity in map(_quantity_of, needs) if quantity} or QUANTITIES
+    needed = {quantity for quantity in map(_quantity_of, needs) if quantity}
     return tuple(
-        finding
-        for finding in findings
-        if finding.severity == "error"
-        or (finding.requires_care and any(map(finding.concerns, needed)))
+        f
+        for f in findings
+        if f.severity == "error"
+        or (f.requires_care and (not needed or any(map(f.concerns, needed))))
     )
 
 
