@@ -34,6 +34,9 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Quantities of a body with a verdict of their own, and the parameters that decide each besides the
 quantities before it."""
 
+INDISPENSABLE_QUANTITIES = ("mass", "com")
+"""Quantities that every export needs; an inertia that is too poor is marked, or left out."""
+
 CORRECTABLE_CODES = (
     "bias_step",
     "contact",
@@ -203,7 +206,8 @@ class Verdict:
             misread, and no large part of a log is a contact.
         identifiable: names of the parameters that the data identify.
         reasons: codes of the findings that require care.
-        needs: requested quantities, and whether the intervals meet the request.
+        needs: requested quantities, and whether they are met: the intervals are narrow enough,
+            and no error casts doubt on the quantity.
         quantities: whether each of `QUANTITIES` may be used, by its precision and the findings that
             concern it; empty for links of an arm.
     """
@@ -242,14 +246,14 @@ def derive_verdict(
 ) -> Verdict:
     """Derive the verdict on an estimate from its findings."""
     usable: Usability = "yes"
-    needed = [q for q in QUANTITIES if any(need.lower().startswith(q) for need in needs or ())]
-    relevant = [
-        f for f in findings if f.requires_care and (not needed or any(map(f.concerns, needed)))
-    ]
+    met = {
+        need: met and not _error_on(_quantity_of(need), findings)
+        for need, met in (needs or {}).items()
+    }
+    relevant = findings_requiring_care(findings, met)
     if relevant:
         usable = "with care"
-    unmet = not all((needs or {}).values())
-    if any(f.severity == "error" for f in findings) or unmet or not possible:
+    if any(f.severity == "error" for f in findings) or not all(met.values()) or not possible:
         usable = "no"
     reasons = dict.fromkeys(f.code for f in sort_findings(relevant))
     return Verdict(
@@ -262,7 +266,7 @@ def derive_verdict(
         ),
         identifiable=tuple(identifiable),
         reasons=tuple(reasons),
-        needs=dict(needs or {}),
+        needs=met,
         quantities={
             quantity: _usability_of(quantity, level, findings)
             for quantity, level in (precision or {}).items()
@@ -270,13 +274,43 @@ def derive_verdict(
     )
 
 
+def findings_requiring_care(
+    findings: Iterable[Finding], needs: Iterable[str]
+) -> tuple[Finding, ...]:
+    """Return the errors, and the other findings that require care and concern a needed quantity.
+
+    Without a need all that require care are returned.
+    """
+    needed = {quantity for quantity in map(_quantity_of, needs) if quantity}
+    return tuple(
+        f
+        for f in findings
+        if f.severity == "error"
+        or (f.requires_care and (not needed or any(map(f.concerns, needed))))
+    )
+
+
+def _quantity_of(need: str) -> str:
+    """Return the quantity that a need, such as "mass 1%", is of; "" for a need of a file alone."""
+    return next((each for each in QUANTITIES if need.lower().startswith(each)), "")
+
+
 def _usability_of(quantity: str, precision: Usability, findings: Sequence[Finding]) -> Usability:
     """Return the usability of a quantity: that of its precision, and of findings on the log."""
-    on_log = [f for f in findings if f.code not in (*PRECISION_CODES, "completed", "left_open")]
-    if precision == "no" or any(f.severity == "error" and f.concerns(quantity) for f in on_log):
+    if precision == "no" or _error_on(quantity, findings):
         return "no"
-    doubtful = any(f.requires_care and f.concerns(quantity) for f in on_log)
+    doubtful = any(f.requires_care and f.concerns(quantity) for f in _findings_on_log(findings))
     return "with care" if doubtful else precision
+
+
+def _error_on(quantity: str, findings: Iterable[Finding]) -> bool:
+    """Whether an error, besides those of precision, casts doubt on a quantity."""
+    on_log = _findings_on_log(findings)
+    return any(f.severity == "error" and f.concerns(quantity) for f in on_log)
+
+
+def _findings_on_log(findings: Iterable[Finding]) -> list[Finding]:
+    return [f for f in findings if f.code not in (*PRECISION_CODES, "completed", "left_open")]
 
 
 def default_body_findings(

@@ -99,6 +99,16 @@ def test_unmet_need_makes_estimate_unusable(met, usable):
     assert "needs" not in verdict().record()
 
 
+def test_a_need_is_not_met_after_an_error_on_its_quantity():
+    wrong = Finding("torque_unit", "error", "not in N m", evidence={"doubted": ["com", "inertia"]})
+    needs = {"mass 1%": True, "com 2mm": True}
+    assert verdict(wrong, needs=needs).needs == {"mass 1%": True, "com 2mm": False}
+    assert not any(verdict(replace(wrong, evidence={}), needs=needs).needs.values())
+    assert verdict(replace(wrong, severity="warning"), needs=needs).needs == needs
+    # An error on another quantity is still the reason of the whole.
+    assert verdict(wrong, needs={"mass 1%": True}).reasons == ("torque_unit",)
+
+
 def test_default_body_completion_is_reported():
     (found,) = default_body_findings({"m": "data", "Ixx": "default", "Iyy": "default"}, "a ball")
     assert "Ixx, Iyy are not identifiable" in found.text

@@ -98,10 +98,15 @@ def change_frame(saved: SavedEstimate, X_AB: Pose, frame_A: SavedEstimate) -> Sa
     `decided_by` of each parameter becomes the least certain source among those it depends on.
 
     `saved`: the body about Bo in B; `X_AB`: pose of B in A; `frame_A`: a body about Ao in A.
+    Raises `ModelError`: the origin of A or B is not the point whose pose was logged.
     """
+    from identify.exchange.export_marks import can_be_placed, misplaced_origin
     from identify.inertia import PHI
     from identify.inertia.frames import frame_map
 
+    for body in (saved, frame_A):
+        if not can_be_placed(body):
+            raise ModelError(misplaced_origin(body))
     F = frame_map(X_AB)
     decided = saved.decided_by and {
         name: least_certain_source(saved.decided_by.get(PHI[j]) for j in row.nonzero()[0])

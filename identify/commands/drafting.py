@@ -69,8 +69,8 @@ _ROTATION_NOTE = (
 )
 
 _NO_FLANGE_NOTE = (
-    "for a payload setting: identify export --to NAME --at X Y Z RX RY RZ, the pose of the logged "
-    "frame in the flange (zeros if it is the flange's)"
+    "for a payload setting give [body.flange], the flange's pose in the logged frame (empty if "
+    "they are one); or identify export --to NAME --at X Y Z RX RY RZ, its inverse"
 )
 
 _MISSING_KEYS: Mapping[str, Mapping[str, Mapping[int, str]]] = {

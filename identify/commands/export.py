@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -39,7 +40,8 @@ _FORMAT_HELP = (
 )
 _AT_HELP = (
     "Pose of the body's frame in the target frame (the inverse of --frame), as a pendant shows a "
-    "tool: position [m] and rotation vector [rad]."
+    "tool: position [m] and rotation vector [rad]. Refused if the log shows that the origin is not "
+    "the point whose pose it has."
 )
 
 
@@ -93,7 +95,9 @@ class ExportCommand(Command):
         """Return the exported text, or write it to a file."""
         self._require_format_or_model()
         (saved,) = read_bodies(self.estimate)
-        reasons, unusable = verdict_messages(saved), exit_status(saved.verdict)
+        refusals = self._refusals(saved)
+        reasons = (*refusals, *verdict_messages(saved))
+        unusable = refusals or exit_status(saved.verdict)
         if unusable and not self.accept_findings:
             raise UnusableEstimate(self.estimate, reasons)
         pose = self._pose_in_target_frame()
@@ -101,6 +105,7 @@ class ExportCommand(Command):
         content, remarks = write(saved, pose)
         if unusable:
             content, remarks = self._with_reasons(content, reasons, remarks)
+        remarks = _without_repetitions(remarks, reasons)
         text = content.decode()
         if self.output is not None:
             write_file(self.output, content)
@@ -110,6 +115,24 @@ class ExportCommand(Command):
             document=lambda: {"text": text, "reasons": reasons, "notes": remarks},
             files=[self.output] if self.output else [],
         )
+
+    def _refusals(self, saved: SavedEstimate) -> tuple[str, ...]:
+        """Return the reasons against this export of an estimate that is usable for other needs."""
+        from identify.exchange.export_marks import (
+            can_be_placed,
+            misplaced_origin,
+            unusable_for_export,
+        )
+
+        poor = () if exit_status(saved.verdict) else unusable_for_export(saved)
+        needs = tuple(
+            f"error: the {name} must not be used, though no need of the fit is about it, and every "
+            "format has it. Fit again without --need for the reason and its remedy."
+            for name in poor
+        )
+        if can_be_placed(saved) or (self.at is None and self.frame is None):
+            return needs
+        return (*needs, f"error: {misplaced_origin(saved)}")
 
     def _with_reasons(
         self, content: bytes, reasons: tuple[str, ...], remarks: tuple[str, ...]
@@ -191,7 +214,23 @@ class ExportCommand(Command):
         body = saved.parameters if X_AB is None else saved.parameters.in_frame(X_AB)
         rewritten = rewrite_model(self.into, {self.link: body.phi}, digits=self.digits)
         content, change = rewritten.content, rewritten.bodies[self.link].change
-        marks = export_marks(saved, X_AB)
+        marks = export_marks(saved, X_AB, pose_given=X_AB is not None)
         lines = [f"link {self.link}: {line}" for line in marks.lines]
         content = model_with_comment(content, self.into, lines) if lines else content
         return content, (*marks.notes(), *([change] if change else []), *about)
+
+
+def _without_repetitions(remarks: Iterable[str], reasons: Iterable[str]) -> tuple[str, ...]:
+    """Return remarks, each once, without the words that a finding has already."""
+    findings = "\n".join(reasons)
+    shortened = (_without_reason(remark, findings) for remark in remarks)
+    return tuple(dict.fromkeys(filter(None, shortened)))
+
+
+def _without_reason(remark: str, findings: str) -> str:
+    """Return a mark such as "poor inertia: reason; left out: …" without a repeated reason."""
+    subject, _, words = remark.partition(": ")
+    reason, separator, consequence = words.partition("; left out: ")
+    if not reason or reason not in findings:
+        return remark
+    return f"{subject}{separator}{consequence}" if separator else ""

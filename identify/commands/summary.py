@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from identify.findings import findings_requiring_care
 from identify.regressors import LogSummary
 from identify.reporting import parameter_rich_table
 from identify.reporting.parameter_table import GROUPS_ABOUT_COM, TABLE_GROUPS
@@ -50,8 +51,9 @@ def summary(
         yield from verdict_lines(result.carrier)
     yield from torque_scale_lines(result)
     yield from (f"Before the fit: {correction}" for correction in result.corrected)
-    notes = [finding for finding in result.all_findings if not finding.requires_care]
-    yield from finding_lines(finding for finding in result.all_findings if finding.requires_care)
+    important = findings_requiring_care(result.all_findings, result.verdict.needs)
+    notes = [finding for finding in result.all_findings if finding not in important]
+    yield from finding_lines(important)
     if notes and not verbose:
         codes = ", ".join(dict.fromkeys(finding.code for finding in notes))
         yield f"Notes, with --verbose and in the report: {codes}."

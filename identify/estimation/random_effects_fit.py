@@ -24,7 +24,11 @@ from identify.estimation.least_squares import LeastSquaresFit, weighted_least_sq
 from identify.estimation.posterior import Posterior
 from identify.estimation.random_effect_equations import RandomEffectEquations, cosine_means
 from identify.estimation.random_effects_model import DRIFT_FAULTS, SCALE_FAULTS, EffectModel
-from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE, WITH_SCALE_FROM_LOG
+from identify.estimation.scale_accuracy import (
+    GIVEN_SCALE_ALONE,
+    WITH_GIVEN_SCALE,
+    WITH_SCALE_FROM_LOG,
+)
 from identify.estimation.settings import EstimatorSettings, body_system
 from identify.estimation.variance_components import VarianceComponent, random_effects
 from identify.logs import Recording
@@ -109,11 +113,11 @@ class FittedEffects:
     @property
     def interval_kind(self) -> str:
         """Description of intervals that include these faults, for `Estimate.interval_kind`."""
-        given = (
-            block.fault.name == "gain" and block.deviations is not None
-            for block in self.model.blocks
-        )
-        return WITH_GIVEN_SCALE if any(given) else WITH_SCALE_FROM_LOG
+        blocks = self.model.blocks
+        if not any(block.fault.name == "gain" and block.deviations is not None for block in blocks):
+            return WITH_SCALE_FROM_LOG
+        alone = all(block.deviations is not None for block in blocks) and not any(self.model.drift)
+        return GIVEN_SCALE_ALONE if alone else WITH_GIVEN_SCALE
 
     def offset_as_logged(self, log: int, offset: Array) -> tuple[Array, Array]:
         """Convert a sensor offset from corrected to logged readings, with the standard error.

@@ -433,6 +433,12 @@ class EffectModel:
         """Return the model without the type of fault with a name."""
         return self._with_blocks([block for block in self.blocks if block.fault.name != name])
 
+    @property
+    def given_alone(self) -> EffectModel:
+        """The model of the errors whose standard deviations the schemas give, without others."""
+        given = [block for block in self.blocks if block.deviations is not None]
+        return replace(self._with_blocks(given), drift=(None, None))
+
     def with_gain_for_point_offset(self, setting: FaultSizeSetting) -> EffectModel:
         """Replace an offset of the tracked point by common gains, unless schemas give gains."""
         blocks = self.without_fault("point_m").blocks

@@ -27,6 +27,9 @@ WITH_SCALE_FROM_LOG = (
 WITH_GIVEN_SCALE = "small faults of the sensor counted, its scale as given"
 """Description of intervals with small faults if the schemas give `gain_accuracy`."""
 
+GIVEN_SCALE_ALONE = "scale of the sensor as given; its small faults not included"
+"""Description of intervals with `gain_accuracy` of the schemas, without other small faults."""
+
 
 def gain_accuracy(log: Recording) -> ArrayLike | None:
     """Return `gain_accuracy` in `[wrench]` of a log's schema; None if it is not given."""

@@ -13,6 +13,7 @@ from identify.arrays import Array, Mat33, Vec3
 from identify.inertia import PHI, UNITS, InertialParameters
 from identify.inertia.matrices import entries_from_symmetric
 from identify.inertia.parameters import describe_body
+from identify.relevance import ROUNDED_POSE_TOLERANCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,26 +65,35 @@ class EstimateViews:
 
     @property
     def frame_description(self) -> str:
-        """Readable name of the body frame: "B (wrist sensor)", "B (the flange)", or "B"."""
+        """Readable name of the body frame: "B (wrist sensor)", "B (the flange)", or "B".
+
+        Where the log contradicts its schema by more than `ROUNDED_POSE_TOLERANCE`, it tells at
+        which of the two points the origin is.
+        """
         frames = self.frames
         if frames.name is not None:
-            return f"B ({frames.name})"
-        if frames.tcp is not None:  # the log is of a tool point
-            return "B (the flange)"
-        return "B" if self.frame == "body" else f"B ({self.frame})"
+            name = f"B ({frames.name})"
+        elif frames.tcp is not None:  # the log is of a tool point
+            name = "B (the flange)"
+        else:
+            name = "B" if self.frame == "body" else f"B ({self.frame})"
+        displaced = self.point_displacement > ROUNDED_POSE_TOLERANCE
+        return f"{name} at the wrench's point" if displaced else name
+
+    @property
+    def point_displacement(self) -> float:
+        """Distance of the point of the pose from that of the wrench, the origin of B [m].
+
+        The two are one point by the schema; 0 unless the fit found `kinematic_offset`. What the
+        user knows of B is its place relative to one of them at most.
+        """
+        sizes = (f.evidence.get("size") for f in self.findings if f.code == "kinematic_offset")
+        return max((float(np.linalg.norm(size)) for size in sizes if size is not None), default=0.0)
 
     @property
     def flange_displacement(self) -> float:
-        """Largest error of the flange's place in the schema [m]; 0 without a flange.
-
-        It is the distance of the point of the pose from the point of the wrench, which are one
-        point by the schema (`kinematic_offset`): the flange has its place relative to one of them
-        at most.
-        """
-        if self.frames.flange is None:
-            return 0.0
-        sizes = (f.evidence.get("size") for f in self.findings if f.code == "kinematic_offset")
-        return max((float(np.linalg.norm(size)) for size in sizes if size is not None), default=0.0)
+        """Largest error of the flange's place in the schema [m]; 0 without a flange."""
+        return 0.0 if self.frames.flange is None else self.point_displacement
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return a table of the parameters: value, 95 % interval, SI unit and `decided_by`.

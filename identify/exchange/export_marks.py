@@ -14,10 +14,10 @@ from identify.exchange.estimate_views import (
     PRINCIPAL_MOMENT_NAMES,
     EstimateViews,
 )
-from identify.findings import QUANTITIES, default_body_findings
+from identify.findings import INDISPENSABLE_QUANTITIES, QUANTITIES, default_body_findings
 from identify.inertia import InertialParameters
 from identify.inertia.frames import frame_map
-from identify.relevance import MAX_UNMARKED_HALF_WIDTH
+from identify.relevance import MAX_UNMARKED_HALF_WIDTH, POOR_PRECISION
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial import Pose
 
@@ -68,6 +68,7 @@ def export_marks(
     body: PhiLike | EstimateViews,
     X_AB: Pose | None = None,
     *,
+    pose_given: bool = False,
     zero_inertia: str = "",
     principal: bool = False,
 ) -> ExportMarks:
@@ -77,13 +78,13 @@ def export_marks(
     above `MAX_UNMARKED_HALF_WIDTH` of the mass, of the body's size 2 √(tr I_c / 2m) (the edge of a
     cube, 0.6 of the length of a rod), or of the largest principal moment; or if the
     verdict forbids its use, because the flange may be elsewhere or the log contradicts its schema.
-    If those of all three moments are above the whole largest moment, zero agrees with the log as
-    well.
+    If those of all three moments are above the whole largest moment, or a default body completes
+    all three, zero agrees with the log as well.
 
     `body`: an estimate about Bo in B; `X_AB`: pose of B in the frame A in whose axes the numbers
-    are, if it is another; `zero_inertia`: what zero means where the numbers go; then such an
-    inertia is left out; `principal`: whether the numbers are principal moments, and A has their
-    axes.
+    are, if it is another; `pose_given`: whether the user gave it, rather than the schema;
+    `zero_inertia`: what zero means where the numbers go; then such an inertia is left out;
+    `principal`: whether the numbers are principal moments, and A has their axes.
     """
     if not isinstance(body, EstimateViews):
         return ExportMarks()
@@ -93,40 +94,78 @@ def export_marks(
     size = 2.0 * float(np.sqrt(trace / (2.0 * body.mass)))
     sizes = {"mass": body.mass, "com": size, "inertia": largest}
     levels = {} if body.verdict is None else body.verdict.quantities
+    displacement = body.point_displacement if pose_given else body.flange_displacement
+    misplaced = pose_given and not can_be_placed(body)
+    least_known_moment = float(np.fmin.reduce(widths[_MOMENTS]))
     marks: dict[str, str] = {}
     care: list[str] = []
-    left_out = False
     for quantity, name in _QUANTITY_NAMES.items():
         width = float(np.fmax.reduce(widths[_COLUMNS[quantity]]))
         if principal and quantity == "inertia":
             width = float(
                 np.fmax.reduce((width, *_saved_half_widths(body, PRINCIPAL_MOMENT_NAMES)))
             )
-        displaced = quantity == "com" and body.flange_displacement > width
-        width = body.flange_displacement if displaced else width
+        displaced = quantity == "com" and displacement > width
+        width = displacement if displaced else width
         known = f"known to ± {_format_width(quantity, width, sizes[quantity])} (95 %)"
-        sources = {entry: body.decided_by.get(entry, "") for entry in QUANTITIES[quantity]}
-        if completed := default_body_findings(sources, body.default_body):
+        if completed := default_body_findings(_sources(body, quantity), body.default_body):
             marks[quantity] = f"poor {name}: {completed[0].text.rstrip('.')}"
-        elif displaced and levels.get(quantity) == "no":
-            place = "from where the schema places it"
-            marks[quantity] = f"poor {name}: the flange may be {1e3 * width:.3g} mm {place}"
+            if quantity == "inertia":
+                moments = [CENTRAL_PARAMETER_NAMES[k - 1] for k in _MOMENTS]
+                least_known_moment = float(np.fmin.reduce(_saved_half_widths(body, moments)))
+        elif displaced and (misplaced or levels.get(quantity) == "no"):
+            frame, source = ("frame", "pose given") if pose_given else ("flange", "schema")
+            marks[quantity] = (
+                f"poor {name}: the {frame} may be {1e3 * width:.3g} mm from where the {source} "
+                "places it"
+            )
         elif width > MAX_UNMARKED_HALF_WIDTH * sizes[quantity]:
             marks[quantity] = f"poor {name}: {known if np.isfinite(width) else 'not measured'}"
-            if zero_inertia and quantity == "inertia":
-                left_out = bool(np.fmin.reduce(widths[_MOMENTS]) > largest)
         elif levels.get(quantity) == "no" and (doubts := _errors_on(body, quantity)):
             marks[quantity] = f"poor {name}: the log contradicts its schema ({', '.join(doubts)})"
         elif levels.get(quantity, "yes") != "yes":
             care.append(name if np.isnan(width) else f"{name}, {known}")
+    left_out = bool(zero_inertia and "inertia" in marks and least_known_moment > largest)
     if left_out:
+        if default_body_findings(_sources(body, "inertia"), body.default_body):
+            marks["inertia"] = "poor inertia: not identifiable from the data"
         marks["inertia"] += f"; left out: {zero_inertia}"
     return ExportMarks(marks, f"use with care: {'; '.join(care)}" if care else "", left_out)
+
+
+def unusable_for_export(estimate: EstimateViews) -> tuple[str, ...]:
+    """Return the names of the quantities that every export needs and the verdict forbids."""
+    levels = {} if estimate.verdict is None else estimate.verdict.quantities
+    return tuple(
+        _QUANTITY_NAMES[each] for each in INDISPENSABLE_QUANTITIES if levels.get(each) == "no"
+    )
+
+
+def can_be_placed(estimate: EstimateViews) -> bool:
+    """Whether a pose of the body frame B that the user gives places the estimate.
+
+    It does not if the points of the pose and of the wrench, either of which the user may mean by
+    the origin of B, are further apart than any use allows.
+    """
+    return estimate.point_displacement <= POOR_PRECISION["com"]
+
+
+def misplaced_origin(estimate: EstimateViews) -> str:
+    """Return the reason why no pose of B that the user gives places an estimate."""
+    return (
+        "no pose of B places the estimate: it is about the wrench's point, and the point whose "
+        f"pose is logged is {1e3 * estimate.point_displacement:.3g} mm away. Put both at one point "
+        "by the line of the schema in `kinematic_offset`, and fit again."
+    )
 
 
 def _errors_on(body: EstimateViews, quantity: str) -> list[str]:
     """Return the codes of the errors that concern a quantity."""
     return [f.code for f in body.findings if f.severity == "error" and f.concerns(quantity)]
+
+
+def _sources(body: EstimateViews, quantity: str) -> dict[str, str]:
+    return {entry: body.decided_by.get(entry, "") for entry in QUANTITIES[quantity]}
 
 
 def _format_width(quantity: str, width: float, size: float) -> str:

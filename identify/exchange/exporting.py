@@ -82,7 +82,7 @@ def export_body(
     else:
         snippet = inertial_snippet(phi, name, digits=digits)
         text, written = snippet.text, snippet.body
-    marks = export_marks(body, X_AB)
+    marks = export_marks(body, X_AB, pose_given=X_AB is not None)
     text = with_comment_lines(text, _comment_prefix(name), marks.lines)
     return Export(text, (written.change,) if written.change else (), (*marks.notes(), *notes))
 

@@ -21,11 +21,17 @@ from identify.relevance import GOOD_PRECISION
 MAX_NAMED_EXPLANATIONS = 4
 """Maximum number of explanations of a log that one finding lists."""
 
+_SCALE_CODES = (*UNIT_CODES, "gain")
+"""Codes of a wrench that is read in another unit or scale."""
+
 
 def likeliest_explanation_finding(
     ranking: Ranking, body: str = "", where: str = ""
 ) -> Finding | None:
     """Return the finding that a fault explains the logs clearly better than the schema, or None.
+
+    It tells on which quantities the readings agree, except for an error of the wrench's unit or
+    scale: small faults of the fit absorb a part of the factor, so that agreement proves nothing.
 
     `where`: names of the logs that have the fault, if others do not.
     """
@@ -36,7 +42,9 @@ def likeliest_explanation_finding(
     evidence: dict[str, object] = {"gain": best.log_likelihood_ratio}
     evidence |= {"lead": ranking.lead, "mass": best.mass}
     same = ""
-    if not (body or where):  # one body, in all logs of the fit
+    is_error = len(tied) > 1 or best.severity == "error"
+    rescaled = is_error and any(each.code in _SCALE_CODES for each in tied)
+    if not (body or where or rescaled):  # one body, in all logs of the fit
         read = (each.phi for each in ranking.explanations if not each.code)
         doubted = quantities_that_differ([*read, *(each.phi for each in tied)])
         evidence["doubted"], same = doubted, unaffected_quantities(doubted)

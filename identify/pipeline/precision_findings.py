@@ -7,7 +7,14 @@ from dataclasses import replace
 
 from identify.estimation import Estimate
 from identify.estimation.scale_accuracy import least_mass_error
-from identify.findings import QUANTITIES, UNIDENTIFIED_SOURCES, Finding, Severity, Usability
+from identify.findings import (
+    INDISPENSABLE_QUANTITIES,
+    QUANTITIES,
+    UNIDENTIFIED_SOURCES,
+    Finding,
+    Severity,
+    Usability,
+)
 from identify.logs import Recording
 from identify.logs.sensors import sensor_key
 from identify.pipeline.required_precision import (
@@ -70,27 +77,45 @@ def precision_findings(
     """
     yield from _prior_findings(estimate)
     given = parse_required_precision(needs, limits)
-    met = ", ".join(_needs_met(estimate, given, limits))
-    if met and not any(finding.severity == "error" for finding in estimate.findings):
-        met = f' To use what is precise enough, fit again with --need "{met}".'
-    else:
-        met = ""
+    met = ""
+    if not any(finding.severity == "error" for finding in estimate.findings):
+        met = _advice_on_needs(_needs_met(estimate, given, limits))
     for finding in _findings_on_widths(estimate, given, limits):
         if finding.severity == "error":
             finding, met = replace(finding, remedy=finding.remedy + met), ""
         yield finding
 
 
+def _advice_on_needs(needs: Mapping[str, str]) -> str:
+    """Return the sentence on the needs, by quantity, that the same logs meet; "" without any."""
+    if not needs:
+        return ""
+    text = f' To use what is precise enough, fit again with --need "{", ".join(needs.values())}"'
+    missing = [QUANTITY_NAMES[each] for each in INDISPENSABLE_QUANTITIES if each not in needs]
+    refused = f"; exports, which need the {' and the '.join(missing)}, stay refused"
+    return f"{text}{refused if missing else ''}."
+
+
 def _needs_met(
     estimate: Estimate, given: Sequence[RequiredPrecision], limits: PrecisionLimits
-) -> Iterator[str]:
-    """Yield for each quantity the need, if any, that an estimate meets: a given or a usual one."""
+) -> dict[str, str]:
+    """Return for each quantity the need, if any, that an estimate meets.
+
+    It is one of those given, the usual one, or the half-width itself, rounded up.
+    """
+    needs_met = {}
     for quantity in QUANTITIES:
+        good, poor = limits.good[quantity], limits.poor[quantity]
         needs = [need for need in given if need.quantity == quantity]
-        candidates = [*needs, limits.good[quantity], limits.poor[quantity]]
-        met = next((need for need in candidates if need.is_met(estimate)), None)
+        met = next((need for need in needs if need.is_met(estimate)), None)
         if met is not None:
-            yield quantity if not needs and met is limits.good[quantity] else met.text
+            needs_met[quantity] = met.text
+        elif not needs and good.is_met(estimate):
+            needs_met[quantity] = quantity
+        elif poor.is_met(estimate):
+            relaxed = (needs[-1] if needs else good).relaxed(estimate, poor)
+            needs_met[quantity] = relaxed.text
+    return needs_met
 
 
 def _findings_on_widths(

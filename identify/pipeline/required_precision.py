@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -142,6 +142,21 @@ class RequiredPrecision:
     def is_met(self, estimate: Estimate) -> bool:
         """Whether the intervals of an estimate are as narrow as required."""
         return self.allows(self.half_width(estimate, total=self.total))
+
+    def relaxed(self, estimate: Estimate, poor: RequiredPrecision) -> RequiredPrecision:
+        """Return the need of one digit that an estimate just meets, at most the poorest usual one.
+
+        `poor`: a need of the same quantity that the estimate meets.
+        """
+        reached = self.half_width(estimate, total=self.total)
+        assert reached is not None
+        digit = 10.0 ** np.floor(np.log10(reached))
+        limit = float(f"{np.ceil(reached / digit) * digit:.1g}")
+        if self.unit == poor.unit and not self.total and limit > poor.limit:
+            return poor
+        total = f" {_TOTAL}" if self.total else ""
+        text = f"{self.quantity} {limit:g}{self.unit}{total}"
+        return replace(self, text=text, limit=limit)
 
     def is_scale_limited(self, estimate: Estimate) -> bool:
         """Whether the error of the sensor's scale alone makes the intervals too wide."""

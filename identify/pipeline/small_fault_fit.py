@@ -73,14 +73,17 @@ def fit_small_faults(
 ) -> FittedEffects | None:
     """Fit small sensor faults of logs; None if the fit fails or the schemas exclude all faults.
 
+    If they cannot be fitted, as with a torque in another unit, the accuracy of the scale that the
+    schemas give still counts.
+
     A large cable is left out where it does not increase the likelihood: its sixteen columns absorb
     slow noise in the means of blocks, and make the mass uncertain. `[effects] cable` in the schema
     keeps it.
     """
     statistics = [finest_blocks(log.summary) for log in logs]
     recordings = [log.summary.recording for log in logs]
+    model = EffectModel.of(recordings, statistics, _unknowns_of_corrected_faults(logs))
     try:
-        model = EffectModel.of(recordings, statistics, _unknowns_of_corrected_faults(logs))
         small_faults = fit_effects(statistics, recordings, settings, model)
         cable_is_in_schema = any("cable" in effect_table(log) for log in recordings)
         largest = EFFECT_KEYS["cable"].prior_size
@@ -89,7 +92,10 @@ def fit_small_faults(
             return small_faults
         other = fit_effects(statistics, recordings, settings, model.without_fault("cable"))
     except ProblemError:
-        return None
+        try:
+            return fit_effects(statistics, recordings, settings, model.given_alone)
+        except ProblemError:
+            return None
     bands = comparison_bands(logs)
     with_cable, without_cable = (FittedLogs(tuple(logs), each) for each in (small_faults, other))
     cable_is_likelier = deviance(with_cable, bands) < deviance(without_cable, bands)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.estimation.scale_accuracy import WITH_GIVEN_SCALE
+from identify.estimation.scale_accuracy import GIVEN_SCALE_ALONE, WITH_GIVEN_SCALE
 from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import PHI
 from identify.reporting.body_picture import body_drawing, ellipsoid_semi_axes
@@ -166,7 +166,8 @@ _INERTIA_ENTRIES = 6
 
 def scale_error_in_words(estimate: Estimate) -> list[str]:
     """Describe the effect of a 1 % sensor scale error, if the intervals do not include one."""
-    if WITH_GIVEN_SCALE in estimate.interval_kind or estimate.parameters.mass <= 0.0:
+    given = any(kind in estimate.interval_kind for kind in (WITH_GIVEN_SCALE, GIVEN_SCALE_ALONE))
+    if given or estimate.parameters.mass <= 0.0:
         return []
     mass, interval = estimate.parameters.mass, estimate.intervals.get("m")
     effect = "first moments and inertia 1 % too large"

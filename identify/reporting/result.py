@@ -14,9 +14,19 @@ from identify.estimation.scale_accuracy import WITH_SCALE_FROM_LOG
 from identify.estimation.settings import CARRIER
 from identify.exchange import export_body
 from identify.exchange.controllers import CONTROLLERS
-from identify.exchange.export_marks import export_marks
+from identify.exchange.export_marks import (
+    can_be_placed,
+    export_marks,
+    misplaced_origin,
+    unusable_for_export,
+)
 from identify.exchange.rounding import DEFAULT_DIGITS
-from identify.findings import PRECISION_CODES, UNIDENTIFIED_SOURCES, Finding
+from identify.findings import (
+    PRECISION_CODES,
+    UNIDENTIFIED_SOURCES,
+    Finding,
+    findings_requiring_care,
+)
 from identify.inertia import PHI
 from identify.pipeline.required_precision import (
     QUANTITY_NAMES,
@@ -81,7 +91,9 @@ def verdict_in_words(result: Result) -> VerdictInWords:
             for need in parse_required_precision(", ".join(result.verdict.needs))
         },
         quantities={
-            QUANTITY_NAMES[quantity]: f"{usable}, {_width_in_words(quantity, result.estimate)}"
+            QUANTITY_NAMES[quantity]: (
+                f"{usable}, {_width_in_words(WRENCH_LIMITS.good[quantity], result.estimate)}"
+            )
             for quantity, usable in verdict.quantities.items()
         },
     )
@@ -92,9 +104,8 @@ def verdict_reasons(result: Result) -> str:
     unusable = result.verdict.usable == "no"
     limiting = (
         finding
-        for finding in result.findings
-        if (finding.severity == "error" if unusable else finding.requires_care)
-        and finding.code != "need_unmet"
+        for finding in findings_requiring_care(result.findings, result.verdict.needs)
+        if (finding.severity == "error" or not unusable) and finding.code != "need_unmet"
     )
     reasons = list(dict.fromkeys(map(_reason_in_words, limiting)))
     reasons += [f"{need} is not met" for need, met in result.verdict.needs.items() if not met]
@@ -148,17 +159,20 @@ def wrench_explained(result: Result) -> str:
     return f"{residual_answer(result)} (held out: {', '.join(parts)})"
 
 
-def _width_in_words(quantity: str, estimate: Estimate) -> str:
-    """Return the 95 % half-width of a quantity in words, with the share of the log if smaller."""
-    if estimate.decided_by["m"] == "given" and quantity == "mass":
+def _width_in_words(limit: RequiredPrecision, estimate: Estimate) -> str:
+    """Return the 95 % half-width of a quantity in words, with the share of the log if smaller.
+
+    `limit`: a need or usual limit of the quantity, in whose unit it is.
+    """
+    if estimate.decided_by["m"] == "given" and limit.quantity == "mass":
         return "given"
-    limit = WRENCH_LIMITS.good[quantity]
     between_logs, total = (limit.half_width(estimate, total=total) for total in (False, True))
     if between_logs is None or total is None:
         return "not identifiable"
-    of_whole = " of the largest principal moment" if quantity == "inertia" else ""
+    relative_inertia = (limit.quantity, limit.unit) == ("inertia", "%")
+    of_whole = " of the largest principal moment" if relative_inertia else ""
     text = f"± {format_significant(total, 2)} {limit.unit}{of_whole}"
-    if quantity == "mass" and estimate.interval_kind.endswith(WITH_SCALE_FROM_LOG):
+    if limit.quantity == "mass" and estimate.interval_kind.endswith(WITH_SCALE_FROM_LOG):
         return f"{text}, if the sensor's scale is right: no gain_accuracy is given"
     if total <= _MIN_WIDTH_RATIO * between_logs:
         return text
@@ -172,16 +186,10 @@ _MIN_WIDTH_RATIO = 1.2
 
 
 def _precision_answer(need: RequiredPrecision, result: Result) -> str:
-    half_width = need.half_width(result.estimate, total=need.total)
-    if half_width is None:
-        return "not met, not identifiable"
-    text = f"± {format_significant(half_width, 2)} {need.unit}"
-    if not need.is_met(result.estimate):
-        return f"not met, {text}"
-    if need.total or not need.is_scale_limited(result.estimate):
-        return f"met, {text}"
-    whole = need.half_width(result.estimate, total=True)
-    return f"met by the log, {text}; with the sensor's scale ± {whole:.2g} {need.unit}"
+    answer = "met" if result.verdict.needs[need.text] else "not met"
+    if answer == "met" and not need.total and need.is_scale_limited(result.estimate):
+        answer = "met by the log"
+    return f"{answer}, {_width_in_words(need, result.estimate)}"
 
 
 _USABILITY_ANSWERS: dict[str, tuple[str, Tone]] = {
@@ -271,12 +279,16 @@ def export_section(result: Result, truth: InertialParameters | None) -> Section 
     estimate = result.estimate
     if result.verdict.usable == "no" or "nothing" in estimate.decided_by.values():
         return None
+    if unusable_for_export(estimate):
+        return None
     known = estimate.frames.flange is not None
     formats = {n: title for n, title in _EXPORT_TITLES.items() if known or n not in CONTROLLERS}
     rounded = replace(estimate, parameters=rounded_parameters(estimate))
     blocks = [_export_block(rounded, name, title) for name, title in formats.items()]
     if not known:
-        blocks.insert(0, Text(_NO_FLANGE_NOTE, "muted"))
+        placed = can_be_placed(estimate)
+        note = _NO_FLANGE_NOTE if placed else f"Controllers: {misplaced_origin(estimate)}"
+        blocks.insert(0, Text(note, "muted"))
     parameters = json_text(
         {
             "mass": _without_noise(np.array(rounded.mass)),

@@ -1,9 +1,13 @@
 """Remedies of a displaced point name keys of the schema that was read, and mend it."""
 
+import re
+
 import numpy as np
 import pytest
 
+import identify
 from experiments.silent_study.scoring import apply_remedy
+from identify.exchange import write_estimate
 from identify.logs import open_log, synthetic_recording
 from identify.pipeline import check_logs
 from identify.spatial.rotations import rotate, rotation_from_quaternion
@@ -13,6 +17,9 @@ _POINT = np.array([0.01, 0.02, 0.12])
 _COLUMNS = ("px", "py", "pz"), ("qx", "qy", "qz", "qw"), ("fx", "fy", "fz"), ("tx", "ty", "tz")
 
 
+_BODY = random_body(np.random.default_rng(3))
+
+
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
     """A log whose pose is that of a tool point, and whose wrench is that of the flange."""
@@ -20,7 +27,7 @@ def log(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("point")
     recording = synthetic_recording(
-        random_body(np.random.default_rng(3)),
+        _BODY,
         rng=np.random.default_rng(3),
         duration=12.0,
         rate_hz=100.0,
@@ -96,3 +103,27 @@ def test_the_remedy_of_a_displaced_point_is_a_key_of_the_schema(log, read, key):
     again = check_logs(open_log(log, mended))
     assert again.passed
     assert "kinematic_offset" not in {f.code for f in again.findings}
+
+
+@pytest.mark.parametrize(
+    ("remedy", "pose", "com"),
+    [  # the pose is of a tool point and the wrench about the flange, or the reverse
+        (0, (), _BODY[1:4] / _BODY[0]),
+        (1, ("--at", *"000000"), _BODY[1:4] / _BODY[0] - _POINT),
+    ],
+)
+def test_a_payload_setting_is_refused_until_the_schema_has_the_remedy(
+    cli, log, tmp_path, remedy, pose, com
+):
+    """A pose typed for the logged frame would be off by the distance from the wrench's point."""
+    path = tmp_path / "estimate.json"
+    write_estimate(identify.fit(open_log(log, schema())).estimate, path)
+    refused = cli("export", path, "--to", "ur", "--at", "0", "0", "0.12", *"000")
+    assert (refused.status, refused.out) == (4, "")
+    lines = re.findall(r"In the schema, [^`]*(?:`[^`]*`[^`]*?)+(?= if )", refused.err)
+    mended = apply_remedy(schema(), f"{lines[remedy]} if so.")
+    write_estimate(identify.fit(open_log(log, mended)).estimate, path)
+    done = cli("export", path, "--to", "ur", *pose)
+    assert done.status == 0
+    written = re.search(r"payload\([^,]+, \[([^]]+)\]", done.out)[1].split(",")
+    assert abs(np.array(written, dtype=float) - com).max() < 1e-3

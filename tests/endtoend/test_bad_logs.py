@@ -137,8 +137,9 @@ def test_two_wrong_keys_of_a_schema_end_with_4_and_are_not_exported(cli, shipped
 def test_each_need_is_answered(fit, estimate):
     outcome = fit("--need", "mass 5%, com 0.001 mm")
     assert outcome.status == 4
-    assert re.search(r"^Need mass 5%: met, ± [\d.e-]+ %\.$", outcome.out, re.MULTILINE)
-    assert re.search(r"^Need com 0.001 mm: not met, ± [\d.e-]+ mm\.$", outcome.out, re.MULTILINE)
+    (width,) = re.findall(r"^Mass: yes, (± [\d.e-]+ %.*)$", outcome.out, re.MULTILINE)
+    assert f"\nNeed mass 5%: met, {width}\n" in outcome.out
+    assert re.search(r"^Need com 0.001 mm: not met, ± [\d.e-]+ mm[;.]", outcome.out, re.MULTILINE)
     assert "Usable: no (com 0.001 mm is not met)." in outcome.out
     assert estimate()["verdict"]["needs"] == {"mass 5%": True, "com 0.001 mm": False}
 

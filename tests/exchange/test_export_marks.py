@@ -16,7 +16,7 @@ from identify.exchange import EXPORT_FORMATS, SavedEstimate, export_body, read_m
 from identify.exchange.controllers import CONTROLLERS, payload_setting
 from identify.exchange.estimate_views import PRINCIPAL_MOMENT_NAMES
 from identify.exchange.export_marks import export_marks
-from identify.findings import QUANTITIES, Finding, Verdict
+from identify.findings import QUANTITIES, Finding, Verdict, derive_verdict
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.frames import frame_map
 from identify.spatial import BodyFrame, Pose
@@ -105,6 +105,11 @@ def test_text_of_a_good_estimate_has_no_marks(name):
 def test_poor_quantities_are_marked(name, quantity):
     make, mark = POOR[quantity]
     plain, export = export_body(BODY, name).text, export_body(make(), name, X_AB=SAME)
+    if quantity == "default" and name in ("abb", "ur"):
+        point = InertialParameters.from_com(BODY.mass, BODY.com, np.zeros((3, 3)))
+        plain = export_body(point, name).text
+        left_out = f"; left out: {CONTROLLERS[name].zero_inertia}"
+        mark = f"poor inertia: not identifiable from the data{left_out}"
     if quantity == "inertia" and name in CONTROLLERS and CONTROLLERS[name].principal:
         widest = max(np.ptp(make().intervals[each]) / 2.0 for each in PRINCIPAL_MOMENT_NAMES)
         mark = mark.replace("57", f"{100.0 * widest / BODY.principal_moments[-1]:.3g}")
@@ -121,9 +126,10 @@ def test_poor_quantities_are_marked(name, quantity):
     assert words == mark.replace("±", "+/-").split()
 
 
+@pytest.mark.parametrize("make", [lambda: estimate(inertia=1.5), lambda: default_inertia()])
 @pytest.mark.parametrize("name", CONTROLLERS)
-def test_an_inertia_that_may_be_zero_is_left_out_where_zero_is_documented(name):
-    export = payload_setting(name, estimate(inertia=1.5), X_AB=SAME)
+def test_an_inertia_that_may_be_zero_is_left_out_where_zero_is_documented(name, make):
+    export = payload_setting(name, make(), X_AB=SAME)
     read, known = READERS[name](export.text), READERS[name](payload_setting(name, BODY).text)
     assert_close([read.mass, *read.com], [known.mass, *known.com])
     left_out = name in ("abb", "ur")
@@ -133,14 +139,12 @@ def test_an_inertia_that_may_be_zero_is_left_out_where_zero_is_documented(name):
 
 
 @pytest.mark.parametrize("name", ["abb", "ur"])
-def test_the_inertia_of_a_default_body_and_of_two_known_moments_is_kept(name):
+def test_an_inertia_of_which_one_moment_is_known_is_kept(name):
     known = READERS[name](payload_setting(name, BODY).text).inertia
-    one_known = estimate(inertia=1.5)
-    widths = dict(one_known.intervals)
-    widths["Icxx"] = (0.0039, 0.0041)
-    partly = replace(one_known, covariance=None, intervals=widths)
-    for kept in (default_inertia(), partly):
-        export = payload_setting(name, kept, X_AB=SAME)
+    for unknown in (estimate(inertia=1.5), default_inertia()):
+        widths = {**unknown.intervals, "Icxx": (0.0039, 0.0041)}
+        partly = replace(unknown, covariance=None, intervals=widths)
+        export = payload_setting(name, partly, X_AB=SAME)
         assert "poor inertia" in export.text
         assert_close(READERS[name](export.text).inertia, known)
 
@@ -216,6 +220,74 @@ def test_quantities_that_an_error_doubts_are_marked():
     )
     marks = export_marks(estimate(verdict=verdict, findings=(wrong,)))
     assert marks.lines == ("poor inertia: the log contradicts its schema (time_unit)",)
+
+
+DISPLACED = Finding("kinematic_offset", "warning", "apart.", "Set it.", {"size": [0, 0, 0.12]})
+
+
+@pytest.mark.parametrize("name", EXPORT_FORMATS)
+def test_a_pose_of_a_displaced_origin_is_refused_and_marked(cli, tmp_path, name):
+    verdict = derive_verdict([DISPLACED], possible=True, optimal=True, identifiable=PHI)
+    displaced = estimate(findings=(DISPLACED,), verdict=verdict)
+    path = write_estimate(displaced, tmp_path / "estimate.json")
+    for pose in (("--at", *"000000"), ("--frame", *"0000001")):
+        refused = cli("export", path, "--to", name, *pose)
+        assert (refused.status, refused.out) == (4, "")
+        assert "the point whose pose is logged is 120 mm away" in refused.err
+        assert "Set it. [kinematic_offset]\n  override: --accept-findings" in refused.err
+        accepted = cli("export", path, "--to", name, *pose, "--accept-findings")
+        mark = "poor centre of mass: the frame may be 120 mm from where the pose given places it"
+        assert (accepted.status, accepted.err.count(mark)) == (0, 1)
+        assert mark in export_body(displaced, name, X_AB=SAME).notes
+    alone = cli("export", path, "--to", name)
+    if name not in CONTROLLERS or name == "ros":
+        assert alone.status == 0
+        assert "note: about B at the wrench's point, in its axes" in alone.err
+    else:
+        assert (alone.status, alone.out) == (2, "")
+        assert "the point whose pose is logged is 120 mm away" in alone.err
+        assert "remedy: Set it." in alone.err
+        assert "--at" not in alone.err
+
+
+def test_a_pose_of_a_displaced_origin_places_no_other_body(cli, tmp_path):
+    path = write_estimate(estimate(findings=(DISPLACED,)), tmp_path / "estimate.json")
+    other = write_estimate(estimate(), tmp_path / "other.json")
+    for command in ("add", "subtract", "compare"):
+        for both in ((path, other), (other, path)):
+            refused = cli(command, *both, "--at", *TURNED)
+            assert refused.status == 2
+            assert "the point whose pose is logged is 120 mm away" in refused.err
+    near = replace(DISPLACED, evidence={"size": [0, 0, 0.019]})
+    write_estimate(estimate(findings=(near,)), path)
+    assert cli("export", path, "--to", "ur", "--at", *TURNED).status == 0
+
+
+@pytest.mark.parametrize("quantity", ["mass", "com"])
+def test_a_quantity_of_every_format_that_no_need_is_about_is_not_exported(cli, tmp_path, quantity):
+    levels = dict.fromkeys(QUANTITIES, "yes") | {quantity: "no"}
+    verdict = Verdict("yes", True, True, True, (), needs={"inertia": True}, quantities=levels)
+    path = write_estimate(estimate(verdict=verdict), tmp_path / "estimate.json")
+    refused = cli("export", path, "--to", "urdf")
+    assert (refused.status, refused.out) == (4, "")
+    named = {"mass": "mass", "com": "centre of mass"}[quantity]
+    assert f"error: the {named} must not be used" in refused.err
+    accepted = cli("export", path, "--to", "urdf", "--accept-findings")
+    assert accepted.status == 0
+    assert f"the {named} must not be used" in accepted.out
+    inertia = replace(verdict, quantities=dict.fromkeys(QUANTITIES, "yes") | {"inertia": "no"})
+    write_estimate(estimate(verdict=inertia), path)
+    assert cli("export", path, "--to", "urdf").status == 0
+
+
+def test_a_note_does_not_repeat_a_finding(cli, tmp_path):
+    path = write_estimate(default_inertia(), tmp_path / "estimate.json")
+    for name, note in (("ur", "poor inertia; left out: a zero matrix"), ("kuka", "poor inertia")):
+        err = cli("export", path, "--to", name, "--at", *"000000").err
+        assert err.count("not identifiable from the data") == 1
+        assert err.count(f"note: {note}") == (name == "ur")
+        notes = err.splitlines()
+        assert len(notes) == len(set(notes))
 
 
 def test_the_command_marks_in_every_frame_and_in_a_model(cli, tmp_path):

@@ -7,19 +7,33 @@ import pytest
 
 import identify
 from identify import Estimate, Recording
+from identify.commands.summary import summary
 from identify.estimation import EstimatorSettings, estimate_body
+from identify.estimation.scale_accuracy import GIVEN_SCALE_ALONE
 from identify.estimation.terms import MassBetween
-from identify.exchange import export_body
+from identify.exchange import export_body, write_estimate
+from identify.exchange.controllers import CONTROLLERS
 from identify.findings import Finding
 from identify.logs.synthetic import Noise
 from identify.pipeline import check_logs
 from identify.pipeline.precision_findings import precision_findings, precision_levels
 from identify.pipeline.required_precision import ARM_LIMITS, half_width, required_precision_met
+from identify.reporting.result import verdict_in_words
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial import BodyFrame, Pose
 from tests.close import assert_close
 from tests.estimation.simulated import samples, wrench_noise
-from tests.small_faults import PHI, displaced, exact, late, logged, still, with_schema
+from tests.small_faults import (
+    PHI,
+    displaced,
+    exact,
+    late,
+    logged,
+    still,
+    with_schema,
+    with_wrench,
+    wrench_of,
+)
 from tests.strategies import random_body
 
 NOISY = Noise(position=1e-4, orientation=5e-4, force=10.0, torque=1.0)
@@ -190,9 +204,38 @@ def test_explicit_need_replaces_default_precision(estimate):
     assert_close(unmet.evidence["half_width"], 5.0, 1e-9)
     assert unmet.evidence["needed"] == 4.0
     assert unmet.text.startswith("the need mass 4% is not met: the mass is known to ± 5 %")
-    assert unmet.remedy.endswith('fit again with --need "mass 10%, com 6mm".')
+    assert unmet.remedy.endswith('fit again with --need "mass 6%, com 6mm".')
     other = replace(wide, findings=(Finding("unexplained", "error", "R² is 0.1."),))
     assert not any("fit again" in one.remedy for one in precision_findings(other, "mass 4%"))
+
+
+@pytest.mark.parametrize(
+    ("widths", "needs", "advice"),
+    [
+        ((0.01, 5.3e-3, 0.1), "com 4mm", '"mass, com 6mm, inertia".'),
+        ((0.01, 5.3e-3, 0.1), "com 0.4 cm", '"mass, com 0.6cm, inertia".'),
+        ((0.01, 5.3e-3, 0.1), "com 4mm, com 5.5mm", '"mass, com 5.5mm, inertia".'),
+        ((0.01, 1e-3, 0.43), "inertia 20%", '"mass, com, inertia 50%".'),
+        (
+            (0.01, 0.03, 0.1),
+            "com",
+            '"mass, inertia"; exports, which need the centre of mass, stay refused.',
+        ),
+    ],
+)
+def test_an_unmet_need_suggests_the_next_that_is_met(estimate, widths, needs, advice):
+    wide = with_half_widths(estimate, *widths)
+    first = next(precision_findings(wide, needs))
+    assert first.code == "need_unmet"
+    assert first.remedy.endswith(f"fit again with --need {advice}")
+    suggested = advice.partition('"')[2].partition('"')[0]
+    assert all(required_precision_met(suggested, wide).values())
+
+
+def test_a_suggested_need_is_no_laxer_than_the_poorest_usual_one(estimate):
+    wide = with_half_widths(estimate, 0.12, 1e-3, 0.1)
+    unmet = next(precision_findings(wide, "mass 8%", ARM_LIMITS))
+    assert '--need "mass 15%, com, inertia"' in unmet.remedy
 
 
 PRECISE = logged(exact(3), 3)
@@ -310,6 +353,40 @@ def test_displaced_point_does_not_invalidate_mass_need():
     assert (verdict.usable, verdict.reasons) == ("with care", ("kinematic_offset",))
 
 
+def test_after_an_error_of_the_torques_unit_no_quantity_is_usable(cli, tmp_path):
+    """The small faults cannot be fitted: the error of the scale that the schema gives still counts.
+
+    Both readings have nearly the same mass, as the torque in another unit has no weight in the fit.
+    """
+    quiet = Noise(position=1e-5, orientation=1e-5, force=0.03, torque=1e-3)
+    log = logged(exact(3), 3, quiet)
+    force, torque = np.split(wrench_of(log), 2, axis=1)
+    in_nmm = with_wrench(log, np.concatenate((force, 1e3 * torque), axis=1))
+    result = identify.fit(with_schema(in_nmm, wrench={"gain_accuracy": 0.005}), needs="mass 2%")
+    assert result.findings[0].code == "torque_unit"
+    assert set(result.verdict.quantities.values()) == {"no"}
+    assert result.verdict.needs == {"mass 2%": False}
+    answer = verdict_in_words(result)
+    assert answer.needs["mass 2%"] == f"not met, {answer.quantities['mass'].removeprefix('no, ')}"
+    assert result.estimate.interval_kind.endswith(GIVEN_SCALE_ALONE)
+    assert half_width(result.estimate, "m", total=True) > 0.008 * PHI[0]
+    assert half_width(result.estimate, "m", total=False) < 0.002 * PHI[0]
+    path = write_estimate(result.estimate, tmp_path / "estimate.json")
+    for name in CONTROLLERS:
+        refused = cli("export", path, "--to", name, "--at", *"000000")
+        assert (refused.status, refused.out) == (4, "")
+        assert 'set `torque_unit = "Nmm"`' in refused.err
+
+
+def test_unneeded_quantities_are_not_among_the_reasons():
+    result = identify.fit(still(3), needs="mass")
+    assert "completed" in {finding.code for finding in result.findings}
+    assert (result.verdict.usable, verdict_in_words(result).usable) == ("yes", "yes")
+    shown = [line for line in summary(result, None) if isinstance(line, str)]
+    assert not any(line.startswith("Note [completed]") for line in shown)
+    assert any("completed" in line for line in shown if line.startswith("Notes, with --verbose"))
+
+
 LENGTH = np.array([0.0, 0.0, 0.12])
 FLANGE = BodyFrame(flange=Pose(np.eye(3), -LENGTH))
 
@@ -330,7 +407,7 @@ def test_a_flange_whose_place_is_doubted_forbids_the_use_of_the_centre_of_mass_a
     assert (first.code, first.severity) == ("imprecise", "error")
     assert "about the flange is known to ± 120 mm, beyond 20 mm" in first.text
     assert "`kinematic_offset`" in first.remedy
-    assert first.remedy.endswith('fit again with --need "mass, inertia".')
+    assert '--need "mass, inertia"; exports, which need the centre of mass, stay' in first.remedy
     of_mass = identify.fit(of_tool_point(frame), needs="mass")
     assert (of_mass.verdict.usable, dict(of_mass.verdict.quantities)) == ("yes", levels)
     mark = "poor centre of mass: the flange may be 120 mm from where the schema places it"

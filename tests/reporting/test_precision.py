@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from identify.findings import Finding
 from identify.pipeline.required_precision import half_width
 from identify.pipeline.result import SmallFault
 from identify.reporting.content import Folded, ReportTable
@@ -43,11 +44,22 @@ def test_quantities_are_said_with_and_without_the_scale(case_of):
     result = case_of("a gap, mass given").result
     estimate = result.estimate
     widened = replace(estimate, calibration=0.9 * estimate.covariance)
-    said = verdict_in_words(replace(result, estimate=widened)).quantities
+    needs = {"mass 1%": True, "com 20 mm": True, "com 20mm total": True}
+    widened = replace(widened, needs=needs, findings=())
+    verdict = verdict_in_words(replace(result, estimate=widened))
+    said = verdict.quantities
     assert said["mass"].endswith(", given")
+    width = said["centre of mass"].partition(", ")[2]
+    assert dict(verdict.needs) == {
+        "mass 1%": "met, given",
+        **dict.fromkeys(("com 20 mm", "com 20mm total"), f"met, {width}"),
+    }
     half = max(half_width(estimate, name, total=True) for name in ("cx", "cy", "cz"))
     total = format_significant(1e3 * half, 2)
     alone = format_significant(1e3 * half * np.sqrt(0.1), 2)
+    wrong = replace(widened, findings=(Finding("unexplained", "error", "R² is 0.1."),))
+    refused = verdict_in_words(replace(result, estimate=wrong)).needs
+    assert refused["mass 1%"] == "not met, given"
     assert said["centre of mass"].endswith(f"± {total} mm; without the sensor's scale ± {alone} mm")
 
 

@@ -251,7 +251,7 @@ def _point_patches(schema: Schema, X_BS: Pose | None, point: Array) -> Iterator[
         pose = rounded_for_schema(np.concatenate((position.round(5), rotation)))
         about = {"wrench.point": "flange"} if in_world and wrench.point is None else {}
         yield "the pose is that of this tool point", {"body.tcp.pose": pose, **about}
-    if wrench.frame == "body" and schema.body.flange is not None:
+    if wrench.frame == "body":
         place = rounded_for_schema(-point)
         patch = {"wrench.frame": "sensor", "wrench.mount.translation": place}
         yield "the sensor is there in the body", patch

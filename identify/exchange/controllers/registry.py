@@ -25,7 +25,7 @@ from identify.exchange.controllers.payload_numbers import (
     tensor_numbers,
 )
 from identify.exchange.estimate_views import EstimateViews
-from identify.exchange.export_marks import export_marks
+from identify.exchange.export_marks import can_be_placed, export_marks, misplaced_origin
 from identify.inertia import InertialParameters
 from identify.inertia.consistency import BodyKind
 from identify.inertia.verdict import check_consistency
@@ -235,6 +235,7 @@ def payload_setting(
     """
     entry = lookup(CONTROLLERS, controller, "controller", ModelError)
     about: tuple[str, ...] = ()
+    pose_given = X_AB is not None
     if isinstance(body, EstimateViews) and X_AB is None:
         X_AB, frame_note = _pose_in_controller_frame(entry, body)
         about = (frame_note,)
@@ -243,7 +244,13 @@ def payload_setting(
     payload = check_payload(parameters, largest_mass=largest_mass)
     if entry.principal:  # A to the axes of the numbers
         X_AB = Pose(nearest_principal_frame(payload.inertia)[1].T, np.zeros(3)) @ X_AB
-    marks = export_marks(body, X_AB, zero_inertia=entry.zero_inertia, principal=entry.principal)
+    marks = export_marks(
+        body,
+        X_AB,
+        pose_given=pose_given,
+        zero_inertia=entry.zero_inertia,
+        principal=entry.principal,
+    )
     if marks.inertia_left_out:
         payload = payload._replace(inertia=np.zeros((3, 3)))
     try:
@@ -277,6 +284,12 @@ def _pose_in_controller_frame(entry: Controller, estimate: EstimateViews) -> tup
 
 
 def _unknown_frame_message(entry: Controller, estimate: EstimateViews, frame: str) -> str:
+    if not can_be_placed(estimate):
+        remedies = " ".join(f.remedy for f in estimate.findings if f.code == "kinematic_offset")
+        return (
+            f"{entry.name}: the setting is about the {frame}, but {misplaced_origin(estimate)}\n"
+            f"  remedy: {remedies}"
+        )
     schema = "[body.tcp] pose"
     if frame == "flange":
         schema = "[body.flange] translation and quaternion (or [body.tcp] of a log of a tool point)"
