@@ -287,16 +287,15 @@ def rank_with_small_faults(
             )
             compared.append(replace(refitted, log_likelihood_ratio=cost - other))
     names = {e.faults[0].name for e in compared if e.faults}
-    unranked = [
-        replace(
-            e,
-            log_likelihood_ratio=min(
-                e.log_likelihood_ratio, min(each.log_likelihood_ratio for each in compared)
-            ),
-        )
-        for e in ranking.explanations
-        if e.faults and e.faults[0].name not in names
-    ]
+    plain = {e.code: e for e in reversed(ranking.explanations)}
+    refitted = {e.code: e.log_likelihood_ratio for e in reversed(compared)}
+    least = min(refitted.values())
+    unranked = list[Explanation]()
+    for each in ranking.explanations:
+        if each.faults and each.faults[0].name not in names:
+            behind = plain[each.code].log_likelihood_ratio - each.log_likelihood_ratio
+            ratio = min(each.log_likelihood_ratio, refitted.get(each.code, least) - behind)
+            unranked.append(replace(each, log_likelihood_ratio=ratio))
     return Ranking.of([*compared, *unranked], ranking.separate_bodies_lead)
 
 
