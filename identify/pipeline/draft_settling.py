@@ -9,6 +9,7 @@ from pathlib import Path
 from identify.diagnosis.ranking import MISTAKE_PENALTY
 from identify.findings import Finding
 from identify.logs.draft_lines import (
+    DRAFT_MARK,
     NEEDS_REVIEW,
     DraftedKey,
     drafted_keys,
@@ -100,6 +101,8 @@ def settle_draft(log: Path, text: str, path: Path, robot: Path | None = None) ->
         marked = key.uncertain and key.place not in _UNDETERMINED_KEYS
         if key.place in rivals and (marked or key.place in changed):
             text = with_value(text, key.place, key.value, _rivals_comment(rivals[key.place]))
+    if not any(key.uncertain for key in drafted_keys(text)):
+        text = text.replace(f"{DRAFT_MARK}, then", f"{DRAFT_MARK} (none is left), then", 1)
     changes = tuple(key for key in drafted_keys(text) if key.place in changed)
     return SettledDraft(text, changes, check)
 

@@ -60,6 +60,15 @@ def test_large_turns_settle_the_order(settled_keys, true):
     assert (order.value, order.uncertain) == (true, False)
 
 
+def test_a_draft_without_a_line_to_check_says_so(tmp_path, monkeypatch):
+    verdict = derive_verdict((), possible=False, optimal=False, identifiable=())
+    monkeypatch.setattr(draft_settling, "_check", lambda *_: LogCheck((), verdict))
+    for mark, left in (("", " (none is left)"), ("(?) ", "")):
+        text = f'# Check the lines with (?), then: …\n[log]\ntime = "t" # {mark}by its name\n'
+        settled = settle_draft(tmp_path / "log.csv", text, tmp_path / "schema.toml")
+        assert settled.text.splitlines()[0] == f"# Check the lines with (?){left}, then: …"
+
+
 def test_of_readings_that_tie_one_of_marked_lines_is_taken_and_the_others_are_named(
     tmp_path, monkeypatch
 ):
