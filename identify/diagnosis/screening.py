@@ -26,6 +26,10 @@ MAX_SCREENED_ROWS = 1000
 _ATTITUDE_TOLERANCE = 1e-9
 """Largest 1 − |q·q′| of two attitudes that count as equal."""
 
+_MAX_COST_INCREASE = 0.2
+"""Largest increase of the cost of the point mass from that of the schema: what the model leaves out
+decides smaller differences."""
+
 _MAX_POSE_INTERPRETATIONS = 8
 """Largest number of interpretations of the pose that pass the screening."""
 
@@ -43,8 +47,8 @@ def likeliest_poses(
     """Return the interpretations of the pose with which a point mass fits the wrench best.
 
     The model is force m a' + offset and torque h × a' + offset, without angular rates, which would
-    have to be differentiated again. Interpretations with a larger residual than that of the schema
-    are dropped, and of interpretations that are equal in all rows only the first is returned.
+    have to be differentiated again. Interpretations with a clearly larger residual than that of the
+    schema are dropped, and of those that are equal in all rows only the first is returned.
 
     `candidates`: faults with patches of `[pose]`, one instance for each log; only that of the first
     log is tested; `rows`: extended rows of the first log's series, shape (n, 43); `rotation`: its
@@ -76,7 +80,7 @@ def likeliest_poses(
             )
             q = quaternion_product(turn, logged)  # of the body, if the log is of a tool point
         cost = _point_mass_cost(rows, R_BW, q, pose, new_pose, setup)
-        if cost < cost_as_read:
+        if cost < cost_as_read + _MAX_COST_INCREASE:
             better.append((cost, candidate[0].mistake_count, q, candidate))
     better.sort(key=lambda each: (round(each[0], 6), each[1]))
     likely = list[tuple[Array, tuple[Fault, ...]]]()

@@ -32,7 +32,7 @@ from identify.logs.draft_sections import (
     wrench_lines,
 )
 from identify.logs.named_vectors import NamedVectors, find_named_vectors
-from identify.logs.presets import Preset, choose_preset
+from identify.logs.presets import Preset, choose_preset, presets
 from identify.logs.readers import RECEIVED, STAMP, list_tables
 from identify.logs.table import match_names
 
@@ -117,6 +117,10 @@ def draft_schema(
         taken = f"\n[wrench.compensated]\nmass = {mass}\ncom = {json.dumps(com)}\n"
         return replace(draft, text=draft.text + taken)
     draft = _guess_schema(log, [find_named_vectors(table) for table in tables], robot)
+    sensors = [p.name for p in presets().values() if p.by_name and p.matches(tables[0].names)]
+    if sensors:
+        line = f"# If the sensor is of that make: identify init --preset {' or '.join(sensors)}"
+        draft = replace(draft, text=draft.text.replace(_CHECK_LINE, f"{_CHECK_LINE}\n{line}", 1))
     return replace(draft, text=_with_tool_point(draft.text, tcp))
 
 

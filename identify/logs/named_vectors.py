@@ -50,7 +50,7 @@ _SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
     ),
     "position": (
         *("p", "pos", "position", "translation", "xyz", "", "tcp", "tool", "flange"),
-        *("ort", "flansch", "posicion", "posizione"),
+        *("ort", "lage", "koordinate", "flansch", "posicion", "posizione"),
     ),
     "quaternion": (
         *("q", "quat", "quaternion", "orientation", "rotation", ""),
@@ -77,6 +77,8 @@ _SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
 }
 """Words in column names that denote a signal, by signal: English, German, French, Spanish and
 Italian ones, in small letters without accents."""
+_TURN_WORDS = frozenset(("rot", "rotation", "orientation", "drehung", "orientierung", "winkel"))
+"""Words before A, B and C, the angles of KUKA about z, y and x."""
 _MATRIX_ENTRY = re.compile(
     r"(?P<stem>.*?)[_. ]?[\[(]?(?P<row>\d)(?:\]\[|[,_. ] ?)?(?P<column>\d)[\])]?"
 )
@@ -172,7 +174,10 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
             _add_numbered(names, roles, add)
             continue
         placed = {"x", "y", "z"} <= set(of)
-        if {"a", "b", "c"} <= set(of) and (placed or vectors.unit_of(of["a"]) in ANGLE_UNITS):
+        turned = bool(words & _TURN_WORDS)
+        if {"a", "b", "c"} <= set(of) and (
+            placed or turned or vectors.unit_of([of["a"]]) in ANGLE_UNITS
+        ):
             add("euler", [of[k] for k in "abc"])
         if placed:
             if "w" in of:

@@ -26,6 +26,7 @@ class Preset:
         template: the schema, with fields in braces; empty where it is guessed from the names.
         topic_choices: of what may be in one topic or another, each with its columns, likeliest
             first.
+        by_name: whether any sensor may have such columns, so that the preset is taken by name.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Preset:
     columns: tuple[str, ...]
     template: str
     topic_choices: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    by_name: bool = False
 
     def matches(self, names: Sequence[str]) -> bool:
         """Return whether a table has the columns of the preset."""
@@ -49,6 +51,7 @@ def presets() -> dict[str, Preset]:
             tuple(entry["columns"]),
             entry["schema"].lstrip("\n"),
             entry.get("choices", {}),
+            entry.get("by_name", False),
         )
         for name, entry in document.items()
     }
@@ -58,7 +61,8 @@ def choose_preset(log: Path, tables: Sequence[TableInfo], name: str | None) -> P
     """Return the preset of a name, or without a name the first preset that fits the log."""
     known = presets()
     if name is None:
-        matches = (p for p in known.values() for table in tables if _fits_table(p, table))
+        recognisable = (preset for preset in known.values() if not preset.by_name)
+        matches = (p for p in recognisable for table in tables if _fits_table(p, table))
         return next(matches, None)
     chosen = lookup(known, name, "preset")
     if not any(chosen.matches(table.names) for table in tables):

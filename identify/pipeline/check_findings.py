@@ -63,7 +63,11 @@ def likeliest_explanation_finding(
         f"several interpretations explain the log clearly better, equally well: {alternatives}."
         f"{same}",
         "Find out which one is true. " + " Or: ".join(each.remedy for each in shown),
-        evidence | {"equivalent": [each.code for each in tied[1:]]},
+        evidence
+        | {
+            "equivalent": [each.code for each in tied[1:]],
+            "schemas": [each.schema_patch for each in tied],
+        },
         where,
     )
 
@@ -124,11 +128,11 @@ def remedy_text(best: Explanation) -> str:
 
 
 def distinct_best_explanations(ranking: Ranking) -> list[Explanation]:
-    """Return the likeliest explanation for each finding code; all of them for units and axes."""
+    """Return the likeliest explanation for each finding code; all for units, axes, conventions."""
     all_of_code = (
-        *UNIT_CODES,
-        "wrench_axes",
-    )  # of static poses a torque of the other sign is as likely
+        *(*UNIT_CODES, "rotation_convention"),
+        "wrench_axes",  # of static poses a torque of the other sign is as likely
+    )
     tied = {e.text if e.code in all_of_code else e.code: e for e in reversed(ranking.tied)}
     return list(tied.values())[::-1]
 

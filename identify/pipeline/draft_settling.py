@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from identify.diagnosis.ranking import MISTAKE_PENALTY
 from identify.findings import Finding
-from identify.logs.draft_lines import NEEDS_REVIEW, DraftedKey, drafted_keys, with_value
+from identify.logs.draft_lines import (
+    DRAFT_MARK,
+    NEEDS_REVIEW,
+    DraftedKey,
+    drafted_keys,
+    format_toml_value,
+    with_value,
+)
 from identify.logs.log_file import open_log
+from identify.logs.patch import Patch
 from identify.logs.schema import schema_from_text
 from identify.pipeline.log_check import LogCheck, check_logs
 from identify.pipeline.settings import FitSettings, JointSettings
+from identify.significance import CLEAR_LIKELIHOOD_LEAD
 
 _MAX_CHANGES = 4
 """Maximum number of findings whose remedies are written into a draft."""
@@ -28,7 +38,12 @@ _KEYS_OF_TOOL_POINT = frozenset(("wrench.frame",))
 """Keys that a log cannot confirm before its tool point is known."""
 
 _REASON = "as the log shows: read so, a body explains it"
-_TIED_REASON = f"{NEEDS_REVIEW} the likeliest reading, but the log fits another one as well"
+_MAX_NAMED_RIVALS = 3
+"""Maximum number of other readings that the comment of a key names."""
+
+_MIN_LEAD = CLEAR_LIKELIHOOD_LEAD + MISTAKE_PENALTY
+"""Lead of a drafted key over other values of it, without the penalty of these for a mistake: a
+guess by the names of columns is no statement of the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +67,77 @@ def settle_draft(log: Path, text: str, path: Path, robot: Path | None = None) ->
     `path`: file of the schema, for its relative paths.
     Raises `SchemaError`: the draft is no schema yet; `LogError`: the log cannot be read with it.
     """
-    changed: dict[str, bool] = {}
+    changed = set[str]()
+    rivals: dict[str, list[Patch]] = {}
     check = _check(log, text, path, robot)
     for _ in range(_MAX_CHANGES):
-        cause = next((f for f in _errors(check) if f.evidence.get("schema")), None)
-        patch: Mapping[str, object] = {} if cause is None else cause.evidence["schema"]
-        tables = {key.table for key in drafted_keys(text)}
-        if cause is None or not {place.rpartition(".")[0] for place in patch} <= tables:
+        keys = {key.place: key for key in drafted_keys(text)}
+        patches = list(_patches_of_first_error(check, keys.values()))
+        if not patches:
             break
-        tied = bool(cause.evidence.get("equivalent"))
-        for place, value in patch.items():
-            changed[place] = tied
-            text = with_value(text, place, value, _TIED_REASON if tied else _REASON)
+        # A sign of the force alone is rare, and its line is not marked; that of the wrench is.
+        chosen = min(patches, key=lambda patch: sum(not _is_uncertain(p, keys) for p in patch))
+        for other in patches:
+            places = [p for p in {**chosen, **other} if _differs(chosen, other, p)]
+            for place in places:
+                rivals.setdefault(place, []).append(other)
+        for place, value in chosen.items():
+            text = with_value(text, place, value, _REASON)
+        changed |= set(chosen)
         check = _check(log, text, path, robot)
     if check.result is not None and not _errors(check) and check.verdict.explains_data:
+        for reading in check.result.checks.interpretations:
+            if reading.log_likelihood_ratio > -_MIN_LEAD:
+                for place in reading.schema_patch:
+                    rivals.setdefault(place, []).append(reading.schema_patch)
         undetermined = _UNDETERMINED_TABLES - {schema_from_text(text, path).sensor}
         unknown_tool = any(k.table == "body.tcp" and k.uncertain for k in drafted_keys(text))
         unsure_places = _UNDETERMINED_KEYS | (_KEYS_OF_TOOL_POINT if unknown_tool else frozenset())
         for key in drafted_keys(text):
             known = key.table not in undetermined and key.place not in unsure_places
-            if key.uncertain and known and not changed.get(key.place):
+            if key.uncertain and known and key.place not in rivals:
                 text = with_value(text, key.place, key.value, key.comment)
+    for key in drafted_keys(text):
+        marked = key.uncertain and key.place not in _UNDETERMINED_KEYS
+        if key.place in rivals and (marked or key.place in changed):
+            text = with_value(text, key.place, key.value, _rivals_comment(rivals[key.place]))
+    if not any(key.uncertain for key in drafted_keys(text)):
+        text = text.replace(f"{DRAFT_MARK}, then", f"{DRAFT_MARK} (none is left), then", 1)
     changes = tuple(key for key in drafted_keys(text) if key.place in changed)
     return SettledDraft(text, changes, check)
+
+
+def _patches_of_first_error(check: LogCheck, keys: Iterable[DraftedKey]) -> Iterator[Patch]:
+    """Yield the values of keys with which a body explains the log, the likeliest first."""
+    tables = {key.table for key in keys}
+    cause = next((f for f in _errors(check) if f.evidence.get("schema")), None)
+    if cause is not None:
+        for patch in cause.evidence.get("schemas", [cause.evidence["schema"]]):
+            if patch and {place.rpartition(".")[0] for place in patch} <= tables:
+                yield patch
+
+
+def _is_uncertain(place: str, keys: Mapping[str, DraftedKey]) -> bool:
+    return place in keys and keys[place].uncertain
+
+
+def _differs(patch: Patch, other: Patch, place: str) -> bool:
+    return place not in patch or place not in other or patch[place] != other[place]
+
+
+def _rivals_comment(rivals: Sequence[Patch]) -> str:
+    """Return the comment of a key that the log does not decide, with other readings of the log."""
+    others = dict.fromkeys(
+        ", ".join(
+            format_toml_value(place.rpartition(".")[2], value)
+            for place, value in rival.items()
+            if value is not None
+        )
+        for rival in rivals
+    )
+    named = list(others)[:_MAX_NAMED_RIVALS]
+    more = ", …" * (len(others) > len(named))
+    return f"{NEEDS_REVIEW} the log fits as well {'; or '.join(named)}{more}"
 
 
 def _check(log: Path, text: str, path: Path, robot: Path | None) -> LogCheck:

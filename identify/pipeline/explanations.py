@@ -112,14 +112,30 @@ def rank_with_small_faults(
             each, logs, settings, bands, too_dense=too_dense
         )
         compared.append(replace(refitted, log_likelihood_ratio=cost - other))
+    return Ranking.of(
+        [*compared, *_behind_refitted(ranking, compared)], ranking.separate_bodies_lead
+    )
+
+
+def _behind_refitted(ranking: Ranking, compared: Sequence[Explanation]) -> list[Explanation]:
+    """Return the faults whose small faults are not fitted, as far behind others of their code.
+
+    Of codes without a refitted fault they are behind the least likely one.
+    """
     names = {e.faults[0].name for e in compared if e.faults}
-    least = min(each.log_likelihood_ratio for each in compared)
-    unlikely = [
-        replace(e, log_likelihood_ratio=min(e.log_likelihood_ratio, least))
-        for e in ranking.explanations
-        if e.faults and e.faults[0].name not in names
+    best = {e.code: e.log_likelihood_ratio for e in reversed(ranking.explanations)}
+    best_refitted = {e.code: e.log_likelihood_ratio for e in reversed(compared)}
+    least = min(best_refitted.values())
+
+    def likelihood_ratio(each: Explanation) -> float:
+        behind = best[each.code] - each.log_likelihood_ratio
+        return min(each.log_likelihood_ratio, best_refitted.get(each.code, least) - behind)
+
+    return [
+        replace(each, log_likelihood_ratio=likelihood_ratio(each))
+        for each in ranking.explanations
+        if each.faults and each.faults[0].name not in names
     ]
-    return Ranking.of([*compared, *unlikely], ranking.separate_bodies_lead)
 
 
 def _leading_explanations(ranking: Ranking) -> list[Explanation]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Protocol
@@ -34,12 +34,14 @@ class RankedInterpretation:
         code: of its finding; empty for the logs as read.
         log_likelihood_ratio: log-likelihood ratio to the logs as read, times two.
         mass: of the body under this interpretation [kg].
+        schema_patch: keys of the schema with the values of this interpretation, if keys give it.
     """
 
     description: str
     code: str
     log_likelihood_ratio: float
     mass: float
+    schema_patch: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def summarise_checks(checks: Checks) -> CheckSummary:
         interpretations=()
         if ranking is None
         else tuple(
-            RankedInterpretation(e.text, e.code, e.log_likelihood_ratio, e.mass)
+            RankedInterpretation(e.text, e.code, e.log_likelihood_ratio, e.mass, e.schema_patch)
             for e in ranking.explanations
         ),
         small_faults=()

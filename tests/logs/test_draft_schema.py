@@ -160,10 +160,27 @@ def test_a_sensor_beside_a_pose_is_read(arm, reference, tmp_path, name):
     columns |= {f"pos_{a}": arm["p"][:, k] for k, a in enumerate("xyz")}
     columns |= {f"quat_{a}": arm["q"][:, k] for k, a in enumerate("xyzw")}
     path = write_csv(tmp_path / "s.csv", columns)
-    found = draft_schema(path)
+    plain = draft_schema(path).text  # any sensor may have such columns
+    assert plain.startswith("# A draft schema, guessed")
+    assert f"identify init --preset {name}\n" in plain
+    found = draft_schema(path, name)
     assert found.text.startswith(f"# {presets()[name].title}")
-    (tmp_path / "s.toml").write_text(found.text)
-    assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-15)
+    for text in (plain, found.text):
+        (tmp_path / "s.toml").write_text(text)
+        assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-15)
+
+
+@pytest.mark.parametrize(
+    ("place", "turn"), [("Lage", "Drehung"), ("Koordinate", "Winkel"), ("Pos", "Rot")]
+)
+def test_angles_of_kuka_are_recognised_by_their_words(tmp_path, place, turn):
+    names = ["t", *(f"{place}_{a}" for a in "XYZ"), *(f"{turn}_{a}" for a in "ABC")]
+    names += [f"{vector}{a}" for vector in "FM" for a in "xyz"]
+    rows = np.column_stack((0.01 * np.arange(20), np.ones((20, 12))))
+    np.savetxt(tmp_path / "k.csv", rows, "%.3f", ",", header=",".join(names), comments="")
+    pose = tomllib.loads(draft_schema(tmp_path / "k.csv").text)["pose"]
+    assert pose["position"] == names[1:4]
+    assert (pose["euler"], pose["order"], pose["angle_unit"]) == (names[4:7], "ZYX", "deg")
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,10 @@ def describe_axes(order: tuple[tuple[int, int], ...]) -> str:
 def _convention_faults(
     setup: LogProperties, pose: PoseTable, columns: tuple[Column, ...]
 ) -> Iterator[Fault]:
-    """Yield interpretations as Euler angles of any order or as rotation vector, in either unit."""
+    """Yield interpretations as Euler angles of any order or as rotation vector, in either unit.
+
+    Logs of robots rarely have proper Euler angles, such as "xzx": they count as a mistake more.
+    """
     meanings = [("rotation_vector", "", columns)]
     meanings += [("euler", s, columns) for axes in _EULER_SEQUENCES for s in (axes, axes.lower())]
     meanings += [  # the second logged angle is not that of the second rotation
@@ -96,7 +99,8 @@ def _convention_faults(
             )
         if texts:
             code = "rotation_convention" if (kind, order, permuted) != present else "angle_unit"
-            mistakes = len(texts) + (permuted != columns)
+            rare = kind == "euler" and len({*order.upper()}) < 3
+            mistakes = len(texts) + (permuted != columns) + rare
             yield discrete_fault(setup, code, " and ".join(texts), patch, mistake_count=mistakes)
 
 
