@@ -28,7 +28,7 @@ choice."""
 
 
 class _Contradiction(NamedTuple):
-    """How far one choice of a person is from what the logs say without it.
+    """Distance of one choice of a person from what the logs say without it.
 
     Attributes:
         choice: in words.
