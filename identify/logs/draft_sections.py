@@ -53,6 +53,9 @@ _MIN_JUMP_STEP = 0.3
 """Minimum mean step of rotation entries between separate static poses, relative to the spread of
 the entries (a sine exceeds it only below 20 rows per period)."""
 
+_MAX_POSE_PERIOD = 600.0
+"""Maximum time between static poses of one row each [s]."""
+
 _MIN_REST_JUMP, _MAX_REST_STEP, _MIN_RESTING_POSES = 0.05, 0.125, 4
 """Minimum step between poses at rest, relative to the spread; largest step at rest, relative to the
 smallest of these; fewest poses."""
@@ -87,8 +90,8 @@ def time_lines(
     fitting = [u for u, n in units.items() if step > 0.0 and _RATES_HZ[0] < n / step < _RATES_HZ[1]]
     unit = written if written in units else next(iter(fitting), "s")
     rate = f"{units[unit] / step:.4g} rows a second" if step > 0.0 else ""
-    seconds = values.stamps.astype(np.float64) / units.get(written, 1.0)
-    if (poses := _resting_poses(log, table, seconds)) > 0:
+    ticks = values.stamps.astype(np.float64)
+    if poses := _resting_poses(log, table, ticks / units[unit], ticks / units.get(written, 1.0)):
         why = f"{poses} poses, with jumps between; of a motion: time = {json.dumps(times[0])}"
         return [*lines[:-1], ("still", True, why)]
     if unit != "s" or len(fitting) != 1:
@@ -114,15 +117,19 @@ def _rotation_jumps(log: Path, table: NamedVectors) -> bool:
     return len(steps) > 0 and steps.mean() > _MIN_JUMP_STEP
 
 
-def _resting_poses(log: Path, table: NamedVectors, seconds: Array) -> int:
+def _resting_poses(log: Path, table: NamedVectors, seconds: Array, slow_seconds: Array) -> int:
     """Return the number of poses at rest of which a log consists, jumping between; 0 if it moves.
 
     A slower sensor whose samples are held jumps too, but more than once a second.
+
+    `seconds`: stamps in the unit that makes a usual rate; `slow_seconds`: in the unit that is
+    written, or in seconds, as of poses that are typed one by one.
     """
     steps = _relative_rotation_steps(log, table)
     if len(steps) != len(seconds) - 1 or len(steps) < _MIN_RESTING_POSES:
         return 0
-    if np.median(np.diff(seconds)) > LONGEST_SAMPLE_PERIOD and steps.mean() > _MIN_JUMP_STEP:
+    period = float(np.median(np.diff(slow_seconds)))
+    if LONGEST_SAMPLE_PERIOD < period < _MAX_POSE_PERIOD and steps.mean() > _MIN_JUMP_STEP:
         return len(seconds)
     jumps = steps > _MIN_REST_JUMP
     if jumps.sum() < _MIN_RESTING_POSES - 1:

@@ -668,3 +668,28 @@ def test_signals_of_simulink_are_named_by_their_labels(tmp_path):
     assert schema["wrench"]["force"] == [f"out.signals.force[{k}]" for k in range(3)]
     assert schema["pose"]["quaternion"] == [f"out.signals.quaternion[{k}]" for k in range(4)]
     assert "twice" not in draft.text
+
+
+@pytest.mark.parametrize("rows", [1, 2, 10])
+def test_poses_at_rest_with_jumps_between_are_static(tmp_path, rows):
+    poses = np.repeat(Rotation.random(12, random_state=1).as_quat(), rows, axis=0)
+    time = np.concatenate([5.0 * pose + 0.1 * np.arange(rows) for pose in range(12)])
+    assert "still = true" in drafted_motion(tmp_path, time, poses)
+
+
+@pytest.mark.parametrize("per_second", [1.0, 1e3, 1e9])
+def test_held_samples_of_a_slow_pose_are_a_motion(tmp_path, per_second):
+    held = 0.01 * (np.arange(600) // 10) * 10
+    poses = Rotation.from_euler("xyz", np.sin(held[:, None] * [3.0, 4.0, 5.0])).as_quat()
+    text = drafted_motion(tmp_path, per_second * 0.01 * np.arange(600), poses)
+    assert "still" not in text
+    assert 'time = "t"' in text
+
+
+def drafted_motion(folder: Path, time: np.ndarray, quaternions: np.ndarray) -> str:
+    """Draft of a log of attitudes with the weight of a body."""
+    force = Rotation.from_quat(quaternions).inv().apply([0.0, 0.0, -17.0])
+    columns = np.column_stack([time, quaternions, force, 0.1 * force[:, [1, 2, 0]]])
+    names = "t,qx,qy,qz,qw,fx,fy,fz,tx,ty,tz"
+    np.savetxt(folder / "log.csv", columns, "%.9f", ",", header=names, comments="")
+    return draft_schema(folder / "log.csv").text
