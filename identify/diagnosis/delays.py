@@ -33,6 +33,10 @@ _MAX_RESIDUAL_RATIO = 0.5
 """Largest ratio of the residual power with separate delays of the parts of a log to that with one
 delay, if the latency changes."""
 
+_MIN_MOVING_POWER_RATIO = 0.05
+"""Smallest power of the predicted wrench about its mean in each segment, relative to that of the
+residual, at which a log shows a delay; static poses with gaps between show none."""
+
 _STEP_FRACTIONS = np.linspace(-1.0, 1.0, 81)
 _LAGRANGE = np.stack(
     (
@@ -102,6 +106,10 @@ def estimate_delay(
     def cost(power: Array) -> Array:  # every other row is independent of the others
         return 0.5 * len(inside) * 3.0 * np.log(power).sum(axis=-1)
 
+    as_read = float(cost(np.mean(residuals[reach] ** 2, axis=(0, 2)) + 1e-20))
+    moving = _about_segment_means(plane @ (plane.T @ b[reach]), segment_ids[inside])
+    if np.mean(moving**2) < _MIN_MOVING_POWER_RATIO * np.mean(residuals[reach] ** 2):
+        return DelayEstimate(0.0, as_read, 0.0, np.zeros(_PARTS_OF_LOG), is_variable=False)
     k, x, power = _best_shift(residuals, cost)
     predicted = plane @ (plane.T @ (_LAGRANGE[x] @ b[k - 1 : k + 2]))
     whitened = (b - predicted).reshape(w.shape) / np.sqrt(power)[:, None]
@@ -110,10 +118,18 @@ def estimate_delay(
     parts = step * np.array([shifts[k] + _STEP_FRACTIONS[x] for k, x, _ in of_parts])
     ratio_of_parts = np.mean([p for _, _, p in of_parts])
     changes = ratio_of_parts < _MAX_RESIDUAL_RATIO and np.ptp(parts) > MIN_DELAY_CHANGE
-    as_read = float(cost(np.mean(residuals[reach] ** 2, axis=(0, 2)) + 1e-20))
     least = float(cost(power))
     delay = step * float(shifts[k] + _STEP_FRACTIONS[x])
     return DelayEstimate(delay, least, as_read - least, parts, bool(changes))
+
+
+def _about_segment_means(predicted: Array, segment_ids: Indices) -> Array:
+    """Return a predicted wrench, in one column, about its mean in each segment, shape (n, 6)."""
+    wrench = predicted.reshape(-1, 6)
+    starts = np.flatnonzero(np.diff(segment_ids, prepend=segment_ids[0] - 1))
+    counts = np.diff(np.append(starts, len(segment_ids)))
+    means = np.add.reduceat(wrench, starts) / counts[:, None]
+    return wrench - np.repeat(means, counts, axis=0)
 
 
 def _best_shift(residuals: Array, cost: Callable[[Array], Array]) -> tuple[int, int, Array]:

@@ -26,6 +26,7 @@ from identify.logs.units import (
     TORQUE_UNITS,
 )
 from identify.relevance import LONGEST_SAMPLE_PERIOD
+from identify.spatial.rotations import vector_norms
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _TIME_COLUMNS = re.compile(
@@ -57,8 +58,8 @@ _MAX_POSE_PERIOD = 600.0
 """Maximum time between static poses of one row each [s]."""
 
 _MIN_REST_JUMP, _MAX_REST_STEP, _MIN_RESTING_POSES = 0.05, 0.125, 4
-"""Minimum step between poses at rest, relative to the spread; largest step at rest, relative to the
-smallest of these; fewest poses."""
+"""Minimum step between poses at rest, relative to the spread; largest step and turn in one,
+relative to the smallest of these; fewest poses."""
 
 
 def time_lines(
@@ -113,8 +114,8 @@ def is_static(clock: Sequence[SchemaLine]) -> bool:
 
 def _rotation_jumps(log: Path, table: NamedVectors) -> bool:
     """Return whether the rotation jumps between rows more than a sampled motion can."""
-    steps = _relative_rotation_steps(log, table)
-    return len(steps) > 0 and steps.mean() > _MIN_JUMP_STEP
+    rotation = _relative_rotation(log, table)
+    return len(rotation) > 1 and _steps(rotation).mean() > _MIN_JUMP_STEP
 
 
 def _resting_poses(log: Path, table: NamedVectors, seconds: Array, slow_seconds: Array) -> int:
@@ -125,9 +126,10 @@ def _resting_poses(log: Path, table: NamedVectors, seconds: Array, slow_seconds:
     `seconds`: stamps in the unit that makes a usual rate; `slow_seconds`: in the unit that is
     written, or in seconds, as of poses that are typed one by one.
     """
-    steps = _relative_rotation_steps(log, table)
-    if len(steps) != len(seconds) - 1 or len(steps) < _MIN_RESTING_POSES:
+    rotation = _relative_rotation(log, table)
+    if len(rotation) != len(seconds) or len(rotation) < _MIN_RESTING_POSES:
         return 0
+    steps = _steps(rotation)
     period = float(np.median(np.diff(slow_seconds)))
     if LONGEST_SAMPLE_PERIOD < period < _MAX_POSE_PERIOD and steps.mean() > _MIN_JUMP_STEP:
         return len(seconds)
@@ -135,18 +137,25 @@ def _resting_poses(log: Path, table: NamedVectors, seconds: Array, slow_seconds:
     if jumps.sum() < _MIN_RESTING_POSES - 1:
         return 0
     edges: Indices = np.concatenate(([0], np.flatnonzero(jumps) + 1, [len(seconds)]))
-    moving = steps[~jumps].max(initial=0.0) > _MAX_REST_STEP * steps[jumps].min()
+    # A quaternion that changes its sign jumps as well, but does not rest before and after.
+    turns = vector_norms(rotation[edges[1:] - 1] - rotation[edges[:-1]])
+    largest = max(turns.max(), steps[~jumps].max(initial=0.0))
+    moving = largest > _MAX_REST_STEP * steps[jumps].min()
     slow_sensor = np.median(np.diff(seconds[edges[:-1]])) < LONGEST_SAMPLE_PERIOD
     return 0 if moving or slow_sensor or np.diff(edges).min() < 2 else len(edges) - 1
 
 
-def _relative_rotation_steps(log: Path, table: NamedVectors) -> Array:
-    """Return the steps of the rotation's entries from row to row, relative to their spread."""
+def _relative_rotation(log: Path, table: NamedVectors) -> Array:
+    """Return the entries of the rotation as logged, relative to their spread, shape (n, k)."""
     if table.rotation is None or (values := read_columns(log, table, [table.rotation[1]])) is None:
-        return np.empty(0)
+        return np.empty((0, 3))
     numbers = values.stacked_columns(table.rotation[1])
-    spread = max(float(np.linalg.norm(np.std(numbers, axis=0))), np.finfo(float).tiny)
-    return np.linalg.norm(np.diff(numbers, axis=0), axis=1) / spread
+    return numbers / max(float(np.linalg.norm(np.std(numbers, axis=0))), np.finfo(float).tiny)
+
+
+def _steps(rows: Array) -> Array:
+    """Return the distance of each row from the one before, shape (n - 1,)."""
+    return vector_norms(np.diff(rows, axis=0))
 
 
 def _seconds_and_fraction(names: Sequence[str]) -> tuple[str, str, str] | None:

@@ -686,6 +686,13 @@ def test_held_samples_of_a_slow_pose_are_a_motion(tmp_path, per_second):
     assert 'time = "t"' in text
 
 
+def test_a_quaternion_that_changes_its_sign_is_a_motion(tmp_path):
+    time = 0.01 * np.arange(1000)
+    poses = Rotation.from_euler("xyz", np.sin(time[:, None] * [0.5, 0.4, 0.3])).as_quat()
+    poses *= np.where(time // 1.2 % 2, -1.0, 1.0)[:, None]
+    assert "still" not in drafted_motion(tmp_path, time, poses)
+
+
 def drafted_motion(folder: Path, time: np.ndarray, quaternions: np.ndarray) -> str:
     """Draft of a log of attitudes with the weight of a body."""
     force = Rotation.from_quat(quaternions).inv().apply([0.0, 0.0, -17.0])

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
 
 from experiments.silent_study.faults import delay_wrench
 from experiments.silent_study.scoring import apply_remedy
@@ -13,10 +14,11 @@ from identify.diagnosis.body_likelihood import BandRows
 from identify.diagnosis.faults import parametric_faults
 from identify.diagnosis.ranking import BaselineLikelihood
 from identify.findings import Finding
+from identify.logs import Recording
 from identify.logs.log_properties import LogProperties
 from identify.pipeline import check_logs, fit
 from identify.pipeline.scanned_log import scan_log
-from identify.pipeline.wrench_delays import delayed_explanations
+from identify.pipeline.wrench_delays import correlate_log, delayed_explanations
 from identify.signals import Interpretation
 from tests.checks import effects_of
 from tests.slow import mostly_slow
@@ -75,6 +77,27 @@ def test_varying_latency_is_reported(step):
     assert (first.code, first.severity) == ("delay", "error")
     assert "latency of the wrench changes" in first.text
     assert np.ptp(first.evidence["delays"]) > 0.04
+
+
+def test_static_poses_with_gaps_between_show_no_delay():
+    """Every segment is at rest: what a shifted noise explains better is no delay."""
+    rng = np.random.default_rng(2)
+    poses, number = Rotation.random(12, random_state=3), np.repeat(np.arange(12), 100)
+    force = 17.0 * poses.inv().apply([0.0, 0.0, -1.0])
+    wrench = np.hstack([force, np.cross([0.01, -0.02, 0.08], force)]) * rng.normal(1.0, 0.01, 6)
+    noise = rng.normal(size=(len(number), 6)) * ([0.1] * 3 + [0.005] * 3)
+    log = Recording.from_arrays(
+        time=0.1 * np.arange(len(number)) + 5.0 * number,
+        position=np.zeros((len(number), 3)),
+        quaternion=poses[number].as_quat(),
+        force=(wrench[number] + noise)[:, :3],
+        torque=(wrench[number] + noise)[:, 3:],
+        wrench_frame="body",
+        acts_on="body",
+        gain_accuracy=0.01,
+    )
+    seen = correlate_log(scan_log(log, Interpretation(), all_columns=True).summary)
+    assert (seen.delay, seen.log_likelihood_ratio) == (0.0, 0.0)
 
 
 def test_a_log_whose_bands_are_all_too_short_is_not_explained_by_a_delay():
