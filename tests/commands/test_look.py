@@ -1,7 +1,9 @@
 """Pages of logs before a fit, of logs as people have them."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,6 +72,21 @@ def test_a_readable_log_is_shown_in_si_and_only_the_flange_is_missing(cli, tmp_p
     ):
         assert shown in text
     assert page.stat().st_size < 1e6
+
+
+def test_look_names_what_a_fit_refuses_to_go_without(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log, _ = log_of(tmp_path, duration=10.0, rate_hz=100.0)
+    log.write_text(re.sub(r'"p([xyz])"', r'"tcp_\1"', log.read_text()))
+    printed = cli.done("look", log, "-o", "page.html")
+    refusal = cli("fit", log, "-o", "out").err
+    assert "Missing: the tool point in the flange (for a fit" in printed
+    reviewed = [line for line in refusal.splitlines() if line.startswith("  [")]
+    assert [line for line in printed.splitlines() if line.startswith("Review: ")] == [
+        f"Review: {line.strip()}" for line in reviewed
+    ]
+    assert {line.split(" = ")[0] for line in reviewed} == {"  [body.tcp] pose", "  [wrench] frame"}
+    assert "pose = [X, Y, Z, RX, RY, RZ]" in " ".join(Page(Path("page.html").read_text()).texts)
 
 
 def test_a_sloppy_log_is_shown_as_logged_with_its_marks(cli, tmp_path):
