@@ -60,6 +60,12 @@ def test_large_turns_settle_the_order(settled_keys, true):
     assert (order.value, order.uncertain) == (true, False)
 
 
+def test_a_unit_and_an_order_that_are_both_wrong_are_settled_together(settled_keys):
+    keys, settled = settled_keys(Path.random(5, distance=0.004), "XYZ", unit=1e3)
+    assert (keys["pose.position_unit"].value, keys["pose.order"].value) == ("mm", "XYZ")
+    assert settled.check.result.estimate.parameters.mass == pytest.approx(BODY[0], rel=0.02)
+
+
 def test_a_draft_without_a_line_to_check_says_so(tmp_path, monkeypatch):
     verdict = derive_verdict((), possible=False, optimal=False, identifiable=())
     monkeypatch.setattr(draft_settling, "_check", lambda *_: LogCheck((), verdict))
