@@ -206,6 +206,16 @@ def test_clean_signals_have_no_marks_and_a_rest_is_found():
     assert last.stop == pytest.approx(TIME[-1], abs=0.25)
 
 
+def test_a_slow_turn_is_not_at_rest():
+    angle = 0.3 * np.sin(2.0 * np.pi * 0.05 * TIME)
+    q = np.stack([np.sin(angle / 2), 0 * angle, 0 * angle, np.cos(angle / 2)], axis=-1)
+    rng = np.random.default_rng(3)
+    log = synthetic_recording(random_body(rng), rng=rng, duration=30.0, rate_hz=100.0)
+    signals = {"quaternion": q[: len(log)], "position": np.zeros((len(log), 3))}
+    slow = replace(log, signals={**log.signals, **signals})
+    assert rest_spans(slow) == ()
+
+
 def test_gravity_directions_of_pose_and_of_accelerometer_agree():
     recording = synthetic_still_recording(
         random_body(np.random.default_rng(3)),
