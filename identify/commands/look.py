@@ -16,9 +16,12 @@ from identify.commands.command import (
     defer_unused_numpy_modules,
     option,
 )
+from identify.commands.drafting import SCHEMA, make_draft, settle
 from identify.commands.output import require_writable_file, write_file
+from identify.logs.draft_lines import drafted_keys
 
 if TYPE_CHECKING:
+    from identify.logs.draft_schema import DraftSchema
     from identify.pipeline import LogCheck
     from identify.pipeline.log_overview import LogOverview
 
@@ -46,7 +49,11 @@ class Look(Command):
         """Write the page."""
         require_page(self.output, "look")
         defer_unused_numpy_modules()
-        (log,) = write_log_page(self.output, [self.log], self.schema)
+        schema = self.schema
+        if schema is None:  # as a fit would draft it
+            draft = make_draft(self.log, Path(SCHEMA), None, None, asks=False)
+            schema = settle(draft, self.log, Path(SCHEMA), None).schema
+        (log,) = write_log_page(self.output, [self.log], schema)
         return Outcome(lines=_overview_lines(log), document=log.record, files=[self.output])
 
 
@@ -58,7 +65,7 @@ def require_page(path: Path | None, command: str) -> None:
 
 
 def write_log_page(
-    page: Path, logs: Sequence[Path], schema: Path | None, check: LogCheck | None = None
+    page: Path, logs: Sequence[Path], schema: Path | DraftSchema, check: LogCheck | None = None
 ) -> list[LogOverview]:
     """Write the page of some logs, with the findings of a check of them, and return what it has."""
     from identify.pipeline.log_overview import look_at_log
@@ -79,3 +86,4 @@ def _overview_lines(log: LogOverview) -> Iterator[str]:
         yield f"{topic}{len(table.raw)} rows; {len(used)} of {len(table.uses)} columns used."
     for entry in log.missing:
         yield f"Missing: {entry.name} (for {entry.purpose})."
+    yield from (f"Review: {key}" for key in drafted_keys(log.schema_text) if key.uncertain)

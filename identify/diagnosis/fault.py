@@ -173,23 +173,31 @@ class Fault:
             parametric=(self, size),
         )
 
-    def with_sign(self, sign: Fault) -> Fault:
-        """Combine the fault with a wrong sign: read the log again, then flip the sign by a map."""
-        patch, sign_patch = self.patch, sign.patch
+    def with_mapped(self, other: Fault) -> Fault:
+        """Combine the fault with a linear one, whose map acts after this fault is corrected."""
+        patch, other_patch = self.patch, other.patch
+        own_map, other_map = self.linear_map if self.linear else None, other.linear_map
         assert patch is not None
-        assert sign_patch is not None
+        assert other_patch is not None
+        assert other_map is not None
 
         def both_patches(size: Array) -> Patch:
-            return {**patch(size), **sign_patch(size)}
+            return {**patch(size), **other_patch(size)}
+
+        def both_maps(size: Array) -> Array | None:
+            first, second = None if own_map is None else own_map(size), other_map(size)
+            if first is None or second is None:
+                return second
+            return extend_to_derivatives(first) @ second
 
         return Fault(
-            f"{self.name} {sign.name}",
+            f"{self.name} {other.name}",
             self.code,
-            f"{self.text}, and {sign.text}",
+            f"{self.text}, and {other.text}",
             both_patches,
-            sign.linear_map,
+            both_maps,
             setup=self.setup,
-            mistake_count=self.mistake_count + sign.mistake_count,
+            mistake_count=self.mistake_count + other.mistake_count,
             raw_evidence=self.raw_evidence,
         )
 

@@ -113,6 +113,10 @@ def _rms_motion(fit: LeastSquaresFit) -> _RmsMotion:
 
 
 def _inertia_advice(missing: Sequence[str], rates: Array, alpha: Array) -> list[str]:
+    if missing and not rates.any() and not alpha.any():
+        inertia = [name for name in missing if name.rpartition("_")[2].startswith("I")]
+        text = f"Static poses do not show {', '.join(inertia)}. Log a motion for the inertia."
+        return [text] if inertia else []
     advice = []
     for number, axis in enumerate("xyz"):
         moments = [name for name in missing if f"I{axis}{axis}" in name]

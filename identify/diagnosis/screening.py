@@ -31,7 +31,8 @@ _MAX_COST_INCREASE = 0.2
 decides smaller differences."""
 
 _MAX_POSE_INTERPRETATIONS = 8
-"""Largest number of interpretations of the pose that pass the screening."""
+"""Largest number of interpretations that pass the screening, of the attitude and of the position
+each: without a motion of the position, all of its axes are alike."""
 
 
 _SMALLEST_POWER = 1e-300
@@ -88,12 +89,12 @@ def likeliest_poses(
         is_position = candidate[0].code == "position_axes"
         same = (
             np.abs(np.sum(q * other, axis=1)).min() > 1.0 - _ATTITUDE_TOLERANCE
-            for other, _ in likely
+            for other, each in likely
+            if each[0].code != "position_axes"
         )
-        if is_position or not any(same):
+        alike = sum((other[0].code == "position_axes") == is_position for _, other in likely)
+        if alike < _MAX_POSE_INTERPRETATIONS and (is_position or not any(same)):
             likely.append((q, candidate))
-        if len(likely) == _MAX_POSE_INTERPRETATIONS:
-            break
     return [candidate for _, candidate in likely]
 
 

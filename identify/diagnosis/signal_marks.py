@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Indices
 from identify.diagnosis.constant_runs import RepeatRuns
 from identify.diagnosis.spans import Span, true_runs
 from identify.logs import Recording
@@ -143,7 +143,17 @@ def rest_spans(recording: Recording) -> tuple[Span, ...]:
     return tuple(
         Span("rest", float(time[edges[a]]), float(time[edges[b]]), int(edges[b] - edges[a]))
         for a, b in true_runs(still).tolist()
+        if _stays(signals, edges[a : b + 1])
     )
+
+
+def _stays(signals: Mapping[str, Array], rows: Indices) -> bool:
+    """Return whether the attitude keeps to what one window at rest allows: no slow turn does."""
+    if "quaternion" not in signals:
+        return True
+    q = unwrap_quaternions(signals["quaternion"][rows])
+    turned = 2.0 * np.linalg.norm(q - q[0], axis=1)
+    return bool(turned.max() < MAX_RATE_AT_REST * _REST_WINDOW_SECONDS)
 
 
 def recording_marks(recording: Recording) -> tuple[Span, ...]:

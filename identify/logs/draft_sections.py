@@ -12,7 +12,7 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.errors import LogError
 from identify.logs.draft_lines import NEEDS_REVIEW, SchemaLine, format_toml_lines
-from identify.logs.named_vectors import ROLL, NamedVectors
+from identify.logs.named_vectors import NamedVectors
 from identify.logs.readers import read_table
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
@@ -32,14 +32,16 @@ from identify.spatial.vectors import STANDARD_GRAVITY
 _TIME_COLUMNS = re.compile(
     r"%?(.*[./])?_*(t|date|datum|(date_?)?time|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp"
     r"|(uhr)?zeit|zeitstempel|sekunden?|temps|horodatage|tiempo|segundos|tempo|secondi|tv_sec)"
-    r"(_?(s|ms|us|ns)| ?[\[(](s|ms|us|ns)[\])])?",
+    r"((_| ?/ ?| in )?(s|ms|us|ns)| ?[\[(](s|ms|us|ns)[\])])?",
     re.I,
 )
 _FRACTION_COLUMNS = re.compile(
     r"(?P<before>.*?)(?P<unit>nano|n|micro|u|milli|m)_?(secs?|seconds)", re.I
 )
 """Name patterns of columns with the fraction of a second: `nanosec`, `nsecs`, `tv_usec`."""
-_UNIT_IN_NAME = re.compile(r".*[_\[(](us|ms|ns)[\])]?")
+_ROTATION_VECTOR_NAMES = re.compile(r"ve[ck]t|rv|axis.?angle", re.I)
+"""Pattern of names that are no Euler angles'."""
+_UNIT_IN_NAME = re.compile(r".*[_\[(/ ](us|ms|ns)[\])]?")
 
 _MAX_POSITION, FULL_TURN = 20.0, 2.0 * np.pi + 0.1
 """Coordinate beyond the reach of an arm [m]; angle beyond a full turn [rad]."""
@@ -183,7 +185,10 @@ def pose_lines(table: NamedVectors, log: Path | None) -> list[SchemaLine] | None
             lines += _unit_lines("position_unit", unit)
         elif largest_value(values, position) > _MAX_POSITION:
             lines.append(("position_unit", "mm", f"{NEEDS_REVIEW} as large as no arm in metres"))
-    lines.append((kind, rotation, _alternatives_comment(table, kind)))
+    why = _alternatives_comment(table, kind)
+    if kind == "rotation_vector" and not _ROTATION_VECTOR_NAMES.search(rotation[0]):
+        why = why or f'{NEEDS_REVIEW} or Euler angles: euler, with order = "xyz" or "ZYX"'
+    lines.append((kind, rotation, why))
     if kind == "quaternion" and not rotation[-1].lower().endswith("w"):
         lines.append(("order", "xyzw", f'{NEEDS_REVIEW} or "wxyz"'))
     if kind == "matrix" and values is not None and len(rotation) == 16:
@@ -193,7 +198,7 @@ def pose_lines(table: NamedVectors, log: Path | None) -> list[SchemaLine] | None
         lines.append(("order", "column" if by_column else "row", "by where it has 0, 0, 0, 1"))
     elif kind == "matrix":
         lines.append(("order", "row", f'{NEEDS_REVIEW} or "column"'))
-    of_kuka = kind == "euler" and ROLL.search(rotation[0]) is None
+    of_kuka = kind == "euler" and table.is_abc(rotation)
     if of_kuka:
         lines.append(("order", "ZYX", "KUKA: A, B, C are angles about z, y, x"))
     elif kind == "euler":
@@ -275,7 +280,9 @@ def _unit_lines(key: str, unit: str) -> list[SchemaLine]:
 
 def _alternatives_comment(table: NamedVectors, role: str) -> str:
     others = [names[0] for names in table.vectors[role][1:4]]
-    return f"{NEEDS_REVIEW} also: {', '.join(others)} …" if others else ""
+    reasons = ["by the unit alone"] * (role in table.by_unit_alone)
+    reasons += [f"also: {', '.join(others)} …"] * bool(others)
+    return f"{NEEDS_REVIEW} {'; '.join(reasons)}" if reasons else ""
 
 
 def read_columns(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -35,11 +35,18 @@ _UNIT_SUFFIXES: Mapping[str, tuple[str, str]] = {
     "g": ("g", "acceleration"),
 }
 """Unit in the schema, and signal that the unit implies, by unit suffix of a column name."""
+_SIGNALS_OF_UNITS: Sequence[tuple[Collection[str], tuple[str, ...]]] = (
+    (LENGTH_UNITS, ("position", "linear", "acceleration")),
+    (FORCE_UNITS, ("force",)),
+    (TORQUE_UNITS, ("torque",)),
+    (ANGLE_UNITS, ("euler", "rotation_vector", "angular")),
+)
+"""Signals that may be written in some units; the first is meant where the name says none."""
 
 NUMBERED_ENTRY = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
 """Pattern of an entry of an array by number: `q[0]`, `q_0`, `q0`."""
 _ENTRY_BY_LETTER = re.compile(
-    r"(?P<stem>.*?)[-_./ ]?(?P<part>[xyzwXYZWabcABC])(?:[_ ]?[\[(]?"
+    r"(?P<stem>.*?)[-_./ ]?(?P<part>[xyzwXYZWabcABC])(?:(?: in | ?/ ?|[_ ])?[\[(]?"
     rf"(?P<unit>{'|'.join(map(re.escape, _UNIT_SUFFIXES))})[\])]?)?"
 )
 _SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
@@ -60,6 +67,7 @@ _SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
         *("r", "rot", "rotvec", "rotation_vector", "axis_angle"),
         *("rotationsvektor", "drehvektor"),
     ),
+    "euler": ("euler", "angle", "angles", "winkel", "angulo", "angolo"),
     "linear": (
         *("v", "vel", "velocity", "linear_velocity", "linear"),
         *("geschwindigkeit", "vitesse", "velocidad", "velocita"),
@@ -102,10 +110,12 @@ class NamedVectors:
     Attributes:
         table: names and layout of the table.
         vectors: lists of column names by signal, the likeliest first.
+        by_unit_alone: signals whose columns only the unit in their names tells.
     """
 
     table: TableInfo
     vectors: dict[str, list[list[str]]] = field(default_factory=dict)
+    by_unit_alone: set[str] = field(default_factory=set)
 
     def likeliest(self, role: str) -> list[str] | None:
         """Return the likeliest column names of a signal, such as "force"; None if none fit."""
@@ -119,6 +129,11 @@ class NamedVectors:
         match = _ENTRY_BY_LETTER.fullmatch(ROLL.sub("x", columns[0]))
         unit = (match and match["unit"]) or self.table.units.get(columns[0], "")
         return _UNIT_SUFFIXES.get(unit.strip("[]() "), ("",))[0]
+
+    def is_abc(self, columns: Sequence[str]) -> bool:
+        """Return whether columns are called A, B and C, as angles of KUKA are."""
+        match = _ENTRY_BY_LETTER.fullmatch(columns[0])
+        return match is not None and match["part"] in "aA"
 
     @property
     def rotation(self) -> tuple[str, list[str]] | None:
@@ -163,6 +178,7 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
         for names in zip(*turns, strict=False):
             if list(names) not in vectors.vectors.get("euler", ()):
                 add("euler", list(names))
+    of_units = list[tuple[str, list[str]]]()
     for (stem, numbered, by_unit), of in parts.items():
         whole = re.split(r"[./ ]", _without_accents(stem))[-1].strip("_-")
         words = {whole, whole.rpartition("_")[2], re.split(r"[_\d]", whole)[-1]}
@@ -182,9 +198,18 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
         if placed:
             if "w" in of:
                 add("quaternion", [of[k] for k in "xyzw"])
+            columns = [of[k] for k in "xyz"]
+            unit = vectors.unit_of(columns)
+            meant = next((said for units, said in _SIGNALS_OF_UNITS if unit in units), None)
+            if meant and not by_unit and not (roles := [r for r in roles if r in meant]):
+                of_units.append((meant[0], columns))
             for role in roles:
                 if role not in ("quaternion", "wrench", "pose"):
-                    add(role, [of[k] for k in "xyz"])
+                    add(role, columns)
+    for role, columns in of_units:  # after those that their names tell
+        if role not in vectors.vectors:
+            vectors.by_unit_alone.add(role)
+        add(role, columns)
     bare = parts.get(("", False, ""), {})
     if {"a", "b", "c"} <= set(bare) and "position" in vectors.vectors and not vectors.has_pose:
         add("euler", [bare[k] for k in "abc"])

@@ -155,8 +155,22 @@ class _Comparison:
         return [faults for faults in self._discrete if all(fault.linear for fault in faults)]
 
     @property
+    def _position_units(self) -> list[CandidateFaults]:
+        return [faults for faults in self._linear if faults[0].code == "position_unit"]
+
+    @property
+    def _signs(self) -> list[CandidateFaults]:
+        names = {fault.name for fault in sign_faults(self.properties[0])}
+        return [faults for faults in self._linear if faults[0].name in names]
+
+    @property
+    def _position_units_and_signs(self) -> list[CandidateFaults]:
+        return [_with_mapped(unit, sign) for unit in self._position_units for sign in self._signs]
+
+    @property
     def _mapped(self) -> list[CandidateFaults]:
-        return [faults for faults in self._linear if not _permutes_one_vector(faults[0])]
+        single = [faults for faults in self._linear if not _permutes_one_vector(faults[0])]
+        return [*single, *self._position_units_and_signs]
 
     @property
     def _mapped_axes_of_one_vector(self) -> list[CandidateFaults]:
@@ -165,9 +179,12 @@ class _Comparison:
         return likeliest_axes(axes, rows, self.properties[0], _MAX_COMPARED_AXES)
 
     def _reread(self) -> Iterator[Explanation]:
-        """Yield explanations by faults without which the logs are read again, with either sign."""
-        sign_names = {fault.name for fault in sign_faults(self.properties[0])}
-        signs = [faults for faults in self._linear if faults[0].name in sign_names]
+        """Yield explanations by faults without which the logs are read again.
+
+        Each also with a wrong sign, positions in another unit, or both: one of two such mistakes
+        explains no log alone.
+        """
+        companions = [*self._signs, *self._position_units, *self._position_units_and_signs]
         for candidate in self._candidates_to_reread():
             try:
                 reread = [
@@ -183,13 +200,12 @@ class _Comparison:
                 continue
             baseline, rows = comparable
             yield baseline.explain_by_rescan(rows, candidate)
-            for sign in () if _permutes_one_vector(candidate[0]) else signs:
-                both = tuple(fault.with_sign(s) for fault, s in zip(candidate, sign, strict=True))
+            for other in () if _permutes_one_vector(candidate[0]) else companions:
                 mapped = [
                     r.mapped(fault.fit_map()[: 1 + r.factors.shape[2]])
-                    for r, fault in zip(rows, sign, strict=True)
+                    for r, fault in zip(rows, other, strict=True)
                 ]
-                yield baseline.explain_by_rescan(mapped, both)
+                yield baseline.explain_by_rescan(mapped, _with_mapped(candidate, other))
 
     def _candidates_to_reread(self) -> list[CandidateFaults]:
         """Return the faults that no linear map corrects; of axes and conventions, the likeliest."""
@@ -207,9 +223,13 @@ class _Comparison:
                 others.append(faults)
         some = slice(None, None, max(1, len(first.rows) // MAX_SCREENED_ROWS))
         rows, numbers = _logged_rotations(self.logs[0], first.rows[some], first.time[some])
+        likely = likeliest_poses(poses, rows, numbers, properties)
+        for unit, *_ in self._position_units:
+            scaled = rows @ unit.map_at(np.zeros(0))
+            likely += likeliest_poses(poses, scaled, numbers, properties)
         return [
             *others,
-            *likeliest_poses(poses, rows, numbers, properties),
+            *{faults[0].name: faults for faults in likely}.values(),
             *likeliest_axes(axes, first.rows, properties, _MAX_RESCANNED_AXES),
         ]
 
@@ -314,6 +334,11 @@ def _logged_rotations(log: ScannedLog, rows: Array, time: Array) -> tuple[Array,
         return rows, numbers[time.astype(int)]
     inside = time <= read.time[-1]
     return rows[inside], numbers[np.searchsorted(read.time, time[inside]).clip(max=len(read) - 1)]
+
+
+def _with_mapped(faults: CandidateFaults, mapped: CandidateFaults) -> CandidateFaults:
+    """Combine a fault with one that a linear map corrects, in each of the logs."""
+    return tuple(fault.with_mapped(other) for fault, other in zip(faults, mapped, strict=True))
 
 
 def _permutes_one_vector(fault: Fault) -> bool:

@@ -23,6 +23,7 @@ from identify.errors import IdentifyError
 from identify.files import read_bytes
 from identify.logs import Recording, read_log
 from identify.logs.column_use import ColumnUse, column_uses, schema_table
+from identify.logs.draft_lines import drafted_keys
 from identify.logs.draft_schema import MISSING_GAINS, DraftSchema, draft_schema
 from identify.logs.raw_columns import RawTable, read_raw_tables
 
@@ -102,26 +103,28 @@ class LogOverview:
         }
 
 
-def look_at_log(log: Path, schema: Path | None = None) -> LogOverview:
-    """Look at a log with a schema, or with one drafted from the names of its columns.
+def look_at_log(log: Path, schema: Path | DraftSchema | None = None) -> LogOverview:
+    """Look at a log with a schema.
 
+    `schema`: its file or a draft; by default drafted from the names of the columns.
     Raises `LogError`: the columns of the log cannot be listed; `MissingFile` without log or schema.
     """
-    draft = draft_schema(log) if schema is None else DraftSchema("")
-    text = draft.text if schema is None else read_bytes(schema).decode("utf-8", "replace")
+    file = schema if isinstance(schema, Path) else None
+    draft = DraftSchema("") if isinstance(schema, Path) else schema or draft_schema(log)
+    text = draft.text if file is None else read_bytes(file).decode("utf-8", "replace")
     document = dict[str, Any]()
     recording = None
     problem = ""
     with suppress(tomllib.TOMLDecodeError):  # which `load_schema` reports
         document = tomllib.loads(text)
     try:
-        recording = read_log(log, document if schema is None else schema)
+        recording = read_log(log, document if file is None else file)
     except IdentifyError as error:
         problem = str(error).removeprefix("schema: ")
     tables = tuple(
         TableOverview(
             raw,
-            column_uses(raw, document, text, drafted=schema is None),
+            column_uses(raw, document, text, drafted=file is None),
             summarise_clock(raw.time) if raw.stamped and raw.time is not None else None,
         )
         for raw in read_raw_tables(_files(log, document), schema_table(document, "log"))
@@ -130,7 +133,7 @@ def look_at_log(log: Path, schema: Path | None = None) -> LogOverview:
         path=log,
         name=log.name if recording is None else recording.name,
         schema_text=text,
-        drafted=schema is None,
+        drafted=file is None,
         tables=tables,
         recording=recording,
         problem=problem,
@@ -207,6 +210,9 @@ def _missing_entries(
     elif not position and not has_motion and not clock.get("still"):
         remedy = '[pose]\nposition = ["X", "Y", "Z"]\n# or of static poses:\n[log]\nstill = true'
         yield MissingEntry("the position", "the acceleration of the body", remedy)
+    if any(key.uncertain and key.table == "body.tcp" for key in drafted_keys(draft.text)):
+        name, remedy = "the tool point in the flange", "[body.tcp]\npose = [X, Y, Z, RX, RY, RZ]"
+        yield MissingEntry(name, "a fit: the pendant shows it, the draft has zeros", remedy)
     if "wrench.torque" in named and not schema_table(document, "body").keys() & {"flange", "tcp"}:
         remedy = "[body.flange]\ntranslation = [0.0, 0.0, 0.0]"
-        yield MissingEntry("the flange", "a payload setting by `identify export`; no fit", remedy)
+        yield MissingEntry("the flange", "`identify export`; a fit does without", remedy)

@@ -103,7 +103,7 @@ def _log_sections(log: LogOverview, findings: Sequence[Finding], logs: int) -> I
         attitudes = attitude_drawing(directions)
     yield Section("attitudes", "Attitudes", (attitudes,))
     yield Section("clocks", "Clocks", tuple(_clock_blocks(log)))
-    name = "Schema, drafted from the names of the columns" if log.drafted else "Schema"
+    name = "Schema, drafted" if log.drafted else "Schema"
     yield Section("schema", "Schema", (Listing(name, log.schema_text, copyable=True),))
 
 
@@ -125,7 +125,7 @@ def _summary_section(log: LogOverview) -> Section:
         Tile(
             "schema",
             "reads the log" if readable else "does not read the log",
-            "drafted from the columns' names" if log.drafted else "as given",
+            "drafted" if log.drafted else "as given",
             "good" if readable else "warn",
         ),
     )
@@ -140,14 +140,14 @@ def _summary_section(log: LogOverview) -> Section:
 
 def _missing_section(log: LogOverview) -> Section:
     """Return the section of what a fit still needs, and of the lines to review."""
-    blocks: list[Block] = [Text("Nothing: the log can be checked and fitted.")]
+    blocks: list[Block] = []
     if log.missing:
         rows = (
             (name, purpose, " · ".join(f"`{line}`" for line in remedy.split("\n")))
             for name, purpose, remedy in log.missing
         )
         caption = "What is missing, and the line that gives it."
-        blocks = [_prose_table(("Missing", "Needed for", "Line"), rows, caption)]
+        blocks.append(_prose_table(("Missing", "Needed for", "Line"), rows, caption))
     review = [
         (
             f"[{key.table}]",
@@ -160,6 +160,7 @@ def _missing_section(log: LogOverview) -> Section:
     if review:
         heads = ("Table", "Line", "Uncertain because")
         blocks.append(_prose_table(heads, review, "Lines of the draft to review."))
+    blocks = blocks or [Text("Nothing: the log can be checked and fitted.")]
     return Section("missing", "What is missing for a fit", tuple(blocks))
 
 

@@ -1,7 +1,9 @@
 """Pages of logs before a fit, of logs as people have them."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,6 +72,21 @@ def test_a_readable_log_is_shown_in_si_and_only_the_flange_is_missing(cli, tmp_p
     ):
         assert shown in text
     assert page.stat().st_size < 1e6
+
+
+def test_look_names_what_a_fit_refuses_to_go_without(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log, _ = log_of(tmp_path, duration=10.0, rate_hz=100.0)
+    log.write_text(re.sub(r'"p([xyz])"', r'"tcp_\1"', log.read_text()))
+    printed = cli.done("look", log, "-o", "page.html")
+    refusal = cli("fit", log, "-o", "out").err
+    assert "Missing: the tool point in the flange (for a fit" in printed
+    reviewed = [line for line in refusal.splitlines() if line.startswith("  [")]
+    assert [line for line in printed.splitlines() if line.startswith("Review: ")] == [
+        f"Review: {line.strip()}" for line in reviewed
+    ]
+    assert {line.split(" = ")[0] for line in reviewed} == {"  [body.tcp] pose", "  [wrench] frame"}
+    assert "pose = [X, Y, Z, RX, RY, RZ]" in " ".join(Page(Path("page.html").read_text()).texts)
 
 
 def test_a_sloppy_log_is_shown_as_logged_with_its_marks(cli, tmp_path):
@@ -187,6 +204,16 @@ def test_clean_signals_have_no_marks_and_a_rest_is_found():
     first, last = rest_spans(resting)
     assert_close([first.start, first.stop, last.start], [0.0, 5.0, 20.0], rtol=0.06)
     assert last.stop == pytest.approx(TIME[-1], abs=0.25)
+
+
+def test_a_slow_turn_is_not_at_rest():
+    angle = 0.3 * np.sin(2.0 * np.pi * 0.05 * TIME)
+    q = np.stack([np.sin(angle / 2), 0 * angle, 0 * angle, np.cos(angle / 2)], axis=-1)
+    rng = np.random.default_rng(3)
+    log = synthetic_recording(random_body(rng), rng=rng, duration=30.0, rate_hz=100.0)
+    signals = {"quaternion": q[: len(log)], "position": np.zeros((len(log), 3))}
+    slow = replace(log, signals={**log.signals, **signals})
+    assert rest_spans(slow) == ()
 
 
 def test_gravity_directions_of_pose_and_of_accelerometer_agree():

@@ -211,6 +211,8 @@ def test_excitation_is_the_root_mean_square_of_the_motion():
 
 def test_advice_on_static_poses_names_the_command_that_designs_a_motion():
     found = excitation(fitted(still(0, 8)))
+    assert "Log a motion for the inertia." in found.advice[0]
+    assert not any("to and fro" in text for text in found.advice)
     assert "Ixx" in found.unidentifiable
     assert "`identify design --wrist --after OUT/estimate.json`" in found.advice[-1]
 

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError, SchemaError
 from identify.logs import load_schema, read_log
+from identify.logs.draft_lines import drafted_keys
 from identify.logs.draft_schema import NEEDS_REVIEW, _choose_pose, draft_schema
 from identify.logs.named_vectors import find_named_vectors
 from identify.logs.presets import presets
@@ -476,6 +477,46 @@ def test_rate_vector_is_not_taken_for_position():
     vectors = find_named_vectors(TableInfo(names)).vectors
     assert vectors["linear"] == [list(names[:3])]
     assert vectors["position"] == [list(names[3:])]
+
+
+@pytest.mark.parametrize(
+    ("position", "angles", "force", "torque", "by_unit"),
+    [
+        ("one x [mm]", "two x [deg]", "three x [N]", "four x [Nmm]", "position euler force torque"),
+        ("TX [mm]", "Winkel x in deg", "F_x / N", "M_x / Nmm", "position"),
+        ("Px [mm]", "Winkel X [°]", "Kraft x (N)", "Moment x (Nmm)", ""),
+    ],
+)
+def test_a_unit_tells_the_signal_of_a_name_that_does_not(
+    tmp_path, position, angles, force, torque, by_unit
+):
+    vectors = {"position": position, "euler": angles, "force": force, "torque": torque}
+    spellings = {
+        signal: [re.sub("x(?!.*x)|X(?!.*X)", axis, name) for axis in "xyz"]
+        for signal, name in vectors.items()
+    }
+    names = ["Zeit / ms", *(name for each in spellings.values() for name in each)]
+    rows = np.random.default_rng(0).normal(size=(50, len(names)))
+    rows[:, 0] = 10.0 * np.arange(50)
+    path = tmp_path / "log.csv"
+    np.savetxt(path, rows, "%.6f", ",", header=",".join(names), comments="", encoding="utf-8")
+    found = draft_schema(path)
+    assert not found.missing_signals
+    keys = {key.name: key for key in drafted_keys(found.text)}
+    assert {signal: keys[signal].value for signal in vectors} == spellings
+    marked = [name for name in vectors if "by the unit alone" in keys[name].comment]
+    assert marked == by_unit.split()
+    assert all(keys[name].uncertain for name in marked)
+    units = {"time_unit": "ms", "position_unit": "mm", "angle_unit": "deg", "torque_unit": "Nmm"}
+    assert {key: keys[key].value for key in units} == units
+    assert keys["order"].value == "xyz"
+
+
+def test_a_vector_that_its_name_tells_precedes_those_of_the_same_unit():
+    names = tuple(f"{name} {axis} [mm]" for name in ("error", "tcp") for axis in "xyz")
+    named = find_named_vectors(TableInfo(names))
+    assert named.vectors["position"] == [list(names[3:]), list(names[:3])]
+    assert not named.by_unit_alone
 
 
 def test_angles_by_name_and_units_in_brackets_are_read(tmp_path):

@@ -23,12 +23,12 @@ NOISE = {"force": 0.05, "torque": 0.005, "position": 2e-5, "quaternion": 2e-5}
 def settled_keys(tmp_path):
     """The keys of the draft of a log with Euler angles, settled by the log."""
 
-    def keys(path: Path, order: str, *, unit: float = 1.0):
+    def keys(path: Path, order: str, *, unit: float = 1.0, names=("roll", "pitch", "yaw")):
         time = np.arange(0.0, 12.0, 0.02)
         log = record(path, BODY, time, bias=np.full(6, 0.3), noise=NOISE)
         columns = dict(zip("xyz", unit * log.signals["position"].T, strict=True))
         angles = Rotation.from_quat(log.signals["quaternion"]).as_euler(order)
-        columns |= dict(zip(("roll", "pitch", "yaw"), angles.T, strict=True))
+        columns |= dict(zip(names, angles.T, strict=True))
         for name, signal in (("f", "force"), ("t", "torque")):
             vector = zip("xyz", -log.signals[signal].T, strict=True)
             columns |= {f"{name}{axis}": values for axis, values in vector}
@@ -58,6 +58,21 @@ def test_an_order_that_turns_about_one_axis_leave_open_stays_marked(settled_keys
 def test_large_turns_settle_the_order(settled_keys, true):
     order = settled_keys(Path.random(5), true)[0]["pose.order"]
     assert (order.value, order.uncertain) == (true, False)
+
+
+def test_a_turn_about_one_axis_leaves_rotation_vector_or_euler_angles_open(settled_keys):
+    path = Path.random(5, distance=0.05, angle=0.5)
+    about_x = np.array([[1.0], [0.0], [0.0]]) * path.angles.amplitude
+    path = replace(path, angles=replace(path.angles, amplitude=about_x))
+    key = settled_keys(path, "xyz", names=("rx", "ry", "rz"))[0]["pose.rotation_vector"]
+    assert key.uncertain
+    assert "euler" in key.comment
+
+
+def test_a_unit_and_an_order_that_are_both_wrong_are_settled_together(settled_keys):
+    keys, settled = settled_keys(Path.random(5, distance=0.004), "XYZ", unit=1e3)
+    assert (keys["pose.position_unit"].value, keys["pose.order"].value) == ("mm", "XYZ")
+    assert settled.check.result.estimate.parameters.mass == pytest.approx(BODY[0], rel=0.02)
 
 
 def test_a_draft_without_a_line_to_check_says_so(tmp_path, monkeypatch):

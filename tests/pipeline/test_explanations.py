@@ -334,6 +334,13 @@ def test_single_static_pose_has_no_alternative_explanation():
     assert ranked(log).confirms_schema
 
 
+def test_a_unit_and_a_sign_that_are_both_wrong_are_named_together():
+    best = ranked(with_signals(position=1e3 * P, force=-F, torque=-T)).best
+    assert best.code == "position_unit"
+    assert all(SLIPS[code][1] in best.remedy for code in ("position_unit", "wrench_sign"))
+    assert_close(best.mass, BODY[0], 5e-3)
+
+
 def test_mapped_statistics_match_rescanned_log():
     """Each linear fault of the wrench, against a log whose wrench was changed."""
     wide = BandRows.of(summarise_log(with_signals(), wide=True).statistics)
