@@ -1,4 +1,4 @@
-"""Tables of commands.md: options from `--help`, shapes and simulators from their registries.
+"""Tables of commands.md: options from `--help`, shapes, sensors, simulators from their registries.
 
 The page has a comment, such as <!-- options: study run -->, in the place of each table.
 """
@@ -13,6 +13,7 @@ from identify.commands.command import parse_command
 from identify.commands.main import COMMANDS
 from identify.exchange.simulators import SIMULATORS
 from identify.inertia.shapes.registry import SHAPES, shape_sizes
+from identify.logs.wrench_sensors import wrench_sensors
 
 _MARK = re.compile(r"^<!-- (?P<table>\w+)(: (?P<command>[a-z -]+))? -->$", re.MULTILINE)
 _BOX = re.compile(r"^╭─ (?P<title>.*?) ─+╮\n(?P<rows>.*?)^╰", re.MULTILINE | re.DOTALL)
@@ -21,8 +22,27 @@ _OF_ALL_COMMANDS = ("-h", "--json")
 
 def fill_tables(page):
     """Return the page with a table in the place of each comment."""
-    tables = {"options": options_table, "shapes": shapes_table, "limits": limits_table}
+    tables = {
+        "options": options_table,
+        "shapes": shapes_table,
+        "limits": limits_table,
+        "sensors": sensors_table,
+    }
     return _MARK.sub(lambda mark: tables[mark["table"]](*filter(None, [mark["command"]])), page)
+
+
+def sensors_table():
+    """Return the types of force-torque sensors and the accuracy of their scale as Markdown."""
+    rows = []
+    for name, sensor in wrench_sensors().items():
+        accuracy = sensor.gain_accuracy
+        shown = "not stated" if accuracy is None else f"`{accuracy}`"
+        rows.append(
+            f"| `{name}` | {sensor.title} | {shown} | {sensor.stated} "
+            f"| [{sensor.source}]({sensor.address}) |"
+        )
+    head = ["| sensor | type | `gain_accuracy` | stated | source |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *rows])
 
 
 def options_table(command):

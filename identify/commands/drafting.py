@@ -114,12 +114,18 @@ class Draft:
 
 
 def make_draft(
-    log: Path, path: Path, preset: str | None, robot: Path | None, *, asks: bool
+    log: Path,
+    path: Path,
+    preset: str | None,
+    robot: Path | None,
+    *,
+    asks: bool,
+    sensor: str | None = None,
 ) -> Draft:
     """Draft the schema of a log, with the tool point as the user answers.
 
-    `path`: file of the schema, for relative paths in it; `preset`: name of a preset, if one is
-    given.
+    `path`: file of the schema, for relative paths in it; `preset`, `sensor`: names of a
+    preset and of a type of force-torque sensor, if they are given.
     """
     from identify.logs.draft_schema import draft_schema
 
@@ -128,7 +134,7 @@ def make_draft(
         from identify.robots import read_robot
 
         model = replace(read_robot(robot), path=Path(relpath(robot, path.parent)))
-    draft = draft_schema(log, preset, robot=model)
+    draft = draft_schema(log, preset, robot=model, sensor=sensor)
     if not (asks and "[body.tcp]" in draft.text):
         return Draft(draft)
     tcp = [0.0] * 6
@@ -150,7 +156,7 @@ def make_draft(
     except UsageError as error:
         refusal = error
         tcp += [0.0] * (6 - len(tcp))
-    draft = draft_schema(log, preset, tcp, payload, model)
+    draft = draft_schema(log, preset, tcp, payload, model, sensor)
     if known_rotation and any(tcp):  # no question again
         text = with_value(draft.text, "body.tcp.pose", tcp, "as shown on the pendant")
         draft = replace(draft, text=text)

@@ -42,6 +42,9 @@ class Init(Command):
     preset: Annotated[str | None, option("NAME", "(default: by column names)")] = None
     """Robot or sensor of the log: ur_rtde, franka, kuka_rsi, ros_wrench, ati, robotiq, px4."""
 
+    sensor: Annotated[str | None, option("NAME", "(default: a guess of 1 %)")] = None
+    """Type of the force-torque sensor, such as ur5e: `gain_accuracy` by its data sheet."""
+
     robot: Annotated[Path | None, option("ARM.urdf")] = None
     """URDF of the arm whose joints are logged: the schema takes their names from it."""
 
@@ -58,7 +61,9 @@ class Init(Command):
         if self.output.exists():
             raise UsageError(f"init: {self.output} exists; give another name with -o")
         asks = not self.yes and sys.stdin.isatty() and not self.json
-        draft = make_draft(self.log, self.output, self.preset, self.robot, asks=asks)
+        draft = make_draft(
+            self.log, self.output, self.preset, self.robot, asks=asks, sensor=self.sensor
+        )
         require_answers(draft, self.output)
         draft = settle(draft, self.log, self.output, self.robot)
         write_bytes(self.output, draft.schema.text.encode())

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from identify.documents import lookup
+from identify.errors import SchemaError
 from identify.logs.draft_joints import JointColumns, find_joints
 from identify.logs.draft_lines import (
     DRAFT_MARK,
@@ -35,6 +37,7 @@ from identify.logs.named_vectors import NamedVectors, find_named_vectors
 from identify.logs.presets import Preset, choose_preset, presets
 from identify.logs.readers import RECEIVED, STAMP, list_tables
 from identify.logs.table import match_names
+from identify.logs.wrench_sensors import WrenchSensor, wrench_sensors
 
 if TYPE_CHECKING:
     from identify.robots import RobotModel
@@ -54,7 +57,8 @@ _FLANGE_LINES = (
     "# translation = [0, 0, -0.045]        # else its origin [m], and its rotation_vector",
 )
 
-_ACCURACY_COMMENT = "one sigma of the sensor's scale: 1 % is usual, its data sheet says better"
+_ACCURACY_GUESS = "one sigma of the sensor's scale, a guess"
+_ACCURACY_COMMENT = f"{_ACCURACY_GUESS}: 1 % is usual; by data sheet: identify init --sensor NAME"
 
 _GRAVITY_ACCURACY: SchemaLine = (
     *("gravity_accuracy", 0.0015),
@@ -88,15 +92,45 @@ def draft_schema(
     tcp: Sequence[float] | None = None,
     payload: Sequence[float] | None = None,
     robot: RobotModel | None = None,
+    sensor: str | None = None,
 ) -> DraftSchema:
     """Draft the schema of a log.
 
     `preset`: name of a preset; where not given, the one whose columns the log has, if any; `tcp`:
     the tool point as a pendant shows it, x, y, z [m] and a rotation vector [rad]; `payload`: mass
-    [kg] and centre of mass in the flange [m] of the payload that was set on it.
-    Raises `SchemaError`: there is no such preset, or the log has not its columns; `LogError`: the
-    log cannot be read; `ModelError`: the model has not the joints of the log.
+    [kg] and centre of mass in the flange [m] of the payload that was set on it; `sensor`: name of
+    the type of force-torque sensor, whose data sheet tells the accuracy of its scale.
+    Raises `SchemaError`: there is no such preset or sensor, the log has not the preset's columns,
+    or no wrench with a scale of its own; `LogError`: the log cannot be read; `ModelError`: the
+    model has not the joints of the log.
     """
+    known = None if sensor is None else lookup(wrench_sensors(), sensor, "force-torque sensor")
+    draft = _draft_from_columns(log, preset, tcp, payload, robot)
+    return draft if known is None else _with_sensor(log, draft, known)
+
+
+def _with_sensor(log: Path, draft: DraftSchema, sensor: WrenchSensor) -> DraftSchema:
+    """Return a draft with the accuracy of the scale by a sensor's data sheet."""
+    key = next((k for k in drafted_keys(draft.text) if k.name == "gain_accuracy"), None)
+    if key is None:
+        raise SchemaError(
+            f"{log}: no accuracy of {sensor.title} applies: the log has no wrench, or the force is "
+            "its accelerometer; leave --sensor out"
+        )
+    accuracy, why = sensor.gain_accuracy, f"one sigma by {sensor.explanation}"
+    if accuracy is None:
+        accuracy, why = key.value, f"{_ACCURACY_GUESS}: {sensor.explanation}"
+    return replace(draft, text=with_value(draft.text, key.place, accuracy, why))
+
+
+def _draft_from_columns(
+    log: Path,
+    preset: str | None,
+    tcp: Sequence[float] | None,
+    payload: Sequence[float] | None,
+    robot: RobotModel | None,
+) -> DraftSchema:
+    """Draft the schema of a log by a preset or by the names of its columns."""
     tables = list_tables(log)
     chosen = choose_preset(log, tables, preset)
     if chosen is not None and chosen.template:

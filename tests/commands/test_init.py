@@ -36,6 +36,15 @@ def test_a_first_schema_is_written_and_the_log_checked_with_it(log, tmp_path, ca
     assert "exists; give another name with -o" in capsys.readouterr().err
 
 
+def test_named_sensor_gives_the_accuracy_of_the_scale(log, tmp_path, capsys):
+    made = tmp_path / "s.toml"
+    words = ["init", str(log), "-o", str(made), "--yes", "--sensor"]
+    assert main([*words, "onrobot_hex"]) == 2
+    assert "did you mean 'onrobot_hex_h'" in capsys.readouterr().err
+    assert main([*words, "onrobot_hex_e"]) == 0
+    assert re.search(r"\ngain_accuracy = 0\.012 +# one sigma by OnRobot .* < 2 %", made.read_text())
+
+
 def test_missing_signals_are_reported_and_schema_template_is_written(tmp_path, capsys):
     path, made = tmp_path / "odd.csv", tmp_path / "s.toml"
     path.write_text("when,alpha\n" + "".join(f"{k},1\n" for k in range(20)))
@@ -113,8 +122,9 @@ def test_init_asks_for_pendant_values(tmp_path, monkeypatch, capsys):
     assert "com = [0.0, 0.0, 0.05]" in text
     assert re.search(r"\ngain_accuracy = 0\.01 +# one sigma .* 1 % is usual", text)
     given = iter(["0 0 0.12", "", ""])
-    main(["init", str(path), "-o", str(tmp_path / "unturned.toml")])
+    main(["init", str(path), "-o", str(tmp_path / "unturned.toml"), "--sensor", "ur5e"])
     said = capsys.readouterr().out
+    assert load_schema(tmp_path / "unturned.toml").wrench.gain_accuracy == (0.046, 0.017)
     assert "taken to be in metres" in said
     assert "The rotation of the tool point in [body.tcp] is unknown" in said
     monkeypatch.setattr("builtins.input", lambda question: "1 2 three")

@@ -7,6 +7,7 @@ from types import ModuleType
 import pytest
 
 from identify.commands.main import COMMANDS
+from identify.logs.wrench_sensors import wrench_sensors
 from tests.close import assert_close
 from tests.endtoend.conftest import BODY, ROOT, load_script
 from tests.endtoend.estimates import KEYS, load
@@ -78,6 +79,8 @@ def test_the_page_of_commands_has_every_command_and_its_table(command_tables):
     assert "| `--unloaded LOG` |" in filled
     assert "| `sphere` | radius |" in filled
     assert "| `mujoco` | 1e-15 or more |" in filled
+    for name, sensor in wrench_sensors().items():
+        assert f"| `{name}` | {sensor.title} |" in filled
 
 
 def test_the_page_of_studies_has_every_kind_with_the_meaning_of_its_options():
