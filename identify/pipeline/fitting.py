@@ -23,7 +23,9 @@ from identify.pipeline.precision_findings import (
 from identify.pipeline.provenance import fit_provenance
 from identify.pipeline.required_precision import (
     ARM_LIMITS,
+    STATIC_LIMITS,
     WRENCH_LIMITS,
+    PrecisionLimits,
     required_precision_met,
 )
 from identify.pipeline.result import Result
@@ -108,7 +110,7 @@ def fit(
 def _complete(result: Result, needs: str, command: str | None) -> Result:
     """Add needs, findings on the precision, provenance and bounds to the result of a fit."""
     estimate = result.estimate
-    limits = WRENCH_LIMITS if result.arm is None else ARM_LIMITS
+    limits = _limits(result)
     estimate = replace(estimate, needs=required_precision_met(needs, estimate, limits))
     findings = [*precision_findings(estimate, needs, limits)] if result.body_fitted else []
     provenance = fit_provenance(result, command)
@@ -131,6 +133,14 @@ def _complete(result: Result, needs: str, command: str | None) -> Result:
         _LOGGER.info("bounding")
         estimate = estimate.with_bounds()
     return replace(result, estimate=estimate)
+
+
+def _limits(result: Result) -> PrecisionLimits:
+    """Return the limits of the precision, with what helps for logs of this kind."""
+    if result.arm is not None:
+        return ARM_LIMITS
+    is_static = all(log.recording.still for log in result.logs)
+    return STATIC_LIMITS if is_static else WRENCH_LIMITS
 
 
 def _header(log: Recording | LogFile) -> Recording:

@@ -215,13 +215,13 @@ def _remedy(body: Estimate, need: RequiredPrecision, limits: PrecisionLimits) ->
         )
     if need.is_scale_limited(body):
         return limits.scale_remedy
-    return f"{_motion_remedy(body, need)} {limits.design_command} designs the motion."
-
-
-def _motion_remedy(body: Estimate, need: RequiredPrecision) -> str:
-    """Return what motion narrows the intervals of a quantity."""
     if need.quantity != "inertia":
-        return "Log longer, with larger turns about all axes."
+        return limits.motion_remedy
+    return f"{_motion_for_inertia(body, need)} {limits.design_command} designs the motion."
+
+
+def _motion_for_inertia(body: Estimate, need: RequiredPrecision) -> str:
+    """Return what motion narrows the intervals of the inertia."""
     widths = {
         name: need.widest_in_unit((half_width(body, name, False),), body.parameters)
         for name in INTERVAL_NAMES["inertia"]

@@ -179,12 +179,14 @@ class PrecisionLimits:
         good: up to which a quantity is good enough for most uses, by quantity.
         poor: above which it is too poor for any use, by quantity.
         scale_remedy: remedy where the scale of the sensor is the limit.
-        design_command: command that designs the motion that would help most.
+        motion_remedy: what to log where mass or centre of mass are too wide.
+        design_command: command that designs the motion for the inertia.
     """
 
     good: Mapping[str, RequiredPrecision]
     poor: Mapping[str, RequiredPrecision]
     scale_remedy: str
+    motion_remedy: str
     design_command: str
 
 
@@ -213,16 +215,29 @@ WRENCH_LIMITS = PrecisionLimits(
     _limits(POOR_PRECISION),
     "Weigh the body and give --mass KG, or calibrate the sensor and give `gain_accuracy` in "
     "[wrench].",
+    f"Log longer, with larger turns about all axes. {DESIGN_COMMAND} designs the motion.",
     DESIGN_COMMAND,
 )
 """Precision limits of a body identified by a force-torque sensor."""
+
+STATIC_LIMITS = replace(
+    WRENCH_LIMITS,
+    motion_remedy="Log more poses, with attitudes that differ more. `identify design --wrist "
+    "--poses 20` designs them.",
+)
+"""Precision limits of a body identified by a force-torque sensor in static poses."""
+
+_ARM_DESIGN_COMMAND = (
+    "`identify design --robot arm.urdf --payload-at FRAME --after OUT/estimate.json`"
+)
 
 ARM_LIMITS = PrecisionLimits(
     _limits(GOOD_ARM_PRECISION),
     _limits(POOR_ARM_PRECISION),
     "Weigh the load and give --mass KG, give --torque-scale if it is better known, or take it from "
     "a load of known mass (--known-load).",
-    "`identify design --robot arm.urdf --payload-at FRAME --after OUT/estimate.json`",
+    f"Log longer, with larger turns about all axes. {_ARM_DESIGN_COMMAND} designs the motion.",
+    _ARM_DESIGN_COMMAND,
 )
 """Precision limits of a payload identified by joint torques."""
 

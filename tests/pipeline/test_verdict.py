@@ -93,6 +93,16 @@ def test_each_quantity_has_its_limits(estimate, widths, severities, levels):
     assert tuple(whole.verdict.quantities.values()) == levels
 
 
+def test_static_poses_need_more_poses_and_a_motion_larger_turns():
+    remedies = list[str]()
+    for log in (still(3), logged(exact(3))):
+        findings = identify.fit(log, needs="com 0.01mm").findings
+        remedies += [finding.remedy for finding in findings if finding.code == "need_unmet"][:1]
+    assert remedies[0].startswith("Log more poses")
+    assert "--poses" in remedies[0]
+    assert remedies[1].startswith("Log longer, with larger turns")
+
+
 @pytest.mark.parametrize(
     ("mass", "com", "severities"),
     [
