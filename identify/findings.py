@@ -65,6 +65,7 @@ _SYMPTOM_CODES = (
 
 FINDING_CODES = (
     *(
+        "choice_contradicted",
         "edited",
         "hysteresis",
         "cutoff_low",
@@ -83,9 +84,10 @@ FINDING_CODES = (
     *("same_run", "effort_constant", "effort_sign", "joint_unit", "effort_scale", "joint_order"),
     *("joint_sign", "joint_zero", "joint_type", "effort_low_passed", "effort_delay"),
     "impossible_links",
-    *("choice_contradicted", *_SYMPTOM_CODES),
+    *_SYMPTOM_CODES,
 )
-"""All finding codes in the order of reports, causes before symptoms; codes of log faults are in
+"""All finding codes in the order of reports: a value that the user gave, under which other causes
+were sought, then causes before symptoms; codes of log faults are in
 `diagnosis.faults.FAMILIES`."""
 
 _LOG_FAULT_RANK = FINDING_CODES.index("cutoff_low") + 0.5

@@ -71,7 +71,7 @@ def time_lines(
     lines: list[SchemaLine] = [(key, value, "") for key, value in table.table.layout.items()]
     times = _time_columns(table)
     if not times and _rotation_jumps(log, table):
-        why = f"{NEEDS_REVIEW} no time stamps, and poses that jump: one static pose per row"
+        why = f"{NEEDS_REVIEW} no time stamps, and poses that jump: static poses"
         return [*lines, ("still", True, why)]
     if not times:
         missing.append("time")
@@ -115,9 +115,10 @@ def is_static(clock: Sequence[SchemaLine]) -> bool:
 
 
 def _rotation_jumps(log: Path, table: NamedVectors) -> bool:
-    """Return whether the rotation jumps between rows more than a sampled motion can."""
+    """Return whether the rotation jumps between rows, or rests, more than a sampled motion can."""
     rotation = _relative_rotation(log, table)
-    return len(rotation) > 1 and _steps(rotation).mean() > _MIN_JUMP_STEP
+    edges = _edges_of_rests(rotation)
+    return len(rotation) > 1 and _steps(rotation[edges[:-1]]).mean() > _MIN_JUMP_STEP
 
 
 def _resting_poses(log: Path, table: NamedVectors, seconds: Array, slow_seconds: Array) -> int:
@@ -131,20 +132,29 @@ def _resting_poses(log: Path, table: NamedVectors, seconds: Array, slow_seconds:
     rotation = _relative_rotation(log, table)
     if len(rotation) != len(seconds) or len(rotation) < _MIN_RESTING_POSES:
         return 0
-    steps = _steps(rotation)
     period = float(np.median(np.diff(slow_seconds)))
-    if LONGEST_SAMPLE_PERIOD < period < _MAX_POSE_PERIOD and steps.mean() > _MIN_JUMP_STEP:
-        return len(seconds)
+    if LONGEST_SAMPLE_PERIOD < period < _MAX_POSE_PERIOD:
+        return len(rotation) if _steps(rotation).mean() > _MIN_JUMP_STEP else 0
+    edges = _edges_of_rests(rotation)
+    if len(edges) > len(rotation):  # no row rests
+        return 0
+    slow_sensor = np.median(np.diff(seconds[edges[:-1]])) < LONGEST_SAMPLE_PERIOD
+    return 0 if slow_sensor else len(edges) - 1
+
+
+def _edges_of_rests(rotation: Array) -> Indices:
+    """Return the first rows of poses that rest for rows, and the end; of a motion every row."""
+    every: Indices = np.arange(len(rotation) + 1)
+    steps = _steps(rotation)
     jumps = steps > _MIN_REST_JUMP
     if jumps.sum() < _MIN_RESTING_POSES - 1:
-        return 0
-    edges: Indices = np.concatenate(([0], np.flatnonzero(jumps) + 1, [len(seconds)]))
+        return every
+    edges: Indices = np.concatenate(([0], np.flatnonzero(jumps) + 1, [len(rotation)]))
     # A quaternion that changes its sign jumps as well, but does not rest before and after.
     turns = vector_norms(rotation[edges[1:] - 1] - rotation[edges[:-1]])
     largest = max(turns.max(), steps[~jumps].max(initial=0.0))
-    moving = largest > _MAX_REST_STEP * steps[jumps].min()
-    slow_sensor = np.median(np.diff(seconds[edges[:-1]])) < LONGEST_SAMPLE_PERIOD
-    return 0 if moving or slow_sensor or np.diff(edges).min() < 2 else len(edges) - 1
+    is_motion = largest > _MAX_REST_STEP * steps[jumps].min() or np.diff(edges).min() < 2
+    return every if is_motion else edges
 
 
 def _relative_rotation(log: Path, table: NamedVectors) -> Array:

@@ -7,17 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Phi
+from identify.arrays import Array, Phi
 from identify.errors import ProblemError, SolveError
 from identify.estimation import AccelerometerErrors, Estimate, EstimatorSettings, estimate_body
 from identify.estimation.terms import KnownCom
+from identify.exchange.estimate_views import CENTRAL_PARAMETER_NAMES
 from identify.findings import UNIDENTIFIED_SOURCES, Finding, Severity
 from identify.inertia import PHI
 from identify.inertia.matrices import second_moment_about_com
 from identify.pipeline.check_findings import quantities_that_differ
 from identify.pipeline.settings import FitSettings
 from identify.pipeline.small_fault_fit import FittedLogs
-from identify.significance import CONTRADICTED_CONSTRAINT_SIGMA
+from identify.significance import CONTRADICTED_CONSTRAINT_SIGMA, HALF_WIDTH_SIGMA
 
 _BOX_RESOLUTION = 1e-4
 """Resolution to which the proposed box around a known centre of mass is rounded [m]."""
@@ -115,7 +116,7 @@ def _contradiction(
             chosen = _estimate(fitted, alone)
             pair = chosen.parameters.phi, free.parameters.phi
             severity: Severity = "error" if quantities_that_differ(pair) else "info"
-            return _Contradiction(text, severity, distance_in_standard_errors(chosen, free))
+            return _Contradiction(text, severity, _largest_deviation(chosen, free))
         # As read: small faults that are fitted with a wrong offset hide a part of its residual.
         as_read = FittedLogs(fitted.scanned)
         without = _estimate(as_read, replace(alone, bias="per_log"), refit=False)
@@ -171,6 +172,22 @@ def _residual_ratio(estimate: Estimate, free: Estimate) -> float:
         float(np.max(body.residual_rms / np.maximum(other.residual_rms, tiny)))
         for body, other in zip(estimate.bodies, free.bodies, strict=True)
     )
+
+
+def _largest_deviation(chosen: Estimate, free: Estimate) -> float:
+    """Return the largest shift of mass, centre of mass or inertia about it, in standard errors.
+
+    Each quantity alone: a common scale of the sensor moves many of them, and a given mass only one.
+    """
+    shifts = np.abs(_central_values(chosen) - _central_values(free))
+    intervals = [free.intervals[name] for name in ("m", *CENTRAL_PARAMETER_NAMES)]
+    widths = np.array([np.inf if each is None else each[1] - each[0] for each in intervals])
+    return float(np.max(2.0 * HALF_WIDTH_SIGMA * shifts / np.maximum(widths, np.finfo(float).tiny)))
+
+
+def _central_values(body: Estimate) -> Array:
+    """Return mass, centre of mass and the entries of the inertia about it, shape (10,)."""
+    return np.concatenate(([body.mass], body.com, body.inertia_about_com[np.triu_indices(3)]))
 
 
 def distance_in_standard_errors(

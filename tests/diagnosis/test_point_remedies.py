@@ -70,6 +70,10 @@ _TOOL = {"pose": [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
     ("read", "key"),
     [
         (schema(), "[body.tcp], to be added, set `pose = [0.01"),
+        (
+            schema(body={"flange": {}}),
+            "[body], leave `flange` out; in [body.tcp], to be added, set",
+        ),
         (schema(body={"tcp": _TOOL}), "[body.tcp], set `pose = [0.01"),
         (schema(body={"tcp": {**_TOOL, "unit": "mm"}}), "[body.tcp], set `pose = [10.0"),
         (schema("world"), 'set `point = "flange"`'),

@@ -716,6 +716,7 @@ def test_poses_at_rest_with_jumps_between_are_static(tmp_path, rows):
     poses = np.repeat(Rotation.random(12, random_state=1).as_quat(), rows, axis=0)
     time = np.concatenate([5.0 * pose + 0.1 * np.arange(rows) for pose in range(12)])
     assert "still = true" in drafted_motion(tmp_path, time, poses)
+    assert "still = true" in drafted_motion(tmp_path, time, poses, first_name="number")
 
 
 @pytest.mark.parametrize("per_second", [1.0, 1e3, 1e9])
@@ -734,10 +735,12 @@ def test_a_quaternion_that_changes_its_sign_is_a_motion(tmp_path):
     assert "still" not in drafted_motion(tmp_path, time, poses)
 
 
-def drafted_motion(folder: Path, time: np.ndarray, quaternions: np.ndarray) -> str:
+def drafted_motion(
+    folder: Path, time: np.ndarray, quaternions: np.ndarray, first_name: str = "t"
+) -> str:
     """Draft of a log of attitudes with the weight of a body."""
     force = Rotation.from_quat(quaternions).inv().apply([0.0, 0.0, -17.0])
     columns = np.column_stack([time, quaternions, force, 0.1 * force[:, [1, 2, 0]]])
-    names = "t,qx,qy,qz,qw,fx,fy,fz,tx,ty,tz"
+    names = f"{first_name},qx,qy,qz,qw,fx,fy,fz,tx,ty,tz"
     np.savetxt(folder / "log.csv", columns, "%.9f", ",", header=names, comments="")
     return draft_schema(folder / "log.csv").text

@@ -227,7 +227,11 @@ def _point_remedy(setup: LogProperties, point: Array) -> str:
 
 
 def _point_patches(schema: Schema, X_BS: Pose | None, point: Array) -> Iterator[tuple[str, Patch]]:
-    """Yield schema keys that put the pose's point at `point`, each with the condition for it."""
+    """Yield schema keys that put the pose's point at `point`, each with the condition for it.
+
+    The z-axis of a flange points at what it holds: a pose that is ahead of the wrench's point is
+    that of a tool point first, one behind it that of a flange with the sensor mounted ahead.
+    """
     wrench = schema.wrench
     tool = schema.body.tcp
     mount = schema.wrench.mount
@@ -245,13 +249,27 @@ def _point_patches(schema: Schema, X_BS: Pose | None, point: Array) -> Iterator[
         place = place / LENGTH_UNITS[mount.unit]
         patch = {"wrench.mount.translation": rounded_for_schema(place)}
         yield "the sensor is there in the body", patch
-    if not of_tool:
-        position = (lever + point) / LENGTH_UNITS["m" if tool is None else tool.unit]
-        rotation = np.zeros(3) if tool is None else np.array(tool.pose[3:])
-        pose = rounded_for_schema(np.concatenate((position.round(5), rotation)))
-        about = {"wrench.point": "flange"} if in_world and wrench.point is None else {}
-        yield "the pose is that of this tool point", {"body.tcp.pose": pose, **about}
-    if wrench.frame == "body":
-        place = rounded_for_schema(-point)
-        patch = {"wrench.frame": "sensor", "wrench.mount.translation": place}
-        yield "the sensor is there in the body", patch
+    of_point = [] if of_tool else [_tool_point_patch(schema, point, lever)]
+    of_sensor = [_sensor_patch(schema, point)] if wrench.frame == "body" else []
+    yield from (*of_sensor, *of_point) if point[2] < 0.0 else (*of_point, *of_sensor)
+
+
+def _tool_point_patch(schema: Schema, point: Array, lever: Array) -> tuple[str, Patch]:
+    """Return schema keys by which the pose is that of a tool point, with their condition."""
+    tool, wrench = schema.body.tcp, schema.wrench
+    position = (lever + point) / LENGTH_UNITS["m" if tool is None else tool.unit]
+    rotation = np.zeros(3) if tool is None else np.array(tool.pose[3:])
+    patch: dict[str, object] = {} if schema.body.flange is None else {"body.flange": None}
+    patch["body.tcp.pose"] = rounded_for_schema(np.concatenate((position.round(5), rotation)))
+    if wrench.frame == "world" and wrench.point is None:
+        patch["wrench.point"] = "flange"
+    return "the pose is that of this tool point", patch
+
+
+def _sensor_patch(schema: Schema, point: Array) -> tuple[str, Patch]:
+    """Return schema keys by which the sensor is away from the pose, with their condition."""
+    condition, flange = "the sensor is there in the body", schema.body.frame.flange
+    if schema.body.flange is not None and flange is not None and flange.position.any():
+        condition += ", and the pose is not the flange's own (then empty [body.flange] too)"
+    place = rounded_for_schema(-point)
+    return condition, {"wrench.frame": "sensor", "wrench.mount.translation": place}
