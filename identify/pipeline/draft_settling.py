@@ -67,6 +67,7 @@ def settle_draft(log: Path, text: str, path: Path, robot: Path | None = None) ->
     `path`: file of the schema, for its relative paths.
     Raises `SchemaError`: the draft is no schema yet; `LogError`: the log cannot be read with it.
     """
+    drafted = {key.place: key.value for key in drafted_keys(text)}
     changed = set[str]()
     rivals: dict[str, list[Patch]] = {}
     check = _check(log, text, path, robot)
@@ -97,6 +98,10 @@ def settle_draft(log: Path, text: str, path: Path, robot: Path | None = None) ->
             known = key.table not in undetermined and key.place not in unsure_places
             if key.uncertain and known and key.place not in rivals:
                 text = with_value(text, key.place, key.value, key.comment)
+    elif _errors(check):
+        for place in changed:
+            key = next(key for key in drafted_keys(text) if key.place == place)
+            text = with_value(text, place, key.value, _doubtful_comment(place, drafted.get(place)))
     for key in drafted_keys(text):
         marked = key.uncertain and key.place not in _UNDETERMINED_KEYS
         if key.place in rivals and (marked or key.place in changed):
@@ -123,6 +128,14 @@ def _is_uncertain(place: str, keys: Mapping[str, DraftedKey]) -> bool:
 
 def _differs(patch: Patch, other: Patch, place: str) -> bool:
     return place not in patch or place not in other or patch[place] != other[place]
+
+
+def _doubtful_comment(place: str, drafted: object) -> str:
+    """Return the comment of a key that makes the log likelier, but leaves it unexplained."""
+    other = (
+        "" if drafted is None else f" than {format_toml_value(place.rpartition('.')[2], drafted)}"
+    )
+    return f"{NEEDS_REVIEW} likelier{other}, but errors remain"
 
 
 def _rivals_comment(rivals: Sequence[Patch]) -> str:

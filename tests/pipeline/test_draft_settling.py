@@ -99,3 +99,17 @@ def test_of_readings_that_tie_one_of_marked_lines_is_taken_and_the_others_are_na
     assert keys["force"].value == ["a", "b", "c"]
     assert (keys["acts_on"].value, keys["acts_on"].uncertain) == ("body", True)
     assert keys["acts_on"].comment == 'the log fits as well force = ["-a", "-b", "-c"]'
+
+
+def test_a_change_after_which_errors_remain_stays_marked(tmp_path, monkeypatch):
+    text = '[wrench]\nacts_on = "sensor"\n'
+    verdict = derive_verdict((), possible=False, optimal=False, identifiable=())
+    evidence = {"schema": {"wrench.acts_on": "body"}}
+    sign = Finding("wrench_sign", "error", "the sign is wrong.", "Change it.", evidence)
+    gain = Finding("gain", "error", "no unit explains the torque.", "Calibrate.")
+    checks = iter([LogCheck((sign,), verdict), LogCheck((gain,), verdict)])
+    monkeypatch.setattr(draft_settling, "_check", lambda *_: next(checks))
+    settled = settle_draft(tmp_path / "log.csv", text, tmp_path / "schema.toml")
+    (key,) = drafted_keys(settled.text)
+    assert (key.value, key.uncertain) == ("body", True)
+    assert key.comment == 'likelier than acts_on = "sensor", but errors remain'
