@@ -99,9 +99,10 @@ def settle_draft(log: Path, text: str, path: Path, robot: Path | None = None) ->
             if key.uncertain and known and key.place not in rivals:
                 text = with_value(text, key.place, key.value, key.comment)
     elif _errors(check):
-        for place in changed:
-            key = next(key for key in drafted_keys(text) if key.place == place)
-            text = with_value(text, place, key.value, _doubtful_comment(place, drafted.get(place)))
+        for key in drafted_keys(text):
+            if key.place in changed:
+                comment = _doubtful_comment(key.place, drafted.get(key.place))
+                text = with_value(text, key.place, key.value, comment)
     for key in drafted_keys(text):
         marked = key.uncertain and key.place not in _UNDETERMINED_KEYS
         if key.place in rivals and (marked or key.place in changed):

@@ -104,7 +104,7 @@ def test_of_readings_that_tie_one_of_marked_lines_is_taken_and_the_others_are_na
 def test_a_change_after_which_errors_remain_stays_marked(tmp_path, monkeypatch):
     text = '[wrench]\nacts_on = "sensor"\n'
     verdict = derive_verdict((), possible=False, optimal=False, identifiable=())
-    evidence = {"schema": {"wrench.acts_on": "body"}}
+    evidence = {"schema": {"wrench.acts_on": "body", "wrench.point": None}}
     sign = Finding("wrench_sign", "error", "the sign is wrong.", "Change it.", evidence)
     gain = Finding("gain", "error", "no unit explains the torque.", "Calibrate.")
     checks = iter([LogCheck((sign,), verdict), LogCheck((gain,), verdict)])
