@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Phi
+from identify.arrays import Array
 from identify.errors import ProblemError, SolveError
 from identify.estimation import AccelerometerErrors, Estimate, EstimatorSettings, estimate_body
 from identify.estimation.terms import KnownCom
 from identify.exchange.estimate_views import CENTRAL_PARAMETER_NAMES
-from identify.findings import UNIDENTIFIED_SOURCES, Finding, Severity
-from identify.inertia import PHI
+from identify.findings import Finding, Severity
 from identify.inertia.matrices import second_moment_about_com
 from identify.pipeline.check_findings import quantities_that_differ
 from identify.pipeline.settings import FitSettings
@@ -188,20 +187,3 @@ def _largest_deviation(chosen: Estimate, free: Estimate) -> float:
 def _central_values(body: Estimate) -> Array:
     """Return mass, centre of mass and the entries of the inertia about it, shape (10,)."""
     return np.concatenate(([body.mass], body.com, body.inertia_about_com[np.triu_indices(3)]))
-
-
-def distance_in_standard_errors(
-    estimate: Estimate, free: Estimate, phi: Phi | None = None
-) -> float:
-    """Return the Mahalanobis distance √(dᵀ Σ⁻¹ d) of an estimate from an unconstrained one.
-
-    `phi`: the unconstrained parameters, where they are not those of `free`.
-    Parameters that the data do not identify follow from the others, and do not count.
-    """
-    identified = [free.decided_by[name] not in UNIDENTIFIED_SOURCES for name in PHI]
-    away = (estimate.parameters.phi - (free.parameters.phi if phi is None else phi))[identified]
-    covariance = free.covariance[np.ix_(identified, identified)]
-    sigma = np.sqrt(np.diag(covariance))
-    sigma = np.where(sigma > 0.0, sigma, np.inf)
-    inverse = np.linalg.pinv(covariance / np.outer(sigma, sigma), rcond=1e-12, hermitian=True)
-    return float(np.sqrt(max(away / sigma @ inverse @ (away / sigma), 0.0)))

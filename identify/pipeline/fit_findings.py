@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from identify.arrays import Array, Vec3
+from identify.arrays import Array, Phi, Vec3
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import MIN_RATE_IN_DEGREES
 from identify.estimation import Estimate
@@ -20,10 +20,7 @@ from identify.inertia.consistency import (
 )
 from identify.logs.log_properties import LogProperties
 from identify.pipeline.check_findings import excluded_small_faults_note
-from identify.pipeline.contradicted_choices import (
-    contradicted_choice_finding,
-    distance_in_standard_errors,
-)
+from identify.pipeline.contradicted_choices import contradicted_choice_finding
 from identify.pipeline.settings import FitSettings
 from identify.pipeline.small_fault_fit import FittedLogs
 from identify.regressors import WRENCH_NAMES, LogSummary
@@ -265,7 +262,7 @@ def _inconsistency_findings(estimate: Estimate, corrected: Sequence[str]) -> Ite
     for body in estimate.bodies:
         if body.prior:  # the estimate then differs from least squares anyway
             continue
-        sigmas = distance_in_standard_errors(body, body, body.least_squares.phi)
+        sigmas = _distance_in_standard_errors(body, body.least_squares.phi)
         if body.least_squares.consistent or sigmas < REPORTED_CONSTRAINT_SIGMA:
             continue
         text = (
@@ -348,3 +345,13 @@ def _describe_implausible_load(body: Estimate, sensor: Vec3, wrench_range: Array
     if mass > _MAX_ARM_LOAD and least > _MAX_COM_DISTANCE_IF_HEAVY:
         return ", farther than an arm can carry this mass: force and torque may be in counts"
     return ""
+
+
+def _distance_in_standard_errors(estimate: Estimate, phi: Phi) -> float:
+    """Return the Mahalanobis distance √(dᵀ Σ⁻¹ d) of an estimate from other parameters."""
+    away = estimate.parameters.phi - phi
+    sigma = np.sqrt(np.diag(estimate.covariance))
+    sigma = np.where(sigma > 0.0, sigma, np.inf)
+    covariance = estimate.covariance / np.outer(sigma, sigma)
+    inverse = np.linalg.pinv(covariance, rcond=1e-12, hermitian=True)
+    return float(np.sqrt(max(away / sigma @ inverse @ (away / sigma), 0.0)))
