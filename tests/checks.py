@@ -7,6 +7,7 @@ import pytest
 
 from identify import Recording, Result, fit
 from identify.estimation import FittedEffects
+from identify.findings import Finding
 from identify.pipeline import correcting, wrench_fit
 from identify.pipeline.checks import Checks
 from identify.pipeline.result import CheckSummary, summarise_checks
@@ -14,8 +15,8 @@ from identify.pipeline.result import CheckSummary, summarise_checks
 _LAST: deque[tuple[CheckSummary, Checks]] = deque(maxlen=64)
 
 
-def _summarise_checks(checks: Checks) -> CheckSummary:
-    summary = summarise_checks(checks)
+def _summarise_checks(checks: Checks, findings: Sequence[Finding]) -> CheckSummary:
+    summary = summarise_checks(checks, findings)
     _LAST.append((summary, checks))
     return summary
 

@@ -23,7 +23,7 @@ from identify.findings import Finding
 from identify.inertia import PHI, InertialParameters
 from identify.logs import Recording
 from identify.pipeline import FitSettings, Result, check_logs, fit
-from identify.pipeline.correcting import NotCorrected
+from identify.pipeline.corrected_logs import NotCorrected
 from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.regressors import FEATURE_TENSOR, summarise_log
 from identify.signals.transform import BAND_EDGES_HZ, CONSTANT_GROUP

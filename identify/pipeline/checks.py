@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,12 +30,7 @@ from identify.estimation.settings import body_system
 from identify.findings import Finding
 from identify.pipeline.check_findings import (
     SPAN_FAULTS,
-    body_change_finding,
     is_relevant_change,
-    likeliest_explanation_finding,
-    slightly_likelier_interpretation_finding,
-    span_findings,
-    unexplained_wrench_finding,
 )
 from identify.pipeline.explanations import (
     ALL_LOGS,
@@ -54,7 +49,6 @@ from identify.pipeline.small_fault_findings import (
     all_faults_small,
     find_hysteresis,
     large_fault_types,
-    small_fault_findings,
 )
 from identify.pipeline.small_fault_fit import (
     FittedLogs,
@@ -131,75 +125,6 @@ class Checks:
             if self.ranking.best.log_likelihood_ratio > MIN_LIKELIHOOD_LEAD
             else None
         )
-
-    @property
-    def leaves_open(self) -> bool:
-        """Whether another explanation of the logs may be true, so that intervals cover it."""
-        doubtful = self.small_faults_with_gain or self.slightly_likelier
-        return bool(any(map(any, self.spans)) or self.possible_body_changes or doubtful)
-
-    @property
-    def findings(self) -> Iterator[Finding]:
-        """Findings of all checks; only one, if another interpretation is clearly likelier.
-
-        Likewise of logs of several bodies, where one body per log is likelier than any other
-        reading. A best reading that leaves much unexplained is not reported.
-        """
-        if self.latency_findings:
-            yield from self.latency_findings
-            return
-        for log, spans in zip(self.logs, self.spans, strict=True):
-            for finding in span_findings(log, spans, contact_dominated=self.contact_dominated):
-                hides = self.interpretations_untested and SPAN_FAULTS[finding.code].hides_readings
-                yield replace(finding, severity="error") if hides else finding
-        bodies_differ = any(change.code == "bodies_differ" for change in self.body_changes)
-        if (
-            bodies_differ
-            and self.ranking is not None
-            and self.ranking.separate_bodies_lead > self.ranking.best.log_likelihood_ratio
-        ):
-            yield from (body_change_finding(change, self.logs) for change in self.body_changes)
-            return
-        if self.clearly_likelier is not None and self.ranking is not None:
-            finding = likeliest_explanation_finding(
-                self.ranking, self.ranking_scope.body, self.ranking_scope.where
-            )
-            if finding is not None:
-                yield finding
-                return
-        if self.unexplained_share > MAX_UNEXPLAINED and (
-            self.contact_dominated or not any(self.spans)
-        ):
-            yield from (body_change_finding(change, self.logs) for change in self.body_changes)
-            if not (self.body_changes or self.contact_dominated):
-                yield unexplained_wrench_finding(self.unexplained_share, self.ranking, self.logs)
-            return
-        notes: list[Finding] = []
-        if self.small_faults is not None:
-            gain_as_likely = self.small_faults_with_gain is not None
-            notes = [
-                *small_fault_findings(
-                    self.small_faults, self.hysteresis_by_sensor, gain_equally_likely=gain_as_likely
-                )
-            ]
-        if self.slightly_likelier is not None:
-            yield slightly_likelier_interpretation_finding(
-                self.slightly_likelier,
-                [note.code for note in notes],
-                self.ranking_scope.body,
-                self.ranking_scope.where,
-            )
-        yield from notes
-        yield from (
-            body_change_finding(change, self.logs)
-            for change in (*self.body_changes, *self.possible_body_changes)
-        )
-
-    @property
-    def motion_advice(self) -> tuple[str, ...]:
-        """Parameters that the logs do not excite, and motions that would; empty after errors."""
-        has_errors = any(finding.severity == "error" for finding in self.findings)
-        return () if has_errors or self.excitation is None else self.excitation.advice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import Explanation
 from identify.errors import IdentifyError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.inflated_covariance import cover_shift
@@ -21,10 +20,9 @@ from identify.estimation.intervals import (
 )
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.findings import Finding
-from identify.pipeline.check_findings import SPAN_FAULTS, unaffected_quantities
-from identify.pipeline.checks import Checks, fit_least_squares
-from identify.pipeline.correcting import exclude_spans, interpolate_spikes
-from identify.pipeline.explanations import rescan_under_explanation
+from identify.pipeline.check_findings import unaffected_quantities
+from identify.pipeline.checks import fit_least_squares
+from identify.pipeline.hypotheses import Hypothesis
 from identify.pipeline.required_precision import INTERVAL_NAMES
 from identify.pipeline.scanned_log import ScannedLog
 from identify.pipeline.small_fault_fit import fit_small_faults
@@ -52,9 +50,15 @@ class CovarianceInflation(NamedTuple):
 
 
 def covariance_inflation(
-    logs: Sequence[ScannedLog], checks: Checks, estimate: Estimate, settings: EstimatorSettings
+    logs: Sequence[ScannedLog],
+    hypotheses: Sequence[Hypothesis],
+    estimate: Estimate,
+    settings: EstimatorSettings,
 ) -> CovarianceInflation:
-    """Compute the covariance inflation from estimates under each possible fault of the logs."""
+    """Compute the covariance inflation from the estimates under each hypothesis that widens it.
+
+    By (z σ + |δ|)² ≤ 2 z² σ² + 2 δ², with the shift δ of each and the largest covariance of them.
+    """
     # A prior moves the estimate from least squares: compare least-squares solutions then.
     x = np.concatenate(
         [
@@ -62,78 +66,52 @@ def covariance_inflation(
             for body in estimate.bodies
         ]
     )
-    others, unknown = list[tuple[str, *_EstimateDifference]](), list[str]()
-    codes = dict.fromkeys(span.code for of_log in checks.spans for span in of_log)
-    for code in codes:
-        try:
-            without, _ = (
-                exclude_spans(logs, checks, code)
-                if SPAN_FAULTS[code].is_excludable
-                else interpolate_spikes(logs, checks)
-            )
-            small_faults = fit_small_faults(without, settings)
-            fit = fit_least_squares(without, settings) if small_faults is None else small_faults.fit
-        except IdentifyError:
-            fit = None
-        if fit is None:
-            unknown.append(code)
-        else:
-            others.append((code, *_difference_from_estimate(fit, x)))
-    for change in checks.possible_body_changes:
-        for phi, errors in (
-            (change.first_phi, change.first_phi_errors),
-            (change.second_phi, change.second_phi_errors),
-        ):
-            others.append((change.code, phi - x, np.diag(errors**2)))
     zero = np.zeros((len(x), len(x)))
-    added = zero
-    scale = zero
-    largest = zero
     by_code = defaultdict[str, Array](lambda: zero)
-    for code, shift, covariance in others:
-        added = added + cover_shift(shift, zero)
-        by_code[code] = by_code[code] + cover_shift(shift, covariance)
-        largest = max(largest, covariance, key=np.trace)
-    # (z σ + |δ|)² ≤ 2 z² σ² + 2 δ²
-    added = added + 2.0 * largest
-    # Another reading, or a gain, is common to all logs of the sensor.
-    readings = list[tuple[str, Array]]()
-    if checks.slightly_likelier is not None:
-        code = checks.slightly_likelier.code
-        shift = _shift_under_interpretation(logs, checks, checks.slightly_likelier, settings, x)
-        if shift is None:
-            unknown.append(code)
-        else:
-            readings.append((code, cover_shift(shift, zero)))
-    if checks.small_faults_with_gain is not None:
-        doubled = 2.0 * checks.small_faults_with_gain.covariance_of_unknowns
-        readings.append(
-            ("kinematic_offset", cover_shift(checks.small_faults_with_gain.fit.x - x, doubled))
-        )
-    for code, covariance in readings:
-        scale = scale + covariance
-        by_code[code] = by_code[code] + covariance
+    of_logs, of_sensor, largest = zero, zero, zero
+    unknown = list[str]()
+    for hypothesis in hypotheses:
+        if hypothesis.outcome != "widens":
+            continue
+        differences = _differences_from_estimate(hypothesis, logs, settings, x)
+        if not differences:
+            unknown.append(hypothesis.code)
+        for shift, covariance in differences:
+            widening = cover_shift(shift, covariance)
+            by_code[hypothesis.code] = by_code[hypothesis.code] + widening
+            if hypothesis.is_of_sensor:  # common to all of its logs
+                of_sensor = of_sensor + widening
+            else:
+                of_logs = of_logs + cover_shift(shift, zero)
+                largest = max(largest, covariance, key=np.trace)
+    added = of_logs + 2.0 * largest + of_sensor
     doubted = {code: _widened_quantities(estimate, C[:10, :10]) for code, C in by_code.items()}
-    return CovarianceInflation(added + scale, scale, tuple(unknown), doubted)
+    return CovarianceInflation(added, of_sensor, tuple(unknown), doubted)
 
 
-def _shift_under_interpretation(
+def _differences_from_estimate(
+    hypothesis: Hypothesis,
     logs: Sequence[ScannedLog],
-    checks: Checks,
-    interpretation: Explanation,
     settings: EstimatorSettings,
     estimated_parameters: Array,
-) -> Array | None:
-    """Return the change of an estimate under another interpretation; None where it gives no fit."""
-    if not settings.unloaded:
-        return interpretation.phi - estimated_parameters
+) -> list[_EstimateDifference]:
+    """Return the differences under a hypothesis; none where its corrected logs give no fit."""
+    if hypothesis.alternatives:
+        return [
+            (phi - estimated_parameters, covariance) for phi, covariance in hypothesis.alternatives
+        ]
+    assert hypothesis.correct is not None
     try:
-        reread = rescan_under_explanation(logs, interpretation, checks.ranking_scope)
-        small_faults = fit_small_faults(reread, settings)
+        corrected = hypothesis.correct(logs).logs
+        small_faults = fit_small_faults(corrected, settings)
     except IdentifyError:
-        return None
-    fit = fit_least_squares(reread, settings) if small_faults is None else small_faults.fit
-    return None if fit is None else _difference_from_estimate(fit, estimated_parameters)[0]
+        return []
+    fit = fit_least_squares(corrected, settings) if small_faults is None else small_faults.fit
+    if fit is None:
+        return []
+    shift, covariance = _difference_from_estimate(fit, estimated_parameters)
+    # The same rows, read otherwise, are as precise as the estimate is already.
+    return [(shift, 0.0 * covariance if hypothesis.is_of_sensor else covariance)]
 
 
 def _widened_quantities(estimate: Estimate, added_covariance: Array) -> frozenset[str]:

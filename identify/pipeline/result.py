@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Protocol
@@ -79,9 +79,13 @@ class CheckSummary:
     motion_advice: tuple[str, ...] = ()
 
 
-def summarise_checks(checks: Checks) -> CheckSummary:
-    """Summarise the checks of logs for the result of their fit."""
+def summarise_checks(checks: Checks, findings: Sequence[Finding]) -> CheckSummary:
+    """Summarise the checks of logs, and the findings on them, for the result of their fit.
+
+    Motions that would excite more parameters are advised only if nothing is wrong with the logs.
+    """
     ranking = checks.ranking
+    advised = None if any(f.severity == "error" for f in findings) else checks.excitation
     return CheckSummary(
         interpretations=()
         if ranking is None
@@ -93,7 +97,7 @@ def summarise_checks(checks: Checks) -> CheckSummary:
         if checks.small_faults is None
         else tuple(_describe_small_faults(checks.small_faults)),
         spans=checks.spans,
-        motion_advice=checks.motion_advice,
+        motion_advice=() if advised is None else advised.advice,
     )
 
 

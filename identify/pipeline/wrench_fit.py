@@ -23,8 +23,9 @@ from identify.findings import CORRECTABLE_CODES, UNCORRECTABLE_CODES, Finding
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
 from identify.pipeline.check_findings import covers_most_of_log, span_findings
-from identify.pipeline.checks import Checks, run_checks, suggests_wrong_schema
+from identify.pipeline.checks import run_checks, suggests_wrong_schema
 from identify.pipeline.fit_findings import findings_of_fit, findings_of_log
+from identify.pipeline.hypotheses import Hypothesis, findings_of, hypotheses_of
 from identify.pipeline.misread_logs import (
     MisreadLog,
     alternative_interpretation_error,
@@ -95,15 +96,16 @@ def fit_wrench_logs(
         # Excluded spans may have hidden another reading; an applied reading hides none.
         already_corrected=any("gain" in correction for correction in corrections),
     )
-    findings = _causes_before_symptoms(list(checks.findings), symptoms)
-    # A fit for each explanation that is left open.
-    covering, worded = _cover_open_explanations(fitted, checks, estimate, findings, settings)
+    hypotheses = hypotheses_of(checks)
+    findings = _causes_before_symptoms(findings_of(hypotheses), symptoms)
+    # A fit for each hypothesis that is left open.
+    covering, worded = _cover_hypotheses(fitted, hypotheses, estimate, findings, settings)
     return Result(
         estimate=_with_log_metadata(covering, fitted, validation, worded, corrections),
         logs=logs,
         settings=settings,
         validation=validation,
-        checks=summarise_checks(checks),
+        checks=summarise_checks(checks, findings_of(hypotheses)),
         uncorrected_statistics=tuple(log.summary.statistics for log in fitted.scanned),
     )
 
@@ -171,18 +173,19 @@ def _causes_before_symptoms(
     return [*causes, *(finding for finding in symptoms if finding.code not in explained)]
 
 
-def _cover_open_explanations(
+def _cover_hypotheses(
     fitted: FittedLogs,
-    checks: Checks,
+    hypotheses: Sequence[Hypothesis],
     estimate: Estimate,
     findings: Sequence[Finding],
     settings: FitSettings,
 ) -> tuple[Estimate, Sequence[Finding]]:
-    """Widen the intervals by explanations of the logs that are left open, and say so.
+    """Widen the intervals by the hypotheses on the logs that are left open, and say so.
 
     After an error the estimate is not used, and its intervals stay as they are.
     """
-    if not checks.leaves_open or any(finding.severity == "error" for finding in findings):
+    is_open = any(hypothesis.outcome == "widens" for hypothesis in hypotheses)
+    if not is_open or any(finding.severity == "error" for finding in findings):
         return estimate, findings
     from identify.estimation.inflated_covariance import inflate_covariance
     from identify.pipeline.covariance_inflation import (
@@ -190,7 +193,7 @@ def _cover_open_explanations(
         with_uncertain_parameters,
     )
 
-    inflation = covariance_inflation(fitted.scanned, checks, estimate, settings)
+    inflation = covariance_inflation(fitted.scanned, hypotheses, estimate, settings)
     worded = [with_uncertain_parameters(finding, inflation) for finding in findings]
     if not inflation.covariance.any():
         return estimate, worded

@@ -10,7 +10,7 @@ from identify.diagnosis.zeroed_poses import find_zeroed_poses
 from identify.logs import read_log
 from identify.logs.log_writing import write_log
 from identify.pipeline import check_logs, fit
-from identify.pipeline.correcting import NotCorrected
+from identify.pipeline.corrected_logs import NotCorrected
 from identify.regressors import summarise_log
 from tests.recordings import still_poses
 from tests.small_faults import NOISE, PHI, WEIGHT, still, with_wrench, wrench_of

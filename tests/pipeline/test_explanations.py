@@ -24,7 +24,8 @@ from identify.pipeline.check_findings import (
     quantities_that_differ,
 )
 from identify.pipeline.checks import Checks
-from identify.pipeline.correcting import NotCorrected, _correct_fault_of_code
+from identify.pipeline.corrected_logs import NotCorrected
+from identify.pipeline.correcting import _correct_fault_of_code
 from identify.pipeline.interpretation_comparison import rank_explanations
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import summarise_log

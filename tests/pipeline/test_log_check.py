@@ -14,8 +14,11 @@ from identify.logs.log_properties import LogProperties
 from identify.logs.synthetic import random_motion
 from identify.pipeline import FitSettings, Result, check_logs, correcting, fit
 from identify.pipeline.checks import Checks
-from identify.pipeline.correcting import NotCorrected, apply_corrections
+from identify.pipeline.corrected_logs import NotCorrected
+from identify.pipeline.correcting import apply_corrections
 from identify.pipeline.explanations import rescan_under_explanation
+from identify.pipeline.hypotheses import findings_of, hypotheses_of
+from identify.pipeline.result import summarise_checks
 from identify.pipeline.scanned_log import scan_log
 from identify.reporting.diagnosis import _small_fault_tables
 from identify.signals import Interpretation
@@ -351,7 +354,8 @@ def test_misread_log_gets_no_excitation_advice(clean_check):
     def advice(found):
         checks = checks_of(found)
         more = replace(checks.excitation, advice=("Turn faster.",))
-        return replace(checks, excitation=more).motion_advice
+        findings = findings_of(hypotheses_of(checks))
+        return summarise_checks(replace(checks, excitation=more), findings).motion_advice
 
     wrong = check_logs(log(PATH.wrench(BODY, TIME) * np.repeat([1.0, 1e3], 3))).result
     assert wrong.checks.interpretations[0].code == "torque_unit"

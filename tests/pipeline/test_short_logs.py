@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.logs import Recording
 from identify.pipeline import Result, fit
-from identify.pipeline.correcting import NotCorrected
+from identify.pipeline.corrected_logs import NotCorrected
 from tests.checks import checks_of, fit_corrected
 from tests.close import assert_close
 from tests.diagnosis.logs import PHI, moving, time_of, with_signals, with_wrench

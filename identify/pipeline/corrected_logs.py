@@ -1,0 +1,126 @@
+"""Logs as they are read without a fault: spans excluded, spikes interpolated, another reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from identify.diagnosis import Explanation, Span
+from identify.errors import LogError, ProblemError
+from identify.pipeline.check_findings import SPLIT_LOG_REMEDY
+from identify.pipeline.explanations import (
+    RankingScope,
+    correcting_patch,
+    rescan_under_explanation,
+)
+from identify.pipeline.scanned_log import ScannedLog
+from identify.signals import Interpretation
+
+
+class CorrectedLogs(NamedTuple):
+    """Logs that were read without a fault, and the record of the correction for the provenance."""
+
+    logs: list[ScannedLog]
+    record: dict[str, object]
+
+
+class NotCorrected(ProblemError):
+    """A requested correction does not apply: the fault is absent or cannot be distinguished.
+
+    Attributes:
+        code: the requested code.
+    """
+
+    def __init__(self, code: str, why: str) -> None:
+        self.code = code
+        super().__init__(f"{self._requested_option}: {why}")
+
+    @property
+    def _requested_option(self) -> str:
+        return f"--apply {self.code} (in Python, apply={self.code!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by the arguments of the constructor."""
+        why = str(self).removeprefix(f"{self._requested_option}: ")
+        return NotCorrected, (self.code, why)
+
+
+def exclude_spans(
+    logs: Sequence[ScannedLog], spans: Sequence[Sequence[Span]], code: str
+) -> CorrectedLogs:
+    """Read logs without the time of faulty spans, those of one finding code of each log.
+
+    Raises `NotCorrected`: the rest of a log is too short.
+    """
+    times = [[(span.start, span.stop) for span in of_log] for of_log in spans]
+
+    def with_exclusions(log_index: int, interpretation: Interpretation) -> Interpretation:
+        return replace(
+            interpretation, excluded_spans=(*interpretation.excluded_spans, *times[log_index])
+        )
+
+    seconds = sum(stop - start for of_log in times for start, stop in of_log)
+    amount = f"{seconds:.4g} s"
+    if code == "wrong_rows":
+        rows = sum(span.rows for of_log in spans for span in of_log)
+        amount = f"{rows} row{'s' * (rows != 1)}"
+    record = {"meaning": f"{code.replace('_', ' ')}: {amount} excluded", "left_out": times}
+    try:
+        return CorrectedLogs(_rescan_each(logs, with_exclusions), record)
+    except LogError as error:
+        why = f"without these {amount} the log is too short ({error}); log again"
+        raise NotCorrected(code, why) from error
+
+
+def interpolate_spikes(
+    logs: Sequence[ScannedLog], spikes: Sequence[Sequence[Span]]
+) -> CorrectedLogs:
+    """Read logs with their spikes interpolated from the neighbours, by the spikes of each."""
+    rows = [sum(span.rows for span in of_log) for of_log in spikes]
+
+    def with_interpolation(log_index: int, interpretation: Interpretation) -> Interpretation:
+        return replace(
+            interpretation, without_spikes=interpretation.without_spikes or bool(rows[log_index])
+        )
+
+    record = {"meaning": f"spikes: {sum(rows)} rows interpolated", "rows": rows}
+    return CorrectedLogs(_rescan_each(logs, with_interpolation), record)
+
+
+def subtract_offset_steps(logs: Sequence[ScannedLog]) -> CorrectedLogs:
+    """Read logs with the jumps of their sensors' offsets subtracted.
+
+    Raises `NotCorrected`: a log is of static poses.
+    """
+    if any(log.summary.recording.still and log.offset_steps for log in logs):
+        raise NotCorrected(
+            "bias_step",
+            "in static poses the size of the jump cannot be separated from the body. "
+            f"{SPLIT_LOG_REMEDY}",
+        )
+    steps = [[(s.start, s.stop, *s.jump) for s in log.offset_steps] for log in logs]
+    meaning = f"bias step: {sum(map(len, steps))} subtracted from the wrench"
+    record: dict[str, object] = {"meaning": meaning, "steps": steps}
+    return CorrectedLogs([log.without_offset_steps() for log in logs], record)
+
+
+def read_under_explanation(
+    logs: Sequence[ScannedLog], explanation: Explanation, scope: RankingScope
+) -> CorrectedLogs:
+    """Read the logs that an explanation is of without its fault."""
+    patch = dict(correcting_patch(explanation.faults[0], explanation.fault_size))
+    only = f" (only in {scope.where})" if scope.where else ""
+    record: dict[str, object] = {
+        "meaning": f"corrected: {explanation.text}{only}",
+        "gain": explanation.log_likelihood_ratio,
+    }
+    record |= {"patch": patch} if patch else {}
+    return CorrectedLogs(rescan_under_explanation(logs, explanation, scope), record)
+
+
+def _rescan_each(
+    logs: Sequence[ScannedLog], correct: Callable[[int, Interpretation], Interpretation]
+) -> list[ScannedLog]:
+    """Scan each log again under an interpretation that a function corrects."""
+    return [log.rescan(correct(number, log.summary.reading)) for number, log in enumerate(logs)]
