@@ -49,10 +49,8 @@ CORRECTABLE_CODES = (
 )
 """Codes, in addition to those of log faults, that `--apply` accepts."""
 
-_BODY_CHANGE_CODES = ("body_changed", "bodies_differ")
-
-UNCORRECTABLE_CODES = _BODY_CHANGE_CODES
-"""Codes that `--apply` rejects with an explanation, because no correction exists."""
+BODY_CHANGE_CODES = ("body_changed", "bodies_differ")
+"""Codes of logs, or of parts of a log, that are of different bodies."""
 
 PRECISION_CODES = ("scale_limit", "imprecise", "need_unmet")
 """Codes of intervals that are wider than needed."""
@@ -73,7 +71,7 @@ FINDING_CODES = (
         "cable",
         "drift",
         "wrench_calibration",
-        *_BODY_CHANGE_CODES,
+        *BODY_CHANGE_CODES,
         "logs_swapped",
     ),
     *("imu_axes", "imu_place", "imu_delay", "free_flight", "force_motion"),

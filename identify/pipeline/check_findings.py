@@ -333,13 +333,16 @@ def body_change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Findi
         text = f"it is a log of another body than the other logs: the masses are {masses}."
         remedy = "Exclude it, or fit it separately (fit --each)."
     else:
-        start, when, stop = _times_at_row_fractions(
-            log, (change.fraction_bounds[0], change.fraction_before, change.fraction_bounds[1])
-        )
+        start, when, stop = times_of_change(change, log)
         evidence |= {"time": when, "between": [start, stop]}
-        times = _format_rounded_outward(start, stop)
-        text = f"the body changes between {times}: the masses before and after are {masses}."
-        remedy = "Find out when it changed, split the log there, and fit each part separately."
+        between = _format_rounded_outward(start, stop)
+        if log.recording.still:
+            between = f"poses {math.floor(start) + 1} and {math.ceil(stop) + 1}"
+        text = f"the body changes between {between}: the masses before and after are {masses}."
+        remedy = (
+            "Find out when it changed, split the log there, and fit each part separately; or fit "
+            "the longer part alone with --apply body_changed."
+        )
     if is_relevant_change(change):
         return Finding(change.code, "error", text, remedy, evidence, log.name)
     if change.significant:
@@ -350,10 +353,16 @@ def body_change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Findi
     return Finding(change.code, "info", text, remedy, evidence, log.name)
 
 
-def _times_at_row_fractions(log: LogSummary, fractions: Sequence[float]) -> list[float]:
-    """Return the time stamps at given fractions of the rows of a log [s]."""
+def times_of_change(change: BodyChange, log: LogSummary) -> tuple[float, float, float]:
+    """Return bounds of the time of a change within a log, and its likeliest time between them [s].
+
+    In static poses they are numbers of poses, from zero.
+    """
     numbers, times = np.append(log.point_indices, log.points), np.append(log.time, log.span[1])
-    return np.interp(np.array(fractions) * log.points, numbers, times).tolist()
+    earliest, latest = change.fraction_bounds
+    at = np.array([earliest, change.fraction_before, latest]) * log.points
+    start, when, stop = np.interp(at, numbers, times).tolist()
+    return start, when, stop
 
 
 def _format_rounded_outward(start: float, stop: float) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
-from identify.diagnosis import Explanation, Span
+from identify.diagnosis import BodyChange, Explanation, Span
 from identify.errors import LogError, ProblemError
-from identify.pipeline.check_findings import SPLIT_LOG_REMEDY
+from identify.pipeline.check_findings import SPLIT_LOG_REMEDY, times_of_change
 from identify.pipeline.explanations import (
     RankingScope,
     correcting_patch,
@@ -53,24 +54,35 @@ def exclude_spans(
 
     Raises `NotCorrected`: the rest of a log is too short.
     """
-    times = [[(span.start, span.stop) for span in of_log] for of_log in spans]
-
-    def with_exclusions(log_index: int, interpretation: Interpretation) -> Interpretation:
-        return replace(
-            interpretation, excluded_spans=(*interpretation.excluded_spans, *times[log_index])
-        )
-
-    seconds = sum(stop - start for of_log in times for start, stop in of_log)
-    amount = f"{seconds:.4g} s"
+    times = [tuple((span.start, span.stop) for span in of_log) for of_log in spans]
+    amount = f"{sum(stop - start for of_log in times for start, stop in of_log):.4g} s"
     if code == "wrong_rows":
         rows = sum(span.rows for of_log in spans for span in of_log)
         amount = f"{rows} row{'s' * (rows != 1)}"
-    record = {"meaning": f"{code.replace('_', ' ')}: {amount} excluded", "left_out": times}
-    try:
-        return CorrectedLogs(_rescan_each(logs, with_exclusions), record)
-    except LogError as error:
-        why = f"without these {amount} the log is too short ({error}); log again"
-        raise NotCorrected(code, why) from error
+    return _without_times(logs, times, code, amount)
+
+
+def keep_longest_part(logs: Sequence[ScannedLog], changes: Sequence[BodyChange]) -> CorrectedLogs:
+    """Read logs within which the body changes by the longest part of each that is of one body.
+
+    Raises `NotCorrected`: this part is too short.
+    """
+    code = "body_changed"
+    others = list[tuple[tuple[float, float], ...]]()
+    for number, log in enumerate(logs):
+        first, last = log.summary.span
+        edges = [first]
+        for change in sorted(
+            (change for change in changes if (change.code, change.log) == (code, number)),
+            key=lambda change: change.fraction_before,
+        ):
+            earliest, _, latest = times_of_change(change, log.summary)
+            edges += [earliest, latest]
+        parts = list(pairwise([*edges, last]))
+        start, stop = max(parts[::2], key=lambda part: part[1] - part[0])
+        others.append(tuple(part for part in ((first, start), (stop, last)) if part[0] < part[1]))
+    amount = f"{sum(map(len, others))} parts beside the longest"
+    return _without_times(logs, others, code, amount)
 
 
 def interpolate_spikes(
@@ -117,6 +129,30 @@ def read_under_explanation(
     }
     record |= {"patch": patch} if patch else {}
     return CorrectedLogs(rescan_under_explanation(logs, explanation, scope), record)
+
+
+def _without_times(
+    logs: Sequence[ScannedLog],
+    times: Sequence[Sequence[tuple[float, float]]],
+    code: str,
+    amount: str,
+) -> CorrectedLogs:
+    """Read logs without some time of each. Raises `NotCorrected`: the rest is too short."""
+
+    def with_exclusions(log_index: int, interpretation: Interpretation) -> Interpretation:
+        return replace(
+            interpretation, excluded_spans=(*interpretation.excluded_spans, *times[log_index])
+        )
+
+    record = {
+        "meaning": f"{code.replace('_', ' ')}: {amount} excluded",
+        "left_out": [list(of_log) for of_log in times],
+    }
+    try:
+        return CorrectedLogs(_rescan_each(logs, with_exclusions), record)
+    except LogError as error:
+        why = f"without these {amount} the log is too short ({error}); log again"
+        raise NotCorrected(code, why) from error
 
 
 def _rescan_each(

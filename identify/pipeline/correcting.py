@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from identify.estimation import EstimatorSettings
-from identify.findings import CORRECTABLE_CODES, UNCORRECTABLE_CODES
+from identify.findings import CORRECTABLE_CODES
 from identify.pipeline.checks import Checks, run_checks
 from identify.pipeline.corrected_logs import CorrectedLogs, NotCorrected
 from identify.pipeline.hypotheses import findings_of, hypotheses_of
@@ -53,20 +53,15 @@ def _correct_fault_of_code(
     likeliest = checks.clearly_likelier
     if likeliest is not None and code not in SMALL_FAULT_CODES:
         raise NotCorrected(code, f"the likeliest fault is {likeliest.code}; correct it first")
-    if code in SMALL_FAULT_CODES:
+    if code in SMALL_FAULT_CODES and all(h.outcome != "refuses" for h in of_code):
         meaning = f"{code.replace('_', ' ')}: always part of the fit, no correction needed"
         return CorrectedLogs(list(logs), {"meaning": meaning})
-    for finding in (f for h in of_code if h.outcome == "refuses" for f in h.findings):
-        raise NotCorrected(
-            code, f"it cannot be corrected. {finding.where}: {finding.text} {finding.remedy}"
-        )
-    for finding in (f for log in logs for f in log.summary.imu.findings if f.code == code):
+    of_imus = [f for log in logs for f in log.summary.imu.findings if f.code == code]
+    for finding in (*(f for h in of_code for f in h.findings), *of_imus):
         raise NotCorrected(code, f"it cannot be corrected. {finding}")
-    codes = dict.fromkeys(finding.code for finding in findings_of(hypotheses))
-    findings = (
-        ", ".join([c for c in codes if c not in UNCORRECTABLE_CODES] or codes)
-        or "nothing to correct"
-    )
+    named = dict.fromkeys(finding.code for finding in findings_of(hypotheses))
+    correctable = {hypothesis.code for hypothesis in hypotheses if hypothesis.correct is not None}
+    findings = ", ".join([c for c in named if c in correctable] or named) or "nothing to correct"
     were = "was" if len(corrected_codes) == 1 else "were"
     after = f" after {', '.join(corrected_codes)} {were} corrected" if corrected_codes else ""
     raise NotCorrected(code, f"not found in these logs{after}; found: {findings}")

@@ -28,6 +28,7 @@ from identify.pipeline.corrected_logs import (
     NotCorrected,
     exclude_spans,
     interpolate_spikes,
+    keep_longest_part,
     read_under_explanation,
     subtract_offset_steps,
 )
@@ -235,9 +236,15 @@ def _gain_for_displaced_point(checks: Checks) -> Iterator[Hypothesis]:
 
 def _body_changes(checks: Checks) -> Iterator[Hypothesis]:
     """Yield the changes of the body: relevant ones, then those that may be chance or are small."""
+    is_cause = checks.clearly_likelier is None
+    keep_one_body = partial(keep_longest_part, changes=checks.body_changes)
     for change in checks.body_changes:
-        finding = body_change_finding(change, checks.logs)
-        yield Hypothesis(code=change.code, outcome="refuses", findings=(finding,))
+        yield Hypothesis(
+            code=change.code,
+            outcome="refuses",
+            findings=(body_change_finding(change, checks.logs),),
+            correct=keep_one_body if is_cause and change.code == "body_changed" else None,
+        )
     for change in checks.possible_body_changes:
         before = AlternativeBody(change.first_phi, np.diag(change.first_phi_errors**2))
         after = AlternativeBody(change.second_phi, np.diag(change.second_phi_errors**2))

@@ -14,7 +14,7 @@ from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, IntervalRoute
 from identify.estimation.priors.prior import BALL, Prior
 from identify.estimation.terms import KnownMass, Term
-from identify.findings import CORRECTABLE_CODES, UNCORRECTABLE_CODES
+from identify.findings import BODY_CHANGE_CODES, CORRECTABLE_CODES
 from identify.pipeline.required_precision import parse_required_precision
 from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.regressors import Offsets
@@ -101,10 +101,9 @@ class FitSettings(EstimatorSettings):
     def __post_init__(self) -> None:
         EstimatorSettings.__post_init__(self)
         parse_required_precision(self.needs)  # raises if invalid
+        codes = (*codes_of_faults(), *CORRECTABLE_CODES, *BODY_CHANGE_CODES, *SMALL_FAULT_CODES)
         for code in self.apply:
-            codes = (*codes_of_faults(), *CORRECTABLE_CODES, *SMALL_FAULT_CODES)
-            if code not in UNCORRECTABLE_CODES:
-                lookup(dict.fromkeys(codes), code, "code of a finding that can be corrected")
+            lookup(dict.fromkeys(codes), code, "code of a finding that can be corrected")
         if self.cutoff_hz is not None:
             require_positive(self.cutoff_hz, "cut-off", "Hz", SchemaError)
         if self.gravity is not None:

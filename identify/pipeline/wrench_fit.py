@@ -19,7 +19,7 @@ from identify.estimation import (
     estimate_body,
 )
 from identify.exchange import SavedBias
-from identify.findings import CORRECTABLE_CODES, UNCORRECTABLE_CODES, Finding
+from identify.findings import BODY_CHANGE_CODES, CORRECTABLE_CODES, Finding
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
 from identify.pipeline.check_findings import covers_most_of_log, span_findings
@@ -161,7 +161,7 @@ def _causes_before_symptoms(
     causes: Sequence[Finding], symptoms: Sequence[Finding]
 ) -> list[Finding]:
     """Return the findings of the checks, then the symptoms that none of them explains."""
-    readings = [f for f in causes if f.code not in (*CORRECTABLE_CODES, *UNCORRECTABLE_CODES)]
+    readings = [f for f in causes if f.code not in (*CORRECTABLE_CODES, *BODY_CHANGE_CODES)]
     is_dense = any(finding.code == "too_dense" for finding in symptoms)
     if readings and is_dense:  # a wrong reading may give such a body; faulty spans or drift do not
         text = f"{readings[0].text} {_TOO_DENSE_NOTE}"
