@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dgtsv
@@ -65,6 +66,16 @@ _UNIFORM_JITTER = 1e-3
 _MAX_RMS_JITTER = 5.0
 """Largest RMS jitter [sampling periods] at which a uniform clock may explain the stamps."""
 
+_BURST_STEP_RATIO = 10.0
+"""Smallest ratio of the time between two bursts of rows to the median step between rows."""
+
+_MAX_BURST_SHARE = 0.05
+"""Largest share of the time from burst to burst in which its rows are stamped: what was sampled
+while a logger slept is longer."""
+
+_MIN_BURSTS = 4
+"""Fewest bursts of rows of a log that is stamped so."""
+
 _MIN_STEP_PERIODS = 0.25
 """Shortest step between interpolated rows, as a share of the sampling period."""
 
@@ -87,15 +98,46 @@ class UniformRows:
     columns: Array
 
 
-def sampling_period(time: Array) -> float:
-    """Return the median time between rows [s], or the mean where most stamps repeat."""
+class _Bursts(NamedTuple):
+    """Rows that were stamped in bursts, as a logger that reads a buffer stamps them.
+
+    Attributes:
+        rows: median number of rows in a burst.
+        interval: median time from burst to burst [s].
+    """
+
+    rows: float
+    interval: float
+
+
+def _find_bursts(time: Array) -> _Bursts | None:
+    """Find out whether rows were stamped in bursts; None if not."""
     steps = np.diff(time)
+    starts = np.flatnonzero(steps > _BURST_STEP_RATIO * np.median(steps)) + 1
+    if len(starts) < _MIN_BURSTS:
+        return None
+    interval = float(np.median(np.diff(time[starts])))
+    duration = float(np.median(time[starts[1:] - 1] - time[starts[:-1]]))
+    rows = float(np.median(np.diff(starts)))
+    is_short = duration < _MAX_BURST_SHARE * interval
+    return _Bursts(rows, interval) if is_short and rows > 1.0 else None
+
+
+def sampling_period(time: Array) -> float:
+    """Return the median time between rows [s]; of rows stamped in bursts, that of the sampling."""
+    steps = np.diff(time)
+    bursts = _find_bursts(time)
+    if bursts is not None:
+        return bursts.interval / bursts.rows
     median = float(np.median(steps))
     return median if median > 0.0 else float(np.mean(steps))
 
 
 def gap_starts(time: Array) -> Indices:
     """Return the indices of rows that follow a gap in the stamps."""
+    bursts = _find_bursts(time)
+    if bursts is not None:
+        return np.flatnonzero(np.diff(time) > _GAP_PERIODS * bursts.interval) + 1
     # Jitter averages out over several rows; the median over all of those ignores the gaps.
     rows = int(np.clip(len(time) // 20, 1, 10))
     period = float(np.median(time[rows:] - time[:-rows])) / rows
@@ -152,9 +194,11 @@ def candidate_uniform_clocks(time: Array) -> list[_UniformClock]:
     """Return uniform clocks that may explain the stamps, without and with missing rows."""
     contiguous = _fit_clock(time, np.arange(len(time)))
     clocks = [contiguous]
+    bursts = _find_bursts(time)
+    if bursts is not None:  # on a uniform clock, the stamps of a burst are a saw-tooth
+        return clocks if contiguous.rms_jitter <= max(_MAX_RMS_JITTER, bursts.rows) else []
     period = sampling_period(time)
-    has_bursts = time[-1] - time[0] > _GAP_PERIODS * period * len(time)
-    if has_bursts:  # no hole is as long as a gap
+    if time[-1] - time[0] > _GAP_PERIODS * period * len(time):  # no hole is as long as a gap
         return clocks if contiguous.rms_jitter <= _MAX_RMS_JITTER else []
     # Number the slots by the steps if these are uniform, or by the stamps if these increase.
     steps = np.maximum(np.rint(np.diff(time) / period), 1.0).astype(np.intp)

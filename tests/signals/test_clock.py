@@ -80,6 +80,27 @@ def test_stamps_that_repeat_in_bursts_are_spread_evenly():
     assert_close(rows.columns[10:-10], smooth(rows.time + 1.5e-3)[10:-10], 5e-3)
 
 
+@pytest.mark.parametrize("size", [6, 10, 40])
+@pytest.mark.parametrize("step", [0.0, 2e-5])
+def test_rows_stamped_when_a_buffer_is_read_are_one_segment_at_their_rate(size, step):
+    time = even(100.0, 2000)
+    row = np.arange(len(time))
+    stamps = time[np.minimum(row // size * size + size - 1, len(time) - 1)] + step * (row % size)
+    assert_close(sampling_period(stamps), 0.01, 1e-3)
+    assert not len(gap_starts(stamps))
+    assert np.array_equal(uniform_rows(stamps, smooth(time), FIRST).columns, smooth(time))
+    pause = stamps + np.where(row < 1000, 0.0, 30.0)
+    assert gap_starts(pause).tolist() == [1000]
+
+
+def test_rows_logged_with_pauses_are_no_bursts():
+    """A logger that records a tenth of a second in each second."""
+    row = np.arange(1000)
+    stamps = 0.01 * (row % 10) + 1.0 * (row // 10)
+    assert_close(sampling_period(stamps), 0.01, 1e-9)
+    assert gap_starts(stamps).tolist() == list(range(10, 1000, 10))
+
+
 @given(seeds(), st.floats(0.01, 0.2))
 def test_missing_rows_are_filled_in(seed, share):
     rng = np.random.default_rng(seed)
