@@ -37,7 +37,7 @@ quantities before it."""
 INDISPENSABLE_QUANTITIES = ("mass", "com")
 """Quantities that every export needs; an inertia that is too poor is marked, or left out."""
 
-CORRECTABLE_CODES = (
+_SPAN_CODES = (
     "bias_step",
     "contact",
     "spikes",
@@ -47,6 +47,8 @@ CORRECTABLE_CODES = (
     "wrong_rows",
     "dead_channel",
 )
+
+CORRECTABLE_CODES = ("hysteresis", *_SPAN_CODES)
 """Codes, in addition to those of log faults, that `--apply` accepts."""
 
 BODY_CHANGE_CODES = ("body_changed", "bodies_differ")
@@ -67,7 +69,7 @@ FINDING_CODES = (
         "edited",
         "hysteresis",
         "cutoff_low",
-        *CORRECTABLE_CODES,
+        *_SPAN_CODES,
         "cable",
         "drift",
         "wrench_calibration",

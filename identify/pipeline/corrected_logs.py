@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+
 from identify.diagnosis import BodyChange, Explanation, Span
+from identify.diagnosis.hysteresis import Hysteresis
 from identify.errors import LogError, ProblemError
+from identify.estimation import FittedEffects
 from identify.pipeline.check_findings import SPLIT_LOG_REMEDY, times_of_change
 from identify.pipeline.explanations import (
     RankingScope,
@@ -16,7 +20,14 @@ from identify.pipeline.explanations import (
     rescan_under_explanation,
 )
 from identify.pipeline.scanned_log import ScannedLog
+from identify.regressors import FEATURE_TENSOR
 from identify.signals import Interpretation
+from identify.signals.predicted_wrench import PredictedWrench
+from identify.signals.wrench_play import WrenchPlay
+
+_PLAY_WIDTH_RATIO = 1.25
+"""Usual ratio of the width of a dead zone to its estimate, which motion between rows makes small:
+1.0 to 1.35 in logs of known play."""
 
 
 class CorrectedLogs(NamedTuple):
@@ -115,6 +126,44 @@ def subtract_offset_steps(logs: Sequence[ScannedLog]) -> CorrectedLogs:
     meaning = f"bias step: {sum(map(len, steps))} subtracted from the wrench"
     record: dict[str, object] = {"meaning": meaning, "steps": steps}
     return CorrectedLogs([log.without_offset_steps() for log in logs], record)
+
+
+def subtract_play(
+    logs: Sequence[ScannedLog],
+    effects: FittedEffects,
+    hysteresis_by_sensor: Mapping[int, Hysteresis],
+) -> CorrectedLogs:
+    """Read logs of one body without the error of their sensors' play at its wrench.
+
+    `effects`: fit of the logs, in their order.
+    """
+    corrected = list[ScannedLog]()
+    for sensor, log in zip(effects.model.sensors, logs, strict=True):
+        if sensor not in hysteresis_by_sensor:
+            corrected.append(log)
+            continue
+        # A constant changes nothing of what play adds.
+        body = PredictedWrench.of(
+            FEATURE_TENSOR, effects.fit.x[:10], np.zeros(6), log.summary.cutoff_hz
+        )
+        removed = WrenchPlay(tuple(hysteresis_by_sensor[sensor].widths.tolist()), body)
+        corrected.append(log.rescan(replace(log.summary.reading, play=removed)))
+    widths = [zones.widths.tolist() for zones in hysteresis_by_sensor.values()]
+    meaning = "hysteresis: play of the channels subtracted"
+    return CorrectedLogs(corrected, {"meaning": meaning, "widths": widths})
+
+
+def subtract_more_play(logs: Sequence[ScannedLog]) -> CorrectedLogs:
+    """Read logs whose play was subtracted with widths that are larger by their usual error."""
+    corrected = list[ScannedLog]()
+    for log in logs:
+        removed = log.summary.reading.play
+        if removed is not None:
+            widths = tuple(_PLAY_WIDTH_RATIO * width for width in removed.widths)
+            reading = replace(log.summary.reading, play=replace(removed, widths=widths))
+            log = log.rescan(reading)
+        corrected.append(log)
+    return CorrectedLogs(corrected, {"meaning": "hysteresis: more play subtracted"})
 
 
 def read_under_explanation(

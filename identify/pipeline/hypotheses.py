@@ -30,11 +30,13 @@ from identify.pipeline.corrected_logs import (
     interpolate_spikes,
     keep_longest_part,
     read_under_explanation,
+    subtract_more_play,
     subtract_offset_steps,
+    subtract_play,
 )
 from identify.pipeline.explanations import RankingScope
 from identify.pipeline.scanned_log import ScannedLog
-from identify.pipeline.small_fault_findings import small_fault_findings
+from identify.pipeline.small_fault_findings import hysteresis_finding, small_fault_findings
 from identify.validation import MAX_UNEXPLAINED
 
 Outcome: TypeAlias = Literal["refuses", "corrects", "widens", "notes"]
@@ -202,7 +204,8 @@ def _slightly_likelier_reading(checks: Checks) -> Iterator[Hypothesis]:
     reading, scope = checks.slightly_likelier, checks.ranking_scope
     if reading is None:
         return
-    codes = [finding.code for finding in _small_fault_findings(checks)]
+    notes = [each for kind in (_hysteresis, _small_faults) for each in kind(checks)]
+    codes = [note.code for note in notes]
     finding = slightly_likelier_interpretation_finding(reading, codes, scope.body, scope.where)
     of_logs = AlternativeBody(reading.phi, np.zeros((10, 10)))
     yield Hypothesis(
@@ -216,9 +219,38 @@ def _slightly_likelier_reading(checks: Checks) -> Iterator[Hypothesis]:
     )
 
 
+def _hysteresis(checks: Checks) -> Iterator[Hypothesis]:
+    """Yield the play of the sensors, which the fit takes for a delay, and what may remain of it."""
+    if any(log.reading.play is not None for log in checks.logs):
+        yield Hypothesis(
+            code="hysteresis", outcome="widens", correct=subtract_more_play, is_of_sensor=True
+        )
+    effects, by_sensor = checks.small_faults, checks.hysteresis_by_sensor
+    if effects is None or not by_sensor:
+        return
+    is_one_body = len(effects.fit.data.space) == 10
+    has_channels = all(log.recording.frames["wrench"] != "world" for log in checks.logs)
+    correct = partial(subtract_play, effects=effects, hysteresis_by_sensor=by_sensor)
+    is_correctable = is_one_body and has_channels
+    yield Hypothesis(
+        code="hysteresis",
+        outcome="widens" if is_correctable else "notes",
+        findings=tuple(map(hysteresis_finding, by_sensor.values())),
+        correct=correct if is_correctable else None,
+        is_of_sensor=True,
+    )
+
+
 def _small_faults(checks: Checks) -> Iterator[Hypothesis]:
     """Yield the significant small faults of the sensors, which are part of the fit."""
-    for finding in _small_fault_findings(checks):
+    if checks.small_faults is None:
+        return
+    findings = small_fault_findings(
+        checks.small_faults,
+        checks.hysteresis_by_sensor,
+        gain_equally_likely=checks.small_faults_with_gain is not None,
+    )
+    for finding in findings:
         yield Hypothesis(
             code=finding.code, outcome="corrects", findings=(finding,), is_of_sensor=True
         )
@@ -263,7 +295,8 @@ _KINDS: tuple[Callable[[Checks], Iterator[Hypothesis]], ...] = (
     _clearly_likelier_readings,  # what small faults make up for is no fault under it
     _unexplained_wrench,  # nor do sizes of small faults mean anything here
     _slightly_likelier_reading,
-    _small_faults,
+    _hysteresis,
+    _small_faults,  # but the delay that hysteresis explains
     _gain_for_displaced_point,
     _body_changes,  # of logs that are explained in all else
 )
@@ -273,15 +306,3 @@ place."""
 
 def _body_change_findings(checks: Checks) -> tuple[Finding, ...]:
     return tuple(body_change_finding(change, checks.logs) for change in checks.body_changes)
-
-
-def _small_fault_findings(checks: Checks) -> list[Finding]:
-    if checks.small_faults is None:
-        return []
-    return list(
-        small_fault_findings(
-            checks.small_faults,
-            checks.hysteresis_by_sensor,
-            gain_equally_likely=checks.small_faults_with_gain is not None,
-        )
-    )

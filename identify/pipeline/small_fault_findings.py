@@ -27,6 +27,7 @@ from identify.regressors.newton_euler import WRENCH_NAMES
 from identify.regressors.wrench import equal_time_intervals
 from identify.relevance import MIN_FAULT_TO_PRIOR_RATIO
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
+from identify.spatial.vectors import coadjoint
 
 MAX_POINT_DISPLACEMENT = 0.03
 """Largest error of the pose's reference point that a gain error of the sensor can imitate [m]."""
@@ -90,9 +91,13 @@ def find_hysteresis(
     phi = faults.fit.x[:20].reshape(-1, 10).sum(axis=0)
     loaded = without_small_faults(logs, faults)[: len(logs) - n_unloaded]
     zones = {}
-    for sensor, log in zip(faults.model.sensors, loaded, strict=False):
+    setups = faults.model.setups
+    for sensor, setup, log in zip(faults.model.sensors, setups, loaded, strict=False):
         series = log.summary
-        zone = fit_hysteresis(series.time, series.rows, series.segment_ids, phi)
+        if series.reading.play is not None:  # what remains of it is small
+            continue
+        to_sensor = np.eye(6) if setup.X_BS is None else coadjoint(setup.X_BS.inverse())
+        zone = fit_hysteresis(series.time, series.rows, series.segment_ids, phi, to_sensor)
         delay = _fitted_filter(faults, sensor).delay
         if sensor in late and zone is not None and zone.delay > _MIN_HYSTERESIS_SHARE * delay:
             zones[sensor] = zone
@@ -106,7 +111,6 @@ def small_fault_findings(
     gain_equally_likely: bool = False,
 ) -> Iterator[Finding]:
     """Yield a finding for each type of significant small fault: sizes, intervals and remedy."""
-    yield from map(_hysteresis_finding, hysteresis_by_sensor.values())
     for block in faults.model.blocks:
         if block.fault not in SENSOR_FAULT_TYPES:  # remainder of a corrected fault
             continue
@@ -178,17 +182,21 @@ def _low_pass_finding(faults: FittedEffects, block: EffectBlock) -> Finding | No
     return Finding("sensor_lag", "info", text, remedy, evidence)
 
 
-def _hysteresis_finding(dead_zone: Hysteresis) -> Finding:
-    channel = WRENCH_NAMES[int(np.argmax(dead_zone.widths))]
+def hysteresis_finding(dead_zones: Hysteresis) -> Finding:
+    """Return the finding of a sensor whose channels have dead zones, with the largest."""
+    shares = dead_zones.widths / dead_zones.ranges
+    largest = int(np.argmax(shares))
+    half = HALF_WIDTH_SIGMA * dead_zones.errors / dead_zones.ranges
+    width = f"{dead_zones.widths[largest]:.3g} {'N' if largest < 3 else 'N m'}"
     return Finding(
         "hysteresis",
         "warning",
-        "the measured wrench has a dead zone, as from play or hysteresis, of at least "
-        f"{100.0 * dead_zone.widths.max():.2g} % of the range of {channel}; the fit corrects it "
-        "only in part, as a delay.",
-        "Tighten the screws of the sensor and of its payload, and log again; `delay_s` does not "
-        "correct it.",
-        {"widths": dead_zone.widths.tolist()},
+        f"the measured wrench has a dead zone, as from play or hysteresis, of {width} in "
+        f"{WRENCH_NAMES[largest]}, {100.0 * shares[largest]:.2g} ± {100.0 * half[largest]:.1g} % "
+        "of its range; the fit corrects it only in part, as a delay.",
+        "Tighten the screws of the sensor and of its payload, and log again; or fit with --apply "
+        "hysteresis. `delay_s` does not correct it.",
+        {"widths": shares.tolist(), "half_widths": half.tolist()},
     )
 
 

@@ -17,6 +17,7 @@ from identify.pipeline.scanned_log import ScannedLog, scan_log
 from identify.regressors.log_scan import iterate_excerpts
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals import full_rate_segments
+from identify.signals.predicted_wrench import PredictedWrench
 from identify.signals.preparation import lacks_acceleration
 from identify.signals.wrench_quantisation import (
     MIN_VALUES,
@@ -69,9 +70,7 @@ def _rescan_without_rounding_bias(
     rounding = WrenchQuantisation(
         quantisers=tuple(steps),
         noise=(0.0,) * 6,
-        feature_wrench_map=tuple(map(tuple, (FEATURE_TENSOR @ phi).T.tolist())),
-        offset=tuple(offset.tolist()),
-        cutoff_hz=log.summary.cutoff_hz,
+        body=PredictedWrench.of(FEATURE_TENSOR, phi, offset, log.summary.cutoff_hz),
     )
     rounding = replace(rounding, noise=_noise_before_rounding(log, rounding))
     if not any(rounding.is_coarse):
@@ -103,12 +102,12 @@ def _noise_before_rounding(log: ScannedLog, rounding: WrenchQuantisation) -> tup
     ):
         try:
             parts = full_rate_segments(
-                excerpt.recording, rounding.cutoff_hz, excerpt.span, imu=log.summary.imu
+                excerpt.recording, rounding.body.cutoff_hz, excerpt.span, imu=log.summary.imu
             )
         except LogError:  # too few good rows there
             continue
         for part in parts:
-            inner, wrench = rounding.body_wrench(excerpt.recording, part)
+            inner, wrench = rounding.body.body_wrench(excerpt.recording, part)
             squares += np.sum((part.logged_wrench[inner] - wrench) ** 2, axis=0)
             count += len(wrench)
     sizes = np.array([step.step for step in rounding.quantisers])

@@ -20,6 +20,7 @@ from identify.signals.spikes import without_spikes
 from identify.spatial.columns import COLUMN_COUNT
 
 if TYPE_CHECKING:
+    from identify.signals.wrench_play import WrenchPlay
     from identify.signals.wrench_quantisation import WrenchQuantisation
 
 
@@ -38,6 +39,7 @@ class Interpretation:
         excluded_spans: time spans that are not read [s]; for static poses row numbers, from zero.
         max_rows: approximate number of rows read of a longer log, in evenly spread segments.
         quantisation: quantisation whose mean error is subtracted from the wrench.
+        play: play of the sensor whose error is subtracted from the wrench.
     """
 
     patch: tuple[tuple[str, Any], ...] = ()
@@ -48,6 +50,7 @@ class Interpretation:
     excluded_spans: tuple[tuple[float, float], ...] = ()
     max_rows: int | None = None
     quantisation: WrenchQuantisation | None = None
+    play: WrenchPlay | None = None
 
     def with_patch(self, patch: Patch) -> Interpretation:
         """Return a copy with other values of some keys of the schema."""
@@ -85,6 +88,8 @@ class Interpretation:
             recording, _ = without_spikes(recording)
         if self.quantisation is not None:
             recording = self.quantisation.dequantised(recording)
+        if self.play is not None:
+            recording = self.play.removed_from(recording)
         recording = patched(recording, dict(self.patch))
         if self.excluded_spans:
             recording = _without_spans(recording, self.excluded_spans)

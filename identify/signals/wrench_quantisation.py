@@ -5,7 +5,6 @@ Widrow and Kollár, "Quantization Noise" (2008).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -13,13 +12,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from identify.arrays import Array, Vec6
-from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.signals.differentiator import Differentiator
-from identify.signals.preparation import full_rate_segments
-from identify.signals.prepared_log import FullRateSegment
-from identify.spatial.columns import FEATURES, WRENCH
+from identify.signals.predicted_wrench import PredictedWrench
 
 COARSE_STEP_SIGMAS = 2.0
 """Quantisation step, in standard deviations of the noise, above which the mean error matters;
@@ -33,9 +28,6 @@ _LEVELS_REACHED_BY_NOISE = 3
 
 _MIN_NOISE_STEPS = 1e-6
 """Smallest noise considered, as a share of the quantisation step."""
-
-_WRENCH_BAND_SHARE = 1.0 / 3.0
-"""Cut-off of the body's predicted wrench, as a fraction of the cut-off of the derivatives."""
 
 MIN_VALUES, MIN_VALUES_STATIC = 3, 10
 """Minimum number of values that show a quantiser, in motion and in static poses: that of a body
@@ -104,16 +96,12 @@ class WrenchQuantisation:
     Attributes:
         quantisers: quantiser of each channel of the wrench as logged, [f; t] [N, N m].
         noise: standard deviation of each channel before quantisation, about the body's wrench.
-        feature_wrench_map: maps ψ to the wrench of the body at Bo in B, by rows, (6, 12).
-        offset: of the sensor at Bo in B.
-        cutoff_hz: of the derivatives.
+        body: wrench of the body at the sensor.
     """
 
     quantisers: tuple[Quantiser, ...]
     noise: tuple[float, ...]
-    feature_wrench_map: tuple[tuple[float, ...], ...]
-    offset: tuple[float, ...]
-    cutoff_hz: float | None
+    body: PredictedWrench
 
     @property
     def is_coarse(self) -> tuple[bool, ...]:
@@ -140,51 +128,17 @@ class WrenchQuantisation:
         )
 
     def dequantised(self, recording: Recording) -> Recording:
-        """Subtract the mean quantisation error of the body's wrench from a recording.
+        """Subtract the mean quantisation error of the body's wrench from a recording."""
 
-        Rows at the edges, whose motion cannot be differentiated, are unchanged.
-        """
-        try:
-            parts = full_rate_segments(recording, self.cutoff_hz)
-        except LogError:  # too few rows to see a motion
-            return recording
-        still = recording.time is None or recording.still
-        stamps = np.arange(float(len(recording))) if still else np.asarray(recording.time)
-        stamps = stamps - recording.wrench_delay
-        mean_error = np.zeros((len(recording), 6))
-        for part in parts:
-            inner, wrench = self.body_wrench(recording, part)
-            if not len(wrench):
-                continue
-            time = part.time[inner]
-            rows = (stamps >= time[0]) & (stamps <= time[-1])
+        def error_of(true: Vec6) -> Vec6:
+            mean_error = np.zeros_like(true)
             for k in np.flatnonzero(self.is_coarse).tolist():
-                true = np.interp(stamps[rows], time, wrench[:, k])
-                mean_error[rows, k] = mean_quantisation_error(
-                    true, *self.quantisers[k], self.noise[k]
+                mean_error[:, k] = mean_quantisation_error(
+                    true[:, k], *self.quantisers[k], self.noise[k]
                 )
-        signals: Mapping[str, Array] = {
-            **recording.signals,
-            "force": recording.signals["force"] - mean_error[:, :3],
-            "torque": recording.signals["torque"] - mean_error[:, 3:],
-        }
-        findings = (*recording.findings, self._finding)
-        return replace(recording, signals=signals, findings=findings)
+            return mean_error
 
-    def body_wrench(self, recording: Recording, part: FullRateSegment) -> tuple[slice, Vec6]:
-        """Return a range of samples, and the wrench of body and offset there in the log's axes.
-
-        Differentiated noise of the motion may exceed a step, so the wrench is low-passed.
-        """
-        residual = (
-            part.columns[:, WRENCH]
-            - part.columns[:, FEATURES] @ np.array(self.feature_wrench_map).T
-        )
-        wrench = part.logged_wrench - part.at_sensor(recording, residual - np.array(self.offset))
-        if part.rate_hz is None or part.cutoff_hz is None:
-            return slice(None), wrench
-        smooth = Differentiator.design(part.rate_hz, _WRENCH_BAND_SHARE * part.cutoff_hz)
-        inner = slice(smooth.half_window, max(smooth.half_window, len(wrench) - smooth.half_window))
-        if inner.stop <= inner.start:
-            return slice(0), wrench[:0]
-        return inner, smooth.apply(wrench, 0)
+        dequantised = self.body.without_error(recording, error_of)
+        if dequantised is recording:
+            return recording
+        return replace(dequantised, findings=(*recording.findings, self._finding))

@@ -19,7 +19,7 @@ from identify.pipeline.small_fault_findings import (
     small_fault_findings,
 )
 from tests.checks import checks_of, effects_of
-from tests.close import assert_close
+from tests.close import assert_close, group_errors
 from tests.small_faults import (
     CROSSTALK,
     LEVER,
@@ -158,8 +158,28 @@ def test_hysteresis_is_neither_a_delay_nor_a_filter(share):
     assert (first.code, first.severity) == ("hysteresis", "warning")
     assert {"delay", "sensor_lag"}.isdisjoint(note.code for note in result.findings)
     widths = np.array(first.evidence["widths"])
-    assert 0.3 * share < widths.max() < 1.2 * share
-    assert f"{100.0 * widths.max():.2g} % of the range" in first.text
+    assert ((0.6 * share < widths) & (widths < 1.2 * share)).all()
+    assert f"{100.0 * widths.max():.2g} ± " in first.text
+
+
+def test_applied_hysteresis_gives_the_body_that_widened_intervals_cover():
+    motion = random_motion(np.random.default_rng(3), bandwidth_hz=0.5)
+    slow = synthetic_recording(
+        PHI, rng=np.random.default_rng(3), motion=motion, duration=30.0, rate_hz=RATE_HZ
+    )
+    log = read(with_play(slow, 0.03))
+    as_read, applied = identify.fit(log), identify.fit(log, apply=("hysteresis",))
+    widths = np.array(as_read.findings[0].evidence["widths"])
+    assert (np.abs(widths - 0.03) < 0.25 * 0.03).all()
+    for estimate in (as_read.estimate, applied.estimate):
+        low, high = np.array(list(estimate.intervals.values())[:10]).T
+        assert ((low < PHI) & (high > PHI)).all()
+    before, after = (group_errors(r.estimate.parameters.phi, PHI) for r in (as_read, applied))
+    assert after.mass < 0.2 * before.mass
+    assert after.inertia < 0.3 * before.inertia
+    (record,) = applied.estimate.provenance["applied"]
+    assert record["code"] == "hysteresis"
+    assert "hysteresis" not in {finding.code for finding in applied.findings}
 
 
 def test_a_delay_beside_little_hysteresis_is_the_delay():

@@ -10,6 +10,7 @@ import pytest
 from identify.inertia import InertialParameters
 from identify.logs import Recording, synthetic_recording
 from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.signals.predicted_wrench import PredictedWrench
 from identify.signals.wrench_quantisation import (
     Quantiser,
     WrenchQuantisation,
@@ -62,9 +63,7 @@ def of_body(log: Recording, offset: np.ndarray) -> WrenchQuantisation:
     return WrenchQuantisation(
         quantisers=tuple(Quantiser(float(size), 0.0) for size in STEP),
         noise=(0.0,) * 6,
-        feature_wrench_map=tuple(map(tuple, (FEATURE_TENSOR @ BODY.phi).T.tolist())),
-        offset=tuple(offset.tolist()),
-        cutoff_hz=5.0,
+        body=PredictedWrench.of(FEATURE_TENSOR, BODY.phi, offset, 5.0),
     )
 
 
