@@ -108,7 +108,6 @@ def _format_table(rows: Sequence[Sequence[str]]) -> Table:
 
 
 def _dataset_record(dataset: Dataset) -> Mapping[str, object]:
-    """Return the entry of a data set in the JSON document."""
     keys = ("licence", "citation", "doi", "home", "version")
     names = {"name": dataset.name, "what": dataset.description}
     return (

@@ -98,7 +98,7 @@ class Fit(FitArguments):
         folder, report = self.output.output, not self.output.no_report
         with_carrier = bool(self.input.unloaded) and sensor == "wrench"
         require_writable(folder, (ESTIMATE, *(CARRIER,) * with_carrier, *(RESULT, REPORT) * report))
-        truth = self._read_reference_body()
+        truth = _read_truth(self.output.truth)
         if self.many_logs.follow:
             from identify.commands.follow import follow
 
@@ -160,7 +160,7 @@ class Fit(FitArguments):
             schema=schema,
             sensor=sensor,
             settings=settings,
-            truth=self._read_reference_body(),
+            truth=_read_truth(self.output.truth),
             output=self.output.output,
             report=not self.output.no_report,
             invocation=invocation,
@@ -176,7 +176,6 @@ class Fit(FitArguments):
         )
 
     def _require_compatible(self) -> None:
-        """Raise `UsageError` if options cannot be combined."""
         from identify.logs import load_schema
 
         data = self.input
@@ -240,9 +239,6 @@ class Fit(FitArguments):
             joints=self.arm.settings(),
         )
 
-    def _read_reference_body(self) -> InertialParameters | None:
-        return None if self.output.truth is None else _read_truth(self.output.truth)
-
 
 def read_logs(
     logs: Sequence[Path], schema: Schema, sensor: str | None = None
@@ -257,8 +253,10 @@ def read_logs(
     return opened
 
 
-def _read_truth(path: Path) -> InertialParameters:
-    """Read the reference body, which must be physically consistent."""
+def _read_truth(path: Path | None) -> InertialParameters | None:
+    """Read the reference body, if one is given; it must be physically consistent."""
+    if path is None:
+        return None
     from identify.exchange import require_unedited
     from identify.inertia import check_consistency
 

@@ -153,7 +153,6 @@ def _report_error(error: BaseException, words: Sequence[str], *, as_json_documen
 
 
 def _status_and_message(error: BaseException) -> tuple[int, str]:
-    """Return the exit status and the message of an exception."""
     match error:
         case IdentifyError():
             return error.exit_code, f"error: {error}"
@@ -226,7 +225,6 @@ def _run(argv: list[str]) -> Outcome:
 
 
 def _require_working_directory() -> None:
-    """Raise if the working directory was removed."""
     try:
         os.getcwd()
     except OSError as error:
