@@ -242,9 +242,7 @@ PAYLOAD_OPTIONS = frozenset(("mass", "com", "need", "box"))
 
 
 def require_defaults(
-    options: Command | WristLimits | RobotLimits,
-    needed: str,
-    names: Collection[str] | None = None,
+    options: Command | WristLimits | RobotLimits, needed: str, names: Collection[str] | None = None
 ) -> None:
     """Raise `UsageError` if an option, of some or all, was given without one that it needs."""
     for name in changed(options):

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING
 
 from identify.commands.arm_options import require_joints, require_unused, sensor_of_logs
 from identify.commands.bodies import exit_status, read_bodies
-from identify.commands.command import (
-    Outcome,
-    UsageError,
-    defer_unused_numpy_modules,
-    error_record,
-)
+from identify.commands.command import Outcome, UsageError, defer_unused_numpy_modules, error_record
 from identify.commands.drafting import schema_path
 from identify.commands.fit_options import MISSING_LOG, FitArguments, merge_box_argument
 from identify.commands.output import (
@@ -147,12 +142,7 @@ class Fit(FitArguments):
         )
 
     def _fit_each(
-        self,
-        settings: FitSettings,
-        schema: Schema,
-        schema_file: Path,
-        sensor: str,
-        invocation: str,
+        self, settings: FitSettings, schema: Schema, schema_file: Path, sensor: str, invocation: str
     ) -> Outcome:
         from identify.commands.fit_each import BatchFitSettings, fit_each
 
@@ -270,11 +260,7 @@ def _read_truth(path: Path | None) -> InertialParameters | None:
 
 
 def _summary_lines(
-    result: Result,
-    truth: InertialParameters | None,
-    known_mass: float | None,
-    *,
-    verbose: bool,
+    result: Result, truth: InertialParameters | None, known_mass: float | None, *, verbose: bool
 ) -> Iterator[str | Table]:
     from identify.commands.summary import force_gain_lines, summary
 

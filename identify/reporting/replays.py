@@ -15,12 +15,7 @@ from identify.errors import ProblemError
 from identify.reporting import colors
 from identify.reporting.canvas import AxesT, Column, Panel, PanelAxes, make_figure, set_log_scale
 from identify.reporting.content import Pictures, Section, Text, Tile, Tiles
-from identify.reporting.rounding import (
-    Unit,
-    unit_of_length,
-    with_power_of_ten,
-    with_si_prefix,
-)
+from identify.reporting.rounding import Unit, unit_of_length, with_power_of_ten, with_si_prefix
 from identify.reporting.timeline import require_logs, thin_signal
 from identify.validation import ESTIMATE as BODY, Replay, ReplayErrors, SingleShot
 
