@@ -211,13 +211,9 @@ def scores_text(
     Wide tables are split. A failed fit counts as not consistent; a mean over a part of the
     estimates is shown with their number.
 
-    Args:
-        results: rows of one code version.
-        metrics: columns; by default all metrics with a single column and a value.
-        by: columns that identify a line.
-
-    Raises:
-        StudyError: the results lack a column; the message names the nearest.
+    `metrics`: columns, by default all metrics with a single column and a value; `by`: columns that
+    identify a line.
+    Raises `StudyError`: the results lack a column; the message names the nearest.
     """
     rows = StudyRows(results)
     names = rows.metrics or default_metrics(results)[:1]
@@ -333,11 +329,8 @@ FIGURES: tuple[Callable[[StudyRows], list[StudyFigure]], ...] = (accuracy_figure
 def write_summary(rows: StudyRows, folder: Path) -> tuple[Path, ...]:
     """Write the summary as Markdown with PNG figures, and as a page; replace earlier files.
 
-    Returns:
-        Paths of the files, summary.md and summary.html first.
-
-    Raises:
-        OSError: the folder cannot be written to.
+    Returns the paths of the files, summary.md and summary.html first.
+    Raises `OSError`: the folder cannot be written to.
     """
     figures = [figure for draw in FIGURES for figure in draw(rows)]
     sections = [section for make in SECTIONS if (section := make(rows))]
