@@ -62,7 +62,7 @@ class Arm:
 
     def require_robot(self) -> None:
         """Raise `UsageError` if options of this group are given without `--robot`."""
-        given = [_flag(name) for name in changed(self)]
+        given = [flag(name) for name in changed(self)]
         if self.robot is None and given:
             verb = "requires" if len(given) == 1 else "require"
             raise UsageError(f"fit: {' and '.join(given)} {verb} --robot ARM.urdf")
@@ -140,10 +140,11 @@ def changed(group: object) -> Iterator[str]:
 
 def require_unused(groups: Sequence[object], allowed: frozenset[str], reason: str) -> None:
     """Raise `UsageError` that names the given options of some groups that are not allowed."""
-    given = [_flag(name) for group in groups for name in changed(group) if name not in allowed]
+    given = [flag(name) for group in groups for name in changed(group) if name not in allowed]
     if given:
         raise UsageError(f"fit: {' and '.join(given)} cannot be combined with {reason}")
 
 
-def _flag(name: str) -> str:
+def flag(name: str) -> str:
+    """Return the option of a field."""
     return f"--{name.replace('_', '-')}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from identify.commands.command import number_parser
+from identify.commands.command import UsageError, number_parser
 from identify.errors import IdentifyError, ModelError
 from identify.findings import Finding, default_body_findings, format_findings
 from identify.relevance import FLANGE_POSE_TOLERANCE, ROUNDED_POSE_TOLERANCE
@@ -82,14 +82,27 @@ def read_bodies(*paths: Path) -> tuple[SavedEstimate, ...]:
     return tuple(map(read_body, paths))
 
 
-def pose_from_numbers(at: Sequence[float], command: str, option: str = "--at") -> Pose:
-    """Return the pose of six numbers, x y z [m] and a rotation vector [rad].
+def pose_from_numbers(at: Sequence[float], command: str) -> Pose:
+    """Return the pose of the six numbers of `--at`, x y z [m] and a rotation vector [rad].
 
     Raises `SchemaError`: a number is not finite, or the rotation exceeds a full turn.
     """
     from identify.pipeline.prior_words import pose_of
 
-    return pose_of(at, f"{command}: {option}")
+    return pose_of(at, f"{command}: --at")
+
+
+def require_pose_of_each(
+    at: Sequence[object], others: Sequence[str], command: str, metavar: str
+) -> None:
+    """Raise `UsageError` unless there are bodies after the first, with `--at` for all or none."""
+    if not others:
+        raise UsageError(f"{command}: missing {metavar}; expected two or more")
+    if len(at) not in (0, len(others)):
+        raise UsageError(
+            f"{command}: got {len(at)} times --at for {len(others)} bodies after the first; "
+            "expected one for each, in order, or none"
+        )
 
 
 def change_frame(saved: SavedEstimate, X_AB: Pose, frame_A: SavedEstimate) -> SavedEstimate:
@@ -142,7 +155,7 @@ def least_certain_source(decided: Iterable[str | None]) -> str:
     return next((source for source in _LEAST_CERTAIN_FIRST if source in sources), "")
 
 
-def require_one_frame(files: Sequence[Path], bodies: Sequence[SavedEstimate], at: str) -> None:
+def require_one_frame(files: Sequence[Path], bodies: Sequence[SavedEstimate]) -> None:
     """Raise if the logs of bodies show that the bodies are given in different frames.
 
     Raises `ModelError`: names two such bodies, and their relative pose if both know the flange.
@@ -153,11 +166,11 @@ def require_one_frame(files: Sequence[Path], bodies: Sequence[SavedEstimate], at
         if X_AB is not None:
             if _largest_difference(X_AB, X_AB.identity()) < FLANGE_POSE_TOLERANCE:
                 continue
-            hint = f"if both are on the same flange, give {at} {_format_pose(X_AB)}"
+            hint = f"if both are on the same flange, give --at {_format_pose(X_AB)}"
         elif None in (names := {first.frames.name, other.frames.name}) or len(names) == 1:
             continue
         else:
-            hint = f"give the pose with {at} {POSE_METAVAR}"
+            hint = f"give the pose with --at {POSE_METAVAR}"
         raise ModelError(
             f"{file} is about {other.frame_description}, but {files[0]} is about "
             f"{first.frame_description}, and according to their logs these differ: {hint}"

@@ -20,9 +20,10 @@ from identify.commands.bodies import (
     pose_from_numbers,
     read_bodies,
     require_one_frame,
+    require_pose_of_each,
     verdict_messages,
 )
-from identify.commands.command import Command, Outcome, UsageError, option
+from identify.commands.command import Command, Outcome, option
 from identify.commands.output import require_writable_file, write_file
 from identify.errors import ModelError
 from identify.findings import Finding, default_body_findings, derive_verdict, sort_findings
@@ -68,13 +69,7 @@ class Add(Command):
 
     def run(self, invocation: str) -> Outcome:
         """Add the given bodies, and write the sum if an output file is given."""
-        if not self.others:
-            raise UsageError("add: missing BODY; expected two or more")
-        if len(self.at) not in (0, len(self.others)):
-            raise UsageError(
-                f"add: got {len(self.at)} times --at for {len(self.others)} bodies after the "
-                f"first; expected one for each, in order, or none"
-            )
+        require_pose_of_each(self.at, self.others, "add", "BODY")
         require_writable_file(self.output)
         import numpy as np
 
@@ -83,7 +78,7 @@ class Add(Command):
         files = (self.first, *map(Path, self.others))
         bodies = list(read_bodies(*files))
         if not self.at:
-            require_one_frame(files, bodies, "--at")
+            require_one_frame(files, bodies)
         poses = [pose_from_numbers(at, "add") for at in self.at]
         pose_notes = flange_mismatch_notes(files, bodies, poses) if poses else []
         for number, X_AB in enumerate(poses, 1):
@@ -139,13 +134,12 @@ class Subtract(Command):
         both = read_bodies(*files)
         if self.at is not None:
             X_AB = pose_from_numbers(self.at, "subtract")
-            for note in flange_mismatch_notes(
-                files, both, [X_AB]
-            ):  # the tool was on it with the payload
-                raise ModelError(f"{note}: give that pose")
+            if notes := flange_mismatch_notes(files, both, [X_AB]):
+                # The tool was on it with the payload.
+                raise ModelError(f"{notes[0]}: give that pose")
             both = both[0], change_frame(both[1], X_AB, both[0])
         else:
-            require_one_frame(files, both, "--at")
+            require_one_frame(files, both)
         remainder = subtract_estimates(
             both[0].parameters.phi, both[1].parameters.phi, *_covariances_of_bodies(both)
         )
@@ -183,7 +177,6 @@ def _payload(
 
 
 def _impossible_beyond_rounding(remainder: BodyDifference) -> bool:
-    """Whether a difference is inconsistent by more than the rounding of the bodies' numbers."""
     return remainder.verdict.impossible and not remainder.verdict.by_rounding
 
 
@@ -320,14 +313,17 @@ def _combine_findings(
 
 def _write_and_describe(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) -> Outcome:
     """Write a body if an output file is given, and return its table, notes and warnings."""
-    from identify.commands.summary import parameter_table
     from identify.exchange.estimate_json import estimate_text
+    from identify.reporting.parameter_table import TABLE_GROUPS, parameter_rich_table
 
     if output is not None:
         write_file(output, estimate_text(saved).encode())
     notes = list(notes)
     return Outcome(
-        lines=[parameter_table(saved), *(f"Note: {note}." for note in notes)],
+        lines=[
+            parameter_rich_table(saved, groups=TABLE_GROUPS),
+            *(f"Note: {note}." for note in notes),
+        ],
         messages=verdict_messages(saved),
         document=lambda: {"estimate": saved.to_dict(), "notes": notes},
         files=[] if output is None else [output],

@@ -125,22 +125,21 @@ def _reject_unknown_options(words: Sequence[str], kind: type, name: str) -> None
 
     The parser would report a missing argument before it.
     """
-    known = [*_option_names(kind), "--help"]
+    known = [*dict(_options(kind)), "--help"]
     for word in words:
         if word.startswith("--") and word.partition("=")[0].replace("_", "-") not in known:
             raise _unknown_option(word, kind, name)
 
 
 def _unknown_option(word: str, kind: type, name: str) -> UsageError:
-    """Return the error for an unknown option, with the nearest one."""
     option = word.partition("=")[0]
-    hint = did_you_mean(option, _option_names(kind)) or f"; see identify {name} --help"
+    hint = did_you_mean(option, [*dict(_options(kind))]) or f"; see identify {name} --help"
     return UsageError(f"unknown option {option!r}{hint}")
 
 
 def _require_counts(words: Sequence[str], kind: type, name: str) -> None:
     """Raise for an option of several numbers that has too few, too many, or another word."""
-    parsers = dict(_number_options(kind))
+    parsers = _number_parsers(kind)
     for index, word in enumerate(words):
         if (parser := parsers.get(word.replace("_", "-"))) is None:
             continue
@@ -166,16 +165,26 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _number_options(kind: type) -> Iterator[tuple[str, NumberParser]]:
-    """Yield the options of several numbers, including those of option groups, with parsers."""
+def _number_parsers(kind: type) -> dict[str, NumberParser]:
+    """Return the parsers of the options of several numbers."""
+    return {
+        name: parser
+        for name, annotations in _options(kind)
+        for parser in annotations
+        if isinstance(parser, NumberParser) and parser.count != 1
+    }
+
+
+def _options(kind: type) -> Iterator[tuple[str, list[object]]]:
+    """Yield the options of a command, including those of its groups, with their annotations."""
     hints = get_type_hints(kind, include_extras=True)
     for field in fields(kind):
         annotations = [*_annotations(hints[field.name])]
-        for annotation in annotations:
-            if isinstance(annotation, NumberParser) and annotation.count != 1:
-                yield f"--{field.name.strip('_').replace('_', '-')}", annotation
-            elif isinstance(annotation, type) and is_dataclass(annotation):
-                yield from _number_options(annotation)
+        groups = [each for each in annotations if isinstance(each, type) and is_dataclass(each)]
+        if groups:
+            yield from _options(groups[0])
+        else:
+            yield f"--{field.name.strip('_').replace('_', '-')}", annotations
 
 
 def _annotations(hint: object) -> Iterator[object]:
@@ -184,20 +193,6 @@ def _annotations(hint: object) -> Iterator[object]:
     yield from getattr(hint, "__metadata__", ())
     for inner in get_args(hint):
         yield from _annotations(inner)
-
-
-def _option_names(kind: type) -> list[str]:
-    """Return the names of a command's options, including those of its option groups."""
-    hints = get_type_hints(kind, include_extras=False)
-    names = []
-    for field in fields(kind):
-        group = hints[field.name]
-        names += (
-            _option_names(group)
-            if isinstance(group, type) and is_dataclass(group)
-            else [f"--{field.name.strip('_')}"]
-        )
-    return [name.replace("_", "-") for name in names]
 
 
 @contextmanager
@@ -218,7 +213,6 @@ def _respect_no_color() -> Iterator[None]:
 
 
 def _reject_repeated_schema(argv: Sequence[str]) -> None:
-    """Raise if the option for the schema is given twice."""
     words = argv[: argv.index("--")] if "--" in argv else argv
     if sum(word.partition("=")[0] == "--schema" for word in words) > 1:
         raise UsageError(

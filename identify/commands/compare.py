@@ -21,8 +21,9 @@ from identify.commands.bodies import (
     pose_from_numbers,
     read_bodies,
     require_one_frame,
+    require_pose_of_each,
 )
-from identify.commands.command import Command, Outcome, UsageError, option
+from identify.commands.command import Command, Outcome, option
 from identify.commands.output import (
     ESTIMATE,
     REPORT,
@@ -65,13 +66,7 @@ class Compare(Command):
 
     def run(self, invocation: str) -> Outcome:
         """Compare the bodies, and write the page if an output file is given."""
-        if not self.others:
-            raise UsageError("compare: missing OUT; expected two or more")
-        if len(self.at) not in (0, len(self.others)):
-            raise UsageError(
-                f"compare: got {len(self.at)} times --at for {len(self.others)} bodies after the "
-                "first; expected one for each, in order, or none"
-            )
+        require_pose_of_each(self.at, self.others, "compare", "OUT")
         require_writable_file(self.output)
         from identify.reporting.comparison import Comparison, FittedLog, comparison_lines
         from identify.reporting.comparison_page import comparison_html
@@ -82,13 +77,7 @@ class Compare(Command):
         notes = self._move_to_first_frame(files, bodies)
         names = _unique_names(files)
         logs = tuple(
-            FittedLog(
-                name,
-                str(file),
-                "fitted",
-                body,
-                link=self._report_link(file),
-            )
+            FittedLog(name, str(file), "fitted", body, link=self._report_link(file))
             for name, file, body in zip(names, files, bodies, strict=True)
         )
         comparison = Comparison(logs, notes=(*notes, *_shared_logs(names, bodies)))
@@ -106,7 +95,7 @@ class Compare(Command):
     def _move_to_first_frame(self, files: Sequence[Path], bodies: list[SavedEstimate]) -> list[str]:
         """Transform the other bodies to the frame of the first by `--at`, and return notes."""
         if not self.at:
-            require_one_frame(files, bodies, "--at")
+            require_one_frame(files, bodies)
             return []
         from identify.estimation.intervals import intervals_of
         from identify.inertia import PHI

@@ -161,7 +161,7 @@ class Compensate(Command):
         of_log = SavedEstimate(saved.parameters, frames=recording.body_frame)
         if self.at is not None:
             return change_frame(saved, pose_from_numbers(self.at, "compensate"), of_log)
-        require_one_frame((self.log, self.estimate), (of_log, saved), "--at")
+        require_one_frame((self.log, self.estimate), (of_log, saved))
         return saved
 
     def _schema_comment(self, log: CompensatedLog, saved: SavedEstimate) -> Iterator[str]:

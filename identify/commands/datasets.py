@@ -38,20 +38,19 @@ class DatasetsList(Command):
 
         names = dataset_names() if self.name is None else (self.name,)
         datasets = list(map(find_dataset, names))
+
+        def document() -> dict[str, object]:
+            return {"datasets": list(map(_dataset_record, datasets))}
+
+        if self.name is not None:
+            return Outcome(lines=_describe_dataset(*datasets), document=document)
         rows = [
             (data.name, data.description, data.licence, _describe_state(data)) for data in datasets
         ]
-        plain = self.name is None and not sys.stdout.isatty()
-        tabbed = ["\t".join(map(escape_unprintable, row)) + "\n" for row in (_TABLE_HEADER, *rows)]
-        return Outcome(
-            text="".join(tabbed) if plain else "",
-            lines=()
-            if plain
-            else [_format_table(rows)]
-            if self.name is None
-            else _describe_dataset(*datasets),
-            document=lambda: {"datasets": list(map(_dataset_record, datasets))},
-        )
+        if sys.stdout.isatty():
+            return Outcome(lines=[_format_table(rows)], document=document)
+        tabbed = ("\t".join(map(escape_unprintable, row)) for row in (_TABLE_HEADER, *rows))
+        return Outcome(text="".join(f"{row}\n" for row in tabbed), document=document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,6 @@ def _format_table(rows: Sequence[Sequence[str]]) -> Table:
 
 
 def _dataset_record(dataset: Dataset) -> Mapping[str, object]:
-    """Return the entry of a data set in the JSON document."""
     keys = ("licence", "citation", "doi", "home", "version")
     names = {"name": dataset.name, "what": dataset.description}
     return (

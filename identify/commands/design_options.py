@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from identify.commands.arm_options import changed, flag
 from identify.commands.command import Command, Number, UsageError, number_parser, option
 
 if TYPE_CHECKING:
@@ -241,15 +242,12 @@ PAYLOAD_OPTIONS = frozenset(("mass", "com", "need", "box"))
 
 
 def require_defaults(
-    options: Command | WristLimits | RobotLimits,
-    needed: str,
-    names: Collection[str] | None = None,
+    options: Command | WristLimits | RobotLimits, needed: str, names: Collection[str] | None = None
 ) -> None:
     """Raise `UsageError` if an option, of some or all, was given without one that it needs."""
-    for f in fields(options):
-        checked = names is None or f.name in names
-        if checked and getattr(options, f.name) != f.default:
-            raise UsageError(f"design: --{f.name.replace('_', '-')} needs {needed}")
+    for name in changed(options):
+        if names is None or name in names:
+            raise UsageError(f"design: {flag(name)} needs {needed}")
 
 
 def require_numbers(options: Command | WristLimits | RobotLimits) -> None:
@@ -260,7 +258,7 @@ def require_numbers(options: Command | WristLimits | RobotLimits) -> None:
         value = getattr(options, f.name)
         numbers = value if isinstance(value, tuple) else (value,)
         if any(isinstance(number, float) and np.isnan(number) for number in numbers):
-            raise UsageError(f"design: --{f.name.replace('_', '-')}: expected a number, got nan")
+            raise UsageError(f"design: {flag(f.name)}: expected a number, got nan")
 
 
 def _warn_of_radians(name: str, angles: Array) -> None:

@@ -297,7 +297,6 @@ def _first_log(logs: Sequence[Path]) -> Path:
 
 
 def _review_error(draft: Draft, path: Path) -> UsageError:
-    """Return the error that names the uncertain keys of a written draft."""
     lines = [f"no columns look like {signal}: name them" for signal in draft.schema.missing_signals]
     lines += map(str, draft.uncertain)
     if draft.problem is not None:

@@ -190,7 +190,6 @@ class ExportCommand(Command):
         return export.text.encode(), (*lost, *self._frame_remark(), *export.notes)
 
     def _frame_remark(self) -> tuple[str, ...]:
-        """Return a remark on the frame given by `--at` or `--frame`."""
         if self.at is None and self.frame is None:
             return ()
         option = "--at" if self.at is not None else "--frame"

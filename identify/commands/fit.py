@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING
 
 from identify.commands.arm_options import require_joints, require_unused, sensor_of_logs
 from identify.commands.bodies import exit_status, read_bodies
-from identify.commands.command import (
-    Outcome,
-    UsageError,
-    defer_unused_numpy_modules,
-    error_record,
-)
+from identify.commands.command import Outcome, UsageError, defer_unused_numpy_modules, error_record
 from identify.commands.drafting import schema_path
 from identify.commands.fit_options import MISSING_LOG, FitArguments, merge_box_argument
 from identify.commands.output import (
@@ -98,7 +93,7 @@ class Fit(FitArguments):
         folder, report = self.output.output, not self.output.no_report
         with_carrier = bool(self.input.unloaded) and sensor == "wrench"
         require_writable(folder, (ESTIMATE, *(CARRIER,) * with_carrier, *(RESULT, REPORT) * report))
-        truth = self._read_reference_body()
+        truth = _read_truth(self.output.truth)
         if self.many_logs.follow:
             from identify.commands.follow import follow
 
@@ -147,12 +142,7 @@ class Fit(FitArguments):
         )
 
     def _fit_each(
-        self,
-        settings: FitSettings,
-        schema: Schema,
-        schema_file: Path,
-        sensor: str,
-        invocation: str,
+        self, settings: FitSettings, schema: Schema, schema_file: Path, sensor: str, invocation: str
     ) -> Outcome:
         from identify.commands.fit_each import BatchFitSettings, fit_each
 
@@ -160,7 +150,7 @@ class Fit(FitArguments):
             schema=schema,
             sensor=sensor,
             settings=settings,
-            truth=self._read_reference_body(),
+            truth=_read_truth(self.output.truth),
             output=self.output.output,
             report=not self.output.no_report,
             invocation=invocation,
@@ -176,7 +166,6 @@ class Fit(FitArguments):
         )
 
     def _require_compatible(self) -> None:
-        """Raise `UsageError` if options cannot be combined."""
         from identify.logs import load_schema
 
         data = self.input
@@ -240,9 +229,6 @@ class Fit(FitArguments):
             joints=self.arm.settings(),
         )
 
-    def _read_reference_body(self) -> InertialParameters | None:
-        return None if self.output.truth is None else _read_truth(self.output.truth)
-
 
 def read_logs(
     logs: Sequence[Path], schema: Schema, sensor: str | None = None
@@ -257,8 +243,10 @@ def read_logs(
     return opened
 
 
-def _read_truth(path: Path) -> InertialParameters:
-    """Read the reference body, which must be physically consistent."""
+def _read_truth(path: Path | None) -> InertialParameters | None:
+    """Read the reference body, if one is given; it must be physically consistent."""
+    if path is None:
+        return None
     from identify.exchange import require_unedited
     from identify.inertia import check_consistency
 
@@ -272,11 +260,7 @@ def _read_truth(path: Path) -> InertialParameters:
 
 
 def _summary_lines(
-    result: Result,
-    truth: InertialParameters | None,
-    known_mass: float | None,
-    *,
-    verbose: bool,
+    result: Result, truth: InertialParameters | None, known_mass: float | None, *, verbose: bool
 ) -> Iterator[str | Table]:
     from identify.commands.summary import force_gain_lines, summary
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.arm_options import Arm
+from identify.commands.arm_options import Arm, flag
 from identify.commands.bodies import POSE_METAVAR, PoseNumbers
 from identify.commands.command import (
     SCHEMA_OPTION,
@@ -155,7 +155,7 @@ class KnownBody:
             self.shape_scale,
             self.shape_error,
         )
-        return words.make(lambda name: f"--{name.replace('_', '-')}")
+        return words.make(flag)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ class ManyLogs:
             raise UsageError("fit: --follow cannot be combined with --each")
         for name in ("workers", "timeout", "retry_failed"):
             if not self.each and getattr(self, name) not in (None, False):
-                raise UsageError(f"fit: --{name.replace('_', '-')} requires --each")
+                raise UsageError(f"fit: {flag(name)} requires --each")
         require_workers(self.workers, "fit --each")
         require_time_limit(self.timeout, "fit --each")
 

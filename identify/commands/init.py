@@ -113,7 +113,6 @@ class Init(Command):
 
 
 def _review_request(marked: int) -> str:
-    """Return a request to review uncertain lines."""
     from identify.logs.draft_lines import NEEDS_REVIEW
 
     if not marked:

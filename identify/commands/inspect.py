@@ -181,7 +181,6 @@ def _verdict_lines(entry: LinkCheck) -> tuple[str, list[str]]:
 
 
 def _record(model: Model, judged: Sequence[LinkCheck]) -> dict[str, object]:
-    """Return the JSON document of a checked model."""
     links = [
         {
             "name": entry.link.name,
@@ -199,7 +198,6 @@ def _record(model: Model, judged: Sequence[LinkCheck]) -> dict[str, object]:
 
 
 def _record_of_repair(repaired: RepairedModel) -> Mapping[str, object]:
-    """Return the JSON document of a repaired model."""
     repairs = [
         {
             "link": repair.link.name,

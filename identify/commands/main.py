@@ -41,12 +41,7 @@ from identify.commands.fit_arm import FitArm
 from identify.commands.init import Init
 from identify.commands.inspect import Inspect
 from identify.commands.look import Look
-from identify.commands.output import (
-    error_lines,
-    print_text,
-    warnings_on_stderr,
-    wrapped_lines,
-)
+from identify.commands.output import error_lines, print_text, warnings_on_stderr, wrapped_lines
 from identify.commands.replay import ReplayCommand
 from identify.commands.report import Report
 from identify.commands.shape import ShapeCommand
@@ -105,8 +100,7 @@ _BUG_REPORT_REQUEST = "please report it with the lines above and, if you may, th
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; turn exceptions into a message on standard error and an exit status.
 
-    Args:
-        argv: the arguments after the program's name; by default those of the process.
+    `argv`: the arguments after the program's name; by default those of the process.
     """
     for stream in (sys.stdout, sys.stderr):  # their encoding may lack some characters
         if reconfigure := getattr(stream, "reconfigure", None):
@@ -153,7 +147,6 @@ def _report_error(error: BaseException, words: Sequence[str], *, as_json_documen
 
 
 def _status_and_message(error: BaseException) -> tuple[int, str]:
-    """Return the exit status and the message of an exception."""
     match error:
         case IdentifyError():
             return error.exit_code, f"error: {error}"
@@ -226,7 +219,6 @@ def _run(argv: list[str]) -> Outcome:
 
 
 def _require_working_directory() -> None:
-    """Raise if the working directory was removed."""
     try:
         os.getcwd()
     except OSError as error:

@@ -10,14 +10,8 @@ from tyro.conf import Positional
 
 from identify.commands.bodies import exit_status, verdict_messages
 from identify.commands.command import Command, Outcome, UsageError, option
-from identify.commands.output import (
-    ARM,
-    ESTIMATE,
-    REPORT,
-    RESULT,
-    require_writable_file,
-    write_file,
-)
+from identify.commands.look import require_page
+from identify.commands.output import ARM, ESTIMATE, REPORT, RESULT, write_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +33,7 @@ class Report(Command):
     def run(self, invocation: str) -> Outcome:
         """Write the report."""
         output = self.folder / REPORT if self.output is None else self.output
-        if self.output is not None and output.suffix.lower() not in (".html", ".htm"):
-            raise UsageError(f"report: -o {output}: expected the suffix .html")
-        require_writable_file(output)
+        require_page(output, "report")
         fitted = any((self.folder / name).is_file() for name in (ESTIMATE, ARM))
         if fitted and not (self.folder / RESULT).is_file():
             raise UsageError(

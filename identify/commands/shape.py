@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,9 +14,6 @@ from identify.commands.command import Command, Flag, Number, Outcome, UsageError
 from identify.commands.output import require_writable_file, write_file
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
     from identify.inertia.shapes import Shape as Geometry
 
@@ -77,6 +74,7 @@ class ShapeCommand(Command):
         from identify.exchange import SavedEstimate
         from identify.exchange.estimate_json import estimate_text
         from identify.inertia.shapes import Mesh
+        from identify.reporting.parameter_table import TABLE_GROUPS, parameter_rich_table
 
         geometry, notes = self._geometry()
         body = geometry.body(mass=self.mass, density=self.density)
@@ -86,6 +84,7 @@ class ShapeCommand(Command):
             body = body.in_frame(pose_from_numbers(self.at, "shape"))
             frame = f"the frame in which {frame} is at {' '.join(map(str, self.at))}"
         saved = SavedEstimate(body, frame, provenance={"command": invocation})
+        lines = [parameter_rich_table(saved, groups=TABLE_GROUPS)] if self.output is None else ()
         if self.output is not None:
             write_file(self.output, estimate_text(saved).encode())
         if isinstance(geometry, Mesh):
@@ -94,7 +93,7 @@ class ShapeCommand(Command):
                 hint = "if its file is in millimetres, give --scale 0.001"
                 notes.append(f"note: the mesh is {extent:.4g} m wide; {hint}")
         return Outcome(
-            lines=_table(saved) if self.output is None else (),
+            lines=lines,
             messages=notes,
             document=lambda: {"estimate": saved.to_dict()},
             files=[] if self.output is None else [self.output],
@@ -119,20 +118,11 @@ class ShapeCommand(Command):
                 return hull, [f"note: {str(error).partition(';')[0]}; {hint}"]
         if self.scale != 1.0 or self.hull:
             raise UsageError("shape: --scale and --hull apply to a mesh; give sizes in metres")
-        lookup(
-            {**shapes.SHAPES, _MESH_SHAPE: None}, self.name, "shape", ModelError
-        )  # raises if unknown
+        lookup({**shapes.SHAPES, _MESH_SHAPE: None}, self.name, "shape", ModelError)  # if unknown
         return shapes.shape_from_sizes(self.name, [_number(word) for word in self.sizes]), []
 
 
-def _table(saved: SavedEstimate) -> Iterator[Table]:
-    from identify.commands.summary import parameter_table
-
-    yield parameter_table(saved)
-
-
 def _require_plausible(body: InertialParameters) -> None:
-    """Reject masses and inertias of implausible magnitude."""
     if body.mass > _MAX_MASS or abs(body.phi).max() > _MAX_INERTIA:
         raise UsageError(
             f"shape: the body has {body.mass:g} kg and up to {abs(body.phi[4:]).max():g} kg m²; "

@@ -96,7 +96,6 @@ class Simulate(Command):
         )
 
     def _write_files(self, simulation: Simulation, trajectory: Trajectory) -> list[Path]:
-        """Write the result files, and return their paths."""
         from identify.logs.log_writing import write_log
 
         log, schema = self.output / LOG, self.output / SCHEMA

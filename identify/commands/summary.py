@@ -68,13 +68,6 @@ def summary(
         yield from detail_lines(result)
 
 
-def parameter_table(
-    estimate: SavedEstimate, truth: InertialParameters | None = None, title: str | None = None
-) -> Table:
-    """Return the table of all parameters of a body for the terminal."""
-    return parameter_rich_table(estimate, truth, TABLE_GROUPS, title)
-
-
 def detail_lines(result: Result) -> Iterator[str]:
     """Format logs, prior, consistency, certificate and replay, one line each."""
     estimate, validation = result.estimate, result.validation

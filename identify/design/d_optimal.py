@@ -19,7 +19,8 @@ from identify.design.problem import MotionProblem
 from identify.errors import ProblemError
 
 _RANDOM_MOTIONS = 20
-"""Number of random motions that are compared; the search begins at the best of them."""
+"""Number of random motions that are compared: a search begins at the best of them, and the median
+stands for an unplanned motion."""
 
 _STAGES = (200, 100, 100)
 """Largest numbers of quasi-Newton iterations between changes of the targets; further ones changed
@@ -265,10 +266,8 @@ def design_motion(
     return min(motions, key=lambda motion: motion.criterion)
 
 
-def unplanned_motion(
-    problem: MotionProblem, basis: PeriodicBasis, *, count: int = 20, seed: int = 0
-) -> DesignedMotion:
+def unplanned_motion(problem: MotionProblem, basis: PeriodicBasis, *, seed: int) -> DesignedMotion:
     """Return the median of random motions within the same limits, by their criterion."""
-    rng = np.random.default_rng([seed, count])
-    motions = [random_motion(problem, basis, rng) for _ in range(count)]
-    return sorted(motions, key=lambda motion: motion.criterion)[count // 2]
+    rng = np.random.default_rng([seed, _RANDOM_MOTIONS])
+    motions = [random_motion(problem, basis, rng) for _ in range(_RANDOM_MOTIONS)]
+    return sorted(motions, key=lambda motion: motion.criterion)[_RANDOM_MOTIONS // 2]

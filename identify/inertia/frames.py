@@ -61,11 +61,7 @@ def spatial_inertia_in_frame(M: Mat66, X_AB: PoseLike) -> Mat66:
 
 
 def frame_map(X_AB: PoseLike) -> Array:
-    """Return the matrix that maps ten parameters in frame B to those in A, shape (..., 10, 10).
-
-    Returns:
-        Shape (..., 10, 10).
-    """
+    """Return the matrix that maps ten parameters in frame B to those in A, shape (..., 10, 10)."""
     return congruence_map(Pose.of(X_AB).matrix)
 
 

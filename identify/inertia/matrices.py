@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, PhiLike, Vec3, Vec6, as_real
+from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, PhiLike, Vec3, Vec6, as_real, seal
 from identify.spatial import Pose, PoseLike, hat
 from identify.spatial.rotations import cross, rotate
 
@@ -158,14 +158,9 @@ def phi_from_pseudo_inertia(Pi: Mat44) -> Phi:
     return np.concatenate((Pi[..., 3:, 3], h, entries_from_symmetric(inertia)), axis=-1)
 
 
-def _pseudo_inertia_basis() -> Array:
-    """Return the pseudo-inertia of each unit vector of the ten parameters, as columns."""
-    basis = pseudo_inertia(np.eye(10)).reshape(10, 16).T.copy()
-    basis.flags.writeable = False
-    return basis
-
-
-PSEUDO_INERTIA_BASIS: Array = _pseudo_inertia_basis()
+PSEUDO_INERTIA_BASIS: Array = seal(
+    pseudo_inertia(np.eye(10)).reshape(10, 16).T.copy(), "basis", (16, 10)
+)
 """Matrix of the linear map phi → vec(Pi) in row-major order, shape (16, 10)."""
 
 

@@ -192,12 +192,10 @@ def _metric_body(
             f"nearest body: expected a solid nominal body, got one of kind "
             f"{str(kinds[tuple(outside[0])])!r} ({format_body_index(outside[0])})"
         )
-    shape = np.broadcast_shapes(phi.shape, nominal.shape)
-    return np.broadcast_to(nominal, shape)
+    return np.broadcast_to(nominal, np.broadcast_shapes(phi.shape, nominal.shape))
 
 
 def _replace_invalid_mass(phi: Phi, mass: float | None) -> Phi:
-    """Replace masses that are not positive by `mass`."""
     missing = phi[..., 0] <= 0.0
     if not missing.any():
         return phi

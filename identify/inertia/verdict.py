@@ -282,7 +282,6 @@ def _inertia_violations(
 
 
 def _format_fraction(share: float) -> str:
-    """Format a fraction for a message."""
     return f"{100.0 * share:.3g} %" if share >= 1e-4 else f"{share:.1e}"
 
 

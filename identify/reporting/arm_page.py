@@ -130,7 +130,6 @@ def _change_row(name: str, link: Estimate, model: Phi) -> Row:
 
 
 def _provenance_section(result: Result, truth: InertialParameters | None) -> Section:
-    """Return the section of everything that is needed to repeat the fit of an arm."""
     arm, provenance = fitted_arm(result), result.estimate.provenance
     locked = ", ".join(f"{name} at {value:g}" for name, value in arm.robot.locked.items())
     robot = provenance["robot"]

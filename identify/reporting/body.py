@@ -244,7 +244,7 @@ def _principal_table(
             moment.value,
             moment.interval,
             ", ".join(format_fixed(float(x), 3) for x in axis.direction),
-            _direction_uncertainty_text(axis.half_angle),
+            _cone_text(axis.half_angle),
             format_fixed(length.of(float(size)), decimals),
         )
         for number, moment, axis, size in zip((1, 2, 3), moments, axes, lengths, strict=True)
@@ -262,10 +262,10 @@ def _principal_table(
     return (table,)
 
 
-def _direction_uncertainty_text(half_angle: float | None) -> str:
-    return (
-        "any" if half_angle is None else f"± {format_significant(float(np.rad2deg(half_angle)))}°"
-    )
+def _cone_text(half_angle: float | None) -> str:
+    if half_angle is None:
+        return "any"
+    return f"± {format_significant(float(np.rad2deg(half_angle)))}°"
 
 
 _CERTIFICATE_HEADS = (Head("Check", "prose"), Head("Value", "number"), Head("Meaning", "prose"))

@@ -308,7 +308,8 @@ def _detectable_sentence(comparison: Comparison) -> str:
         if sizes:
             size, name = max(sizes)
             unit = comparison.units[name]
-            parts.append(f"{_with_unit(format_significant(unit.of(size)), unit.name)} in {group}")
+            times = " ·" if unit.name.startswith("10") else ""  # 0.42 · 10⁻³ kg m²
+            parts.append(f"{format_significant(unit.of(size))}{times} {unit.name} in {group}")
     return f"A typical log is detected if it differs by {', by '.join(parts)}."
 
 
@@ -326,11 +327,6 @@ def p_value_text(value: float | None) -> str:
     if value < 1e-12:
         return "< 1e-12"
     return f"= {value:.2f}" if value >= 0.095 else f"= {value:.1g}"
-
-
-def _with_unit(number: str, unit: str) -> str:
-    """Join a number and its unit, with a dot before a power of ten: 0.42 · 10⁻³ kg m²."""
-    return f"{number} · {unit}" if unit.startswith("10") else f"{number} {unit}"
 
 
 _TERMINAL_PARAMETERS = ("m", "cx", "cy", "cz", "Icxx", "Icyy", "Iczz")

@@ -53,7 +53,7 @@ def comparison_html(
         sections,
         title=title or f"Inertia from {len(comparison.logs)} logs, fitted separately",
         folder=folder,
-        written=written or datetime.now().astimezone(),
+        written=written,
     )
 
 

@@ -9,6 +9,7 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
@@ -261,11 +262,10 @@ def split_columns(widths: Sequence[int], max_width: int) -> list[list[int]]:
     return groups
 
 
-def render_page(name: str, sections: Iterable[Section], **variables: object) -> str:
-    """Render a page of `templates/` with sections.
-
-    `sections`: in their order.
-    """
+def render_page(
+    name: str, sections: Iterable[Section], written: datetime | None = None, **variables: object
+) -> str:
+    """Render a page of `templates/` with sections, written now if no time is given."""
     from markupsafe import Markup
 
     from identify.reporting.drawing import column_svg
@@ -275,8 +275,9 @@ def render_page(name: str, sections: Iterable[Section], **variables: object) -> 
     def draw(column: Column, key: str) -> Markup:
         return Markup(column_svg(column, f"{key}{next(figure_numbers.setdefault(key, count(1)))}"))
 
-    content = list(sections)
-    return load_template(name).render(sections=content, draw=draw, markup=Markup, **variables)
+    written = written or datetime.now().astimezone()
+    variables |= {"sections": list(sections), "draw": draw, "markup": Markup, "written": written}
+    return load_template(name).render(**variables)
 
 
 def markup_of_text(text: str) -> Markup:

@@ -33,8 +33,7 @@ from identify.reporting.rounding import (
     with_si_prefix,
 )
 from identify.reporting.timeline import Timeline, mark_logs, timelines
-from identify.reporting.wrenches import predict_wrenches
-from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
+from identify.reporting.wrenches import FORCE_AND_TORQUE, predict_wrenches
 
 if TYPE_CHECKING:
     from identify.diagnosis import Span
@@ -89,7 +88,6 @@ def _check_sentences(result: Result, checks: CheckSummary) -> Iterator[str]:
 
 
 def _interpretation_table(result: Result) -> ReportTable:
-    """Return the table of interpretations and faults of the logs with their likelihoods."""
     interpretations = result.checks.interpretations
     (mass,) = parameter_rows(result.estimate, None, ("mass",))
     decimals = decimals_for(mass.half_width, mass.value)
@@ -155,10 +153,6 @@ _MIN_PLAIN_SIZE = 1e-3
 """Smallest size of a small fault that is written without a power of ten."""
 
 
-_FORCE_AND_TORQUE = (("force", "N", FORCE_AXES), ("torque", "N m", TORQUE_AXES))
-"""Name, unit and columns of force and torque."""
-
-
 def span_columns(result: Result) -> tuple[Column, ...]:
     """Return plots of the residual wrench over time with faulty time spans shaded, if any."""
     spans = result.checks.spans
@@ -176,7 +170,7 @@ def span_columns(result: Result) -> tuple[Column, ...]:
                     timeline,
                     k,
                 )
-                for k, (_, _, axes) in enumerate(_FORCE_AND_TORQUE)
+                for k, (_, _, axes) in enumerate(FORCE_AND_TORQUE)
             ),
             zoom_group=timeline.zoom_group,
         )
@@ -191,7 +185,7 @@ def _magnitude_panel(
     timeline: Timeline,
     wrench_half: int,
 ) -> Panel:
-    name, unit, _ = _FORCE_AND_TORQUE[wrench_half]
+    title, unit, _ = FORCE_AND_TORQUE[wrench_half]
     scale = with_si_prefix(
         unit, max(float(magnitudes[index].max()) for index, _, _ in timeline.spans)
     )
@@ -224,4 +218,4 @@ def _magnitude_panel(
         axes.set_ylim(bottom=0.0)
         mark_logs(axes, timeline, numbered=wrench_half == 0)
 
-    return Panel(draw, f"{name} [{scale.name}]")
+    return Panel(draw, f"{title.lower()} [{scale.name}]")

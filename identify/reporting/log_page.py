@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,7 +77,6 @@ def log_page_html(logs: Sequence[LogOverview], check: LogCheck | None = None) ->
         sections,
         title="A log before its fit" if check is None else "Check of logs"[: 12 + (len(logs) > 1)],
         names=[log.path.name for log in logs],
-        written=datetime.now().astimezone(),
     )
 
 
@@ -139,7 +137,6 @@ def _summary_section(log: LogOverview) -> Section:
 
 
 def _missing_section(log: LogOverview) -> Section:
-    """Return the section of what a fit still needs, and of the lines to review."""
     blocks: list[Block] = []
     if log.missing:
         rows = (

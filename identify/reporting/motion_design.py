@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -38,16 +37,13 @@ _MAX_CURVES = 12
 """Largest number of curves of limits that are not of one axis: a page of twelve can be compared."""
 
 
-def motion_design_html(
-    design: MotionDesign, command: str, *, written: datetime | None = None
-) -> str:
-    """Return the page as HTML; the same design and time give the same text."""
+def motion_design_html(design: MotionDesign, command: str) -> str:
+    """Return the page as HTML."""
     return render_page(
         "motion_design.html",
         [section for build in SECTIONS if (section := build(design)) is not None],
         title=f"Motion of {design.seconds:g} s to log, not yet run",
         command=command,
-        written=written or datetime.now().astimezone(),
     )
 
 

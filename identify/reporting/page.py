@@ -66,7 +66,7 @@ def report_html(
         sections,
         title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
         names=names,
-        written=written or datetime.now().astimezone(),
+        written=written,
         version=toolkit_version(estimate.provenance),
         **bodies,
     )

@@ -318,33 +318,26 @@ def _row_remark(row: ParameterRow, width: float) -> str:
     return "< 10⁻⁶ %" if width <= _MIN_DRAWN_PERCENT else f"{format_significant(width)} %"
 
 
-SOURCE_NAMES = dict(
-    zip(
-        VARIANCE_SOURCES,
-        (
-            *("wrench noise", "motion noise", "drift, model", "prior"),
-            *("completion", "calibration", "faults"),
-        ),
-        strict=True,
-    )
-)
+SOURCE_NAMES = {
+    "wrench": "wrench noise",
+    "motion": "motion noise",
+    "rest": "drift, model",
+    "prior": "prior",
+    "completion": "completion",
+    "calibration": "calibration",
+    "fault": "faults",
+}
 """Name of each source of variance in texts and legends."""
 
-_SOURCE_COLORS = dict(
-    zip(
-        VARIANCE_SOURCES,
-        (
-            colors.ESTIMATE,
-            colors.OTHER_BODY,
-            colors.MEASURED,
-            colors.CONSTRAINT,
-            colors.GRID,
-            colors.AXIS_STYLES[2][1],
-            colors.TEXT,
-        ),
-        strict=True,
-    )
-)
+_SOURCE_COLORS = {
+    "wrench": colors.ESTIMATE,
+    "motion": colors.OTHER_BODY,
+    "rest": colors.MEASURED,
+    "prior": colors.CONSTRAINT,
+    "completion": colors.GRID,
+    "calibration": colors.AXIS_STYLES[2][1],
+    "fault": colors.TEXT,
+}
 
 
 def sources(result: Result | SavedEstimate, *, ax: AxesT | None = None) -> Figure | AxesT:

@@ -15,14 +15,9 @@ from identify.errors import ProblemError
 from identify.reporting import colors
 from identify.reporting.canvas import AxesT, Column, Panel, PanelAxes, make_figure, set_log_scale
 from identify.reporting.content import Pictures, Section, Text, Tile, Tiles
-from identify.reporting.rounding import (
-    Unit,
-    unit_of_length,
-    with_power_of_ten,
-    with_si_prefix,
-)
+from identify.reporting.rounding import Unit, unit_of_length, with_power_of_ten, with_si_prefix
 from identify.reporting.timeline import require_logs, thin_signal
-from identify.validation import ESTIMATE as BODY, ErrorBand, Replay, ReplayErrors, SingleShot
+from identify.validation import ESTIMATE as BODY, Replay, ReplayErrors, SingleShot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +44,6 @@ def replay_section(result: Result, truth: InertialParameters | None) -> Section:
 
 
 def _caption(result: Result) -> str:
-    """Explain the figures of the replay in a caption."""
     validation = result.validation
     replay, shot = validation.replay, validation.single_shot
     sentences = []
@@ -155,34 +149,19 @@ def columns_of_replay(windows: Replay | None, single_shot: SingleShot | None) ->
     columns: list[Column] = []
     if windows is not None:
         where = "time since the measured start of the window [s]"
-        columns.append(
-            _error_column(
-                windows.errors, windows.band, windows.noise, "Replay error", where, of=", RMS"
-            )
-        )
+        columns.append(_error_column(windows, "Replay error", where, of=", RMS"))
         columns.append(_path_column(windows))
-    if (shot := single_shot) is not None:
+    if single_shot is not None:
         where = "time since the first state [s]"
-        columns.append(
-            _error_column(
-                shot.errors, shot.band, shot.noise, "In one shot", where, logarithmic=True
-            )
-        )
+        columns.append(_error_column(single_shot, "In one shot", where, logarithmic=True))
     return tuple(columns)
 
 
 def _error_column(
-    errors: Mapping[str, ReplayErrors],
-    band: ErrorBand | None,
-    noise: ReplayErrors | None,
-    title: str,
-    xlabel: str,
-    *,
-    of: str = "",
-    logarithmic: bool = False,
+    replay: Replay | SingleShot, title: str, xlabel: str, *, of: str = "", logarithmic: bool = False
 ) -> Column:
-    alone = {} if noise is None else {NOISE_LABEL: noise}
-    errors = {**errors, **alone}
+    alone = {} if replay.noise is None else {NOISE_LABEL: replay.noise}
+    errors, band = {**replay.errors, **alone}, replay.band
     position = {name: one.position for name, one in errors.items()}
     attitude = {name: np.rad2deg(one.attitude) for name, one in errors.items()}
     largest = max(float(values.max()) for values in attitude.values())

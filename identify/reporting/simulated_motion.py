@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -67,13 +67,10 @@ def motion(
     ]
     angle = partial(_line, time=path.time, values=turned)
     pose.append(Panel(angle, "turned [°]", "angle from the first attitude"))
-    velocity, spin = path.velocity, path.angular_velocity
     velocities = (
+        _vector_panel(path, path.velocity, partial(with_si_prefix, "m/s"), "v", _ORIGIN_NOTE),
         _vector_panel(
-            path, velocity, with_si_prefix("m/s", _largest_magnitude(velocity)), "v", _ORIGIN_NOTE
-        ),
-        _vector_panel(
-            path, spin, with_power_of_ten("rad/s", _largest_magnitude(spin)), "ω", "body axes"
+            path, path.angular_velocity, partial(with_power_of_ten, "rad/s"), "ω", "body axes"
         ),
     )
     columns = (
@@ -92,18 +89,20 @@ def _dynamics(path: Trajectory, phi: Phi, gravity: ArrayLike) -> tuple[Panel, Pa
     spin = rotate(R, momentum[:, 3:] - cross(com, momentum[:, :3]))
     energy = path.energy(phi, gravity)
     change = energy - energy[0]
-    joule = with_power_of_ten("J", _largest_magnitude(change))
+    joule = with_power_of_ten("J", float(np.abs(change).max()))
     gained = partial(_line, time=path.time, values=change / joule.factor)
     about = "about the centre of mass, world axes"
     return (
-        _vector_panel(
-            path, spin, with_power_of_ten("kg m²/s", _largest_magnitude(spin)), "L", about
-        ),
+        _vector_panel(path, spin, partial(with_power_of_ten, "kg m²/s"), "L", about),
         Panel(gained, f"energy gained [{joule.name}]", height=_TALL_PANEL_HEIGHT),
     )
 
 
-def _vector_panel(path: Trajectory, values: Vec3, unit: Unit, symbol: str, note: str) -> Panel:
+def _vector_panel(
+    path: Trajectory, values: Vec3, unit_of: Callable[[float], Unit], symbol: str, note: str
+) -> Panel:
+    unit = unit_of(float(np.abs(values).max()))
+
     def draw(axes: PanelAxes) -> None:
         for column, (name, colour, dashes) in zip(values.T, colors.AXIS_STYLES, strict=True):
             _line(axes, path.time, column / unit.factor, color=colour, ls=dashes, label=name)
@@ -121,10 +120,6 @@ def _line(
 ) -> None:
     axes.plot(*thin_signal(time, values, THINNING_BUCKETS), color=color, ls=ls, label=label)
     axes.set_xlim(float(time[0]), float(time[-1]))
-
-
-def _largest_magnitude(values: Array) -> float:
-    return float(np.abs(values).max())
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +356,6 @@ def _regime_note(construction: Poinsot) -> str:
 
 
 def _set_equal_scales(axes: Axes, reach: float) -> None:
-    """Set equal scales on both axes, from −reach to reach."""
     from matplotlib.ticker import MaxNLocator
 
     for axis in (axes.xaxis, axes.yaxis):

@@ -27,11 +27,7 @@ _MAX_LOG_LABELS = 24
 
 
 def require_logs(result: Result, figure: str) -> Result:
-    """Return the result of a fit if it has the logs that a figure needs; raise otherwise.
-
-    Raises:
-        ProblemError: it is an estimate, which contains no signals, or its logs are not of a wrench.
-    """
+    """Return the result of a fit; raise `ProblemError` if it lacks the logs that a figure needs."""
     if isinstance(result, SavedEstimate):
         raise ProblemError(
             f"plot.{figure} shows the logs of a fit, which an estimate does not contain: give the "
@@ -61,7 +57,7 @@ class Timeline:
         static_poses: whether the axis counts static poses, from one, instead of time.
         segments: in order.
         spans: index of each log, and its begin and end on the axis.
-        only_one_log: whether all logs are of one kind, in motion or static poses.
+        is_only_timeline: whether all logs are of one kind, in motion or static poses.
     """
 
     static_poses: bool

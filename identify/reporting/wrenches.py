@@ -77,7 +77,7 @@ def _score_blocks(result: Result, scores: HeldOutScores, *, still: bool) -> list
     ]
     expected_rms = noise_rms(result.wrench_logs, np.array(moved), result.estimate.biases)
     tiles = []
-    for kind, unit, axes in _FORCE_AND_TORQUE:
+    for kind, unit, axes in FORCE_AND_TORQUE:
         error, noise = (float(np.linalg.norm(rms[axes])) for rms in (scores.rms, expected_rms))
         expected = f"expected from noise: {_with_unit(unit, noise)}" if noise else ""
         tiles.append(Tile(f"{kind}, held-out error, RMS", _with_unit(unit, error), expected))
@@ -138,11 +138,11 @@ def _residual_table(result: Result) -> ReportTable:
     )
 
 
-_FORCE_AND_TORQUE = (("Force", "N", FORCE_AXES), ("Torque", "N m", TORQUE_AXES))
+FORCE_AND_TORQUE = (("Force", "N", FORCE_AXES), ("Torque", "N m", TORQUE_AXES))
 """Title, unit and columns of the force and of the torque."""
 
 _WRENCH_COMPONENTS = tuple(
-    (f"{title.lower()} {axis}", unit) for title, unit, _ in _FORCE_AND_TORQUE for axis in "xyz"
+    (f"{title.lower()} {axis}", unit) for title, unit, _ in FORCE_AND_TORQUE for axis in "xyz"
 )
 """Name and unit of each of the six components of a wrench."""
 
@@ -170,7 +170,7 @@ def wrench_columns(result: Result, log: int | None = None) -> tuple[Column, ...]
     return tuple(
         _time_column(timeline, title, unit, columns, partial(_wrench_panel, predictions))
         for timeline in timelines(result.wrench_logs, log)
-        for title, unit, columns in _FORCE_AND_TORQUE
+        for title, unit, columns in FORCE_AND_TORQUE
     )
 
 
@@ -192,7 +192,7 @@ def residual_columns(result: Result, log: int | None = None) -> tuple[Column, ..
     columns = [
         _time_column(timeline, f"{title} residual", unit, axes, partial(_residual_panel, values))
         for timeline in all_timelines
-        for title, unit, axes in _FORCE_AND_TORQUE
+        for title, unit, axes in FORCE_AND_TORQUE
     ]
     moving = [
         values[index]
@@ -203,7 +203,7 @@ def residual_columns(result: Result, log: int | None = None) -> tuple[Column, ..
     if sum(map(len, moving)) >= _MIN_ROWS_FOR_HISTOGRAM:
         residual = np.concatenate(moving)
         columns += [
-            _histogram_panel(residual[:, axes], title) for title, _, axes in _FORCE_AND_TORQUE
+            _histogram_panel(residual[:, axes], title) for title, _, axes in FORCE_AND_TORQUE
         ]
     return tuple(columns)
 

@@ -19,11 +19,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat33, Mat66, PhiLike, Vec3, Vec4, Vec6, as_real
 from identify.errors import SimulationError
-from identify.inertia import (
-    added_mass_in_frame,
-    checked_added_mass,
-    inertia_about_com,
-)
+from identify.inertia import added_mass_in_frame, checked_added_mass, inertia_about_com
 from identify.simulation.checks import require_simulable
 from identify.simulation.principal_axes import PrincipalBody
 from identify.simulation.state import State
@@ -65,11 +61,7 @@ class FreeBody:
     in_fluid: bool
 
     @classmethod
-    def of(
-        cls,
-        body: PrincipalBody | PhiLike,
-        added_mass: ArrayLike | None = None,
-    ) -> FreeBody:
+    def of(cls, body: PrincipalBody | PhiLike, added_mass: ArrayLike | None = None) -> FreeBody:
         """Create a free body from ten parameters, or from principal moments and axes.
 
         `body`: ten parameters about Bo in B, shape (..., 10) where they are an array; C then has

@@ -103,10 +103,7 @@ class Poinsot:
 
 
 def poinsot_motion(
-    body: ArrayLike,
-    quaternion: ArrayLike,
-    angular_velocity: ArrayLike,
-    time: ArrayLike,
+    body: ArrayLike, quaternion: ArrayLike, angular_velocity: ArrayLike, time: ArrayLike
 ) -> Poinsot:
     """Compute Poinsot's construction of one body that rotates freely.
 
@@ -162,9 +159,7 @@ def poinsot_motion(
 
 
 def _herpolhode_radii(
-    body: ArrayLike,
-    angular_velocity: ArrayLike,
-    invariants: RotationInvariants,
+    body: ArrayLike, angular_velocity: ArrayLike, invariants: RotationInvariants
 ) -> tuple[float, float]:
     """Return the smallest and the largest radius of the herpolhode, |ω × L| / (|L| √(2K))."""
     if invariants.regime == Regime.STEADY:

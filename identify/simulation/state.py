@@ -183,15 +183,7 @@ class Trajectory:
         cls, time: Array, vectors: Array, jumps: tuple[StateJump, ...] = ()
     ) -> Trajectory:
         """Create a trajectory from state vectors [p, q, v, ω], shape (n, ..., 13), time first."""
-        states = np.moveaxis(vectors, 0, -2)
-        return cls(
-            time=time,
-            position=states[..., 0:3],
-            quaternion=states[..., 3:7],
-            velocity=states[..., 7:10],
-            angular_velocity=states[..., 10:13],
-            jumps=jumps,
-        )
+        return cls(time, *_split_vector(np.moveaxis(vectors, 0, -2)), jumps)
 
 
 def _with_time_axis(body: PhiLike) -> Array:

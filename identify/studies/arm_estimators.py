@@ -30,7 +30,6 @@ def _fit(log: StudyLog, robot: RobotModel, cutoff_hz: float | None) -> ArmFit:
 
 
 def _scores(fit: ArmFit, fitted: float, parameters: Literal["consistent", "base"]) -> TorqueScores:
-    """Return the torque errors of parameters of an arm."""
     if not fit.held_out:
         return TorqueScores(fitted)
     of_halves = (

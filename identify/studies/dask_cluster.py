@@ -9,12 +9,11 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from functools import lru_cache, partial
 from multiprocessing import current_process
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from identify.errors import MissingExtra, StudyError
 from identify.studies.executor import Executor, LocalProcesses, WorkerDied
 
-ArgumentsP = ParamSpec("ArgumentsP")
 ResultT = TypeVar("ResultT")
 
 _CONNECT_TIMEOUT = 9.0
@@ -83,17 +82,11 @@ class DaskCluster(Executor):
                 f"start some with `dask worker {self._address}`, and run again to resume"
             )
 
-    def submit(
-        self,
-        function: Callable[ArgumentsP, ResultT],
-        *args: ArgumentsP.args,
-        **kwargs: ArgumentsP.kwargs,
-    ) -> Future[ResultT]:
+    def submit(self, function: Callable[..., ResultT], *args: object) -> Future[ResultT]:
         """Submit a function to a worker."""
         if self._time_limit is None:
-            return self._executor.submit(function, *args, **kwargs)
-        call = partial(function, *args, **kwargs)
-        return self._executor.submit(_run_within, self._time_limit, call)
+            return self._executor.submit(function, *args)
+        return self._executor.submit(_run_within, self._time_limit, partial(function, *args))
 
     def close(self) -> None:
         """Cancel running calls and disconnect; scheduler and workers keep running."""

@@ -20,14 +20,13 @@ from functools import lru_cache, partial
 from importlib import import_module
 from itertools import chain, islice
 from multiprocessing import get_context
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from identify.errors import IdentifyError, StudyError
 from identify.studies.keys import code_fingerprint
 
-ArgumentsP = ParamSpec("ArgumentsP")
 ItemT = TypeVar("ItemT")
 
 
@@ -60,12 +59,7 @@ class Executor(AbstractContextManager["Executor"]):
         return 2 * self.workers + 1
 
     @abstractmethod
-    def submit(
-        self,
-        function: Callable[ArgumentsP, ItemT],
-        *args: ArgumentsP.args,
-        **kwargs: ArgumentsP.kwargs,
-    ) -> Future[ItemT]:
+    def submit(self, function: Callable[..., ItemT], *args: object) -> Future[ItemT]:
         """Submit a function with its arguments."""
 
     def check_workers(self) -> None:
@@ -92,16 +86,11 @@ class InProcess(Executor):
         """Number of calls in flight: one, because `submit` waits for the result."""
         return 1
 
-    def submit(
-        self,
-        function: Callable[ArgumentsP, ItemT],
-        *args: ArgumentsP.args,
-        **kwargs: ArgumentsP.kwargs,
-    ) -> Future[ItemT]:
+    def submit(self, function: Callable[..., ItemT], *args: object) -> Future[ItemT]:
         """Run the function immediately."""
         future: Future[ItemT] = Future()
         try:
-            future.set_result(function(*args, **kwargs))
+            future.set_result(function(*args))
         except Exception as error:  # noqa: BLE001 - a future hands on what the function raises
             future.set_exception(error)
         return future
@@ -285,14 +274,9 @@ class LocalProcesses(Executor):
         self._running: set[ProcessFuture] = set()
         self._closed = False
 
-    def submit(
-        self,
-        function: Callable[ArgumentsP, ItemT],
-        *args: ArgumentsP.args,
-        **kwargs: ArgumentsP.kwargs,
-    ) -> Future[ItemT]:
+    def submit(self, function: Callable[..., ItemT], *args: object) -> Future[ItemT]:
         """Submit a function to the first free process."""
-        return self._threads.submit(self._run, function, args, kwargs)
+        return self._threads.submit(self._run, function, args)
 
     def close(self) -> None:
         """Stop the processes."""
@@ -304,12 +288,12 @@ class LocalProcesses(Executor):
             pool.stop()
             pool.join()
 
-    def _run(self, function: Callable[..., ItemT], args: tuple, kwargs: dict) -> ItemT:
+    def _run(self, function: Callable[..., ItemT], args: tuple) -> ItemT:
         """Run a call in the process of this thread."""
         for _ in range(_MAX_FAILED_POOLS):
             try:
                 pool = self._pool()
-                future = pool.schedule(function, args, kwargs, self._time_limit)
+                future = pool.schedule(function, args, timeout=self._time_limit)
             except RuntimeError:  # its process died while it had nothing to do
                 self._thread.pool = None
                 continue

@@ -132,18 +132,13 @@ def code_fingerprint() -> CodeFingerprint:
     return CodeFingerprint(source=numerics_digest(), versions=versions)
 
 
-def numerics_digest(packages: Sequence[str] | None = None) -> str:
+def numerics_digest(packages: Sequence[str] | None = None, folder: Path = _PACKAGE_FOLDER) -> str:
     """Return the sha256 of source and data files of subpackages of `identify` (hexadecimal).
 
-    `packages`: names of packages or modules directly within `identify`, such as "estimation" or
+    `packages`: names of packages or modules directly within the folder, such as "estimation" or
     "arrays", in any order; by default all that can change a result.
     Raises `SchemaError`: no package has that name; suggests the nearest.
     """
-    return source_digest(_PACKAGE_FOLDER, packages)
-
-
-def source_digest(folder: Path, packages: Sequence[str] | None = None) -> str:
-    """Return the sha256 of subpackages in a folder; arguments are those of `numerics_digest`."""
     by_package: dict[str, list[Path]] = {}
     for path in sorted(folder.rglob("*")):
         if path.suffix in (".py", ".toml"):

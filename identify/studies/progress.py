@@ -60,10 +60,7 @@ class Progress:
 
 @contextmanager
 def display_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress], None]]:
-    """Return a function for the argument `progress` of `run_study`, which shows it on a stream.
-
-    `stream`: by default standard error.
-    """
+    """Give a function for `progress` of `run_study`, which shows it, by default on stderr."""
     output: IO[str] = sys.stderr if stream is None else stream
     if not output.isatty():
         yield _line_printer(output)

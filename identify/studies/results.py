@@ -168,10 +168,7 @@ PAIRING_COLUMNS = ("log_data", "log", "perturbation", "noise_seed", "seed")
 
 
 def compare(
-    results: Results,
-    first: str,
-    second: str,
-    metrics: Sequence[str] | None = None,
+    results: Results, first: str, second: str, metrics: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Return paired differences of two estimators, second minus first, by perturbation.
 
@@ -315,7 +312,4 @@ def proportion_interval(hits: int, trials: int) -> Interval:
 
 def hit_counts_within(trials: int, low: float, high: float) -> range:
     """Return the hit counts whose proportion of the trials lies between two limits."""
-    return range(
-        int(np.ceil(low * trials - 1e-9)),
-        int(np.floor(high * trials + 1e-9)) + 1,
-    )
+    return range(int(np.ceil(low * trials - 1e-9)), int(np.floor(high * trials + 1e-9)) + 1)

@@ -226,11 +226,9 @@ class _RunState(Generic[KeyedT]):
         work = self.work
         self.began = time.perf_counter()
         try:
+            batches = work.batches(filter(work.is_missing, work.items()))
             for finished in run_items(
-                executor,
-                work.run,
-                work.batches(self._missing()),
-                lambda items: [(item,) for item in items],
+                executor, work.run, batches, lambda items: [(item,) for item in items]
             ):
                 if finished is not None:
                     self._collect(*finished)
@@ -243,7 +241,6 @@ class _RunState(Generic[KeyedT]):
     def _collect(
         self, items: Sequence[KeyedT], result: tuple[list[Row], float] | WorkerDied | TimeLimit
     ) -> None:
-        """Collect the rows of a batch and its processor time."""
         if isinstance(result, WorkerDied | TimeLimit):
             kind = WORKER_DIED if isinstance(result, WorkerDied) else TimeLimit.__name__
             self.waiting += self.work.failed_rows(items, kind, str(result))
@@ -268,13 +265,8 @@ class _RunState(Generic[KeyedT]):
         )
         self.report(self.summary)
 
-    def _missing(self) -> Iterator[KeyedT]:
-        """Yield the items whose rows are missing."""
-        return filter(self.work.is_missing, self.work.items())
-
 
 def _copy_study_file(study: Study, folder: Path) -> None:
-    """Copy the study file to the folder of its results."""
     if study.path is None:
         return
     try:

@@ -26,13 +26,7 @@ from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 from identify.studies.arm_sources import ArmLogs, SimulatedArms
 from identify.studies.keys import derive_seed, join_digests
 from identify.studies.log_source import LogPaths, LogSource, is_folder_log
-from identify.studies.options import (
-    Count,
-    NotNegative,
-    Positive,
-    canonical_json,
-    format_call,
-)
+from identify.studies.options import Count, NotNegative, Positive, canonical_json, format_call
 from identify.studies.study import LogItem, Truth
 from identify.studies.study_log import StudyLog
 
@@ -274,13 +268,6 @@ def _random_box(source: Synthetic, rng: np.random.Generator) -> tuple[InertialPa
 
 
 SOURCES: Mapping[str, type[LogSource]] = {
-    source.kind: source
-    for source in (
-        LogFiles,
-        NamedDataset,
-        Synthetic,
-        ArmLogs,
-        SimulatedArms,
-    )
+    source.kind: source for source in (LogFiles, NamedDataset, Synthetic, ArmLogs, SimulatedArms)
 }
 """Sources of logs by the `kind` of a `[[logs]]` table."""

@@ -71,7 +71,6 @@ class FolderLock:
         """Take the lock.
 
         Raises `FolderInUse`: another process holds it; `OSError`: the file cannot be written.
-        Earlier versions of the code are kept.
         """
         file = take_lock(folder / LOCK_FILE)
         if file is None:
@@ -162,13 +161,8 @@ class Store(AbstractContextManager["Store"]):
         """
         current, code = set(keys), code_fingerprint().short
         rows = [row for row in _rows(self._db) if row["code"] == code]
-        self._insert(
-            [
-                row | {"current": row["key"] in current}
-                for row in rows
-                if row["current"] != (row["key"] in current)
-            ]
-        )
+        marked = [row | {"current": row["key"] in current} for row in rows]
+        self._insert([new for row, new in zip(rows, marked, strict=True) if new != row])
 
     def add(self, rows: Sequence[Row]) -> None:
         """Add rows of the current study, and commit them.

@@ -151,7 +151,6 @@ def _run_on_noisy_log(trials: Sequence[Trial], metrics: tuple[str, ...]) -> Iter
 
 
 def _trial_columns(trial: Trial) -> Row:
-    """Return the columns that identify a trial."""
     noisy, estimator = trial.noisy, trial.estimator.estimator
     return {
         "key": trial.key,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -86,51 +86,34 @@ class Replays:
 
     @cached_property
     def _windows(self) -> tuple[Replay | None, tuple[str, ...]]:
-        def simulate(bodies: Mapping[str, Phi], band_bodies: Phi | None) -> Replay | None:
-            return replay(
-                self.segments,
-                bodies,
-                horizon=self.horizon,
-                samples=band_bodies,
-                interpolation=self.interpolation,
-                noise=self.noise,
-            )
-
-        return self._run_non_divergent(simulate, self.samples, "in windows")
+        return self._run_non_divergent(
+            partial(replay, horizon=self.horizon), self.samples, "in windows"
+        )
 
     @cached_property
     def _single_shot(self) -> tuple[SingleShot | None, tuple[str, ...]]:
-        def simulate(bodies: Mapping[str, Phi], band_bodies: Phi | None) -> SingleShot | None:
-            return replay_in_one_shot(
-                self.segments,
-                bodies,
-                samples=band_bodies,
-                interpolation=self.interpolation,
-                noise=self.noise,
-            )
-
         longest = max((len(segment.time) for segment, _ in self.segments), default=0)
         samples = self.samples if self.long_bands or longest <= _LONG_SEGMENT else None
-        return self._run_non_divergent(simulate, samples, "in one shot")
+        return self._run_non_divergent(replay_in_one_shot, samples, "in one shot")
 
     def _run_non_divergent(
-        self,
-        simulate: Callable[[Mapping[str, Phi], Phi | None], ReplayT | None],
-        band_bodies: Phi | None,
-        how: str,
+        self, replay_bodies: Callable[..., ReplayT | None], band_bodies: Phi | None, how: str
     ) -> tuple[ReplayT | None, tuple[str, ...]]:
         """Replay bodies whose simulation does not diverge; return messages on the other bodies."""
         if not self.segments:
             return None, ()
+        simulate = partial(
+            replay_bodies, self.segments, interpolation=self.interpolation, noise=self.noise
+        )
         try:
-            return simulate(self.bodies, band_bodies), ()
+            return simulate(self.bodies, samples=band_bodies), ()
         except SimulationError:
             pass
         convergent: dict[str, Phi] = {}
         missing: list[str] = []
         for index, (name, phi) in enumerate(self.bodies.items()):
             try:
-                simulate({name: phi}, None)
+                simulate({name: phi})
             except SimulationError as error:
                 missing.append(f"No replay {how} with the {name}: {_reason(error)}.")
                 if index == 0:
@@ -138,13 +121,13 @@ class Replays:
             else:
                 convergent[name] = phi
         try:
-            return simulate(convergent, band_bodies), tuple(missing)
+            return simulate(convergent, samples=band_bodies), tuple(missing)
         except SimulationError:
             missing.append(
                 f"No band {how}: the motion of some bodies within the estimate's uncertainty "
                 "diverges."
             )
-        return simulate(convergent, None), tuple(missing)
+        return simulate(convergent), tuple(missing)
 
 
 _MAX_PATH_POINTS = 4000

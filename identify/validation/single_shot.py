@@ -108,13 +108,7 @@ def replay_in_one_shot(
     if samples is not None:
         every = max(1, (len(segment.time) - 1) // _MAX_PATH_SAMPLES)
         drawn = fast_rollout(
-            samples,
-            start,
-            wrench,
-            step,
-            segment.gravity,
-            interpolation=interpolation,
-            every=every,
+            samples, start, wrench, step, segment.gravity, interpolation=interpolation, every=every
         )
         band = ErrorBand.of(_pose_errors(drawn, segment, every))
     first = next(iter(paths.values()))

@@ -93,15 +93,17 @@ def _replays(
 ) -> Replays:
     """Prepare replays of logs in which one body moved, each with its sensor offset."""
     if moved.unidentifiable:
-        return _no_replays(
+        reason = (
             f"No replay: {', '.join(moved.unidentifiable)} cannot be identified from the data, and "
-            f"a simulation with default values in their place would prove nothing."
+            "a simulation with default values in their place would prove nothing."
         )
+        return Replays(reasons=(reason,))
     segments = [
         (segment, bias) for log, bias in logs for segment in log.corrected_segments(moved.phi)
     ]
     if not segments:
-        return _no_replays("No replay: it needs time stamps, attitude and position in the log.")
+        reason = "No replay: it needs time stamps, attitude and position in the log."
+        return Replays(reasons=(reason,))
     bodies, reason = {ESTIMATE: moved.phi}, ""
     least_squares = moved.least_squares
     if np.array_equal(least_squares, moved.phi):
@@ -123,8 +125,3 @@ def _replays(
         too_short="No replay: no uninterrupted segment of the log is long enough.",
         reasons=(reason,) if reason else (),
     )
-
-
-def _no_replays(why: str) -> Replays:
-    """Return replays without any log, with the reason."""
-    return Replays(reasons=(why,))

@@ -235,14 +235,14 @@ def _pool_rates(runs: Sequence[_WindowErrors]) -> ReplayErrors:
     """
     horizon = runs[0].horizon
     total = sum(run.windows for run in runs)
-    distance = sum(
-        run.windows / total * _interpolate_squares(run, run.squared_distance, horizon)
-        for run in runs
+    squares = (
+        sum(
+            run.windows / total * _interpolate_squares(run, getattr(run, name), horizon)
+            for run in runs
+        )
+        for name in ("squared_distance", "squared_angle")
     )
-    angle = sum(
-        run.windows / total * _interpolate_squares(run, run.squared_angle, horizon) for run in runs
-    )
-    return ReplayErrors(horizon, np.sqrt(distance), np.sqrt(angle))
+    return ReplayErrors(horizon, *map(np.sqrt, squares))
 
 
 def _interpolate_squares(run: _WindowErrors, squares: Array, horizon: Array) -> Array:
@@ -340,15 +340,8 @@ def _linearisation_holds(
         (linearised.squared_distance[sample_indices], simulated.squared_distance),
         (linearised.squared_angle[sample_indices], simulated.squared_angle),
     )
-    return all(
-        bool(
-            (
-                np.abs(np.sqrt(one) - np.sqrt(other))
-                <= _MAX_LINEARISATION_ERROR * np.sqrt(other.max())
-            ).all()
-        )
-        for one, other in pairs
-    )
+    roots = (map(np.sqrt, pair) for pair in pairs)
+    return all((np.abs(a - b) <= _MAX_LINEARISATION_ERROR * b.max()).all() for a, b in roots)
 
 
 def _simulate_in_batches(

@@ -152,11 +152,11 @@ def neighbouring_motions(
 
     Their differences are accurate. If the body turns little between such samples, they are
     simulated in one step, with the wrench averaged; otherwise by `fast_rollout` at full rate.
+    Windows begin at their measured states.
 
     `phi`: bodies, shape (..., 10), broadcast with the wrenches; `wrench`: shape (..., n, 6);
     `step`: time between samples [s].
     Raises `SimulationError`: as `fast_rollout`.
-    `every` is the number of steps between returned samples; windows begin at their measured states.
     """
     start, turning = first_state(motions), motions.angular_velocity
     fastest = float(np.sqrt((turning**2).sum(axis=-1).max()))

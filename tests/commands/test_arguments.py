@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from identify.commands.command import UsageError, _number_options, parse_command
+from identify.commands.command import UsageError, _number_parsers, parse_command
 from identify.commands.export import ExportCommand
 from identify.commands.fit import Fit
 from identify.commands.fit_options import (
@@ -73,7 +73,7 @@ def test_too_few_or_too_many_numbers_are_named_with_unit_and_example(kind, words
 
 
 def test_every_option_of_several_numbers_has_an_example():
-    parsers = [pair for kind in COMMANDS.values() for pair in _number_options(kind)]
+    parsers = [pair for kind in COMMANDS.values() for pair in _number_parsers(kind).items()]
     assert {"--at", "--com", "--gravity", "--offset", "--noise", "--shape-at"} <= dict(
         parsers
     ).keys()

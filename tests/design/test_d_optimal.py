@@ -91,7 +91,7 @@ def test_designed_motions_keep_all_limits_and_beat_random_ones(kwargs):
     fine = motion.at(WRIST_BASIS.times(refinement=10))
     assert np.abs(problem.limits.shares(fine)).max() <= 1.0 + 1e-9
     assert problem.rows(fine).shares.max() <= 1.0 + 1e-9
-    unplanned = unplanned_motion(problem, WRIST_BASIS)
+    unplanned = unplanned_motion(problem, WRIST_BASIS, seed=0)
     assert np.exp(motion.criterion - unplanned.criterion) < 0.7
 
 

@@ -19,8 +19,8 @@ from identify.studies.keys import (
     derive_seed,
     fields_except,
     noise_seed,
+    numerics_digest,
     result_key,
-    source_digest,
     to_plain,
 )
 from identify.studies.options import Options
@@ -225,16 +225,16 @@ def test_a_key_changes_with_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert before.isdisjoint(trial.key for trial in quick().trials())
 
 
-def test_source_digest_excludes_reporting(tmp_path: Path) -> None:
+def test_numerics_digest_excludes_reporting(tmp_path: Path) -> None:
     for part in ("estimation", "reporting", "commands"):
         (tmp_path / part).mkdir()
         (tmp_path / part / "one.py").write_text("x = 1\n")
-    before = source_digest(tmp_path)
+    before = numerics_digest(folder=tmp_path)
     (tmp_path / "reporting" / "one.py").write_text("x = 2\n")
     (tmp_path / "commands" / "two.py").write_text("x = 2\n")
-    assert source_digest(tmp_path) == before
+    assert numerics_digest(folder=tmp_path) == before
     (tmp_path / "estimation" / "one.py").write_text("x = 2\n")
-    assert source_digest(tmp_path) != before
+    assert numerics_digest(folder=tmp_path) != before
 
 
 def test_seeds_do_not_depend_on_the_machine() -> None:

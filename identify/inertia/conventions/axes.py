@@ -107,7 +107,6 @@ def rotation_from_wxyz(quaternion: ArrayLike) -> Mat33:
 
 
 def _zero_negligible_products(inertia: Mat33) -> Mat33:
-    """Set products of inertia that count as rounding to zero."""
     scale = np.abs(inertia).max(axis=(-2, -1), keepdims=True, initial=0.0)
     negligible = (np.abs(inertia) <= _ROUNDING_TOLERANCE * scale) & ~np.eye(3, dtype=bool)
     return np.where(negligible, 0.0, inertia)

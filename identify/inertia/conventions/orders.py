@@ -167,7 +167,6 @@ def _entry_indices(order: str) -> np.ndarray:
 
 
 def _to_linear_first(matrix: Mat66, order: SpatialOrder) -> Mat66:
-    """Return a 6×6 matrix with the linear part first."""
     if order == "linear first":
         return matrix
     if order != "angular first":

@@ -61,9 +61,7 @@ def sample_interior(shape: Shape, count: int) -> Interior:
 
 
 def _mesh_interior(mesh: Mesh, count: int) -> Interior:
-    axes = np.linalg.eigh(mesh.covariance)[1][
-        :, ::-1
-    ]  # the columns are along the last axis, the thinnest
+    axes = np.linalg.eigh(mesh.covariance)[1][:, ::-1]  # the columns are along the thinnest, last
     triangles = (mesh.vertices[mesh.faces] - mesh.centroid) @ axes
     lower, upper = triangles.min(axis=(0, 1))[:2], triangles.max(axis=(0, 1))[:2]
     edge = (mesh.measure / count) ** (1.0 / 3.0)

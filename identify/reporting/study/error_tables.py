@@ -87,9 +87,8 @@ def format_score(
         return "–"
     mean = format_value(metric, float(values.mean()))
     heading = find_heading(metric)
-    if (
-        heading.display_factor == 100.0 and not heading.has_percentiles
-    ):  # a share of trials, in per cent
+    # A share of trials, in per cent.
+    if heading.display_factor == 100.0 and not heading.has_percentiles:
         low, high = proportion_interval(int(values.sum()), len(values))
     else:
         low, high = mean_interval(values.to_numpy())
@@ -194,12 +193,12 @@ def scores_by_option(rows: StudyRows) -> Section | None:
         )
         lines = [
             [
-                _option(cell[0]),
-                *map(inline_code, cell[1:]),
-                *_score_cells(parts[cell], metrics, partial),
+                inline_code(option) if isinstance(option, str) else f"{option:g}",
+                *map(inline_code, labels),
+                *_score_cells(parts[option, *labels], metrics, partial),
             ]
-            for cell in cells
-            if cell in parts
+            for option, *labels in cells
+            if (option, *labels) in parts
         ]
         heads = (describe_option(column), "perturbation", "estimator", *names, "failed")
         blocks += [
@@ -207,10 +206,6 @@ def scores_by_option(rows: StudyRows) -> Section | None:
             make_table(heads, lines, word_columns=3),
         ]
     return Section("by-option", "By option of the logs", tuple(blocks)) if blocks else None
-
-
-def _option(value: str | float) -> str:
-    return inline_code(value) if isinstance(value, str) else f"{value:g}"
 
 
 def scores_by_log(rows: StudyRows) -> Section | None:

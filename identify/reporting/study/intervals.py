@@ -205,10 +205,7 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
         shown = [(note, parts[label]) for label, note in notes.items() if label in parts]
         panels = tuple(
             Panel(
-                partial(_draw_coverage, part=part, names=names),
-                "",
-                note,
-                height=0.3 + 0.16 * len(names),
+                partial(_draw_coverage, part=part, names=names), "", note, 0.3 + 0.16 * len(names)
             )
             for note, part in shown[:_MAX_PANELS]
         )

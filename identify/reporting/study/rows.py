@@ -111,9 +111,7 @@ class StudyRows:
     ) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield each label of a column with its rows, in the order of the study file.
 
-        Args:
-            column: "log", "perturbation" or "estimator".
-            within: subset of the rows; all by default.
+        `column`: "log", "perturbation" or "estimator"; `within`: some of the rows, by default all.
         """
         groups = dict(iter((self.frame if within is None else within).groupby(column)))
         return ((label, groups[label]) for label in self.labels(column) if label in groups)
@@ -128,8 +126,7 @@ class StudyRows:
 def rows_of_study(folder: Path, study: Study) -> Results:
     """Return the rows of a study's trials, for the current code and settings.
 
-    Raises:
-        StudyError: the folder has no such row.
+    Raises `StudyError`: the folder has no such row.
     """
     results = open_results(folder)
     keys = [trial.key for trial in study.trials()]
@@ -143,13 +140,8 @@ def rows_of_study(folder: Path, study: Study) -> Results:
 def latest_rows(folder: Path, code: str | None = None) -> Results:
     """Return the rows of one version of the code, each trial once.
 
-    Args:
-        folder: folder of the results.
-        code: fingerprint of the code; by default the current one if it has rows, else the one
-            that wrote the latest row.
-
-    Raises:
-        StudyError: no results, results of another schema version, or no row of that code.
+    `code`: its fingerprint; by default the current one if it has rows, else that of the latest row.
+    Raises `StudyError`: no results, results of another schema version, or no row of that code.
     """
     if code is None:
         frame: pd.DataFrame = open_results(folder, code="all").frame

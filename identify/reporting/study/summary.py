@@ -102,7 +102,6 @@ def overview_section(rows: StudyRows) -> Section:
 
 
 def _is_complete_and_current(rows: StudyRows) -> bool:
-    """Return whether every trial has its row, written by the current code."""
     complete = rows.study is not None and len(rows.frame) == len(rows.study)
     current = code_fingerprint()
     return complete and rows.results.code == current.short and current.source == numerics_digest()
@@ -170,17 +169,8 @@ def times_section(rows: StudyRows) -> Section | None:
 
 
 STUDY_PACKAGES = (
-    *(
-        "significance",
-        "relevance",
-        "spatial",
-        "inertia",
-        "logs",
-        "signals",
-        "regressors",
-        "estimation",
-    ),
-    *("robots", "arms", "studies"),
+    *("significance", "relevance", "spatial", "inertia", "logs", "signals", "regressors"),
+    *("estimation", "robots", "arms", "studies"),
 )
 """Subpackages of `identify` that compute the trials of a study file."""
 
@@ -199,13 +189,6 @@ def numerics_fingerprint_line(packages: Sequence[str], files: Sequence[Path]) ->
 
 
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
-
-
-def _selected_metrics(rows: StudyRows, metrics: Sequence[str] | None) -> Sequence[str]:
-    """Return the requested metrics; by default the metrics with values."""
-    if metrics:
-        return rows.results.selected_metrics(metrics)
-    return rows.metrics or default_metrics(rows.results)[:1]
 
 
 def _rows_by_columns(
@@ -228,16 +211,14 @@ def scores_text(
     Wide tables are split. A failed fit counts as not consistent; a mean over a part of the
     estimates is shown with their number.
 
-    Args:
-        results: rows of one code version.
-        metrics: columns; by default all metrics with a single column and a value.
-        by: columns that identify a line.
-
-    Raises:
-        StudyError: the results lack a column; the message names the nearest.
+    `metrics`: columns, by default all metrics with a single column and a value; `by`: columns that
+    identify a line.
+    Raises `StudyError`: the results lack a column; the message names the nearest.
     """
     rows = StudyRows(results)
-    names = _selected_metrics(rows, metrics)
+    names = rows.metrics or default_metrics(results)[:1]
+    if metrics:
+        names = results.selected_metrics(metrics)
     partial = partial_metrics(rows.frame, names)
     lines, groups = [], []
     trials: dict[str, list[int]] = {}
@@ -286,15 +267,8 @@ def comparison_text(frame: pd.DataFrame, first: str, second: str) -> str:
         groups.append(str(record["perturbation"]))
         lines.append(make_row(find_heading(metric).short_text, *cells))
     shown = terminal_lines(make_table(heads, with_headings(groups, lines)))
-    return "\n".join(
-        [
-            f"A: {first}",
-            f"B: {second}",
-            *shown,
-            *_identical_metrics(same),
-            *_comparison_notes(other),
-        ]
-    )
+    notes = (*_identical_metrics(same), *_comparison_notes(other))
+    return "\n".join([f"A: {first}", f"B: {second}", *shown, *notes])
 
 
 def _identical_metrics(same: pd.DataFrame) -> Iterator[str]:
@@ -355,11 +329,8 @@ FIGURES: tuple[Callable[[StudyRows], list[StudyFigure]], ...] = (accuracy_figure
 def write_summary(rows: StudyRows, folder: Path) -> tuple[Path, ...]:
     """Write the summary as Markdown with PNG figures, and as a page; replace earlier files.
 
-    Returns:
-        Paths of the files, summary.md and summary.html first.
-
-    Raises:
-        OSError: the folder cannot be written to.
+    Returns the paths of the files, summary.md and summary.html first.
+    Raises `OSError`: the folder cannot be written to.
     """
     figures = [figure for draw in FIGURES for figure in draw(rows)]
     sections = [section for make in SECTIONS if (section := make(rows))]

@@ -27,10 +27,8 @@ _PAPER, _SHEET_GAP = 105, 3
 """Width of a sheet of paper, and of the gap between columns [characters]."""
 
 
-def section_markdown(section: Section | None) -> str:
+def section_markdown(section: Section) -> str:
     """Format a section as Markdown; its pictures are separate files."""
-    if section is None:
-        return ""
     parts = [f"## {section.title}"] * bool(section.title)
     for block in section.blocks:
         if isinstance(block, Text):
@@ -66,7 +64,6 @@ def page_html(title: str, sections: Iterable[Section], figures: Sequence[StudyFi
 
 
 def _without_markup(block: Block) -> Block:
-    """Return a report block without Markdown markup."""
     if isinstance(block, Text):
         return replace(block, text=_strip_markdown(block.text))
     if isinstance(block, ReportTable):

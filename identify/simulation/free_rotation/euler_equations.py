@@ -89,6 +89,5 @@ def quaternion_rate_in_world(quaternion: Vec4, angular_velocity_W: Vec3) -> Vec4
 
 
 def _pure_quaternion(v: Vec3) -> Vec4:
-    """Return the pure quaternion of a vector."""
     v = as_real(v, "v")
     return np.concatenate((v, np.zeros_like(v[..., :1])), axis=-1)

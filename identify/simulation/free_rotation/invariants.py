@@ -9,12 +9,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3
 from identify.simulation.free_rotation.checks import RotationStart, checked_start
-from identify.simulation.free_rotation.polhode import (
-    OrderedSpin,
-    Regime,
-    ordered_spin,
-    polhode,
-)
+from identify.simulation.free_rotation.polhode import OrderedSpin, Regime, ordered_spin, polhode
 from identify.spatial.rotations import rotate, rotation_from_quaternion, vector_norms
 
 

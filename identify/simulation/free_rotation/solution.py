@@ -46,10 +46,7 @@ class FreeRotation:
 
 
 def rotate_freely(
-    body: ArrayLike,
-    quaternion: ArrayLike,
-    angular_velocity: ArrayLike,
-    time: ArrayLike,
+    body: ArrayLike, quaternion: ArrayLike, angular_velocity: ArrayLike, time: ArrayLike
 ) -> FreeRotation:
     """Compute torque-free rotation of bodies about their centre of mass in closed form.
 
@@ -130,10 +127,7 @@ def _steady_rotation(w: Vec3, quaternion: Vec4) -> Callable[[Array], tuple[Vec4,
 
 
 def free_motion(
-    phi: PhiLike,
-    start: State,
-    time: ArrayLike,
-    gravity: ArrayLike = GRAVITY_W,
+    phi: PhiLike, start: State, time: ArrayLike, gravity: ArrayLike = GRAVITY_W
 ) -> Trajectory:
     """Compute the motion of bodies under gravity alone, in closed form at any times.
 

@@ -89,11 +89,7 @@ class SignalSubset(Perturbation):
     keep: tuple[str, ...]
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Remove all signals except those to keep.
-
-        Raises:
-            LogError: the log lacks one of the signals.
-        """
+        """Remove all signals except those to keep; raises `LogError` if the log lacks one."""
         require_signals(recording, self.keep, "a log of only these signals")
         kept = {*self.keep, "force", "torque"}
         signals = {name: of for name, of in recording.signals.items() if name in kept}
@@ -114,11 +110,7 @@ class Delay(Perturbation):
     wrench: Number
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Shift the wrench in time.
-
-        Raises:
-            LogError: static poses, or a delay longer than the log.
-        """
+        """Shift the wrench in time; raises `LogError` for static poses or a shorter log."""
         time = recording.time
         if time is None:
             raise LogError(f"{recording.name}: a delay needs time, and this log has static poses")
@@ -150,11 +142,7 @@ class SensorOffset(Perturbation):
     torque: Vector = (0.0, 0.0, 0.0)
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Add the offset to the wrench.
-
-        Raises:
-            LogError: the wrench is in world axes and the log has no attitude.
-        """
+        """Add the offset; raises `LogError` for a wrench in world axes without an attitude."""
         added = {"force": np.array(self.force), "torque": np.array(self.torque)}
 
         def with_offset(name: str, values: Array) -> Array:

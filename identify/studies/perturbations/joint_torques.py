@@ -8,11 +8,7 @@ import numpy as np
 
 from identify.logs import Recording
 from identify.studies.options import NotNegative
-from identify.studies.perturbations.perturbation import (
-    Perturbation,
-    require_signals,
-    with_signals,
-)
+from identify.studies.perturbations.perturbation import Perturbation, require_signals, with_signals
 
 
 class TorqueGains(Perturbation):
@@ -35,11 +31,7 @@ class TorqueGains(Perturbation):
         return self.joint > 0.0 or self.common > 0.0
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Multiply the torque of each joint by its gain.
-
-        Raises:
-            LogError: the log has no torques on the clock of the positions.
-        """
+        """Multiply torques by gains; raises `LogError` without torques at the positions."""
         require_signals(recording, ("effort",), self.kind)
         effort = recording.signals["effort"]
         n = effort.shape[1]

@@ -18,11 +18,7 @@ from identify.logs import Recording
 from identify.logs.synthetic import Noise
 from identify.spatial.rotations import exp_rotation, quaternion_product
 from identify.studies.options import NotNegative
-from identify.studies.perturbations.perturbation import (
-    Perturbation,
-    require_signals,
-    with_signals,
-)
+from identify.studies.perturbations.perturbation import Perturbation, require_signals, with_signals
 
 _SIGMA_OPTIONS: dict[str, Any] = {each.name: (NotNegative, 0.0) for each in fields(Noise)}
 """Names of the options that set the standard deviation of each signal's noise."""
@@ -56,12 +52,7 @@ class GaussianNoise(_Sigmas):
         return Noise(**self.model_dump(include=set(_SIGMA_OPTIONS)))
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Add the noise.
-
-        Raises:
-            LogError: the log lacks a signal whose sigma is not zero, or the time for coloured
-                noise.
-        """
+        """Add the noise; raises `LogError` without its signals, or the time for coloured noise."""
         sigmas = self.noise_at_unit_scale
         if self.relative:
             spread = {
@@ -95,11 +86,7 @@ class Quantisation(Perturbation):
         return self.position > 0.0 or self.angle > 0.0
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Round the pose of a recording to the encoder's steps.
-
-        Raises:
-            LogError: the log has no pose.
-        """
+        """Round the pose to the encoder's steps; raises `LogError` without a pose."""
         from scipy.spatial.transform import Rotation
 
         require_signals(recording, ("position", "quaternion"), "steps of an encoder")
@@ -145,11 +132,7 @@ class StarsNoise(Perturbation):
         return self.level != "none"
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Add noise of the selected level.
-
-        Raises:
-            LogError: the log has no accelerations.
-        """
+        """Add noise of the selected level; raises `LogError` without accelerations."""
         return add_noise(recording, LOWEST_NOISE, LEVELS[self.level], rng)
 
 

@@ -30,23 +30,13 @@ class Perturbation(Options):
 
     @abstractmethod
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Return the perturbed recording.
-
-        Args:
-            recording: not changed.
-            rng: source of all random numbers.
-
-        Raises:
-            LogError: the log lacks what the perturbation needs.
-        """
+        """Return the perturbed recording; raises `LogError` if it lacks what is needed."""
 
     def apply_to_log(self, log: StudyLog, seed: np.random.SeedSequence) -> StudyLog:
         """Return the log with each of its recordings perturbed by the same random numbers.
 
         The recordings are of one sensor, whose errors, such as gains, they have in common.
-
-        Raises:
-            LogError: the log is of another sensor, or lacks what the perturbation needs.
+        Raises `LogError`: the log is of another sensor, or lacks what the perturbation needs.
         """
         if log.sensor != self.sensor:
             perturbed, got = SENSORS[self.sensor].title, SENSORS[log.sensor].title

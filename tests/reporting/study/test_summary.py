@@ -44,8 +44,9 @@ def cells(text: str, *begin: str) -> list[list[str]]:
 
 
 def said_by(section, study: StudyRows) -> str:
-    """A section as summary.md has it."""
-    return section_markdown(section(study))
+    """A section as summary.md has it; empty for none."""
+    made = section(study)
+    return "" if made is None else section_markdown(made)
 
 
 def plain(log, corruption, estimator, seed):
