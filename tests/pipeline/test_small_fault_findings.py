@@ -20,6 +20,7 @@ from identify.pipeline.small_fault_findings import (
 )
 from tests.checks import checks_of, effects_of
 from tests.close import assert_close
+from tests.slow import few_or_many
 from tests.small_faults import (
     CROSSTALK,
     LEVER,
@@ -128,7 +129,7 @@ def test_the_line_counts_the_delay_that_the_schema_has():
     assert_close(lines_of(note.remedy)["wrench.delay_s"], 7e-3, 0.02)
 
 
-@pytest.mark.parametrize("corner_hz", [20.0, 5.0])
+@pytest.mark.parametrize("corner_hz", few_or_many(20.0, 5.0))
 def test_a_filter_is_noted_with_its_corner_and_not_as_a_delay(corner_hz):
     result = identify.fit(read(low_passed(exact(3), corner_hz)))
     (note,) = result.findings
@@ -151,7 +152,7 @@ def test_a_delay_of_a_slow_log_may_be_a_filter():
     assert "low-pass filter" in note.text
 
 
-@pytest.mark.parametrize("share", [0.01, 0.03])
+@pytest.mark.parametrize("share", few_or_many(0.01, 0.03))
 def test_hysteresis_is_neither_a_delay_nor_a_filter(share):
     result = identify.fit(read(with_play(exact(3), share)))
     first = result.findings[0]
