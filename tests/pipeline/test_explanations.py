@@ -156,6 +156,7 @@ def test_a_sensor_turned_by_more_than_a_right_angle_is_found_at_its_size(axis):
     assert_close(found.best.mass, BODY[0], 5e-3)
 
 
+@pytest.mark.slow
 def test_quarter_turn_is_reported_as_swapped_axes():
     quarter = Rotation.from_rotvec([0.0, 0.0, np.pi / 2.0])
     found = ranked(with_signals(force=quarter.apply(F), torque=quarter.apply(T)))

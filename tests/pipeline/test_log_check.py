@@ -234,6 +234,7 @@ def test_intervals_cover_both_gain_and_kinematic_offset(gains):
     assert outside(found.result) == []
 
 
+@pytest.mark.slow
 def test_implausible_gain_is_attributed_to_displaced_point():
     scaled = log(PATH.wrench(BODY, TIME) * np.repeat([1.0, 0.4], 3))
     found = fit(scaled)
