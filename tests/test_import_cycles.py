@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = ["experiments", "identify", "scripts", "tests"]
 
 
-@pytest.mark.parametrize("folder", mostly_slow(FOLDERS, {"identify"}))
+@pytest.mark.parametrize("folder", mostly_slow(FOLDERS, {"experiments", "identify", "scripts"}))
 def test_no_modules_import_each_other(folder):
     assert import_cycles(ROOT / folder) == []
 
