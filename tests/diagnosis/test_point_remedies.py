@@ -86,7 +86,7 @@ _TOOL = {"pose": [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
             schema(body={"tcp": _TOOL}), "[body.tcp], set `pose = [0.01", marks=pytest.mark.slow
         ),
         (schema(body={"tcp": {**_TOOL, "unit": "mm"}}), "[body.tcp], set `pose = [10.0"),
-        (schema("world"), 'set `point = "flange"`'),
+        pytest.param(schema("world"), 'set `point = "flange"`', marks=pytest.mark.slow),
         pytest.param(
             schema("world", body={"tcp": _TOOL}, wrench={"point": "flange"}),
             "[body.tcp], set",

@@ -246,6 +246,7 @@ def test_an_effect_at_its_cap_is_a_warning_and_other_readings_are_tried():
     assert "gravity_tilted" in result.verdict.reasons
 
 
+@pytest.mark.slow
 def test_a_turn_far_beyond_its_cap_is_named_by_the_ranking_with_its_line():
     turn = np.radians(15.0) * direction(1.0, -2.0, 0.5)
     log = read(misaligned(exact(3), turn))

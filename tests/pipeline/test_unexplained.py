@@ -99,6 +99,7 @@ def test_best_of_poor_readings_is_not_named_alone(monkeypatch):
         fit(log, apply=("torque_sign",))
 
 
+@pytest.mark.slow
 def test_mass_predicted_by_reading_matches_corrected_fit():
     log = moving(1, 20.0)
     flip = np.concatenate((0.0 * log.signals["force"], -2.0 * log.signals["torque"]), axis=1)

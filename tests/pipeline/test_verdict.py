@@ -255,7 +255,9 @@ PRECISE = logged(exact(3), 3)
     ("log", "usable", "severity"),
     [
         (PRECISE, "yes", None),
-        (logged(exact(3), 3, noise=NOISY), "with care", "warning"),
+        pytest.param(
+            *(logged(exact(3), 3, noise=NOISY), "with care", "warning"), marks=pytest.mark.slow
+        ),
         pytest.param(
             *(logged(exact(3, 4.0), 3, noise=NOISY), "no", "error"), marks=pytest.mark.slow
         ),
