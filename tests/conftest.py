@@ -3,7 +3,7 @@
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 
@@ -81,6 +81,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+
+
+MAX_PROCESSOR_S = 3.0
+"""Processor time of a test without the mark `slow`, its processes included."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    start = sum(os.times()[:4])
+    try:
+        return (yield)
+    finally:
+        if item.get_closest_marker("slow") is None:
+            item.user_properties.append(("processor_s", sum(os.times()[:4]) - start))
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """With IDENTIFY_TEST_TIMES set, list the tests that take longer than `MAX_PROCESSOR_S`."""
+    if not os.environ.get("IDENTIFY_TEST_TIMES"):
+        return
+    reports = (each for each in terminalreporter.getreports("passed") if each.when == "call")
+    times = [(dict(each.user_properties).get("processor_s", 0.0), each.nodeid) for each in reports]
+    for seconds, name in sorted(times, reverse=True):
+        if seconds > MAX_PROCESSOR_S:
+            terminalreporter.write_line(f"{seconds:.1f} s of processor time: {name}")
 
 
 @pytest.fixture

@@ -307,6 +307,10 @@ def synthetic_still_recording(
     return replace(synthetic_recording(phi, rng=rng, motion=motion, **options), time=None)
 
 
+NO_EFFECTS = "\n".join(("[effects]", *(f"{name} = false" for name in EFFECT_KEYS), ""))
+"""The table of a schema that leaves all small faults of the sensor out of a fit."""
+
+
 def without_effects(recording: Recording) -> Recording:
     """The recording with a schema that leaves all small faults of its sensor out of a fit."""
     left_out = dict.fromkeys(EFFECT_KEYS, False)

@@ -5,11 +5,15 @@ from pathlib import Path
 import pytest
 
 from scripts.size import import_cycles
+from tests.slow import mostly_slow
 
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("folder", ["experiments", "identify", "scripts", "tests"])
+FOLDERS = ["experiments", "identify", "scripts", "tests"]
+
+
+@pytest.mark.parametrize("folder", mostly_slow(FOLDERS, {"experiments", "identify", "scripts"}))
 def test_no_modules_import_each_other(folder):
     assert import_cycles(ROOT / folder) == []
 

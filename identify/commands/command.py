@@ -30,8 +30,12 @@ PARSER_SETTINGS = (
     tyro.conf.FlagCreatePairsOff,
     tyro.conf.DisallowNone,
     tyro.conf.OmitArgPrefixes,
+    tyro.conf.HelptextFromCommentsOff,
 )
-"""Settings of tyro: no `--no-quiet` flags, "None" is an ordinary value, no group prefixes."""
+"""Settings of tyro: no `--no-quiet` flags, "None" is an ordinary value, no group prefixes.
+
+Without help texts from comments it tokenizes no source code, most of the time of parsing.
+"""
 
 
 class UsageError(IdentifyError, ValueError):

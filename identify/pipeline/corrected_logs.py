@@ -25,8 +25,8 @@ from identify.signals import Interpretation
 from identify.signals.predicted_wrench import PredictedWrench
 from identify.signals.wrench_play import WrenchPlay
 
-_PLAY_WIDTH_RATIO = 1.25
-"""Usual ratio of the width of a dead zone to its estimate, which motion between rows makes small:
+_PLAY_WIDTH_RATIO = 1.35
+"""Largest ratio of the width of a dead zone to its estimate, which motion between rows makes small:
 1.0 to 1.35 in logs of known play."""
 
 

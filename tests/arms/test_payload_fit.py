@@ -21,6 +21,7 @@ from tests.arms.simulated import (
     true_links,
 )
 from tests.close import assert_close
+from tests.slow import mostly_slow
 
 NOISE = 0.3
 DRIFTED = FRICTION * [1.1, 0.9, 1.3]
@@ -106,7 +107,7 @@ def test_gains_of_all_torques_scale_the_load(robot, pair, payload):
     assert_close(1.25 * fit.estimate.parameters.mass, payload.estimate.parameters.mass, 1e-3)
 
 
-@pytest.mark.parametrize("gain", [0.6, 1.1, 1.7])
+@pytest.mark.parametrize("gain", mostly_slow([0.6, 1.1, 1.7], {0.6}))
 def test_known_load_gives_the_scale_of_the_torques(robot, pair, gain):
     loaded, empty = (log_with_gain(log, gain) for log in pair)
     fit = fit_payload(loaded, empty, robot=robot, frame="tool", known_load=LOAD.mass)

@@ -213,6 +213,7 @@ def test_disk_error_aborts_run_without_row(cli, runs, tmp_path, monkeypatch):
     assert pd.read_csv(out / "table.csv")["status"].tolist() == ["fitted"] * 2
 
 
+@pytest.mark.slow
 def test_write_error_in_worker_aborts_run(cli, runs, out):
     shutil.rmtree(out / "a")
     (out / "a").write_text("a file where the folder of a log would be")

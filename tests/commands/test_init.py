@@ -3,12 +3,15 @@ import re
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from identify.commands.main import main
 from identify.logs import load_schema, synthetic_recording
 from identify.logs.log_writing import write_log
 from tests.strategies import random_body
+
+_WRENCH = ["fx", "fy", "fz", "tx", "ty", "tz"]
 
 
 @pytest.fixture
@@ -21,6 +24,15 @@ def log(tmp_path):
     )
     write_log(recording, tmp_path / "log.csv", tmp_path / "written.toml")
     return tmp_path / "log.csv"
+
+
+@pytest.fixture
+def usual_log(log):
+    """The log with the wrench on the sensor, as a draft supposes."""
+    table = pd.read_csv(log)
+    table[_WRENCH] *= -1.0
+    table.to_csv(log, index=False)
+    return log
 
 
 def test_a_first_schema_is_written_and_the_log_checked_with_it(log, tmp_path, capsys):
@@ -36,9 +48,9 @@ def test_a_first_schema_is_written_and_the_log_checked_with_it(log, tmp_path, ca
     assert "exists; give another name with -o" in capsys.readouterr().err
 
 
-def test_named_sensor_gives_the_accuracy_of_the_scale(log, tmp_path, capsys):
+def test_named_sensor_gives_the_accuracy_of_the_scale(usual_log, tmp_path, capsys):
     made = tmp_path / "s.toml"
-    words = ["init", str(log), "-o", str(made), "--yes", "--sensor"]
+    words = ["init", str(usual_log), "-o", str(made), "--yes", "--sensor"]
     assert main([*words, "onrobot_hex"]) == 2
     assert "did you mean 'onrobot_hex_h'" in capsys.readouterr().err
     assert main([*words, "onrobot_hex_e"]) == 0
@@ -67,8 +79,10 @@ def test_log_too_short_to_check_is_not_reported_as_unread(log, tmp_path, capsys)
     assert "not read" not in out
 
 
-def test_a_position_that_no_column_looks_like_is_named_and_has_its_place(log, tmp_path, capsys):
-    header, _, rows = log.read_text().partition("\n")
+def test_a_position_that_no_column_looks_like_is_named_and_has_its_place(
+    usual_log, tmp_path, capsys
+):
+    header, _, rows = usual_log.read_text().partition("\n")
     for stem, status in (("where", 2), ("tool", 0)):
         names = header
         for axis in "xyz":

@@ -156,7 +156,7 @@ def words_of_fit(logs: Path, name: str, out: Path) -> list[str]:
     return [str(word) for word in words]
 
 
-@pytest.mark.parametrize("before", ["", "b"], ids=["first", "again"])
+@pytest.mark.parametrize("before", few_or_many("b", ""), ids=["again", "first"])
 @some_or_all
 def test_killed_fit_leaves_complete_files(logs, tmp_path, before, most):
     words = words_of_fit(logs, "a", tmp_path / "new")

@@ -101,8 +101,8 @@ def test_force_gain_of_weighed_body_corrects_other_mass(cli, logs, tmp_path):
     assert float(same) == pytest.approx(gain, rel=1e-4)
 
 
-def test_without_an_accuracy_that_of_the_torque_is_left_to_fill_in(cli, logs, tmp_path):
-    _, (log, schema) = logs
+def test_without_an_accuracy_that_of_the_torque_is_left_to_fill_in(cli, tmp_path):
+    log, schema = written(tmp_path, OTHER, 2, gain=1.0)
     words = ("fit", log, "--schema", schema, "-o", tmp_path / "a", "--no-report")
     _, out, _ = cli(*words, "--known-mass-check", 0.8)
     assert re.search(r"^# gain_accuracy = \[[\d.e-]+, …\]", out, re.MULTILINE)

@@ -16,7 +16,7 @@ from identify.pipeline.log_overview import look_at_log
 from identify.reporting.attitude_sphere import gravity_directions, largest_angle
 from identify.reporting.signal_columns import merged_spans, trace
 from tests.close import assert_close
-from tests.recordings import synthetic_still_recording
+from tests.recordings import synthetic_still_recording, with_signals
 from tests.reporting.page import Page
 from tests.strategies import random_body
 
@@ -24,13 +24,21 @@ TIME = np.arange(3000) / 100.0
 
 
 def log_of(folder, **options):
-    """A log without noise and its schema, as files."""
-    recording = synthetic_recording(
-        random_body(np.random.default_rng(3)), rng=np.random.default_rng(3), **options
+    """A log without noise and its schema, as files: its wrench has the usual sign of a draft."""
+    recording = on_the_sensor(
+        synthetic_recording(
+            random_body(np.random.default_rng(3)), rng=np.random.default_rng(3), **options
+        )
     )
     log, schema = folder / "log.csv", folder / "log.toml"
     write_log(recording, log, schema)
+    schema.write_text(schema.read_text().replace('acts_on = "body"', 'acts_on = "sensor"'))
     return log, schema
+
+
+def on_the_sensor(recording):
+    """The recording with the wrench that the body exerts on the sensor."""
+    return with_signals(recording, **{n: -recording.signals[n] for n in ("force", "torque")})
 
 
 def write_sloppy(path):
@@ -162,11 +170,13 @@ def test_look_refuses_a_page_of_another_suffix(cli, tmp_path):
 @pytest.mark.parametrize("kind", ["mcap", "ros1"])
 def test_a_bag_has_a_table_and_a_clock_for_each_topic(cli, tmp_path, kind):
     containers = pytest.importorskip("tests.logs.containers")
-    recording = synthetic_recording(
-        random_body(np.random.default_rng(3)),
-        rng=np.random.default_rng(3),
-        duration=3.0,
-        rate_hz=100.0,
+    recording = on_the_sensor(
+        synthetic_recording(
+            random_body(np.random.default_rng(3)),
+            rng=np.random.default_rng(3),
+            duration=3.0,
+            rate_hz=100.0,
+        )
     )
     names = {"p": "position", "q": "quaternion", "f": "force", "tau": "torque"}
     columns = {key: recording.signals[name] for key, name in names.items()}

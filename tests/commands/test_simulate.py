@@ -7,6 +7,7 @@ import pytest
 from identify.exchange import read_estimate
 from identify.simulation import State, free_motion, read_simulation
 from tests.close import assert_close
+from tests.recordings import NO_EFFECTS
 
 BODY = """
 [body]
@@ -38,6 +39,7 @@ def spec(tmp_path):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Figures take seconds."""
+    monkeypatch.setattr("identify.reporting.simulated_motion.make_figure", lambda *_, **__: None)
     monkeypatch.setattr("identify.reporting.canvas.png_bytes", lambda figure: PNG)
 
 
@@ -62,7 +64,7 @@ def test_a_free_body_with_figures_and_the_construction(cli, spec, tmp_path):
 @pytest.mark.usefixtures("undrawn")
 def test_simulated_log_can_be_fitted(cli, spec, tmp_path, monkeypatch):
     monkeypatch.setattr("identify.reporting.page.report_html", lambda *given: "")
-    time = np.arange(0.0, 5.01, 0.01)
+    time = np.arange(0.0, 5.01, 0.002)
     rng = np.random.default_rng(0)
     waves = np.sin(np.outer(time, rng.uniform(4, 9, 6)) + rng.uniform(0, 6, 6))
     table = np.column_stack((time, waves * [3, 3, 3, 0.02, 0.02, 0.02]))
@@ -70,10 +72,11 @@ def test_simulated_log_can_be_fitted(cli, spec, tmp_path, monkeypatch):
     np.savetxt(tmp_path / "wrench.csv", table, delimiter=",", header=header, comments="")
     spec.write_text(BODY + '[state]\nframe = "body"\nangular = [0.2, 0.5, -0.1]\n' + LOADS)
     simulated, fitted = tmp_path / "sim", tmp_path / "fit"
-    words = ("--duration", 5, "--dt", 0.004, "-o", simulated, "--quiet")
+    words = ("--duration", 5, "--dt", 0.01, "-o", simulated, "--quiet")
     assert cli("simulate", spec, *words) == (0, "", "")
     assert not (simulated / "poinsot.png").exists()
     log, schema = simulated / "trajectory.parquet", simulated / "trajectory.toml"
+    schema.write_text(f"{schema.read_text()}\n{NO_EFFECTS}")
     assert cli("fit", log, "--schema", schema, "-o", fitted, "--no-bias").status == 0
     truth = read_simulation(spec).body
     found = read_estimate(fitted / "estimate.json").parameters

@@ -14,6 +14,7 @@ from identify.regressors import log_scan, summarise_log
 from identify.signals import Interpretation
 from tests.diagnosis.logs import PHI, moving, time_of, with_signals
 from tests.recordings import Path, record
+from tests.slow import few_or_many
 
 
 def dead_channels(log):
@@ -85,7 +86,7 @@ def test_dead_channels_do_not_depend_on_chunk_size():
         assert watch.dead_channels(summary) == (expected,)
 
 
-@pytest.mark.parametrize("decimals", [9, 1])
+@pytest.mark.parametrize("decimals", few_or_many(1, 9))
 def test_a_log_read_in_chunks_has_the_finding_of_the_log_in_memory(tmp_path, monkeypatch, decimals):
     log = moving(3, 40.0)
     rounded = {

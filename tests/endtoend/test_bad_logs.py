@@ -97,6 +97,7 @@ def test_implausible_clock_is_rejected(fit, edit_schema, tmp_path, cutoff, clock
     assert message in refused(fit(*words), tmp_path, 2)
 
 
+@pytest.mark.slow
 def test_contradicted_mass_gives_consistent_but_unusable_estimate(fit, estimate):
     outcome = fit("--mass", "2.6", "--quiet")
     assert (outcome.status, outcome.out) == (4, "")

@@ -1,5 +1,6 @@
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,14 +12,15 @@ from identify.texts import plain_name
 from tests.close import assert_close
 from tests.endtoend.conftest import BODY
 from tests.endtoend.estimates import load
+from tests.recordings import NO_EFFECTS
 
 
 @pytest.fixture
 def fit(cli, log, tmp_path):
 
-    def run(*words: object, status: int = 0):
+    def run(*words: object, status: int = 0, schema: Path = log.schema):
         found, out, err = cli(
-            "fit", log.path, "--schema", log.schema, "-o", tmp_path / "out", "--verbose", *words
+            "fit", log.path, "--schema", schema, "-o", tmp_path / "out", "--verbose", *words
         )
         assert (found, bool(err)) == (status, status != 0)
         return load(tmp_path / "out"), out
@@ -53,12 +55,15 @@ class TestOptions:
         estimate, _ = fit("--shared-bias")
         assert estimate["provenance"]["options"]["bias"] == "shared"
 
-    def test_every_option_reaches_the_fit(self, fit, tmp_path):
+    def test_every_option_reaches_the_fit(self, fit, log, tmp_path):
+        without_effects = tmp_path / "schema.toml"
+        without_effects.write_text(f"{log.schema.read_text()}\n{NO_EFFECTS}")
         (tmp_path / "cad.json").write_text(json.dumps({"phi": (1.1 * BODY.phi).tolist()}))
         words = ("--no-bias", "--mass", "1.3", "--cutoff", "3", "--simultaneous", "--check")
         words += ("--gravity", "0", "0", "-9.8")
         # Without an offset, and with another mass than the body's: the data contradict both.
-        estimate, out = fit(*words, "--truth", tmp_path / "cad.json", status=4)
+        words += ("--truth", tmp_path / "cad.json")
+        estimate, out = fit(*words, status=4, schema=without_effects)
         asked = {"bias": "none", "mass": 1.3, "cutoff_hz": 3.0, "simultaneous": True, "check": True}
         asked["gravity"] = [0.0, 0.0, -9.8]
         assert asked.items() <= estimate["provenance"]["options"].items()

@@ -30,6 +30,7 @@ from identify.signals import prepare
 from tests.close import assert_close
 from tests.estimation.simulated import fit_of, fitted, samples, size_of, wrench_noise
 from tests.recordings import ALL, Path, record, with_wrench
+from tests.slow import mostly_slow
 from tests.strategies import bodies, random_body
 
 OFFSETS = tuple(f"{kind}{axis} offset" for kind in "ft" for axis in "xyz")
@@ -103,7 +104,7 @@ def coverage(fits: int, count: int, *, logs: int = 1) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("count", "logs"),
-    [(220, 1), (60, 1), (25, 1), (110, 2)],
+    mostly_slow([(220, 1), (60, 1), (25, 1), (110, 2)], {(25, 1), (110, 2)}),
     ids=["44 blocks", "12 blocks", "5 blocks", "two logs"],
 )
 def test_intervals_cover_the_truth_nineteen_times_in_twenty(count, logs):

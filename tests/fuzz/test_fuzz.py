@@ -6,14 +6,14 @@ import pytest
 
 from tests.fuzz.estimate_flips import fitted, flips_read_as_other_contents
 from tests.fuzz.running import ROOT
-from tests.slow import few_or_many
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 KINDS = 10
 
 
-@pytest.mark.parametrize("count", few_or_many(KINDS, 3 * KINDS))
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [KINDS, 3 * KINDS])
 def test_damaged_inputs_raise_identify_errors(count: int) -> None:
     """In a process of its own: it forks, and other tests leave threads."""
     words = ("--seed", "4", "--count", str(count), "--flips", "0", "--cold")

@@ -2,6 +2,7 @@ import pytest
 
 import identify
 from tests.checks import fit_corrected
+from tests.recordings import without_effects
 from tests.slow import few_or_many, mostly_slow
 from tests.small_faults import PHI, exact, logged, with_wrench, wrench_of
 
@@ -23,7 +24,7 @@ def codes(result):
 @pytest.mark.parametrize("size", mostly_slow([0.4, 1.0], {0.4}))
 def test_zeroing_with_the_payload_on_is_named_and_corrected(shares, size):
     log = zeroed(logged(exact(3)), shares, size)
-    found = identify.fit(log)
+    found = identify.fit(without_effects(log))
     assert (codes(found)[0], found.verdict.usable) == ("bias_step", "no")
     assert len(found.findings[0].evidence["spans"]) == len(shares)
     assert not {"contact", "body_changed"} & set(codes(found))
@@ -39,6 +40,6 @@ def test_transient_force_is_a_contact():
     wrench = wrench_of(log)
     third = len(wrench) // 3
     wrench[third : third + 200, :3] += [4.0, -3.0, 5.0]
-    found = codes(identify.fit(with_wrench(log, wrench)))
+    found = codes(identify.fit(without_effects(with_wrench(log, wrench))))
     assert "contact" in found
     assert "bias_step" not in found

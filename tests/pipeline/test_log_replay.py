@@ -10,6 +10,7 @@ from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.pipeline import replay_log
 from identify.pipeline.log_replay import interpretation_from_estimate
+from tests.slow import mostly_slow
 from tests.small_faults import PHI, with_wrench, wrench_of
 
 NOISE = Noise(position=2e-5, orientation=1e-4, force=0.01, torque=0.001)
@@ -55,7 +56,10 @@ def in_newton_millimetres(log):
     return with_wrench(log, wrench_of(log) * np.repeat([1.0, 1e3], 3))
 
 
-@pytest.mark.parametrize("code", ["contact", "bias_step", "spikes"])
+CODES = ["contact", "bias_step", "spikes"]
+
+
+@pytest.mark.parametrize("code", mostly_slow(CODES, {"contact", "spikes"}))
 def test_replay_of_fitted_log_applies_its_corrections(tmp_path, code):
     log = moving(3)
     wrench = wrench_of(log)

@@ -27,7 +27,7 @@ def logged(seed: int, step: np.ndarray | None = STEP, **changes) -> Recording:
         BODY,
         rng=rng,
         motion=random_motion(rng, bandwidth_hz=0.6),
-        duration=30.0,
+        duration=20.0,
         rate_hz=400.0,
         bias=[2.0, -1.0, 0.7, 0.05, 0.1, -0.08],
         noise=Noise(force=NOISE[0], torque=NOISE[3], position=3e-5, orientation=5e-5),

@@ -21,6 +21,7 @@ from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 from tests.checks import fit_corrected
 from tests.diagnosis.logs import PHI, late, moving, time_of, with_signals, with_wrench
+from tests.recordings import without_effects
 from tests.slow import mostly_slow
 
 
@@ -44,7 +45,7 @@ def touched(share: float = 0.45):
 
 def test_long_contact_is_an_error_and_excluding_it_recovers_body():
     log = touched()
-    found = fit(log)
+    found = fit(without_effects(log))
     first = found.findings[0]
     assert (first.code, first.severity) == ("contact", "error")
     ((start, stop),) = first.evidence["spans"]
@@ -58,6 +59,7 @@ def test_long_contact_is_an_error_and_excluding_it_recovers_body():
     assert applied.verdict.explains_data
 
 
+@pytest.mark.slow
 def test_recurring_residual_of_two_errors_is_not_a_contact():
     log = moving(3, 20.0)
     force = log.signals["force"][:, [0, 2, 1]]
@@ -98,11 +100,12 @@ def test_best_of_poor_readings_is_not_named_alone(monkeypatch):
         fit(log, apply=("torque_sign",))
 
 
+@pytest.mark.slow
 def test_mass_predicted_by_reading_matches_corrected_fit():
     log = moving(1, 20.0)
     flip = np.concatenate((0.0 * log.signals["force"], -2.0 * log.signals["torque"]), axis=1)
     wrong = with_wrench(log, flip)
-    found = check_logs(wrong).findings[0]
+    found = check_logs(without_effects(wrong)).findings[0]
     assert found.code == "torque_sign"
     low, high = fit(log).estimate.intervals["m"]
     assert low < found.evidence["mass"] < high
@@ -112,7 +115,8 @@ def test_contradicted_box_is_named_with_its_violation():
     com = PHI[1:4] / PHI[0]
     x, y, z = (com[2], com[0], com[1] + 0.04)
     box = ComInBox((x - 0.01, y - 0.01, z - 0.01), (x + 0.01, y + 0.01, z + 0.01))
-    result = fit(moving(2, 20.0), terms=[MassBetween(0.5 * PHI[0], 2.0 * PHI[0]), box])
+    log = without_effects(moving(2, 20.0))
+    result = fit(log, terms=[MassBetween(0.5 * PHI[0], 2.0 * PHI[0]), box])
     (said,) = [f for f in result.findings if f.code == "choice_contradicted"]
     assert said.severity == "error"
     assert result.verdict.usable == "no"

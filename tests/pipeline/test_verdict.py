@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import identify
-from identify import Estimate, Recording
+from identify import Estimate, Recording, Result
 from identify.commands.summary import summary
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.scale_accuracy import GIVEN_SCALE_ALONE
@@ -255,8 +255,12 @@ PRECISE = logged(exact(3), 3)
     ("log", "usable", "severity"),
     [
         (PRECISE, "yes", None),
-        (logged(exact(3), 3, noise=NOISY), "with care", "warning"),
-        (logged(exact(3, 4.0), 3, noise=NOISY), "no", "error"),
+        pytest.param(
+            *(logged(exact(3), 3, noise=NOISY), "with care", "warning"), marks=pytest.mark.slow
+        ),
+        pytest.param(
+            *(logged(exact(3, 4.0), 3, noise=NOISY), "no", "error"), marks=pytest.mark.slow
+        ),
     ],
     ids=["precise", "noisy", "noisy and short"],
 )
@@ -332,9 +336,14 @@ def pushed(log: Recording) -> Recording:
     return replace(log, signals={**log.signals, "force": force})
 
 
-def test_contact_invalidates_affected_needs_only():
+@pytest.fixture(scope="module")
+def fit_of_pushed() -> tuple[Recording, Result]:
     log = pushed(logged(exact(3), 3))
-    whole = identify.fit(log)
+    return log, identify.fit(log)
+
+
+def test_contact_invalidates_affected_needs_only(fit_of_pushed):
+    log, whole = fit_of_pushed
     (contact,) = whole.findings
     assert (contact.code, whole.verdict.usable) == ("contact", "with care")
     assert contact.evidence["doubted"] == ["inertia"]
@@ -345,13 +354,13 @@ def test_contact_invalidates_affected_needs_only():
     assert all(verdict.needs.values())
 
 
-def test_doubted_intervals_keep_bounds_and_cones_that_hold_at_once():
-    log = pushed(logged(exact(3), 3))
+def test_doubted_intervals_keep_bounds_and_cones_that_hold_at_once(fit_of_pushed):
+    log, one = fit_of_pushed
     bound = MassBetween(0.5 * PHI[0], 1.0003 * PHI[0])
     low, high = identify.fit(log, terms=[bound]).estimate.intervals["m"]
     assert (low > bound.low, high) == (True, bound.high)
-    one, at_once = (identify.fit(log, simultaneous=flag).estimate for flag in (False, True))
-    for axis, same in zip(one.principal_axes, at_once.principal_axes, strict=True):
+    at_once = identify.fit(log, simultaneous=True).estimate
+    for axis, same in zip(one.estimate.principal_axes, at_once.principal_axes, strict=True):
         assert same.half_angle == pytest.approx(axis.half_angle, rel=1e-9)
 
 

@@ -12,6 +12,7 @@ from identify.logs.log_writing import write_log
 from identify.pipeline.settings import merge_settings
 from identify.spatial import Pose
 from tests.close import assert_close
+from tests.recordings import NO_EFFECTS
 
 SIDES, AT = (0.20, 0.08, 0.05), (0.02, -0.03, 0.10, 0.0, 0.0, 0.0)
 
@@ -65,6 +66,8 @@ def test_a_file_is_a_prior(log, tmp_path):
 
 def test_check_stands_beside_fit(log):
     path, schema = log
-    check = identify.check(path, schema=schema)
+    without_effects = schema.with_name("without_effects.toml")
+    without_effects.write_text(f"{schema.read_text()}\n{NO_EFFECTS}")
+    check = identify.check(path, schema=without_effects)
     assert check.passed
     assert check.result.settings.check

@@ -125,7 +125,7 @@ def test_heavy_payload_of_a_large_arm_is_not_refused():
         assert fit(log).verdict.usable == "with care"
 
 
-@pytest.mark.parametrize("seed", mostly_slow([17, 50, 82, 6, 9, 16], {17, 82}))
+@pytest.mark.parametrize("seed", mostly_slow([17, 50, 82, 6, 9, 16], {17}))
 def test_few_static_poses_without_fault_raise_no_alarm(seed):
     turns = Rotation.random(8, rng=np.random.default_rng(seed))
     log = still_poses(PHI, turns, noise=np.repeat([0.03, 0.002], 3), seed=seed)

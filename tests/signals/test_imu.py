@@ -22,6 +22,7 @@ from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 from tests.close import assert_close
 from tests.imu import LEVER, PHI, columns, in_files, schema
 from tests.recordings import GRAVITY, Path, without_effects
+from tests.slow import few_or_many
 
 SCALES = np.array([1.3, *[0.08] * 3, *[0.02] * 6])
 FITTED = {"fitted": True}
@@ -79,7 +80,7 @@ def test_the_body_is_found_but_for_resampling_without_noise(fit, given, jitter, 
 
 
 @pytest.mark.parametrize("given", [schema(), schema(mount=FITTED), schema(pose=False)])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", few_or_many(1, 2))
 def test_the_body_is_inside_its_intervals_with_noise_jitter_and_offsets(fit, given, seed):
     result = fit(given, seed=seed, noise=1.0, jitter=0.05)
     intervals = [result.estimate.intervals[name] for name in list(result.estimate.intervals)[:10]]

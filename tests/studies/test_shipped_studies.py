@@ -12,7 +12,7 @@ from identify.studies.estimator import TrialData
 from identify.studies.keys import code_fingerprint
 from identify.studies.work import run_trials
 from tests.recordings import without_effects
-from tests.slow import few_or_many
+from tests.slow import few_or_many, mostly_slow
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 FILES = sorted(path.name for path in EXPERIMENTS.glob("*.toml"))
@@ -25,7 +25,10 @@ def stars(mirror_of_sets) -> Study:
     return load_study(EXPERIMENTS / "stars.toml")
 
 
-@pytest.mark.parametrize("name", sorted(set(FILES) - set(OF_DATASETS)))
+SYNTHETIC = sorted(set(FILES) - set(OF_DATASETS))
+
+
+@pytest.mark.parametrize("name", mostly_slow(SYNTHETIC, {*SYNTHETIC} - {"arms.toml"}))
 def test_synthetic_studies_run_without_datasets(name, tmp_path):
     study = load_study(EXPERIMENTS / name)
     assert study.name == Path(name).stem

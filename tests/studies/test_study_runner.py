@@ -58,6 +58,7 @@ def test_a_grid_that_grew_adds_what_is_missing(tmp_path: Path, out: Path) -> Non
     assert_same_rows(out, tmp_path / "at_once")
 
 
+@pytest.mark.slow
 def test_local_processes_give_bitwise_identical_rows(tmp_path: Path, whole: Path) -> None:
     run_study(quick(), tmp_path, workers=2)
     assert_same_rows(whole, tmp_path)

@@ -11,6 +11,7 @@ from identify.exchange.controllers import Export
 from identify.logs.synthetic import wrench_on_body
 from identify.spatial.vectors import GRAVITY_W
 from tests.close import assert_close
+from tests.slow import few_or_many
 
 SCORE = Score(
     usable="with care",
@@ -58,7 +59,7 @@ def test_report_and_rows_of_some_fits(tmp_path, capsys):
         verdicts.main(["--only", "dance"])
 
 
-@pytest.mark.parametrize("motion", ["shake", "3 poses, small"])
+@pytest.mark.parametrize("motion", few_or_many("3 poses, small", "shake"))
 def test_gains_are_drawn_as_the_schema_states_them(motion):
     phi, _ = random_box(np.random.default_rng(1))
     ratios = []
