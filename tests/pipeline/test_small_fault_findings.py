@@ -176,8 +176,8 @@ def test_applied_hysteresis_gives_the_body_that_widened_intervals_cover():
         low, high = np.array(list(estimate.intervals.values())[covered]).T
         assert ((low < PHI[covered]) & (high > PHI[covered])).all()
     before, after = (group_errors(r.estimate.parameters.phi, PHI) for r in (as_read, applied))
-    assert after.mass < 0.2 * before.mass
-    assert after.inertia < 0.3 * before.inertia
+    assert after.mass < 0.4 * before.mass
+    assert after.inertia < 0.4 * before.inertia
     (record,) = applied.estimate.provenance["applied"]
     assert record["code"] == "hysteresis"
     assert "hysteresis" not in {finding.code for finding in applied.findings}
