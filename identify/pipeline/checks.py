@@ -77,13 +77,13 @@ class Checks:
         small_faults_with_gain: small faults with a gain of the sensor in place of a displaced
             point, where they are as likely.
         hysteresis_by_sensor: hysteresis of sensors, by their indices in `small_faults`.
-        ranking: ranking of all interpretations; None if no finding required one.
+        ranking: ranking of all interpretations; None if none were compared.
         ranking_scope: logs to which the best interpretation of the ranking applies.
         body_changes: relevant changes of the body, between logs or within one.
         possible_body_changes: changes that may be chance, or are small.
         spans: spans of time of each log with a contact or an invalid signal.
         excitation: excitation of the logs, and motions that would identify the other parameters.
-        logs: summaries of the checked logs, as they were read.
+        logs: summaries of the checked logs, without spikes and jumps of the offset.
         unexplained_share: unexplained share of the variance of the wrench above noise, under the
             likeliest explanation.
         interpretations_untested: whether invalid signals prevent a comparison of interpretations,
@@ -133,7 +133,7 @@ class _Case:
 
     Attributes:
         logs: the logs of a fit, without what earlier stages took off.
-        settings: of the fit.
+        settings: of the fit; from `_fit_one_body` on, with an offset for each log.
         compare: whether other interpretations are compared although small faults explain the logs.
         already_corrected: whether the logs were corrected, so that no interpretations are compared.
         results: those of the stages so far.
@@ -346,7 +346,9 @@ def _attribute_rest_to_contacts(case: _Case) -> _Case:
             for of_log, log in zip(contacts, logs, strict=True)
         ]
         spans = _spans_without_ends(logs, contacts)
-        only_contacts = all(span.code == "contact" for of_log in spans for span in of_log)
+        # Spikes were interpolated before, and explain nothing that is left.
+        codes = {span.code for of_log in spans for span in of_log}
+        only_contacts = codes <= {"contact", "spikes"}
         if only_contacts and not results.body_changes:
             dominating = tuple(
                 plausible_contacts(unexplained_contacts(log), log.summary.time) for log in logs
@@ -370,15 +372,15 @@ _STAGES: tuple[Callable[[_Case], _Case], ...] = (
     _interpolate_spikes,  # residuals of spikes look like those of any other fault
     _fit_one_body,  # without small faults, but with drift, which would absorb contacts
     _find_body_changes,  # in parts of this fit
-    _find_contacts,  # in its residuals
+    _find_contacts,  # which no single body explains, in the same logs
     _measure_unexplained,
-    _decide_to_compare,  # what follows is for logs that small faults do not explain
+    _decide_to_compare,  # by what small faults leave
     _find_body_changes_of_parts,  # small faults of both could make up for a gain of only one
     _find_changing_delays,  # no single delay explains such a log, whatever else is tried
     _find_hysteresis,  # residuals of dead zones look like another reading of the whole log
     _rank_interpretations,  # saturated or frozen values look like another reading, too
     _attribute_rest_to_contacts,  # only what no reading explains
-    _fit_gain_alternative,
+    _fit_gain_alternative,  # of the logs as they are at last
 )
 """Stages of a check in their order, each with the reason for its place."""
 

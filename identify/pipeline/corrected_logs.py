@@ -1,4 +1,4 @@
-"""Logs as they are read without a fault: spans excluded, spikes interpolated, another reading."""
+"""Logs as they are read without a fault: another reading, or with rows left out or corrected."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def exclude_spans(
 
 
 def keep_longest_part(logs: Sequence[ScannedLog], changes: Sequence[BodyChange]) -> CorrectedLogs:
-    """Read logs within which the body changes by the longest part of each that is of one body.
+    """Read of each log the longest part before, between or after the changes of its body.
 
     Raises `NotCorrected`: this part is too short.
     """
@@ -89,10 +89,12 @@ def keep_longest_part(logs: Sequence[ScannedLog], changes: Sequence[BodyChange])
         ):
             earliest, _, latest = times_of_change(change, log.summary)
             edges += [earliest, latest]
-        parts = list(pairwise([*edges, last]))
-        start, stop = max(parts[::2], key=lambda part: part[1] - part[0])
+        # Parts of one body alternate with times at which it may have changed.
+        of_one_body = list(pairwise([*edges, last]))[::2]
+        start, stop = max(of_one_body, key=lambda part: part[1] - part[0])
         others.append(tuple(part for part in ((first, start), (stop, last)) if part[0] < part[1]))
-    amount = f"{sum(map(len, others))} parts beside the longest"
+    count = sum(map(len, others))
+    amount = f"{count} part{'s' * (count != 1)} beside the longest"
     return _without_times(logs, others, code, amount)
 
 
@@ -107,7 +109,8 @@ def interpolate_spikes(
             interpretation, without_spikes=interpretation.without_spikes or bool(rows[log_index])
         )
 
-    record = {"meaning": f"spikes: {sum(rows)} rows interpolated", "rows": rows}
+    count = sum(rows)
+    record = {"meaning": f"spikes: {count} row{'s' * (count != 1)} interpolated", "rows": rows}
     return CorrectedLogs(_rescan_each(logs, with_interpolation), record)
 
 
@@ -154,7 +157,7 @@ def subtract_play(
 
 
 def subtract_more_play(logs: Sequence[ScannedLog]) -> CorrectedLogs:
-    """Read logs whose play was subtracted with widths that are larger by their usual error."""
+    """Read logs whose play was subtracted with the largest widths that the estimated ones allow."""
     corrected = list[ScannedLog]()
     for log in logs:
         removed = log.summary.reading.play
@@ -200,7 +203,7 @@ def _without_times(
     try:
         return CorrectedLogs(_rescan_each(logs, with_exclusions), record)
     except LogError as error:
-        why = f"without these {amount} the log is too short ({error}); log again"
+        why = f"without {amount} the log is too short ({error}); log again"
         raise NotCorrected(code, why) from error
 
 

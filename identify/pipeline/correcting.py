@@ -1,8 +1,9 @@
-"""Corrections of logs requested by --apply: other units or signs, excluded time spans, spikes."""
+"""Corrections of logs requested by --apply, by the hypotheses of their checks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from identify.estimation import EstimatorSettings
 from identify.findings import CORRECTABLE_CODES
@@ -26,7 +27,8 @@ def apply_corrections(
     in which they are corrected.
     Raises `NotCorrected`: a fault was not found, or the logs cannot distinguish it from another.
     """
-    corrected, applied = list(logs), list[dict[str, object]]()
+    corrected = list(logs)
+    applied = list[dict[str, object]]()
     for number, code in enumerate(codes):
         # Other readings are compared with the logs as they were read, not with corrected ones.
         has_corrections = any(log.summary.reading.column_maps for log in corrected)
@@ -44,7 +46,11 @@ def apply_corrections(
 def _correct_fault_of_code(
     logs: Sequence[ScannedLog], checks: Checks, code: str, corrected_codes: Sequence[str]
 ) -> CorrectedLogs:
-    """Read logs without the fault of a finding code, by the hypotheses of their checks."""
+    """Read logs without the fault of a finding code.
+
+    The first of these answers: a hypothesis of the code that can be corrected, a likelier reading
+    to correct before, a small fault that the fit corrects, a finding without a correction.
+    """
     hypotheses = hypotheses_of(checks)
     of_code = [hypothesis for hypothesis in hypotheses if hypothesis.code == code]
     for hypothesis in of_code:
@@ -53,15 +59,26 @@ def _correct_fault_of_code(
     likeliest = checks.clearly_likelier
     if likeliest is not None and code not in SMALL_FAULT_CODES:
         raise NotCorrected(code, f"the likeliest fault is {likeliest.code}; correct it first")
-    if code in SMALL_FAULT_CODES and all(h.outcome != "refuses" for h in of_code):
+    if code in _fitted_codes(checks) and all(h.outcome != "refuses" for h in of_code):
         meaning = f"{code.replace('_', ' ')}: always part of the fit, no correction needed"
         return CorrectedLogs(list(logs), {"meaning": meaning})
-    of_imus = [f for log in logs for f in log.summary.imu.findings if f.code == code]
-    for finding in (*(f for h in of_code for f in h.findings), *of_imus):
-        raise NotCorrected(code, f"it cannot be corrected. {finding}")
+    of_hypotheses = (finding for hypothesis in of_code for finding in hypothesis.findings)
+    of_imus = (f for log in logs for f in log.summary.imu.findings if f.code == code)
+    uncorrectable = next(chain(of_hypotheses, of_imus), None)
+    if uncorrectable is not None:
+        raise NotCorrected(code, f"it cannot be corrected. {uncorrectable}")
     named = dict.fromkeys(finding.code for finding in findings_of(hypotheses))
     correctable = {hypothesis.code for hypothesis in hypotheses if hypothesis.correct is not None}
     findings = ", ".join([c for c in named if c in correctable] or named) or "nothing to correct"
     were = "was" if len(corrected_codes) == 1 else "were"
     after = f" after {', '.join(corrected_codes)} {were} corrected" if corrected_codes else ""
     raise NotCorrected(code, f"not found in these logs{after}; found: {findings}")
+
+
+def _fitted_codes(checks: Checks) -> set[str]:
+    """Return the finding codes of the small faults that are part of the fit."""
+    effects = checks.small_faults
+    if effects is None:
+        return set()
+    drifts = {"drift"} if any(setting is not None for setting in effects.model.drift) else set()
+    return {block.fault.code for block in effects.model.blocks}.union(drifts)

@@ -57,7 +57,8 @@ def covariance_inflation(
 ) -> CovarianceInflation:
     """Compute the covariance inflation from the estimates under each hypothesis that widens it.
 
-    By (z σ + |δ|)² ≤ 2 z² σ² + 2 δ², with the shift δ of each and the largest covariance of them.
+    By (z σ + |δ|)² ≤ 2 z² σ² + 2 δ² it is 2 δδᵀ/z² for the shift δ of each, and twice the largest
+    covariance of those of single logs; hypotheses of the sensor have what they add themselves.
     """
     # A prior moves the estimate from least squares: compare least-squares solutions then.
     x = np.concatenate(

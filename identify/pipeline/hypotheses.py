@@ -82,14 +82,15 @@ def hypotheses_of(checks: Checks) -> tuple[Hypothesis, ...]:
     return tuple(hypothesis for kind in _KINDS for hypothesis in kind(checks))
 
 
+def reported(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """Return the hypotheses whose findings are said: up to the first that explains the logs."""
+    count = next((k + 1 for k, each in enumerate(hypotheses) if each.explains_logs), None)
+    return list(hypotheses[:count])
+
+
 def findings_of(hypotheses: Sequence[Hypothesis]) -> list[Finding]:
-    """Return the findings of hypotheses, up to the first that explains the logs."""
-    findings = list[Finding]()
-    for hypothesis in hypotheses:
-        findings += hypothesis.findings
-        if hypothesis.explains_logs:
-            break
-    return findings
+    """Return the findings of the reported hypotheses."""
+    return [finding for hypothesis in reported(hypotheses) for finding in hypothesis.findings]
 
 
 def _changing_delays(checks: Checks) -> Iterator[Hypothesis]:
@@ -149,15 +150,15 @@ def _clearly_likelier_readings(checks: Checks) -> Iterator[Hypothesis]:
         return
     scope = checks.ranking_scope
     finding = likeliest_explanation_finding(checks.ranking, scope.body, scope.where)
-    findings = tuple(filter(None, (finding,)))
+    if finding is None:
+        return
     readings = distinct_best_explanations(checks.ranking)
     for reading in readings:
         rivals = [other for other in readings if other is not reading]
-        is_error = any(finding.severity == "error" for finding in findings)
         yield Hypothesis(
             code=reading.code,
-            outcome="refuses" if is_error else "notes",
-            findings=findings,
+            outcome="refuses" if finding.severity == "error" else "notes",
+            findings=(finding,),  # of all of them
             explains_logs=True,
             correct=partial(_correct_reading, reading=reading, rivals=rivals, scope=scope),
             is_of_sensor=True,
@@ -190,7 +191,9 @@ def _unexplained_wrench(checks: Checks) -> Iterator[Hypothesis]:
     """Yield the hypothesis that something explains the wrench of which no reading is known."""
     if checks.unexplained_share <= MAX_UNEXPLAINED:
         return
-    if any(checks.spans) and not checks.contact_dominated:
+    # Faulty spans may be the cause; spikes are not, since they were interpolated.
+    has_faulty_spans = any(span.code != "spikes" for of_log in checks.spans for span in of_log)
+    if has_faulty_spans and not checks.contact_dominated:
         return
     findings = _body_change_findings(checks)
     if not findings and not checks.contact_dominated:
@@ -204,27 +207,24 @@ def _slightly_likelier_reading(checks: Checks) -> Iterator[Hypothesis]:
     reading, scope = checks.slightly_likelier, checks.ranking_scope
     if reading is None:
         return
-    notes = [each for kind in (_hysteresis, _small_faults) for each in kind(checks)]
-    codes = [note.code for note in notes]
+    alike = [each for kind in (_hysteresis, _small_faults) for each in kind(checks)]
+    codes = [hypothesis.code for hypothesis in alike]
     finding = slightly_likelier_interpretation_finding(reading, codes, scope.body, scope.where)
-    of_logs = AlternativeBody(reading.phi, np.zeros((10, 10)))
+    # Rows that are read otherwise are as precise: no covariance is added.
+    body = AlternativeBody(reading.phi, np.zeros((10, 10)))
     yield Hypothesis(
         code=reading.code,
         outcome="widens",
         findings=(finding,),
         correct=partial(read_under_explanation, explanation=reading, scope=scope),
         # Its body is that of one part of the logs, where they are of payload and carrier.
-        alternatives=() if scope.body else (of_logs,),
+        alternatives=() if scope.body else (body,),
         is_of_sensor=True,
     )
 
 
 def _hysteresis(checks: Checks) -> Iterator[Hypothesis]:
-    """Yield the play of the sensors, which the fit takes for a delay, and what may remain of it."""
-    if any(log.reading.play is not None for log in checks.logs):
-        yield Hypothesis(
-            code="hysteresis", outcome="widens", correct=subtract_more_play, is_of_sensor=True
-        )
+    """Yield the play of the sensors, which the fit takes for a delay."""
     effects, by_sensor = checks.small_faults, checks.hysteresis_by_sensor
     if effects is None or not by_sensor:
         return
@@ -239,6 +239,14 @@ def _hysteresis(checks: Checks) -> Iterator[Hypothesis]:
         correct=correct if is_correctable else None,
         is_of_sensor=True,
     )
+
+
+def _remaining_play(checks: Checks) -> Iterator[Hypothesis]:
+    """Yield the play that may remain in logs where `--apply` took its estimate off."""
+    if any(log.reading.play is not None for log in checks.logs):
+        yield Hypothesis(
+            code="remaining_play", outcome="widens", correct=subtract_more_play, is_of_sensor=True
+        )
 
 
 def _small_faults(checks: Checks) -> Iterator[Hypothesis]:
@@ -260,6 +268,7 @@ def _gain_for_displaced_point(checks: Checks) -> Iterator[Hypothesis]:
     """Yield the gain that explains the logs as well as a displaced point of the pose."""
     effects = checks.small_faults_with_gain
     if effects is not None:  # the finding of the displaced point says it
+        # A wide prior of the gain: twice its covariance, as in `cover_shift`.
         of_gain = AlternativeBody(effects.fit.x, 2.0 * effects.covariance_of_unknowns)
         yield Hypothesis(
             code="kinematic_offset", outcome="widens", alternatives=(of_gain,), is_of_sensor=True
@@ -268,14 +277,15 @@ def _gain_for_displaced_point(checks: Checks) -> Iterator[Hypothesis]:
 
 def _body_changes(checks: Checks) -> Iterator[Hypothesis]:
     """Yield the changes of the body: relevant ones, then those that may be chance or are small."""
-    is_cause = checks.clearly_likelier is None
+    has_likelier_reading = checks.clearly_likelier is not None
     keep_one_body = partial(keep_longest_part, changes=checks.body_changes)
     for change in checks.body_changes:
+        is_other_log = change.code == "bodies_differ"
         yield Hypothesis(
             code=change.code,
             outcome="refuses",
             findings=(body_change_finding(change, checks.logs),),
-            correct=keep_one_body if is_cause and change.code == "body_changed" else None,
+            correct=None if has_likelier_reading or is_other_log else keep_one_body,
         )
     for change in checks.possible_body_changes:
         before = AlternativeBody(change.first_phi, np.diag(change.first_phi_errors**2))
@@ -294,10 +304,11 @@ _KINDS: tuple[Callable[[Checks], Iterator[Hypothesis]], ...] = (
     _separate_bodies,  # only where likelier than the best reading
     _clearly_likelier_readings,  # what small faults make up for is no fault under it
     _unexplained_wrench,  # nor do sizes of small faults mean anything here
-    _slightly_likelier_reading,
-    _hysteresis,
-    _small_faults,  # but the delay that hysteresis explains
-    _gain_for_displaced_point,
+    _slightly_likelier_reading,  # names the small faults that are as likely
+    _hysteresis,  # as a small fault it is a delay
+    _remaining_play,
+    _small_faults,
+    _gain_for_displaced_point,  # said by the displaced point, which is a small fault
     _body_changes,  # of logs that are explained in all else
 )
 """Kinds of hypotheses in the order in which their findings are said, each with the reason for its

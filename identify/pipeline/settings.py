@@ -101,9 +101,10 @@ class FitSettings(EstimatorSettings):
     def __post_init__(self) -> None:
         EstimatorSettings.__post_init__(self)
         parse_required_precision(self.needs)  # raises if invalid
-        codes = (*codes_of_faults(), *CORRECTABLE_CODES, *BODY_CHANGE_CODES, *SMALL_FAULT_CODES)
+        codes = (*codes_of_faults(), *CORRECTABLE_CODES, "body_changed", *SMALL_FAULT_CODES)
         for code in self.apply:
-            lookup(dict.fromkeys(codes), code, "code of a finding that can be corrected")
+            if code not in BODY_CHANGE_CODES:
+                lookup(dict.fromkeys(codes), code, "code of a finding that can be corrected")
         if self.cutoff_hz is not None:
             require_positive(self.cutoff_hz, "cut-off", "Hz", SchemaError)
         if self.gravity is not None:

@@ -25,7 +25,7 @@ from identify.logs import LogFile, Recording
 from identify.pipeline.check_findings import covers_most_of_log, span_findings
 from identify.pipeline.checks import run_checks, suggests_wrong_schema
 from identify.pipeline.fit_findings import findings_of_fit, findings_of_log
-from identify.pipeline.hypotheses import Hypothesis, findings_of, hypotheses_of
+from identify.pipeline.hypotheses import Hypothesis, findings_of, hypotheses_of, reported
 from identify.pipeline.misread_logs import (
     MisreadLog,
     alternative_interpretation_error,
@@ -97,7 +97,7 @@ def fit_wrench_logs(
         already_corrected=any("gain" in correction for correction in corrections),
     )
     hypotheses = hypotheses_of(checks)
-    findings = _causes_before_symptoms(findings_of(hypotheses), symptoms)
+    findings = _causes_before_symptoms(reported(hypotheses), symptoms)
     # A fit for each hypothesis that is left open.
     covering, worded = _cover_hypotheses(fitted, hypotheses, estimate, findings, settings)
     return Result(
@@ -158,12 +158,22 @@ def _symptoms(
 
 
 def _causes_before_symptoms(
-    causes: Sequence[Finding], symptoms: Sequence[Finding]
+    hypotheses: Sequence[Hypothesis], symptoms: Sequence[Finding]
 ) -> list[Finding]:
-    """Return the findings of the checks, then the symptoms that none of them explains."""
-    readings = [f for f in causes if f.code not in (*CORRECTABLE_CODES, *BODY_CHANGE_CODES)]
+    """Return the findings of hypotheses, then the symptoms that none of them explains.
+
+    A wrong reading may make a body too dense; faulty spans and small faults do not.
+    """
+    causes = [finding for hypothesis in hypotheses for finding in hypothesis.findings]
+    readings = [
+        finding
+        for hypothesis in hypotheses
+        if hypothesis.outcome != "corrects"
+        for finding in hypothesis.findings
+        if finding.code not in (*CORRECTABLE_CODES, *BODY_CHANGE_CODES)
+    ]
     is_dense = any(finding.code == "too_dense" for finding in symptoms)
-    if readings and is_dense:  # a wrong reading may give such a body; faulty spans or drift do not
+    if readings and is_dense:
         text = f"{readings[0].text} {_TOO_DENSE_NOTE}"
         error = replace(readings[0], severity="error", text=text)
         causes = [error if finding is readings[0] else finding for finding in causes]
@@ -273,7 +283,7 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
     if isinstance(source, Recording) and source.still:
         require_static_poses(reading.apply(source))
     dead = [span for span in log.spans if span.code == "dead_channel"]
-    if covers_most_of_log(log.summary, dead) and dead:
+    if dead and covers_most_of_log(log.summary, dead):
         raise MisreadLog("", span_findings(log.summary, dead)[0])
     mass_known = settings.mass_known and not settings.unloaded
     require_live_wrench(log.summary, mass_known=mass_known)

@@ -88,9 +88,9 @@ class Interpretation:
             recording, _ = without_spikes(recording)
         if self.quantisation is not None:
             recording = self.quantisation.dequantised(recording)
-        if self.play is not None:
-            recording = self.play.removed_from(recording)
         recording = patched(recording, dict(self.patch))
+        if self.play is not None:  # widths and body are those of the patched log
+            recording = self.play.removed_from(recording)
         if self.excluded_spans:
             recording = _without_spans(recording, self.excluded_spans)
         return recording

@@ -46,7 +46,8 @@ class PredictedWrench:
 
         Rows at the edges, whose motion cannot be differentiated, are unchanged.
 
-        `error_of`: function of consecutive wrenches in the log's axes, shape (n, 6).
+        `recording`: the log as it was read when the body was fitted; `error_of`: function of
+        consecutive wrenches in the log's axes, shape (n, 6).
         """
         try:
             parts = full_rate_segments(recording, self.cutoff_hz)
@@ -62,6 +63,8 @@ class PredictedWrench:
                 continue
             time = part.time[inner]
             rows = (stamps >= time[0]) & (stamps <= time[-1])
+            if not rows.any():
+                continue
             true = [np.interp(stamps[rows], time, channel) for channel in wrench.T]
             error[rows] = error_of(np.stack(true, axis=-1))
         signals: Mapping[str, Array] = {
@@ -75,7 +78,7 @@ class PredictedWrench:
         """Return a range of samples, and the wrench of body and offset there in the log's axes.
 
         Differentiated noise of the motion may exceed a step of the sensor, so the wrench is
-        low-passed.
+        low-passed. It is the logged wrench less the residual, which is small at the sensor too.
         """
         residual = (
             part.columns[:, WRENCH]

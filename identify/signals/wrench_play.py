@@ -38,7 +38,7 @@ class WrenchPlay:
 
     Attributes:
         widths: width of the dead zone of each channel as logged [N, N m].
-        body: wrench of the body at the sensor.
+        body: wrench of the body, which is transformed to the channels.
     """
 
     widths: tuple[float, ...]

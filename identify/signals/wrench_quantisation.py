@@ -96,7 +96,7 @@ class WrenchQuantisation:
     Attributes:
         quantisers: quantiser of each channel of the wrench as logged, [f; t] [N, N m].
         noise: standard deviation of each channel before quantisation, about the body's wrench.
-        body: wrench of the body at the sensor.
+        body: wrench of the body, which is transformed to the channels.
     """
 
     quantisers: tuple[Quantiser, ...]

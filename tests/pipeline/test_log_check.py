@@ -157,7 +157,7 @@ def test_apply_rejects_absent_or_unknown_codes(clean_check):
         fit(log(), apply="spikes, dealy")
     with pytest.raises(SchemaError, match="no code of a finding that can be corrected") as caught:
         FitSettings(apply=("logs_swapped",))
-    assert "body_changed" not in str(caught.value)
+    assert "bodies_differ" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("factor", "unit"), [(1e6, "us"), (1e9, "ns")])
