@@ -247,8 +247,10 @@ def _is_missing(job: LogJob, store: Store, batch: BatchFitSettings, retry_failed
     if not store.has_result(job.key, retry_failed=retry_failed):
         return True
     row = store.row(job.key)
-    if row is None or row.get("status") != "fitted":
-        return row is None
+    if row is None:
+        return True
+    if row.get("status") != "fitted":  # a failed or repeated log has a row alone
+        return False
     estimate = batch.output / job.name / ESTIMATE
     if not estimate.is_file() or digest(estimate) != row["estimate_sha256"]:
         return True

@@ -140,6 +140,7 @@ _BOUND_LINES = (
 
 
 def _replay_lines(replay: Replay | None, title: str) -> Iterator[str]:
+    """Yield a line on the errors of a replay's first model, the estimate."""
     if replay is not None:
         name, errors = next(iter(replay.errors.items()))
         yield (

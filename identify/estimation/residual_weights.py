@@ -256,12 +256,15 @@ class BandCovariances:
 
 
 def _fisher_scoring_step(covariance: Array, moments: Array) -> Array:
-    """Take a Fisher-scoring step for the variance ratio (Fisher 1925).
+    """Take a Fisher-scoring step for the ratio r in C(r) = P + (r − 1) E (Fisher 1925).
 
-    `covariance`: covariance at the current ratio, shape (C, k, k).
+    r⁺ = 1 + tr(C⁻¹ (S − P) C⁻¹ E) / tr(C⁻¹ E C⁻¹ E), with the observed covariance S.
+
+    `covariance`: C at the current ratio, shape (C, k, k); `moments`: S − P and E, shape
+    (2, C, k, k).
     """
-    whitened = _pseudoinverse(covariance) @ moments
-    score, information = (whitened * whitened[1].swapaxes(1, 2)).sum(axis=(2, 3))
+    solved = _pseudoinverse(covariance) @ moments
+    score, information = (solved * solved[1].swapaxes(1, 2)).sum(axis=(2, 3))
     return 1.0 + score / information
 
 

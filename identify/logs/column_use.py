@@ -182,6 +182,7 @@ def _parts(signal: str, count: int, document: Mapping[str, Any]) -> Sequence[str
 
 
 def _why_unused(name: str, table: RawTable, vectors: NamedVectors, *, drafted: bool) -> str:
+    """Say why a schema leaves a column out; `drafted`: whether names of columns made the schema."""
     if table.columns and name not in table.columns:
         return "its values are not numbers"
     if not drafted:

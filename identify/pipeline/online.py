@@ -245,10 +245,12 @@ class OnlineFit:
         try:
             block = prepare(part.recording, self._cutoff_hz, part.span, rate_hz=self._rate_hz)
         except NoUsableSegment:
-            pass
+            pass  # its rows count as seen
         else:
-            self._cutoff_hz, self._rate_hz = block.cutoff_hz, block.rate_hz
-            added, known = block_statistics(block), self.statistics
+            self._cutoff_hz = block.cutoff_hz
+            self._rate_hz = block.rate_hz
+            added = block_statistics(block)
+            known = self.statistics
             self.statistics = added if known is None else _merge_blocks(known.append_blocks(added))
             self._outcome = None
         self.seconds = float(rows.time[stop - 1])

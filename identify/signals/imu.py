@@ -79,15 +79,19 @@ def fuse_imu(block: BlockRows) -> BlockRows:
 
 
 def _weight_of_other_signals(moment: Array, of_imu: slice, of_others: slice, group: int) -> float:
-    """Return the weight of the other signals in their minimum-variance mean with the IMU."""
-    if group == CONSTANT_GROUP and of_imu.start == 0:
+    """Return the weight of the other signals in their minimum-variance mean with the IMU.
+
+    w = (V_ii − V_io) / (V_ii − V_io − V_oi + V_oo), with traces V of the IMU's (i) and others' (o)
+    noise.
+    """
+    if group == CONSTANT_GROUP and of_imu == PROPER_ACCELERATION:  # it has an offset
         return 1.0
     both = (of_imu, of_others)
-    variances = [moment[rows, columns].trace() for rows in both for columns in both]
-    difference_variance = variances[0] - variances[1] - variances[2] + variances[3]
+    V_ii, V_io, V_oi, V_oo = (moment[rows, columns].trace() for rows in both for columns in both)
+    difference_variance = V_ii - V_io - V_oi + V_oo
     if difference_variance <= 0.0:
         return 0.0
-    return float(np.clip((variances[0] - variances[1]) / difference_variance, 0.0, 1.0))
+    return float(np.clip((V_ii - V_io) / difference_variance, 0.0, 1.0))
 
 
 def accelerometer_weights(blocks: Sequence[BlockRows]) -> tuple[float, ...]:

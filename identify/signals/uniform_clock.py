@@ -76,6 +76,9 @@ while a logger slept is longer."""
 _MIN_BURSTS = 4
 """Fewest bursts of rows of a log that is stamped so."""
 
+_MISSING_ROWS_JITTER_RATIO = 0.5
+"""Ratio of the jitter with missing rows to that without, below which rows are missing."""
+
 _MIN_STEP_PERIODS = 0.25
 """Shortest step between interpolated rows, as a share of the sampling period."""
 
@@ -191,7 +194,11 @@ class _UniformClock:
 
 
 def candidate_uniform_clocks(time: Array) -> list[_UniformClock]:
-    """Return uniform clocks that may explain the stamps, without and with missing rows."""
+    """Return uniform clocks that may explain the stamps, without and with missing rows.
+
+    Without: the rows are consecutive ticks. With: the ticks are numbered by rounded steps, if these
+    are uniform; else by rounded stamps, twice, the second time with the period of the first.
+    """
     contiguous = _fit_clock(time, np.arange(len(time)))
     clocks = [contiguous]
     bursts = _find_bursts(time)
@@ -205,12 +212,14 @@ def candidate_uniform_clocks(time: Array) -> list[_UniformClock]:
     with_gaps = _fit_clock(time, np.concatenate(([0], np.cumsum(steps))))
     if with_gaps.max_jitter <= _UNIFORM_JITTER and with_gaps.ticks[-1] > len(time) - 1:
         clocks = [with_gaps, contiguous]
-    for _ in range(0 if len(clocks) > 1 else 2):
+    rounds = 2 if len(clocks) == 1 else 0
+    for _ in range(rounds):
         slots = np.rint((time - time[0]) / period).astype(np.intp)
         if not (np.diff(slots) > 0).all():
             break
         with_gaps = _fit_clock(time, slots)
-        if slots[-1] > len(time) - 1 and with_gaps.rms_jitter < 0.5 * contiguous.rms_jitter:
+        is_better = with_gaps.rms_jitter < _MISSING_ROWS_JITTER_RATIO * contiguous.rms_jitter
+        if slots[-1] > len(time) - 1 and is_better:
             clocks = [with_gaps, contiguous]
         period = with_gaps.period
     return [clock for clock in clocks if clock.rms_jitter <= _MAX_RMS_JITTER]

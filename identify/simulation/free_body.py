@@ -80,7 +80,7 @@ class FreeBody:
         else:
             M[..., 3:, 3:] = inertia_about_com(phi)
         if added_mass is not None:
-            M = M + _moved_to_centre(added_mass, com, axes)
+            M = M + _added_mass_at_centre(added_mass, com, axes)
         return cls(mass, com, axes, M, np.linalg.inv(M), in_fluid=added_mass is not None)
 
     @property
@@ -126,7 +126,11 @@ class FreeBody:
         return np.einsum("...ij,...j->...i", self.inverse_inertia, np.concatenate((p, L), axis=-1))
 
 
-def _moved_to_centre(added_mass: ArrayLike, com: Vec3, axes: Vec4) -> Mat66:
+def _added_mass_at_centre(added_mass: ArrayLike, com: Vec3, axes: Vec4) -> Mat66:
+    """Return the added mass about the centre of mass in axes C, from that about Bo in B.
+
+    `axes`: quaternion of the rotation R_BC, shape (..., 4).
+    """
     A = as_real(added_mass, "added_mass")
     if A.shape[-2:] != (6, 6):
         raise SimulationError(f"added mass: expected shape (..., 6, 6), got {A.shape}")
