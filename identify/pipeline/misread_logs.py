@@ -126,8 +126,8 @@ def reason_without_advice(error: IdentifyError) -> str:
 
 def negative_mass_error(
     logs: Sequence[ScannedLog], fit_error: NegativeMass, n_unloaded: int = 0
-) -> NegativeMass:
-    """Return the error for a negative mass, with the likeliest wrong sign as its cause.
+) -> NegativeMass | None:
+    """Return the error for a negative mass, with the likeliest reading as its cause, or None.
 
     `logs`: all logs of the fit, those of the carrier alone last; or those of the body whose mass is
     negative; `n_unloaded`: how many of the logs, the last ones, are of the carrier alone.
@@ -136,7 +136,7 @@ def negative_mass_error(
     ranking, scope = rank_interpretations(FittedLogs(tuple(logs)), settings)
     finding = likeliest_explanation_finding(ranking)
     if finding is None or ranking.best.mass <= 0.0 or ranking.best.unexplained > MAX_UNEXPLAINED:
-        return fit_error
+        return None
     others = distinct_best_explanations(ranking)[1:MAX_NAMED_EXPLANATIONS]
     remedy = ranking.best.remedy if others else remedy_text(ranking.best)
     where = f" in {scope.where}" if scope.where else ""
@@ -151,4 +151,17 @@ def negative_mass_error(
         if ranking.best.code in _SIGN_CODES
         else "the log does not match its schema",
         evidence=dict(finding.evidence),
+    )
+
+
+def unexplained_negative_mass(fit_error: NegativeMass) -> NegativeMass:
+    """Return the error for a negative mass that no other reading of the logs explains."""
+    return NegativeMass(
+        fit_error.mass,
+        "look for a hose, a cable or a contact that carries the body, and log without it; or "
+        "check the signs (`acts_on` in [wrench], [world] gravity) and which body was logged",
+        fit_error.body,
+        code="unexplained",
+        meaning="something besides gravity and motion acts on the body, or several entries of the "
+        "schema are wrong",
     )

@@ -32,6 +32,7 @@ from identify.pipeline.misread_logs import (
     negative_mass_error,
     require_plausible_rate,
     require_static_poses,
+    unexplained_negative_mass,
 )
 from identify.pipeline.precision_findings import precision_findings
 from identify.pipeline.preconditions import (
@@ -299,7 +300,7 @@ def _estimate_or_explain(fitted: FittedLogs, settings: FitSettings) -> Estimate:
     except NegativeMass as error:
         if settings.unloaded:
             raise _negative_payload_mass_error(logs, blocks, settings, error) from error
-        raise negative_mass_error(logs, error) from error
+        raise (negative_mass_error(logs, error) or unexplained_negative_mass(error)) from error
     except (TooLittleMotion, SolveError) as error:
         other = alternative_interpretation_error(logs, error, settings)
         if other is not None:
@@ -323,11 +324,12 @@ def _negative_payload_mass_error(
         try:
             estimate_body(statistics[part], EstimatorSettings(bias=settings.bias))
         except NegativeMass as of_part:
-            return negative_mass_error(logs[part], NegativeMass(of_part.mass, body=moved))
+            of_moved = NegativeMass(of_part.mass, body=moved)
+            return negative_mass_error(logs[part], of_moved) or of_moved
         except (ProblemError, SolveError):
             continue
     of_reading = negative_mass_error(logs, error, settings.unloaded)
-    if of_reading is not error:
+    if of_reading is not None:
         return of_reading
     summaries = [log.summary for log in logs]
     return swapped_logs_error(

@@ -8,6 +8,7 @@ from scipy.signal import lfilter
 
 from identify.diagnosis import Explanation, Ranking
 from identify.diagnosis.faults import faults_of
+from identify.estimation import NegativeMass
 from identify.estimation.terms import ComInBox, MassBetween
 from identify.inertia import InertialParameters
 from identify.inertia.shapes import Sphere
@@ -41,6 +42,19 @@ def touched(share: float = 0.45):
     waves = np.sin(2.0 * np.pi * np.outer(time, [6.3, 7.1, 7.9]))
     extra = np.concatenate((force + waves, np.cross([0.02, 0.03, 0.06], force) + 0.1 * waves), 1)
     return with_wrench(log, extra)
+
+
+def test_a_body_that_hangs_on_a_hose_is_blamed_on_no_sign():
+    log = moving(5, 20.0, bandwidth_hz=0.6)
+    R = rotation_from_quaternion(log.signals["quaternion"])
+    at = np.array([0.02, 0.03, 0.06])
+    away = np.array([0.2, 0.3, 0.8]) - log.signals["position"] - R @ at
+    length = np.linalg.norm(away, axis=1, keepdims=True)
+    pull = rotate_back(R, 1.5 * 9.80665 * PHI[0] * away * (1.0 - 0.2 / length))
+    with pytest.raises(NegativeMass, match="besides gravity and motion") as caught:
+        fit(without_effects(with_wrench(log, -np.hstack((pull, np.cross(at, pull))))))
+    assert caught.value.finding.code == "unexplained"
+    assert "hose" in caught.value.finding.remedy
 
 
 def test_long_contact_is_an_error_and_excluding_it_recovers_body():
