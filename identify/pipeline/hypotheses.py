@@ -36,7 +36,13 @@ from identify.pipeline.corrected_logs import (
 )
 from identify.pipeline.explanations import RankingScope
 from identify.pipeline.scanned_log import ScannedLog
-from identify.pipeline.small_fault_findings import hysteresis_finding, small_fault_findings
+from identify.pipeline.small_fault_findings import (
+    BENT_CABLE_ERROR,
+    MAX_CABLE_SHARE,
+    cable_pull_share,
+    hysteresis_finding,
+    small_fault_findings,
+)
 from identify.validation import MAX_UNEXPLAINED
 
 Outcome: TypeAlias = Literal["refuses", "corrects", "widens", "notes"]
@@ -264,6 +270,18 @@ def _small_faults(checks: Checks) -> Iterator[Hypothesis]:
         )
 
 
+def _bending_hose(checks: Checks) -> Iterator[Hypothesis]:
+    """Yield the body that is heavier by the part of a hose's pull that no spring describes."""
+    effects = checks.small_faults
+    if effects is None or len(effects.fit.data.space) != 10:
+        return
+    share = cable_pull_share(effects)
+    if share > MAX_CABLE_SHARE:  # the finding of the cable says it
+        heavier = (1.0 + BENT_CABLE_ERROR * share) * effects.fit.x[:10]
+        body = AlternativeBody(heavier, np.zeros((10, 10)))
+        yield Hypothesis(code="cable", outcome="widens", alternatives=(body,))
+
+
 def _gain_for_displaced_point(checks: Checks) -> Iterator[Hypothesis]:
     """Yield the gain that explains the logs as well as a displaced point of the pose."""
     effects = checks.small_faults_with_gain
@@ -308,6 +326,7 @@ _KINDS: tuple[Callable[[Checks], Iterator[Hypothesis]], ...] = (
     _hysteresis,  # as a small fault it is a delay
     _remaining_play,
     _small_faults,
+    _bending_hose,  # said by the cable, which is a small fault
     _gain_for_displaced_point,  # said by the displaced point, which is a small fault
     _body_changes,  # of logs that are explained in all else
 )

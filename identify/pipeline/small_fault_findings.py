@@ -38,6 +38,12 @@ MAX_SMALL_ROTATION = float(np.radians(6.0))
 _MIN_LARGE_SIZE = {"delay_s": EFFECT_KEYS["delay_s"].max_size, "clock": 0.06}
 """Delay [s] and clock rate error (relative) above which the fault counts as large."""
 
+MAX_CABLE_SHARE = 0.1
+"""Largest pull of a cable relative to the weight of the body at which a linear spring will do."""
+
+BENT_CABLE_ERROR = 0.07
+"""Part of the pull of a hose that bends which may count as weight: 3 to 13 % in simulated logs."""
+
 _MIN_HYSTERESIS_SHARE = 0.2
 """Fraction of a fitted delay that hysteresis explains, above which hysteresis is reported: with
 mechanical play it was 0.3 and more, with a true delay or a filter at most 0.05."""
@@ -240,6 +246,13 @@ def _small_fault_finding(
     text = f"{block.fault.message} ({shown})" if entries else block.fault.message
     text += "; the fit corrects it and the intervals include its uncertainty."
     severity: Severity = "warning" if at_cap or name == "point_m" else "info"
+    share = cable_pull_share(faults) if name == "cable" else 0.0
+    if share > MAX_CABLE_SHARE:
+        severity = "warning"
+        text += (
+            f" It carries {100.0 * share:.0f} % of the weight: hoses bend, and are fitted as "
+            f"springs, so that the intervals count {100.0 * BENT_CABLE_ERROR:.0f} % of this as mass."
+        )
     if at_cap:
         text += " It is at the limit of this kind of fault: the cause may be another one."
     evidence = {
@@ -268,6 +281,16 @@ def _describe_cable(coefficients: Array, half_widths: Array) -> str:
     k, moment = float(coefficients[0]), coefficients[4:7]
     place = ", ".join(f"{1e3 * x / k:.0f}" for x in moment)
     return f"{k:.3g} ± {half_widths[0]:.2g} N/m, near [{place}] mm of the body"
+
+
+def cable_pull_share(faults: FittedEffects) -> float:
+    """Return the largest pull of a fitted cable relative to the body's weight; zero without one."""
+    pulls = [
+        float(np.linalg.norm(faults.eta[block.columns][1:4]))
+        for block in faults.model.blocks
+        if block.fault.name == "cable"
+    ]
+    return max(pulls, default=0.0) / BodyScale.of(faults.fit.x[:10]).weight
 
 
 def _com_relative_to_pose_point(faults: FittedEffects, block: EffectBlock) -> tuple[Array, Array]:
