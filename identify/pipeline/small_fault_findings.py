@@ -251,7 +251,7 @@ def _small_fault_finding(
         severity = "warning"
         text += (
             f" It carries {100.0 * share:.0f} % of the weight: hoses bend, and are fitted as "
-            f"springs, so that the intervals count {100.0 * BENT_CABLE_ERROR:.0f} % of this as mass."
+            f"springs; the intervals count {100.0 * BENT_CABLE_ERROR:.0f} % of this as mass."
         )
     if at_cap:
         text += " It is at the limit of this kind of fault: the cause may be another one."
