@@ -41,8 +41,8 @@ _MIN_LARGE_SIZE = {"delay_s": EFFECT_KEYS["delay_s"].max_size, "clock": 0.06}
 MAX_CABLE_SHARE = 0.1
 """Largest pull of a cable relative to the weight of the body at which a linear spring will do."""
 
-BENT_CABLE_ERROR = 0.07
-"""Part of the pull of a hose that bends which may count as weight: 3 to 13 % in simulated logs."""
+BENT_CABLE_ERROR = 0.12
+"""Part of the pull of a hose that bends which may count as weight: 3 to 16 % in simulated logs."""
 
 _MIN_HYSTERESIS_SHARE = 0.2
 """Fraction of a fitted delay that hysteresis explains, above which hysteresis is reported: with
