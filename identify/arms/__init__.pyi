@@ -1,7 +1,6 @@
 from identify.arms.arm_fit import ArmFit as ArmFit, fit_arm as fit_arm
 from identify.arms.base_parameters import BaseParameters as BaseParameters
 from identify.arms.columns import ArmColumns as ArmColumns
-from identify.arms.findings import arm_findings as arm_findings
 from identify.arms.fitted_arm import FittedArm as FittedArm, HeldOut as HeldOut
 from identify.arms.fitting import ArmSolution as ArmSolution
 from identify.arms.payload_fit import fit_payload as fit_payload

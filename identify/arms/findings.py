@@ -1,4 +1,4 @@
-"""Findings on logs of an arm before it is fitted: repeated runs, constant efforts, links."""
+"""Findings on an arm's links, and on signals of its logs that no reading makes right."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from itertools import product
 
 import numpy as np
 
-from identify.arms.model_findings import model_findings
 from identify.arms.rows import joint_segments
 from identify.findings import Finding
 from identify.inertia import check_consistency
@@ -31,36 +30,12 @@ _MIN_SHARED_ROWS = 0.5
 """Smallest share of rows of one log in another at which both are of the same run."""
 
 
-def arm_findings(
-    logs: Sequence[Recording],
-    robot: RobotModel,
-    *,
-    loaded: int = 0,
-    frame: str | None = None,
-    cutoff_hz: float | None = None,
-) -> tuple[Finding, ...]:
-    """Search logs of an arm for faults that a fit would not show, the likeliest first.
-
-    Each joint's torque is explained with free links by least squares, and with the links of the
-    model, with friction fitted and at least zero. Other interpretations are tried on the log that
-    the model's links explain worst.
-
-    Args:
-        logs: those with a load first.
-        robot: model of the arm, with the joints of the logs.
-        loaded: number of logs with the load.
-        frame: frame of the load.
-        cutoff_hz: highest frequency that is used [Hz]; 8 Hz if not given.
-
-    Raises:
-        LogError: a log has no effort, or is too short.
-    """
+def signal_findings(logs: Sequence[Recording], loaded: int) -> tuple[Finding, ...]:
+    """Return findings on signals that are wrong in themselves; the logs with a load come first."""
     findings = [*_same_run(logs, loaded)]
     for log in logs:
         findings += [*_constant_efforts(log), *_opposite_velocities(log)]
-    if not findings:
-        findings = [*model_findings(logs, robot, frame if loaded else None, loaded, cutoff_hz)]
-    return (*findings, *_impossible_links(robot))
+    return tuple(findings)
 
 
 def _same_run(logs: Sequence[Recording], loaded: int) -> Iterator[Finding]:
@@ -132,7 +107,7 @@ def _opposite_velocities(log: Recording) -> Iterator[Finding]:
         )
 
 
-def _impossible_links(robot: RobotModel) -> Iterator[Finding]:
+def impossible_links(robot: RobotModel) -> Iterator[Finding]:
     """Yield a finding on links of the model that no body can have."""
     verdicts = {
         name: check_consistency(phi) for name, phi in zip(robot.links, robot.phi, strict=True)

@@ -58,8 +58,14 @@ and of a joint with free links from which friction and links do not explain it: 
 to .16."""
 
 
-class _JudgedLog(NamedTuple):
-    """Points of a log, with what the model's links and free links leave of its torques."""
+class JudgedLog(NamedTuple):
+    """Points of a log, with what the model's links and free links leave of its torques.
+
+    Attributes:
+        points: points of the log.
+        model: fit of friction with the links of the model.
+        free: fit of friction and free links.
+    """
 
     points: ArmPoints
     model: JointFit
@@ -75,39 +81,43 @@ class _JudgedLog(NamedTuple):
         return float(np.maximum(of_model, self.free.errors / (2.0 * _LARGE_TORQUE_ERROR)).max())
 
 
-def model_findings(
+def log_least_explained(
     logs: Sequence[Recording],
     robot: RobotModel,
-    frame: str | None,
-    loaded: int,
-    cutoff_hz: float | None,
-) -> Iterator[Finding]:
-    """Yield findings on the log that the model's links explain worst: misread, scaled or late.
+    *,
+    loaded: int = 0,
+    frame: str | None = None,
+    cutoff_hz: float | None = None,
+) -> JudgedLog:
+    """Return the log that the model's links explain worst.
 
-    `logs`: those with a load first; `frame`: frame of the load; None without one; `cutoff_hz`:
-    highest frequency that is used [Hz]; 8 Hz if not given.
+    Each joint's torque is explained with free links by least squares, and with the links of the
+    model, with friction fitted and at least zero.
+
+    Args:
+        logs: those with a load first.
+        robot: model of the arm, with the joints of the logs.
+        loaded: number of logs with the load.
+        frame: frame of the load.
+        cutoff_hz: highest frequency that is used [Hz]; 8 Hz if not given.
+
+    Raises:
+        LogError: a log has no effort, or is too short.
     """
     columns, judged = ArmColumns.of(robot, logs[0].joint_axes.motor_per_joint), []
     for number, log in enumerate(logs):
         load = frame if number < loaded else None
         points = arm_points(log, columns, cutoff_hz or ARM_CUTOFF_HZ, load)
         few = points.few
-        judged.append(_JudgedLog(points, fit_friction(few), fit_friction(few, links=True)))
-    worst = max(judged, key=lambda each: each.excess)
-    findings = [*_misread(worst.points)] if worst.excess > 1.0 else []
-    findings = findings or [*_timing(worst.points)]
-    yield from findings
-    if findings:
-        return
-    if worst.model.total > _POOR_MODEL_ERROR:
-        yield _unexplained(worst)
-    elif worst.free.errors.max() > _POOR_MODEL_ERROR:
-        yield _unexplained_joints(worst)
+        judged.append(JudgedLog(points, fit_friction(few), fit_friction(few, links=True)))
+    return max(judged, key=lambda each: each.excess)
 
 
-def _misread(points: ArmPoints) -> Iterator[Finding]:
+def misread_findings(log: JudgedLog) -> Iterator[Finding]:
     """Yield findings on interpretations, the best at each step, with the points corrected by it."""
-    few, remedies = points.few, set[str]()
+    if log.excess <= 1.0:
+        return
+    few, remedies = log.points.few, set[str]()
     for _ in range(_MAX_COMBINED_INTERPRETATIONS):
         plain = fit_friction(few)
         best, scale = _best_interpretation(few, plain, links=False), _scale(few, plain)
@@ -175,7 +185,15 @@ def _scale(points: ArmPoints, plain: JointFit) -> Finding | None:
     )
 
 
-def _unexplained(log: _JudgedLog) -> Finding:
+def unexplained_torque_findings(log: JudgedLog) -> Iterator[Finding]:
+    """Yield a finding if no interpretation of a log explains its torques."""
+    if log.model.total > _POOR_MODEL_ERROR:
+        yield _unexplained(log)
+    elif log.free.errors.max() > _POOR_MODEL_ERROR:
+        yield _unexplained_joints(log)
+
+
+def _unexplained(log: JudgedLog) -> Finding:
     """Return the finding for torques that no interpretation explains with the model's links."""
     model, free = log.model.total, log.free.total
     if free < 0.5 * model:
@@ -192,7 +210,7 @@ def _unexplained(log: _JudgedLog) -> Finding:
     return Finding("torque_unexplained", "warning", text, remedy, evidence, log.points.name)
 
 
-def _unexplained_joints(log: _JudgedLog) -> Finding:
+def _unexplained_joints(log: JudgedLog) -> Finding:
     """Return the finding for joints whose torques no links and no friction of theirs explain."""
     errors = dict(zip(log.points.robot.joints, log.free.errors.tolist(), strict=True))
     poor = {name: error for name, error in errors.items() if error > _POOR_MODEL_ERROR}
@@ -209,8 +227,9 @@ def _unexplained_joints(log: _JudgedLog) -> Finding:
     )
 
 
-def _timing(points: ArmPoints) -> Iterator[Finding]:
+def timing_findings(log: JudgedLog) -> Iterator[Finding]:
     """Yield a finding if torques are later or earlier than the motion, or low-passed."""
+    points = log.points
     timing = torque_timing(points)
     if timing is None or min(timing.lagged, timing.delayed) > _MAX_TIMING_RATIO:
         return

@@ -9,11 +9,12 @@ from identify.estimation import EstimatorSettings
 from identify.findings import CORRECTABLE_CODES
 from identify.pipeline.checks import Checks, run_checks
 from identify.pipeline.corrected_logs import CorrectedLogs, NotCorrected
-from identify.pipeline.hypotheses import findings_of, hypotheses_of
+from identify.pipeline.hypotheses import findings_of
 from identify.pipeline.scanned_log import ScannedLog
 from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.pipeline.small_fault_fit import FittedLogs
 from identify.pipeline.wrench_delays import refine_delays
+from identify.pipeline.wrench_hypotheses import wrench_hypotheses
 
 
 def apply_corrections(
@@ -51,7 +52,7 @@ def _correct_fault_of_code(
     The first of these answers: a hypothesis of the code that can be corrected, a likelier reading
     to correct before, a small fault that the fit corrects, a finding without a correction.
     """
-    hypotheses = hypotheses_of(checks)
+    hypotheses = wrench_hypotheses(checks)
     of_code = [hypothesis for hypothesis in hypotheses if hypothesis.code == code]
     for hypothesis in of_code:
         if hypothesis.correct is not None:

@@ -14,7 +14,6 @@ from identify.arms import (
     ArmFit,
     SavedArm,
     TorqueScale,
-    arm_findings,
     arm_text,
     fit_arm,
     fit_payload,
@@ -22,6 +21,7 @@ from identify.arms import (
 )
 from identify.arms.columns import FRICTION
 from identify.arms.equations import of_run
+from identify.arms.findings import impossible_links
 from identify.errors import ProblemError, SchemaError, SolveError
 from identify.estimation import Estimate, NegativeMass
 from identify.estimation.terms import KnownMass
@@ -29,6 +29,8 @@ from identify.exchange import SavedBias
 from identify.files import digest
 from identify.findings import Finding
 from identify.inertia import InertialParameters
+from identify.pipeline.hypotheses import findings_of, reported
+from identify.pipeline.joint_hypotheses import JointLogs, joint_hypotheses
 from identify.pipeline.misread_logs import MisreadLog, reason_without_advice
 from identify.pipeline.result import Result
 from identify.pipeline.settings import FitSettings, JointSettings
@@ -213,13 +215,17 @@ def _likeliest_fault(
     frame = settings.joints.frame
     if isinstance(error, NegativeMass) and error.finding.code == "logs_swapped":
         loaded = len(logs)  # a log given as unloaded may be the one with the load
-    faults = arm_findings(
-        logs, robot, loaded=loaded if frame else 0, frame=frame, cutoff_hz=settings.cutoff_hz
+    judged = JointLogs(
+        logs=logs,
+        robot=robot,
+        loaded=loaded if frame else 0,
+        frame=frame,
+        cutoff_hz=settings.cutoff_hz,
     )
-    likeliest = next((finding for finding in faults if finding.severity == "error"), None)
-    if likeliest is None:
-        return None
-    return MisreadLog(reason_without_advice(error), likeliest)
+    for hypothesis in reported(joint_hypotheses(judged)):
+        if hypothesis.outcome == "refuses":
+            return MisreadLog(reason_without_advice(error), hypothesis.findings[0])
+    return None
 
 
 def _estimate_of_load(fit: ArmFit) -> Estimate:
@@ -258,9 +264,15 @@ def _torque_offsets(fit: ArmFit) -> Iterator[SavedBias]:
 
 def _findings_of_logs(fit: ArmFit, logs: Sequence[Recording]) -> Iterator[Finding]:
     """Yield the findings on the logs of a fit, and on reading them."""
-    yield from arm_findings(
-        logs, fit.robot, loaded=fit.loaded, frame=fit.frame, cutoff_hz=fit.logs[0].cutoff_hz
+    judged = JointLogs(
+        logs=logs,
+        robot=fit.robot,
+        loaded=fit.loaded,
+        frame=fit.frame,
+        cutoff_hz=fit.logs[0].cutoff_hz,
     )
+    yield from findings_of(joint_hypotheses(judged))
+    yield from impossible_links(fit.robot)
     for recording in (log.recording for log in fit.logs):
         yield from (replace(finding, where=recording.name) for finding in recording.findings)
         if recording.dropped.total:

@@ -25,7 +25,7 @@ from identify.logs import LogFile, Recording
 from identify.pipeline.check_findings import covers_most_of_log, span_findings
 from identify.pipeline.checks import run_checks, suggests_wrong_schema
 from identify.pipeline.fit_findings import findings_of_fit, findings_of_log
-from identify.pipeline.hypotheses import Hypothesis, findings_of, hypotheses_of, reported
+from identify.pipeline.hypotheses import Hypothesis, findings_of, reported
 from identify.pipeline.misread_logs import (
     MisreadLog,
     alternative_interpretation_error,
@@ -50,6 +50,7 @@ from identify.pipeline.settings import (
 )
 from identify.pipeline.small_fault_fit import FittedLogs
 from identify.pipeline.wrench_delays import choose_delay_axes, refine_delays
+from identify.pipeline.wrench_hypotheses import wrench_hypotheses
 from identify.regressors import LogSummary, Statistics
 from identify.signals.static_poses import with_one_row_a_pose
 from identify.significance import HALF_WIDTH_SIGMA
@@ -97,7 +98,7 @@ def fit_wrench_logs(
         # Excluded spans may have hidden another reading; an applied reading hides none.
         already_corrected=any("gain" in correction for correction in corrections),
     )
-    hypotheses = hypotheses_of(checks)
+    hypotheses = wrench_hypotheses(checks)
     findings = _causes_before_symptoms(reported(hypotheses), symptoms)
     # A fit for each hypothesis that is left open.
     covering, worded = _cover_hypotheses(fitted, hypotheses, estimate, findings, settings)

@@ -17,9 +17,10 @@ from identify.pipeline.checks import Checks
 from identify.pipeline.corrected_logs import NotCorrected
 from identify.pipeline.correcting import apply_corrections
 from identify.pipeline.explanations import rescan_under_explanation
-from identify.pipeline.hypotheses import findings_of, hypotheses_of
+from identify.pipeline.hypotheses import findings_of
 from identify.pipeline.result import summarise_checks
 from identify.pipeline.scanned_log import scan_log
+from identify.pipeline.wrench_hypotheses import wrench_hypotheses
 from identify.reporting.diagnosis import _small_fault_tables
 from identify.signals import Interpretation
 from identify.spatial import Pose
@@ -356,7 +357,7 @@ def test_misread_log_gets_no_excitation_advice(clean_check):
     def advice(found):
         checks = checks_of(found)
         more = replace(checks.excitation, advice=("Turn faster.",))
-        findings = findings_of(hypotheses_of(checks))
+        findings = findings_of(wrench_hypotheses(checks))
         return summarise_checks(replace(checks, excitation=more), findings).motion_advice
 
     wrong = check_logs(log(PATH.wrench(BODY, TIME) * np.repeat([1.0, 1e3], 3))).result

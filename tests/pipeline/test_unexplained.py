@@ -17,7 +17,8 @@ from identify.logs.log_properties import LogProperties
 from identify.pipeline import check_logs, fit
 from identify.pipeline.checks import Checks
 from identify.pipeline.corrected_logs import NotCorrected
-from identify.pipeline.hypotheses import findings_of, hypotheses_of
+from identify.pipeline.hypotheses import findings_of
+from identify.pipeline.wrench_hypotheses import wrench_hypotheses
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 from tests.checks import fit_corrected
@@ -103,12 +104,12 @@ def test_best_of_poor_readings_is_not_named_alone(monkeypatch):
     sign = next(c for c in faults_of([LogProperties.of(log)]) if c[0].code == "torque_sign")
     best = Explanation(300.0, PHI, sign, unexplained=0.4)
     bad = Checks(ranking=Ranking((best, Explanation(0.0, PHI))), unexplained_share=0.4)
-    (first,) = findings_of(hypotheses_of(bad))
+    (first,) = findings_of(wrench_hypotheses(bad))
     assert (first.code, first.severity) == ("unexplained", "error")
     assert sign[0].text in first.text
     assert "torque_sign" not in first.remedy
     good = replace(bad, ranking=Ranking((replace(best, unexplained=0.01),)), unexplained_share=0.01)
-    assert [finding.code for finding in findings_of(hypotheses_of(good))] == ["torque_sign"]
+    assert [finding.code for finding in findings_of(wrench_hypotheses(good))] == ["torque_sign"]
     monkeypatch.setattr("identify.pipeline.correcting.run_checks", lambda *_, **__: bad)
     with pytest.raises(NotCorrected, match="found: unexplained"):
         fit(log, apply=("torque_sign",))

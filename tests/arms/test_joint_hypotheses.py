@@ -6,8 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identify.arms import arm_findings
+from identify.arms.findings import impossible_links
+from identify.findings import Finding
 from identify.logs import Recording
+from identify.pipeline.hypotheses import findings_of
+from identify.pipeline.joint_hypotheses import JointLogs, joint_hypotheses
 from identify.robots import RobotModel
 from tests.arms.simulated import LOAD, simulate
 
@@ -28,8 +31,13 @@ def changed(
     return replace(log, signals=signals)
 
 
+def findings_on(*logs: Recording, robot: RobotModel, **options) -> list[Finding]:
+    judged = JointLogs(logs=logs, robot=robot, **options)
+    return [*findings_of(joint_hypotheses(judged)), *impossible_links(robot)]
+
+
 def codes(*logs: Recording, robot: RobotModel, **options) -> list[str]:
-    return [finding.code for finding in arm_findings(logs, robot, **options)]
+    return [finding.code for finding in findings_on(*logs, robot=robot, **options)]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -56,7 +64,7 @@ def test_right_logs_have_no_finding(robot, seed):
     ],
 )
 def test_a_fault_is_named_first_with_its_remedy(robot, log, change, code, word):
-    first = arm_findings([changed(log, **change)], robot)[0]
+    first = findings_on(changed(log, **change), robot=robot)[0]
     assert first.code == code
     assert word in first.text
     assert "e+" not in first.text
@@ -68,7 +76,7 @@ def test_a_fault_is_named_first_with_its_remedy(robot, log, change, code, word):
 def test_base_on_a_wall_or_ceiling_is_seen_by_the_model_s_links(robot, log, axis):
     sign = 1.0 if axis[0] == "+" else -1.0
     wrong = replace(robot, gravity=9.81 * sign * np.eye(3)["xyz".index(axis[1])])
-    (finding,) = arm_findings([log], wrong)
+    (finding,) = findings_on(log, robot=wrong)
     assert finding.code == "gravity_direction"
     assert "along -z of the robot's base: the base is upright" in finding.text
     assert "gravity = [0, 0, -9.81]" in finding.remedy
@@ -81,9 +89,9 @@ def test_base_on_a_wall_or_ceiling_is_seen_by_the_model_s_links(robot, log, axis
 def test_joint_of_another_type_than_in_the_model_is_named(robot, log, joint, prismatic_in):
     other = with_other_type(robot, joint)
     if prismatic_in == "model":
-        found, is_type = arm_findings([log], other), "revolute"
+        found, is_type = findings_on(log, robot=other), "revolute"
     else:
-        found, is_type = arm_findings([simulate(other, 3, noise=NOISE)], robot), "prismatic"
+        found, is_type = findings_on(simulate(other, 3, noise=NOISE), robot=robot), "prismatic"
     assert found[0].code == "joint_type"
     assert f"joint_{joint} is {is_type}" in found[0].text
     assert f'type of joint_{joint} to "{is_type}"' in found[0].remedy
@@ -96,7 +104,7 @@ def with_other_type(robot: RobotModel, joint: int) -> RobotModel:
 
 
 def test_remedy_of_all_efforts_negated_holds_for_either_setting_of_the_schema(robot, log):
-    first = arm_findings([changed(log, effort=-1.0)], robot)[0]
+    first = findings_on(changed(log, effort=-1.0), robot=robot)[0]
     assert 'set `effort_acts_on = "motor"`' in first.remedy
     assert 'where it is "motor" already, write "joint" (the default)' in first.remedy
 
@@ -112,7 +120,7 @@ def test_low_passed_torques_are_not_only_late(robot, log):
     for k in range(1, len(filtered)):  # first order, 80 ms
         filtered[k] = filtered[k - 1] + (effort[k] - filtered[k - 1]) * 0.01 / 0.08
     slow = replace(log, signals={**log.signals, "effort": filtered})
-    (finding,) = arm_findings([slow], robot)
+    (finding,) = findings_on(slow, robot=robot)
     assert finding.code == "effort_low_passed"
     assert 0.05 < finding.evidence["lag"] < 0.12
     assert finding.evidence["gain_at_8_hz"] < 0.5 < finding.evidence["gain_at_0.5_hz"]
@@ -132,7 +140,7 @@ def test_one_run_given_as_both_is_seen_by_its_rows(robot, log):
 def test_impossible_link_of_the_model_is_named(robot, log):
     phi = robot.phi.copy()
     phi[1, 4] += phi[1, 7] + phi[1, 9]  # breaks the triangle inequality
-    (finding,) = arm_findings([log], replace(robot, phi=phi))
+    (finding,) = findings_on(log, robot=replace(robot, phi=phi))
     assert finding.code == "impossible_links"
     assert robot.links[1] in finding.text
 
@@ -146,7 +154,7 @@ def test_joint_that_neither_links_nor_friction_explain_is_named(robot, log):
     effort = log.signals["effort"].copy()
     effort[:, 2] += 0.8 * effort[:, 2].std() * np.sin(2.0 * np.pi * 2.3 * log.time)
     signals = {**log.signals, "effort": effort}
-    (finding,) = arm_findings([replace(log, signals=signals)], robot)
+    (finding,) = findings_on(replace(log, signals=signals), robot=robot)
     assert (finding.code, finding.severity) == ("torque_unexplained", "warning")
     assert re.search(r"some joints: \d\d % of that of joint_2\.$", finding.text)
     assert "[joints.motor]" in finding.remedy
@@ -157,7 +165,7 @@ def test_velocity_that_runs_against_the_position_is_named(robot, log):
     signals = {**log.signals, "joint_velocity": velocity}
     assert codes(replace(log, signals=signals), robot=robot) == codes(log, robot=robot)
     wrong = {**signals, "joint_velocity": velocity * [1.0, 1.0, -1.0]}
-    (finding,) = arm_findings([replace(log, signals=wrong)], robot)
+    (finding,) = findings_on(replace(log, signals=wrong), robot=robot)
     assert (finding.code, finding.severity) == ("joint_sign", "error")
     assert "velocity of joint_2 has the other sign" in finding.text
     assert finding.evidence["correlation"] < -0.9
@@ -168,4 +176,4 @@ def test_a_joint_that_does_not_move_is_not_judged(robot, log):
     position[:, 2] = 0.4
     signals = {**log.signals, "joint_position": position}
     model = replace(log, signals=signals)
-    assert "joint_2" not in "".join(f.text for f in arm_findings([model], robot))
+    assert "joint_2" not in "".join(f.text for f in findings_on(model, robot=robot))

@@ -1,0 +1,97 @@
+"""What may be wrong with logs of an arm's joints: the list of its hypotheses.
+
+None is corrected: positions and efforts read otherwise are known at a few points of a log only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from identify.arms.findings import signal_findings
+from identify.arms.model_findings import (
+    JudgedLog,
+    log_least_explained,
+    misread_findings,
+    timing_findings,
+    unexplained_torque_findings,
+)
+from identify.findings import Finding
+from identify.logs import Recording
+from identify.pipeline.hypotheses import Hypothesis, Outcome
+from identify.robots import RobotModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointLogs:
+    """Logs of an arm as they are judged by its model.
+
+    Attributes:
+        logs: those with a load first.
+        robot: model of the arm, with the joints of the logs.
+        loaded: number of logs with the load.
+        frame: frame of the load; None without one.
+        cutoff_hz: highest frequency that is used [Hz]; None for the default.
+    """
+
+    logs: Sequence[Recording]
+    robot: RobotModel
+    loaded: int = 0
+    frame: str | None = None
+    cutoff_hz: float | None = None
+
+    @cached_property
+    def least_explained(self) -> JudgedLog:
+        """The log that the model's links explain worst."""
+        return log_least_explained(
+            self.logs,
+            self.robot,
+            loaded=self.loaded,
+            frame=self.frame,
+            cutoff_hz=self.cutoff_hz,
+        )
+
+
+def joint_hypotheses(logs: JointLogs) -> Iterator[Hypothesis]:
+    """Yield what may be wrong with logs of an arm, in the order of `_KINDS`.
+
+    Raises `LogError`: a log has no effort, or is too short.
+    """
+    for kind in _KINDS:
+        yield from kind(logs)
+
+
+def _wrong_signals(logs: JointLogs) -> Iterator[Hypothesis]:
+    """Yield runs given twice, efforts that are constant, velocities of the other sign."""
+    yield from _hypothesis(signal_findings(logs.logs, logs.loaded), "refuses")
+
+
+def _misread_joints(logs: JointLogs) -> Iterator[Hypothesis]:
+    """Yield other signs, orders, units, zeros, types, scales or gravity, several at once."""
+    yield from _hypothesis(misread_findings(logs.least_explained), "refuses")
+
+
+def _mistimed_efforts(logs: JointLogs) -> Iterator[Hypothesis]:
+    """Yield the delay or the low-pass of the efforts."""
+    yield from _hypothesis(timing_findings(logs.least_explained), "notes")
+
+
+def _unexplained_torques(logs: JointLogs) -> Iterator[Hypothesis]:
+    """Yield the torques of which neither the model nor any links of its kinematics tell."""
+    yield from _hypothesis(unexplained_torque_findings(logs.least_explained), "notes")
+
+
+def _hypothesis(findings: Iterable[Finding], outcome: Outcome) -> Iterator[Hypothesis]:
+    found = tuple(findings)
+    if found:
+        yield Hypothesis(code=found[0].code, outcome=outcome, findings=found, explains_logs=True)
+
+
+_KINDS: tuple[Callable[[JointLogs], Iterator[Hypothesis]], ...] = (
+    _wrong_signals,  # rows are wrong under every reading
+    _misread_joints,  # at points of one log, before its many samples are searched
+    _mistimed_efforts,  # little beside a log that is misread
+    _unexplained_torques,  # only what no reading and no timing explains
+)
+"""Kinds of hypotheses in their order, each with the reason for its place."""
