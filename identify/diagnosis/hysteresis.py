@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -79,100 +79,120 @@ def fit_hysteresis(
     logged = np.concatenate([_smooth(_smooth(rows[a:b, WRENCH])) for a, b in edges]) @ to_sensor.T
     period = float(np.median(np.diff(time[used])))
     to_wrench = np.einsum("fwp,sw->fsp", FEATURE_TENSOR, to_sensor)
-    channels = _Channels.of(logged, features, to_wrench @ phi, period)
+    channels = _fit_channels(logged, features, to_wrench @ phi, period)
     for _ in range(1, _BODY_FITS):
-        phi = phi + channels.body_change(features, to_wrench)
-        channels = _Channels.of(logged, features, to_wrench @ phi, period)
-    is_clear = channels.gains > 0.0
-    if channels.gains[is_clear].sum() < CLEAR_LIKELIHOOD_LEAD:
+        phi = phi + _body_change(channels, features, to_wrench)
+        channels = _fit_channels(logged, features, to_wrench @ phi, period)
+    lead = sum(channel.gain for channel in channels if channel.gain > 0.0)
+    if lead < CLEAR_LIKELIHOOD_LEAD:
         return None
-    delay = float(channels.delays @ channels.weights / channels.weights.sum())
-    widths = np.where(is_clear, channels.widths, 0.0)
-    return Hysteresis(widths, channels.errors, channels.ranges, delay)
+    weights = np.array([channel.delay_weight for channel in channels])
+    delays = np.array([channel.delay for channel in channels])
+    return Hysteresis(
+        widths=np.array([c.width if c.gain > 0.0 else 0.0 for c in channels]),
+        errors=np.array([channel.error for channel in channels]),
+        ranges=np.array([channel.wrench_range for channel in channels]),
+        delay=float(delays @ weights / weights.sum()),
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Channels:
-    """Dead zones as fitted to each channel by itself, with the body's wrench given.
+class _Channel:
+    """Dead zone as fitted to one channel, with the body's wrench given.
 
     Attributes:
-        widths, errors: widths with standard errors, shape (6,).
-        ranges: of the body's wrench, shape (6,).
-        gains: twice the log-likelihood ratio to no dead zone, less the penalty, shape (6,).
-        delays: coefficients of the wrench's rate beside the dead zones [s], shape (6,).
-        weights: inverse variances of the delays, shape (6,).
-        residual: of the logged wrench without body and play, shape (n, 6).
-        linear: orthonormal basis of offset, delay and filter in each channel, shape (6, n, 3).
-        noise: RMS of what is left, shape (6,).
+        width, error: width with its standard error.
+        wrench_range: range of the body's wrench; 0 without one, and nothing is fitted.
+        gain: twice the log-likelihood ratio to no dead zone, less the penalty.
+        delay: coefficient of the wrench's rate beside the dead zone [s].
+        delay_weight: inverse variance of the delay.
+        residual: of the logged wrench without body and play, shape (n,).
+        linear: orthonormal basis of offset, delay and filter, shape (n, 3).
+        noise: RMS of what is left.
     """
 
-    widths: Vec6
-    errors: Vec6
-    ranges: Vec6
-    gains: Vec6
-    delays: Vec6
-    weights: Vec6
-    residual: Array
-    linear: Array
-    noise: Vec6
+    width: float = 0.0
+    error: float = 0.0
+    wrench_range: float = 0.0
+    gain: float = 0.0
+    delay: float = 0.0
+    delay_weight: float = 0.0
+    residual: Array = field(default_factory=lambda: np.zeros(0))
+    linear: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    noise: float = 0.0
 
-    @classmethod
-    def of(
-        cls, logged: Array, features: Sequence[Array], feature_wrench_map: Array, period: float
-    ) -> _Channels:
-        acting = [part @ feature_wrench_map for part in features]
-        now = np.concatenate([_smooth(part) for part in acting])
-        rates = [np.gradient(part, period, axis=0) for part in acting]
-        rate = np.concatenate([_smooth(part) for part in rates])
-        bend = np.concatenate([_smooth(np.gradient(part, period, axis=0)) for part in rates])
-        residual = logged - now
-        count = _INDEPENDENT_SHARE * len(now)
-        widths, errors, gains, delays, weights, noise = np.zeros((6, 6))
-        linear = np.zeros((6, len(now), 3))
-        ranges = np.ptp(now, axis=0)
-        for channel in np.flatnonzero(ranges > 0.0).tolist():
-            terms = [x[:, channel] for x in (rate, np.ones_like(now), bend, now)]
-            basis, triangle = np.linalg.qr(np.stack(terms, axis=1))
 
-            def without_play(tried: Array, channel: int = channel) -> Array:
-                parts = [part[:, channel, None] for part in acting]
-                error = np.concatenate([_smooth(play(part, tried) - part) for part in parts])
-                return residual[:, channel, None] - error
+def _fit_channels(
+    logged: Array, features: Sequence[Array], feature_wrench_map: Array, period: float
+) -> list[_Channel]:
+    parts = [part @ feature_wrench_map for part in features]
+    return [
+        _fit_channel(logged[:, channel], [part[:, channel] for part in parts], period)
+        for channel in range(6)
+    ]
 
-            def deviances(values: Array, basis: Array = basis) -> Array:
-                power = np.sum(values**2, axis=0) - np.sum((basis.T @ values) ** 2, axis=0)
-                return count * np.log(np.maximum(power, np.finfo(float).tiny))
 
-            tried = _WIDTH_SHARES * ranges[channel]
-            best = tried[np.argmin(deviances(without_play(tried)))]
-            tried = np.append(0.0, _REFINEMENTS * best)
-            cost = deviances(without_play(tried))
-            widths[channel], errors[channel] = _vertex(tried[1:], cost[1:])
-            values = without_play(widths[[channel]])
-            gains[channel] = cost[0] - deviances(values)[0] - np.log(count)
-            residual[:, channel] = values[:, 0]
-            linear[channel] = basis[:, :3]
-            coefficients = np.linalg.solve(triangle, basis.T @ values[:, 0])
-            noise[channel] = np.sqrt(np.exp(deviances(values)[0] / count) / len(now))
-            delays[channel] = coefficients[0]
-            weights[channel] = np.mean(rate[:, channel] ** 2) / noise[channel] ** 2
-        return cls(widths, errors, ranges, gains, delays, weights, residual, linear, noise)
+def _fit_channel(logged: Array, acting: Sequence[Array], period: float) -> _Channel:
+    """Fit a dead zone: twice smoothed values, and the body's wrench in parts, smoothed once."""
+    now = _smooth_parts(acting)
+    wrench_range = float(np.ptp(now))
+    if wrench_range == 0.0:
+        return _Channel()
+    rates = [np.gradient(part, period) for part in acting]
+    rate, bend = _smooth_parts(rates), _smooth_parts([np.gradient(part, period) for part in rates])
+    basis, triangle = np.linalg.qr(np.stack((rate, np.ones_like(now), bend, now), axis=1))
+    count = _INDEPENDENT_SHARE * len(now)
 
-    def body_change(self, features: Sequence[Array], to_wrench: Array) -> Phi:
-        """Return the change of the parameters by least squares of what is left, shape (10,).
+    def without_play(widths: Array) -> Array:
+        error = _smooth_parts([play(part[:, None], widths) - part[:, None] for part in acting])
+        return (logged - now)[:, None] - error
 
-        `to_wrench`: maps features and parameters to the channels, shape (12, 6, 10).
-        """
-        smooth = np.concatenate([_smooth(part) for part in features])
-        design, values = [], []
-        for channel in np.flatnonzero(self.noise > 0.0).tolist():
-            both = np.column_stack((smooth @ to_wrench[:, channel], self.residual[:, channel]))
-            basis = self.linear[channel]
-            both = (both - basis @ (basis.T @ both)) / self.noise[channel]
-            design.append(both[:, :-1])
-            values.append(both[:, -1])
-        solution, *_ = np.linalg.lstsq(np.concatenate(design), np.concatenate(values), rcond=1e-8)
-        return solution
+    def deviances(values: Array) -> Array:
+        power = np.sum(values**2, axis=0) - np.sum((basis.T @ values) ** 2, axis=0)
+        return count * np.log(np.maximum(power, np.finfo(float).tiny))
+
+    coarse = _WIDTH_SHARES * wrench_range
+    best = coarse[np.argmin(deviances(without_play(coarse)))]
+    fine = np.append(0.0, _REFINEMENTS * best)
+    costs = deviances(without_play(fine))
+    width, error = _vertex(fine[1:], costs[1:])
+    residual = without_play(np.array([width]))
+    cost = float(deviances(residual)[0])
+    noise = float(np.sqrt(np.exp(cost / count) / len(now)))
+    coefficients = np.linalg.solve(triangle, basis.T @ residual[:, 0])
+    return _Channel(
+        width=width,
+        error=error,
+        wrench_range=wrench_range,
+        gain=float(costs[0]) - cost - float(np.log(count)),
+        delay=float(coefficients[0]),
+        delay_weight=float(np.mean(rate**2)) / noise**2,
+        residual=residual[:, 0],
+        linear=basis[:, :3],
+        noise=noise,
+    )
+
+
+def _body_change(channels: Sequence[_Channel], features: Sequence[Array], to_wrench: Array) -> Phi:
+    """Return the change of the parameters by least squares of what is left, shape (10,).
+
+    `to_wrench`: maps features and parameters to the channels, shape (12, 6, 10).
+    """
+    smooth = _smooth_parts(features)
+    design, values = [], []
+    for number, channel in enumerate(channels):
+        if channel.noise == 0.0:
+            continue
+        both = np.column_stack((smooth @ to_wrench[:, number], channel.residual))
+        both = (both - channel.linear @ (channel.linear.T @ both)) / channel.noise
+        design.append(both[:, :-1])
+        values.append(both[:, -1])
+    solution, *_ = np.linalg.lstsq(np.concatenate(design), np.concatenate(values), rcond=1e-8)
+    return solution
+
+
+def _smooth_parts(parts: Sequence[Array]) -> Array:
+    return np.concatenate([_smooth(part) for part in parts])
 
 
 def _smooth(values: Array) -> Array:

@@ -336,30 +336,38 @@ def _rank_interpretations(case: _Case) -> _Case:
 
 def _attribute_rest_to_contacts(case: _Case) -> _Case:
     """Decide whether nothing but contacts, or another body at an end, explains what is left."""
+    if case.results.unexplained_share > MAX_UNEXPLAINED:
+        case = _keep_plausible_contacts(case)
+    dominating = () if case.results.body_changes else _dominating_spans(case)
+    if not any(dominating):
+        return case
+    return case.with_results(spans=tuple(dominating), contact_dominated=True)
+
+
+def _keep_plausible_contacts(case: _Case) -> _Case:
+    logs = case.logs.scanned
+    contacts = [
+        plausible_contacts(of_log, log.summary.time)
+        for of_log, log in zip(case.contacts, logs, strict=True)
+    ]
+    spans = _spans_without_ends(logs, contacts)
+    return replace(case, contacts=contacts).with_results(spans=spans)
+
+
+def _dominating_spans(case: _Case) -> Sequence[tuple[Span, ...]]:
+    """Return the spans of each log that explain what nothing else does; none where others may."""
     logs = case.logs.scanned
     results = case.results
-    contacts = case.contacts
-    spans, dominating = results.spans, tuple[tuple[Span, ...], ...]()
-    if results.unexplained_share > MAX_UNEXPLAINED:
-        contacts = [
-            plausible_contacts(of_log, log.summary.time)
-            for of_log, log in zip(contacts, logs, strict=True)
-        ]
-        spans = _spans_without_ends(logs, contacts)
-        # Spikes were interpolated before, and explain nothing that is left.
-        codes = {span.code for of_log in spans for span in of_log}
-        only_contacts = codes <= {"contact", "spikes"}
-        if only_contacts and not results.body_changes:
-            dominating = tuple(
-                plausible_contacts(unexplained_contacts(log), log.summary.time) for log in logs
-            )
-    if not any(dominating) and case.fit is not None and not results.body_changes:
-        with_ends = _with_invalid_signal_spans(logs, contacts)
-        if with_ends != spans:  # a contact or another body at an end: undecided
-            dominating = with_ends
-    return case.with_results(
-        spans=dominating if any(dominating) else spans, contact_dominated=any(dominating)
-    )
+    # Spikes were interpolated before, and explain nothing that is left.
+    codes = {span.code for of_log in results.spans for span in of_log}
+    if results.unexplained_share > MAX_UNEXPLAINED and codes <= {"contact", "spikes"}:
+        contacts = [plausible_contacts(unexplained_contacts(log), log.summary.time) for log in logs]
+        if any(contacts):
+            return contacts
+    with_ends = _with_invalid_signal_spans(logs, case.contacts)
+    # A long contact at an end, or another body there: undecided.
+    has_long_ends = case.fit is not None and with_ends != results.spans
+    return with_ends if has_long_ends else ()
 
 
 def _fit_gain_alternative(case: _Case) -> _Case:

@@ -135,7 +135,9 @@ def _difference_from_estimate(
 ) -> _EstimateDifference:
     """Return the difference of a fit from an estimate, in identifiable directions of the fit.
 
-    Along the others it is the default body, which does not depend on the excluded span.
+    With their coordinates c = C θ, x = S V c, the difference is S V C (θ_fit − θ), its covariance
+    S V B⁻¹ GᵀG B⁻¹ (S V)ᵀ, with the corrected information B and the covariance GᵀG of the scores.
+    Along the others a fit is the default body, which does not depend on an excluded span.
     """
     known = fit.identifiability.identifiable.shape[1]
     into = fit.scaling.to_x @ fit.direction_basis[:, :known]
