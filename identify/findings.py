@@ -48,7 +48,7 @@ _SPAN_CODES = (
     "dead_channel",
 )
 
-CORRECTABLE_CODES = ("hysteresis", *_SPAN_CODES)
+CORRECTABLE_CODES = ("hysteresis", "resonance", *_SPAN_CODES)
 """Codes, in addition to those of log faults, that `--apply` accepts."""
 
 BODY_CHANGE_CODES = ("body_changed", "bodies_differ")
@@ -68,6 +68,7 @@ FINDING_CODES = (
         "choice_contradicted",
         "edited",
         "hysteresis",
+        "resonance",
         "cutoff_low",
         *_SPAN_CODES,
         "cable",

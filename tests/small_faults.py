@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 from scipy.signal import bilinear, lfilter, lfilter_zi
 from scipy.spatial.transform import Rotation
@@ -95,6 +96,29 @@ def low_passed(log: Recording, corner_hz: float) -> Recording:
     wrench = wrench_of(log)
     first = lfilter_zi(b, a)[:, None] * wrench[0]
     return with_wrench(log, lfilter(b, a, wrench, axis=0, zi=first)[0])
+
+
+def swinging(
+    log: Recording, share: float, hertz: float, damping: float, at: np.ndarray
+) -> Recording:
+    """A part of the mass hangs on a spring with a damper along axes of the world, at rest at first.
+
+    Its motion is integrated by Newton's law.
+    """
+    time, w = _time(log), 2.0 * np.pi * hertz
+    turns = Rotation.from_quat(log.signals["quaternion"])
+    point = CubicSpline(time, log.signals["position"] + turns.apply(at))
+    acceleration = point.derivative(2)
+
+    def slope(t: float, state: np.ndarray) -> np.ndarray:
+        stretch, rate = state.reshape(2, 3)  # of the mass from the point
+        pull = -(w**2) * stretch - 2.0 * damping * w * rate
+        return np.concatenate((rate, pull - acceleration(t)))
+
+    states = solve_ivp(slope, (time[0], time[-1]), np.zeros(6), t_eval=time, rtol=1e-7, atol=1e-9).y
+    pull = -(w**2) * states[:3].T - 2.0 * damping * w * states[3:].T
+    added = turns.inv().apply(share * PHI[0] * (pull - acceleration(time)))
+    return with_wrench(log, wrench_of(log) + np.hstack((added, np.cross(at, added))))
 
 
 def with_play(log: Recording, share: float) -> Recording:

@@ -23,6 +23,7 @@ from identify.diagnosis import (
 from identify.diagnosis.contacts import plausible_contacts, wrong_pose_runs
 from identify.diagnosis.hysteresis import Hysteresis
 from identify.diagnosis.ranking import MISTAKE_PENALTY
+from identify.diagnosis.resonance import Resonance, ResonanceSeries, fit_resonance
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
@@ -32,6 +33,7 @@ from identify.pipeline.check_findings import (
     SPAN_FAULTS,
     is_relevant_change,
 )
+from identify.pipeline.corrected_logs import subtract_resonance
 from identify.pipeline.explanations import (
     ALL_LOGS,
     RankingScope,
@@ -49,6 +51,7 @@ from identify.pipeline.small_fault_findings import (
     all_faults_small,
     find_hysteresis,
     large_fault_types,
+    may_hide_resonance,
 )
 from identify.pipeline.small_fault_fit import (
     FittedLogs,
@@ -76,7 +79,9 @@ class Checks:
         small_faults: fitted small faults of the sensors; None where there is no fit.
         small_faults_with_gain: small faults with a gain of the sensor in place of a displaced
             point, where they are as likely.
-        hysteresis_by_sensor: hysteresis of sensors, by their indices in `small_faults`.
+        resonance: resonance of the body, whose wrench was subtracted from the logs.
+        resonance: Resonance | None = None
+    hysteresis_by_sensor: hysteresis of sensors, by their indices in `small_faults`.
         ranking: ranking of all interpretations; None if none were compared.
         ranking_scope: logs to which the best interpretation of the ranking applies.
         body_changes: relevant changes of the body, between logs or within one.
@@ -95,6 +100,7 @@ class Checks:
 
     small_faults: FittedEffects | None = None
     small_faults_with_gain: FittedEffects | None = None
+    resonance: Resonance | None = None
     hysteresis_by_sensor: Mapping[int, Hysteresis] = field(default_factory=dict)
     ranking: Ranking | None = None
     ranking_scope: RankingScope = ALL_LOGS
@@ -245,6 +251,37 @@ def _interpolate_spikes(case: _Case) -> _Case:
     return replace(case, logs=FittedLogs.fit(without, case.settings))
 
 
+def _subtract_resonance(case: _Case) -> _Case:
+    """Subtract a resonance of the body from logs if they are then explained clearly better."""
+    logs, effects, unloaded = case.logs, case.logs.small_faults, case.settings.unloaded
+    was_subtracted = any(log.summary.reading.resonance is not None for log in logs.scanned)
+    is_still = any(log.summary.recording.still for log in logs.scanned)
+    if unloaded or effects is None or is_still or was_subtracted:
+        return case
+    is_explained = unexplained_share(effects.fit, logs.clean(), unloaded) <= MAX_UNEXPLAINED
+    if is_explained and not case.compare and not may_hide_resonance(effects):
+        return case
+    series = [
+        part
+        for log in logs.scanned
+        for part in ResonanceSeries.of(
+            log.summary.time,
+            log.summary.rows,
+            log.summary.segment_ids,
+            has_attitude="quaternion" in log.summary.recording.signals,
+        )
+    ]
+    resonance = fit_resonance(series)
+    if resonance is None:
+        return case
+    without = FittedLogs.fit(subtract_resonance(logs.scanned, resonance).logs, case.settings)
+    bands = comparison_bands(logs.scanned)
+    lead = deviance(logs, bands) - deviance(without, bands)
+    if lead < CLEAR_LIKELIHOOD_LEAD + MISTAKE_PENALTY:
+        return case
+    return replace(case, logs=without).with_results(resonance=resonance)
+
+
 def _fit_one_body(case: _Case) -> _Case:
     """Fit one body to the logs without their small faults, each log with an offset of its own."""
     settings = case.settings
@@ -378,6 +415,7 @@ def _fit_gain_alternative(case: _Case) -> _Case:
 _STAGES: tuple[Callable[[_Case], _Case], ...] = (
     _subtract_offset_steps,  # a jump of the offset looks like a contact, and like another body
     _interpolate_spikes,  # residuals of spikes look like those of any other fault
+    _subtract_resonance,  # residuals of it look like a delay, a clock or another point
     _fit_one_body,  # without small faults, but with drift, which would absorb contacts
     _find_body_changes,  # in parts of this fit
     _find_contacts,  # which no single body explains, in the same logs

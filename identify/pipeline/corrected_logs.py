@@ -11,6 +11,7 @@ import numpy as np
 
 from identify.diagnosis import BodyChange, Explanation, Span
 from identify.diagnosis.hysteresis import Hysteresis
+from identify.diagnosis.resonance import Resonance
 from identify.errors import LogError, ProblemError
 from identify.estimation import FittedEffects
 from identify.pipeline.check_findings import SPLIT_LOG_REMEDY, times_of_change
@@ -24,10 +25,15 @@ from identify.regressors import FEATURE_TENSOR
 from identify.signals import Interpretation
 from identify.signals.predicted_wrench import PredictedWrench
 from identify.signals.wrench_play import WrenchPlay
+from identify.signals.wrench_resonance import WrenchResonance
 
 _PLAY_WIDTH_RATIO = 1.35
 """Largest ratio of the width of a dead zone to its estimate, which motion between rows makes small:
 1.0 to 1.35 in logs of known play."""
+
+
+_RESONANT_PART_RATIO = 1.2
+"""Largest ratio of the part that moves at a resonance to its estimate."""
 
 
 class CorrectedLogs(NamedTuple):
@@ -167,6 +173,35 @@ def subtract_more_play(logs: Sequence[ScannedLog]) -> CorrectedLogs:
             log = log.rescan(reading)
         corrected.append(log)
     return CorrectedLogs(corrected, {"meaning": "hysteresis: more play subtracted"})
+
+
+def subtract_resonance(logs: Sequence[ScannedLog], resonance: Resonance) -> CorrectedLogs:
+    """Read logs of one body without the wrench that a resonance of it adds."""
+    corrected = list[ScannedLog]()
+    for log in logs:
+        removed = WrenchResonance(
+            resonance.frequency_hz,
+            resonance.damping,
+            tuple(resonance.part.tolist()),
+            resonance.in_world,
+            log.summary.cutoff_hz,
+        )
+        corrected.append(log.rescan(replace(log.summary.reading, resonance=removed)))
+    meaning = f"resonance: what swings at {resonance.frequency_hz:.3g} Hz subtracted"
+    return CorrectedLogs(corrected, {"meaning": meaning, "part": resonance.part.tolist()})
+
+
+def subtract_more_resonance(logs: Sequence[ScannedLog]) -> CorrectedLogs:
+    """Read logs whose resonance was subtracted with the largest part that its fit allows."""
+    corrected = list[ScannedLog]()
+    for log in logs:
+        removed = log.summary.reading.resonance
+        if removed is not None:
+            part = tuple(_RESONANT_PART_RATIO * value for value in removed.part)
+            reading = replace(log.summary.reading, resonance=replace(removed, part=part))
+            log = log.rescan(reading)
+        corrected.append(log)
+    return CorrectedLogs(corrected, {"meaning": "resonance: more subtracted"})
 
 
 def read_under_explanation(

@@ -53,12 +53,12 @@ class Hypothesis:
 
 def reported(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
     """Return the hypotheses whose findings are said: up to the first that explains the logs."""
-    said = list[Hypothesis]()
+    until_explained = list[Hypothesis]()
     for hypothesis in hypotheses:
-        said.append(hypothesis)
+        until_explained.append(hypothesis)
         if hypothesis.explains_logs:
             break
-    return said
+    return until_explained
 
 
 def findings_of(hypotheses: Iterable[Hypothesis]) -> list[Finding]:

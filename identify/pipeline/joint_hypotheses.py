@@ -1,4 +1,4 @@
-"""What may be wrong with logs of an arm's joints: the list of its hypotheses.
+"""Hypotheses on logs of an arm's joints: the list of what may be wrong with them.
 
 None is corrected: positions and efforts read otherwise are known at a few points of a log only.
 """
@@ -83,9 +83,10 @@ def _unexplained_torques(logs: JointLogs) -> Iterator[Hypothesis]:
 
 
 def _hypothesis(findings: Iterable[Finding], outcome: Outcome) -> Iterator[Hypothesis]:
-    found = tuple(findings)
-    if found:
-        yield Hypothesis(code=found[0].code, outcome=outcome, findings=found, explains_logs=True)
+    reasons = tuple(findings)
+    if reasons:
+        code = reasons[0].code
+        yield Hypothesis(code=code, outcome=outcome, findings=reasons, explains_logs=True)
 
 
 _KINDS: tuple[Callable[[JointLogs], Iterator[Hypothesis]], ...] = (

@@ -12,6 +12,7 @@ import numpy as np
 from identify.arrays import Array, Flags
 from identify.diagnosis.faults import parametric_faults
 from identify.diagnosis.hysteresis import Hysteresis, fit_hysteresis
+from identify.diagnosis.resonance import Resonance
 from identify.estimation import FittedEffects
 from identify.estimation.intervals import covariance_of
 from identify.estimation.random_effects_model import (
@@ -48,6 +49,9 @@ _MIN_HYSTERESIS_SHARE = 0.2
 """Fraction of a fitted delay that hysteresis explains, above which hysteresis is reported: with
 mechanical play it was 0.3 and more, with a true delay or a filter at most 0.05."""
 
+_RESONANT_SHARE_ERROR = 0.15
+"""Relative error of the mass that swings, besides that of its fit: up to 15 % in simulated logs."""
+
 SMALL_FAULT_CODES = frozenset((*(group.code for group in SENSOR_FAULT_TYPES), "drift"))
 """Codes of findings on small sensor faults."""
 
@@ -77,6 +81,15 @@ def all_faults_small(faults: FittedEffects) -> bool:
         if name == "misalignment_deg" and size > MAX_SMALL_ROTATION:
             return False
     return not large_fault_types(faults)
+
+
+def may_hide_resonance(faults: FittedEffects) -> bool:
+    """Whether a fault is significant that a resonance of the body would be taken for."""
+    return any(
+        block.fault.name in ("delay_s", "filter_s", "clock", "point_m")
+        and _significant_entries(faults, block).any()
+        for block in faults.model.blocks
+    )
 
 
 def find_hysteresis(
@@ -203,6 +216,41 @@ def hysteresis_finding(dead_zones: Hysteresis) -> Finding:
         "Tighten the screws of the sensor and of its payload, and log again; or fit with --apply "
         "hysteresis. `delay_s` does not correct it.",
         {"widths": shares.tolist(), "half_widths": half.tolist()},
+    )
+
+
+def resonance_finding(resonance: Resonance) -> Finding:
+    """Return the finding of a body of which a part swings, or whose mount flexes."""
+    share, half = resonance.mass_share, HALF_WIDTH_SIGMA * resonance.errors
+    of_frequency = float(half[4]) * resonance.frequency_hz
+    of_share = float(np.hypot(half[0] / resonance.body_mass, _RESONANT_SHARE_ERROR * share))
+    if resonance.is_of_mount:
+        cause = (
+            f"the mount that holds the body flexes, as a spring of about "
+            f"{resonance.stiffness:.1g} N/m"
+        )
+        remedy = "Stiffen the mount, or move slower, and log again"
+    else:
+        place = ", ".join(f"{1e3 * p:.0f}" for p in resonance.part[1:] / resonance.part[0])
+        cause = (
+            f"{100.0 * share:.2g} ± {100.0 * of_share:.1g} % of the mass, near [{place}] mm, "
+            "swings, sloshes or is loose"
+        )
+        remedy = "Fix loose parts, fill or empty what holds a liquid, and log again"
+    return Finding(
+        "resonance",
+        "warning",
+        f"the wrench has a resonance at {resonance.frequency_hz:.3g} ± {of_frequency:.1g} Hz, with "
+        f"a damping ratio of {resonance.damping:.2g}: {cause}.",
+        f"{remedy}; or fit with --apply resonance.",
+        {
+            "frequency_hz": resonance.frequency_hz,
+            "damping": resonance.damping,
+            "mass_share": share,
+            "half_widths": [of_frequency, of_share],
+            "part": resonance.part.tolist(),
+            "stiffness": resonance.stiffness,
+        },
     )
 
 

@@ -1,4 +1,4 @@
-"""What may be wrong with logs of a wrench: the list of its hypotheses."""
+"""Hypotheses on logs of a wrench: the list of what may be wrong with them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ from identify.pipeline.corrected_logs import (
     keep_longest_part,
     read_under_explanation,
     subtract_more_play,
+    subtract_more_resonance,
     subtract_offset_steps,
     subtract_play,
+    subtract_resonance,
 )
 from identify.pipeline.explanations import RankingScope
 from identify.pipeline.hypotheses import AlternativeBody, Correction, Hypothesis
@@ -40,6 +42,7 @@ from identify.pipeline.small_fault_findings import (
     MAX_CABLE_SHARE,
     cable_pull_share,
     hysteresis_finding,
+    resonance_finding,
     small_fault_findings,
 )
 from identify.validation import MAX_UNEXPLAINED
@@ -206,6 +209,31 @@ def _remaining_play(checks: Checks) -> Iterator[Hypothesis]:
         )
 
 
+def _resonance(checks: Checks) -> Iterator[Hypothesis]:
+    """Yield the resonance of the body, without which the checks compared all that follows."""
+    resonance = checks.resonance
+    if resonance is None:
+        return
+    yield Hypothesis(
+        code="resonance",
+        outcome="widens",
+        findings=(resonance_finding(resonance),),
+        correct=partial(subtract_resonance, resonance=resonance),
+        is_of_sensor=True,
+    )
+
+
+def _remaining_resonance(checks: Checks) -> Iterator[Hypothesis]:
+    """Yield the resonance that may remain in logs where `--apply` took its estimate off."""
+    if any(log.reading.resonance is not None for log in checks.logs) and checks.resonance is None:
+        yield Hypothesis(
+            code="remaining_resonance",
+            outcome="widens",
+            correct=subtract_more_resonance,
+            is_of_sensor=True,
+        )
+
+
 def _small_faults(checks: Checks) -> Iterator[Hypothesis]:
     """Yield the significant small faults of the sensors, which are part of the fit."""
     if checks.small_faults is None:
@@ -273,6 +301,8 @@ _KINDS: tuple[Callable[[Checks], Iterator[Hypothesis]], ...] = (
     _separate_bodies,  # only where likelier than the best reading
     _clearly_likelier_readings,  # what small faults make up for is no fault under it
     _unexplained_wrench,  # nor do sizes of small faults mean anything here
+    _resonance,  # all that follows is of the logs without it
+    _remaining_resonance,
     _slightly_likelier_reading,  # names the small faults that are as likely
     _hysteresis,  # as a small fault it is a delay
     _remaining_play,

@@ -22,6 +22,7 @@ from identify.spatial.columns import COLUMN_COUNT
 if TYPE_CHECKING:
     from identify.signals.wrench_play import WrenchPlay
     from identify.signals.wrench_quantisation import WrenchQuantisation
+    from identify.signals.wrench_resonance import WrenchResonance
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Interpretation:
         max_rows: approximate number of rows read of a longer log, in evenly spread segments.
         quantisation: quantisation whose mean error is subtracted from the wrench.
         play: play of the sensor whose error is subtracted from the wrench.
+        resonance: resonance of the body whose wrench is subtracted.
     """
 
     patch: tuple[tuple[str, Any], ...] = ()
@@ -51,6 +53,7 @@ class Interpretation:
     max_rows: int | None = None
     quantisation: WrenchQuantisation | None = None
     play: WrenchPlay | None = None
+    resonance: WrenchResonance | None = None
 
     def with_patch(self, patch: Patch) -> Interpretation:
         """Return a copy with other values of some keys of the schema."""
@@ -91,6 +94,8 @@ class Interpretation:
         recording = patched(recording, dict(self.patch))
         if self.play is not None:  # widths and body are those of the patched log
             recording = self.play.removed_from(recording)
+        if self.resonance is not None:
+            recording = self.resonance.removed_from(recording)
         if self.excluded_spans:
             recording = _without_spans(recording, self.excluded_spans)
         return recording

@@ -44,35 +44,25 @@ class PredictedWrench:
     def without_error(self, recording: Recording, error_of: Callable[[Vec6], Vec6]) -> Recording:
         """Subtract from a recording the error that the sensor makes at the predicted wrench.
 
-        Rows at the edges, whose motion cannot be differentiated, are unchanged.
-
         `recording`: the log as it was read when the body was fitted; `error_of`: function of
         consecutive wrenches in the log's axes, shape (n, 6).
         """
-        try:
-            parts = full_rate_segments(recording, self.cutoff_hz)
-        except LogError:  # too few rows to see a motion
-            return recording
-        still = recording.time is None or recording.still
-        stamps = np.arange(float(len(recording))) if still else np.asarray(recording.time)
-        stamps = stamps - recording.wrench_delay
-        error = np.zeros((len(recording), 6))
-        for part in parts:
+
+        def error_in(part: FullRateSegment, stamps: Array) -> Vec6:
+            error = np.zeros((len(stamps), 6))
             inner, wrench = self.body_wrench(recording, part)
-            if not len(wrench):
-                continue
             time = part.time[inner]
+            if not len(time):
+                return error
             rows = (stamps >= time[0]) & (stamps <= time[-1])
-            if not rows.any():
-                continue
-            true = [np.interp(stamps[rows], time, channel) for channel in wrench.T]
-            error[rows] = error_of(np.stack(true, axis=-1))
-        signals: Mapping[str, Array] = {
-            **recording.signals,
-            "force": recording.signals["force"] - error[:, :3],
-            "torque": recording.signals["torque"] - error[:, 3:],
-        }
-        return replace(recording, signals=signals)
+            if rows.any():
+                true = [np.interp(stamps[rows], time, channel) for channel in wrench.T]
+                error[rows] = error_of(np.stack(true, axis=-1))
+                error[stamps < time[0]] = error[rows][0]
+                error[stamps > time[-1]] = error[rows][-1]
+            return error
+
+        return subtract_error(recording, self.cutoff_hz, error_in)
 
     def body_wrench(self, recording: Recording, part: FullRateSegment) -> tuple[slice, Vec6]:
         """Return a range of samples, and the wrench of body and offset there in the log's axes.
@@ -92,3 +82,43 @@ class PredictedWrench:
         if inner.stop <= inner.start:
             return slice(0), wrench[:0]
         return inner, smooth.apply(wrench, 0)
+
+
+def subtract_error(
+    recording: Recording,
+    cutoff_hz: float | None,
+    error_in: Callable[[FullRateSegment, Array], Vec6],
+) -> Recording:
+    """Subtract from a recording an error of the wrench that its motion predicts.
+
+    Rows at edges, whose motion cannot be differentiated, have the error of their neighbours: a
+    change of it would be a jump of the wrench.
+
+    `cutoff_hz`: of the derivatives; `error_in`: function of a segment and of times of rows within
+    it [s], shape (n,), that returns the error in the log's axes, shape (n, 6).
+    """
+    try:
+        parts = full_rate_segments(recording, cutoff_hz)
+    except LogError:  # too few rows to see a motion
+        return recording
+    still = recording.time is None or recording.still
+    stamps = np.arange(float(len(recording))) if still else np.asarray(recording.time)
+    stamps = stamps - recording.wrench_delay
+    error = np.zeros((len(recording), 6))
+    is_predicted = np.zeros(len(recording), dtype=np.bool_)
+    for part in parts:
+        rows = (stamps >= part.time[0]) & (stamps <= part.time[-1])
+        if rows.any():
+            error[rows] = error_in(part, stamps[rows])
+            is_predicted |= rows
+    if is_predicted.any():
+        for channel in error.T:
+            channel[~is_predicted] = np.interp(
+                stamps[~is_predicted], stamps[is_predicted], channel[is_predicted]
+            )
+    signals: Mapping[str, Array] = {
+        **recording.signals,
+        "force": recording.signals["force"] - error[:, :3],
+        "torque": recording.signals["torque"] - error[:, 3:],
+    }
+    return replace(recording, signals=signals)

@@ -40,6 +40,7 @@ from tests.small_faults import (
     mapped,
     misaligned,
     still,
+    swinging,
     tilted,
     with_play,
 )
@@ -181,6 +182,34 @@ def test_applied_hysteresis_gives_the_body_that_widened_intervals_cover():
     (record,) = applied.estimate.provenance["applied"]
     assert record["code"] == "hysteresis"
     assert "hysteresis" not in {finding.code for finding in applied.findings}
+
+
+@pytest.mark.parametrize(
+    ("share", "hertz", "damping", "word"),
+    [
+        (0.1, 1.6, 0.08, "swings, sloshes"),
+        pytest.param(0.05, 2.5, 0.15, "swings, sloshes", marks=pytest.mark.slow),
+        pytest.param(1.0, 5.0, 0.05, "mount", marks=pytest.mark.slow),
+    ],
+)
+def test_what_swings_is_named_covered_and_taken_off_on_request(share, hertz, damping, word):
+    log = read(swinging(exact(3), share, hertz, damping, PHI[1:4] / PHI[0] + [0.01, 0.0, 0.02]))
+    as_read, applied = identify.fit(log), identify.fit(log, apply=("resonance",))
+    first = as_read.findings[0]
+    assert (first.code, first.severity) == ("resonance", "warning")
+    assert word in first.text
+    if share < 1.0:
+        assert_close(first.evidence["frequency_hz"], hertz, 0.05)
+    else:
+        assert_close(first.evidence["stiffness"], PHI[0] * (2.0 * np.pi * hertz) ** 2, 0.25)
+    for result in (as_read, applied):
+        low, high = np.array(list(result.estimate.intervals.values())[:10]).T
+        covered = (low < PHI) & (high > PHI)
+        assert covered[:4].all()
+        assert covered[4:].sum() >= 5
+    before, after = (group_errors(r.estimate.parameters.phi, PHI) for r in (as_read, applied))
+    assert after.inertia < 0.6 * before.inertia
+    assert "resonance" not in {finding.code for finding in applied.findings}
 
 
 def test_a_delay_beside_little_hysteresis_is_the_delay():
