@@ -120,14 +120,15 @@ class Fit(FitArguments):
         if status:
             codes = ", ".join(result.verdict.reasons)
             messages.append(f"error: this estimate must not be used ({codes})")
-            messages += format_findings(result.all_findings) * self.output.quiet
+            if self.output.quiet:  # the summary, which has them, is not shown
+                messages += format_findings(result.all_findings)
         elif known is not None:
             from identify.pipeline.known_mass import force_gain
 
             try:
                 document["force_gain"] = force_gain(result, known)._asdict()
             except ProblemError as error:
-                document["error"], known = error_record(error), None
+                document["error"] = error_record(error)
                 messages.append(f"error: {error}")
                 status = error.exit_code
         return Outcome(

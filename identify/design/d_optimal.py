@@ -74,7 +74,8 @@ def d_optimality(
     With the information M = Σ YᵀY + P, of which P is from before, and N its block of the unknowns
     that are fitted besides, the information on the wanted ones is the Schur complement S,
     log det S = log det M − log det N; the criterion is −log det S / 2k, the logarithm of the
-    geometric mean of their standard errors.
+    geometric mean of their standard errors. It is computed with columns of length one (a unit
+    diagonal of M) for conditioning.
 
     `regressor`: Y, shape (samples, rows, p); `prior`: P, information on them from before, shape (k,
     k); None for none.

@@ -25,7 +25,7 @@ from identify.inertia import InertialParameters
 from identify.pipeline.required_precision import RequiredPrecision
 
 _CURVE_RATE_HZ = 20.0
-"""Samples a second of the curves that are shown [Hz]; a plan has about 100."""
+"""Samples a second of the curves that are shown [Hz]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class MotionDesign:
 
     @property
     def plan(self) -> MotionPlan:
-        """The motion as it is commanded."""
+        """The motion as it is commanded, at about 100 samples a second."""
         problem = self.problem
         robot = problem.robot if isinstance(problem, JointProblem) else None
         tenths = round(10.0 * self.seconds)  # so that programs take each second or tenth sample
@@ -74,9 +74,9 @@ class MotionDesign:
             problem.axes,
             times,
             self.positions(times),
-            robot is not None,
-            np.zeros(3, dtype=bool) if robot is None else robot.prismatic,
-            self.remarks,
+            of_joints=robot is not None,
+            prismatic=np.zeros(3, dtype=bool) if robot is None else robot.prismatic,
+            remarks=self.remarks,
         )
 
     @property

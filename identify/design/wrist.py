@@ -112,8 +112,9 @@ class WristProblem:
         )
         others = f", tilt {np.degrees(self.tilt):.4g} deg" if self.tilt < np.pi else ""
         force, torque = self.sensor_range
-        if np.isfinite(self.sensor_range).any():
-            others += f", force {force:.4g} N and torque {torque:.4g} Nm on each axis of the sensor"
+        ranges = ((force, f"force {force:.4g} N"), (torque, f"torque {torque:.4g} Nm"))
+        if given := " and ".join(text for value, text in ranges if np.isfinite(value)):
+            others += f", {given} on each axis of the sensor"
         return (
             "Rotations are about the origin of the sensor, R = Rz Ry Rx from the attitude at the "
             "start; set the tool point there, and move to the start by hand.",

@@ -46,8 +46,8 @@ class SignalMonitor:
             SaturationDetector(channel, sign) for channel in range(6) for sign in (1.0, -1.0)
         ]
         self._holds = [HoldLengths() for _ in range(6)]
-        self._fresh: Array | None = None
-        self._fresh_time = np.zeros(0)
+        self._last_spike_samples: Array | None = None
+        self._last_spike_times = np.zeros(0)
         self._spikes: list[Span] = []
         self._steps: list[OffsetStep] = []
         self._last_samples, self._last_times = np.zeros((6, 0)), np.zeros(0)
@@ -135,14 +135,13 @@ class SignalMonitor:
         overlap = len(before[0])  # one row, except for the first block
         first = self._rows + 1 - overlap
         stamps = np.concatenate((before[0], time))
-        columns = np.concatenate((before[1], wrench)).T.copy()
-        changed = columns[:, 1:] != columns[:, :-1]
+        both = np.concatenate((before[1], wrench)).T.copy()
+        changed = both[:, 1:] != both[:, :-1]
         # The logged wrench or that in the sensor's axes may be constant.
         fresh = changed[:6].any(axis=0) & changed[-6:].any(axis=0)
-        if len(columns) > 6:
-            fresh &= ~_constant_in_sensor_axes(columns, np.concatenate((before[2], pose))[:, -4:])
-        both = columns
-        columns = columns[-6:]
+        if len(both) > 6:
+            fresh &= ~_constant_in_sensor_axes(both, np.concatenate((before[2], pose))[:, -4:])
+        columns = both[-6:]
         changed = changed[-6:]
         self._wrench.update(~fresh, first, stamps)
         if self._pose_size:
@@ -152,9 +151,8 @@ class SignalMonitor:
             holds.update(flags)
         for end in self._ends:
             end.update(columns[end.channel, overlap:], self._rows, time)
-        # Spikes have to be in both axes: noise of the attitude enters a rotated wrench.
         is_sample = np.concatenate((np.ones(1 - overlap, dtype=np.bool_), fresh))
-        self._find_spikes(both, is_sample, time)
+        self._find_spikes(both[:, overlap:], is_sample, time)
         self._find_steps(columns[:, overlap:][:, is_sample], time[is_sample], pose[is_sample])
         self._rows += len(time)
         self._end = float(time[-1])
@@ -165,19 +163,19 @@ class SignalMonitor:
 
         The wrench is as logged and, if that is in other axes, also in the sensor's, 6 or 12 rows.
         """
-        block = wrench[:, wrench.shape[1] - len(time) :]
-        samples, stamps = (block, time) if is_new.all() else (block[:, is_new], time[is_new])
-        if self._fresh is not None:
-            samples = np.concatenate((self._fresh, samples), axis=1)
-        stamps = np.concatenate((self._fresh_time, stamps))
+        samples, stamps = (wrench, time) if is_new.all() else (wrench[:, is_new], time[is_new])
+        if self._last_spike_samples is not None:
+            samples = np.concatenate((self._last_spike_samples, samples), axis=1)
+        stamps = np.concatenate((self._last_spike_times, stamps))
         spikes, sizes = find_spikes(samples[:6])
+        # Spikes have to be in both axes: noise of the attitude enters a rotated wrench.
         if len(samples) > 6 and len(spikes):
             in_sensor_axes = np.isin(spikes, find_spikes(samples[6:])[0])
             spikes, sizes = spikes[in_sensor_axes], sizes[in_sensor_axes]
         if len(spikes) >= max(_MIN_SPIKES, MIN_SPIKE_FRACTION * len(time)):
             start, stop = float(stamps[spikes[0]]), float(stamps[spikes[-1]])
             self._spikes.append(Span("spikes", start, stop, len(spikes), float(sizes.max())))
-        self._fresh, self._fresh_time = samples[:, -2:], stamps[-2:]
+        self._last_spike_samples, self._last_spike_times = samples[:, -2:], stamps[-2:]
 
     def _find_steps(self, samples: Array, time: Array, pose: Array) -> None:
         """Find jumps in the samples of the block and the last ones of the block before."""

@@ -107,7 +107,8 @@ def score_scatter_ratio(fit: LeastSquaresFit) -> float:
 class _TimeBlockMoments:
     """Second moments of whitened regressors y and residuals r of a fit in each block of time.
 
-    Offsets follow y in them, so that information adds up over the blocks to that of the fit.
+    Each offset is at its optimum for y (profiled out), so that information adds up over the blocks
+    to that of the fit.
 
     Attributes:
         without_offset: moments of rows that no offset acts on, shape (blocks, k + 1, k + 1).
@@ -121,10 +122,15 @@ class _TimeBlockMoments:
 
     @classmethod
     def of(cls, fit: LeastSquaresFit, columns: Array) -> _TimeBlockMoments:
+        """Sum the moments of all cells of a fit by block.
+
+        `columns`: k directions of the unknowns, in which the information AᵀA of the fit is the
+        identity, shape (p, k); y is the whitened regressor times these.
+        """
         system = fit.data.system
         k, blocks = columns.shape[1], _time_block_of_cell(system)
         count = 1 + max(int(numbers.max()) for numbers in blocks)
-        maps, y = system.offset_maps(fit.weights), augment(fit.x)
+        maps, minus_x_and_1 = system.offset_maps(fit.weights), augment(fit.x)
         roots = whitener(fit.weights)
         without_offset, samples = np.zeros((count, k + 1, k + 1)), np.zeros(count)
         owned: list[list[tuple[Indices, Array]]] = [[] for _ in maps]
@@ -132,7 +138,7 @@ class _TimeBlockMoments:
             z = part.z
             C = part.residual_coefficients
             L = roots[part.group]
-            into = np.concatenate((C[..., :-1] @ columns, (C @ y)[..., None]), axis=-1)
+            into = np.concatenate((C[..., :-1] @ columns, (C @ minus_x_and_1)[..., None]), axis=-1)
             rows = np.einsum("bnz,zmj,lm->bnlj", z, into, L, optimize=True)
             block = blocks[part.statistics_index][part.cells]
             np.add.at(samples, block, system.data[part.statistics_index][0].samples[part.cells])
@@ -142,7 +148,7 @@ class _TimeBlockMoments:
                 cells = has_offset & (part.offset == offset)
                 constant = z[cells][..., 0, None, None] * L
                 residual_rows = rows[cells]
-                residual_rows[..., -1] -= constant @ (maps[offset] @ y)
+                residual_rows[..., -1] -= constant @ (maps[offset] @ minus_x_and_1)
                 residual_rows[..., :-1] -= constant @ (maps[offset][:, :-1] @ columns)
                 owned[offset].append(
                     (block[cells], _cell_moments(np.concatenate((constant, residual_rows), -1)))

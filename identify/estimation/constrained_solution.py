@@ -44,7 +44,8 @@ def solve_constrained(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Ar
         if contradiction is None:
             raise
         raise contradiction from error
-    if theta[: 10 * len(problem.scaling.bodies) : 10].min() < _MIN_SCALED_MASS:
+    masses = theta[: 10 * len(problem.scaling.bodies) : 10]  # the first of each body's ten
+    if masses.min() < _MIN_SCALED_MASS:
         contradiction = _find_contradiction(problem)
         if contradiction is not None:
             raise contradiction
@@ -75,7 +76,7 @@ def _solve_and_certify(problem: ScaledProblem) -> tuple[Array, Certificate]:
     try:
         return _project_and_certify(problem, solution)
     except SolveError as error:
-        if not (x[: 10 * len(problem.scaling.bodies) : 10] > 0.0).all():
+        if not (x[: 10 * len(problem.scaling.bodies) : 10] > 0.0).all():  # a mass
             raise
         nearer = problem.rescaled_at(x)
         try:

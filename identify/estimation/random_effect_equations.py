@@ -51,7 +51,7 @@ class RandomEffectEquations:
         scale: weight and lever of its body.
         rows: triangular factor of [A | r], shape (k + 1, k + 1).
         noise: moment of the noise in the rows, shape (k + 1, k + 1).
-        cross_term: covariance of the scores from the noise cross term, shape (k, k).
+        noise_scatter: covariance of the scores from the noise cross term, shape (k, k).
         to_x: matrix from y to the unknowns, shape (p, y).
         cosines: number of drift cosines of each log.
     """
@@ -60,7 +60,7 @@ class RandomEffectEquations:
     scale: BodyScale
     rows: Array
     noise: Array
-    cross_term: Array
+    noise_scatter: Array
     to_x: Array
     cosines: tuple[int, ...]
 
@@ -88,9 +88,9 @@ class RandomEffectEquations:
             builder.add_log(
                 statistics, (number, log), model.tangents[log_number], columns, log_number
             )
-        rows, noise, cross = builder.finish()
+        rows, noise, noise_scatter = builder.finish()
         phi = fit.x[:10] + (fit.x[10:20] if len(fit.data.space.bodies) > 1 else 0.0)
-        return cls(fit, BodyScale.of(phi), rows, noise, cross, to_y, cosines)
+        return cls(fit, BodyScale.of(phi), rows, noise, noise_scatter, to_y, cosines)
 
     def equations(self, max_sizes: Array) -> tuple[Array, Array, Array]:
         """Eliminate the body: equations T η = t of the effects, and their shift of the unknowns.
@@ -118,12 +118,12 @@ class RandomEffectEquations:
     def _marginalise(self, R: Array, A: Array, b: Array) -> tuple[Array, Array]:
         """Marginalise the equations over the unknowns, in root form.
 
-        With B = AᵀA and V = RᵀR + X, the information on all is BᵀV⁻¹B: that of the rows
-        (1 + R⁻ᵀXR⁻¹)^-½ (AR⁻¹)ᵀA.
+        With B = AᵀA and V = RᵀR + X, X the `noise_scatter`, the information on all is BᵀV⁻¹B: that
+        of the rows (1 + R⁻ᵀXR⁻¹)^-½ (AR⁻¹)ᵀA.
         """
         k, rows = self.to_x.shape[1], np.concatenate((A, b[:, None]), axis=1)
         if self.noise.any():
-            values, vectors = np.linalg.eigh(whiten_moment(self.cross_term, R))
+            values, vectors = np.linalg.eigh(whiten_moment(self.noise_scatter, R))
             root = vectors / np.sqrt(1.0 + np.maximum(values, 0.0))
             rows = qr_factor(root.T @ (solve_transposed(R, A.T) @ rows))
         return rows[k : len(A), k:-1], rows[k : len(A), -1]
@@ -160,7 +160,7 @@ class _WhitenedRowsCollector:
         self.R = np.zeros((0, self.shared_count + width))
         self.drift_rows: list[tuple[slice, Array]] = []
         self.noise = np.zeros((width, width))
-        self.cross = np.zeros((groups, m, m, width - 1))
+        self.noise_products = np.zeros((groups, m, m, width - 1))
 
     def add_log(
         self,
@@ -215,8 +215,8 @@ class _WhitenedRowsCollector:
         signed[len(noise) + len(more) :] *= -1.0
         root, shape = whitener(weight), (-1, C.shape[-1])
         self.noise += (root @ noisy).reshape(shape).T @ (root @ signed).reshape(shape)
-        cross = np.tensordot(noisy[..., -1], signed[..., :-1], axes=(0, 0))
-        self.cross[group_index] += np.tensordot(weight, cross, axes=1)
+        products = np.tensordot(noisy[..., -1], signed[..., :-1], axes=(0, 0))
+        self.noise_products[group_index] += np.tensordot(weight, products, axes=1)
 
     def _block_mean_rows(
         self,
@@ -252,16 +252,25 @@ class _WhitenedRowsCollector:
         return R[count:, count:]
 
     def finish(self) -> tuple[Array, Array, Array]:
-        """Return the triangular factor of all rows, and noise moment and score covariance."""
+        """Return the triangular factor of all rows, and noise moment and noise scatter.
+
+        Columns are [shared offsets | body, effects | drift | residual]; the m shared offsets are
+        eliminated by dropping the first m rows and columns of the factor. Each unidentifiable
+        direction, last among those of the body, has a pseudo-row of unit variance.
+
+        The noise scatter of columns p and q is Σ_g tr(N_p N_q) / n over the groups of channels,
+        with N_p = W Σ ±ν_r ν_pᵀ (`noise_products`) of noise ν in the residual r and column p, minus
+        where there is less of it than white noise.
+        """
         split = self.fit.identifiability
         k = split.identifiable.shape[1]
-        narrow = len(self.noise) - 1
+        body_and_effects = len(self.noise) - 1
         m = self.shared_count
-        width = narrow + self.drift_count + 1
-        completed = np.zeros((split.unidentifiable.shape[1], m + width))
-        completed[:, m + k : m + k + len(completed)] = np.eye(len(completed))
-        common = np.append(np.arange(m + narrow), m + width - 1)
-        stacks = [completed]
+        width = body_and_effects + self.drift_count + 1
+        pseudo_rows = np.zeros((split.unidentifiable.shape[1], m + width))
+        pseudo_rows[:, m + k : m + k + len(pseudo_rows)] = np.eye(len(pseudo_rows))
+        common = np.append(np.arange(m + body_and_effects), m + width - 1)
+        stacks = [pseudo_rows]
         for columns, rows in (
             (common, self.R),
             *((np.append(m + np.r_[drift], common), rows) for drift, rows in self.drift_rows),
@@ -270,10 +279,12 @@ class _WhitenedRowsCollector:
             wide[:, columns] = rows
             stacks.append(wide)
         samples = self.fit.data.system.padded.effective_samples[:, None, None, None]
-        noise, scatter = np.zeros((width, width)), np.zeros((width - 1, width - 1))
+        noise, noise_scatter = np.zeros((width, width)), np.zeros((width - 1, width - 1))
         noise[np.ix_(common[m:] - m, common[m:] - m)] = self.noise
-        scatter[:narrow, :narrow] = np.einsum("gmnp,gnmq->pq", self.cross, self.cross / samples)
-        return qr_factor(np.concatenate(stacks))[m:, m:], noise, scatter
+        noise_scatter[:body_and_effects, :body_and_effects] = np.einsum(
+            "gmnp,gnmq->pq", self.noise_products, self.noise_products / samples
+        )
+        return qr_factor(np.concatenate(stacks))[m:, m:], noise, noise_scatter
 
 
 def _coloured_noise_rows(total: Array, noise: Array, C: Array, band: int) -> tuple[Array, Array]:

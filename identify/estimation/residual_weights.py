@@ -230,7 +230,7 @@ class BandCovariances:
         Without a prediction the target is one variance for each kind.
 
         `variance_ratio`: ratios of observed to predicted variance, shape (G, K); `inflation`:
-        variance inflation of the prediction, shape (G, K).
+        variance inflation of the prediction, at least one, shape (G, K).
         """
         n, channels = self.types.effective_samples[:, None, None], self.types.present
         factor = np.where(channels > 0.0, self.types.by_channel(inflation), 1.0)

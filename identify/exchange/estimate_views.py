@@ -67,8 +67,8 @@ class EstimateViews:
     def frame_description(self) -> str:
         """Readable name of the body frame: "B (wrist sensor)", "B (the flange)", or "B".
 
-        Where the log contradicts its schema by more than `ROUNDED_POSE_TOLERANCE`, it tells at
-        which of the two points the origin is.
+        It says that the origin is at the wrench's point if the pose's is further from that than
+        `ROUNDED_POSE_TOLERANCE`.
         """
         frames = self.frames
         if frames.name is not None:

@@ -174,15 +174,14 @@ def repair_model(
             repairs.append(_repair(check_result, settings, context))
         except ModelError as error:
             unrepaired.append((check_result.link, str(error)))
-    whole = {
+    bodies = {  # with a mass, only the inertia is replaced
         r.link.name: r.phi
         for r in repairs
         if r.link.phi_as_printed is None or r.link.phi_as_printed[0] <= 0
     }
-    inertias = {r.link.name: inertia_about_com(r.phi) for r in repairs if r.link.name not in whole}
-    rewritten = rewrite_model(
-        path, whole, inertias=inertias, digits=_digits_for_margin(settings.requirement.margin)
-    )
+    inertias = {r.link.name: inertia_about_com(r.phi) for r in repairs if r.link.name not in bodies}
+    digits = _digits_for_margin(settings.requirement.margin)
+    rewritten = rewrite_model(path, bodies, inertias=inertias, digits=digits)
     for i, entry in enumerate(repairs):
         body = rewritten.bodies[entry.link.name]
         change = "; ".join(filter(None, (entry.change, body.change)))

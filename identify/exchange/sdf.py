@@ -153,12 +153,12 @@ def _is_true(element: XmlElement, name: str) -> bool:
 
 def _read_entries(document: XmlDocument, tensor: XmlElement | None) -> PrintedNumbers:
     """Return the six numbers of an inertia; by default moments are 1 and products 0."""
-    values, units = np.array(list(_DEFAULT_ENTRIES.values())), np.zeros(6)
+    values, rounding_errors = np.array(list(_DEFAULT_ENTRIES.values())), np.zeros(6)
     for i, entry in enumerate(INERTIA_ENTRIES):
         element = None if tensor is None else tensor.find(entry)
         if element is not None:
-            values[i : i + 1], units[i : i + 1] = document.text_numbers(element, 1)
-    return PrintedNumbers(values, units)
+            values[i : i + 1], rounding_errors[i : i + 1] = document.text_numbers(element, 1)
+    return PrintedNumbers(values, rounding_errors)
 
 
 def _added_mass(document: XmlDocument, element: XmlElement | None) -> Mat66 | None:

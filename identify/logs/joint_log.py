@@ -22,10 +22,11 @@ from identify.significance import HALF_WIDTH_SIGMA
 def read_joints(log: LogLike, schema: Schema) -> Recording:
     """Read the joints of a log by the table `[joints]` of its schema.
 
-    Positions and efforts of motors become those of joints, q = R⁻¹ q_motor + offset.
+    Positions and efforts of motors become those of joints, q = R⁻¹ q_motor + offset; currents
+    become torques by the controller's targets of both, where those are logged.
 
-    Raises `SchemaError`: the schema has no `[joints]`, or no motion; `IdentifyError`: as
-    `read_log`; the effort is zero in all rows.
+    Raises `SchemaError`: the schema has no `[joints]`, or no motion; `LogError`: the effort is zero
+    in all rows; `IdentifyError`: as `read_log`.
     """
     joints = schema.joints
     if joints is None:

@@ -41,6 +41,8 @@ leaves a key out."""
 
 _MOTION_TABLES = frozenset({"pose", "joints", "twist", "acceleration"})
 _ROTATION_KEYS = ("quaternion", "matrix", "rotation_vector", "euler")
+_RATE_SIGNALS = tuple(s for s in SIGNALS if s.group not in ("pose", "wrench"))
+"""Signals of a motion that are converted one by one, unlike the pose and the wrench."""
 
 
 def completed_schema(recording: Recording) -> Schema:
@@ -57,7 +59,7 @@ def patched(recording: Recording, patch: Patch) -> Recording:
     Only keys of the patch are changed. Files and clocks stay as they were read, so that no key of
     `[log]` and `[streams]` can be changed.
 
-    Raises `SchemaError`: the patched schema is none, or names columns that were not read;
+    Raises `SchemaError`: the patched schema is invalid, or names columns that were not read;
     `LogError`: a tool point's motion cannot be read so.
     """
     if not patch:
@@ -93,7 +95,7 @@ def patched(recording: Recording, patch: Patch) -> Recording:
             numbers = (
                 numbers @ selection_matrix(old.pose.rotation_columns, new.pose.rotation_columns).T
             )
-    for signal in SIGNALS[2:8]:
+    for signal in _RATE_SIGNALS:
         if signal.table in tables and signal.name in signals:
             before, after = old.groups[signal.group], new.groups[signal.group]
             ratio = signal.factor(after) / signal.factor(before)
@@ -102,22 +104,27 @@ def patched(recording: Recording, patch: Patch) -> Recording:
                 turn = schema_imu(new).X_BI.rotation @ turn @ schema_imu(old).X_BI.rotation.T
             signals[signal.name] = ratio * signals[signal.name] @ turn.T
     frames = {**recording.frames, **{k: v for k, v in schema_axes(new).items() if k in tables}}
-    noise = {s.name: s.table for s in SIGNALS}
-    given = {name: sigma for name, sigma in schema_noise(new).items() if noise[name] in tables}
-    schema = _with_patch(recording.schema, patch)
+    table_of = {s.name: s.table for s in SIGNALS}
+    given = {name: sigma for name, sigma in schema_noise(new).items() if table_of[name] in tables}
     recording = replace(
         recording,
         signals={name: _sealed(values) for name, values in signals.items()},
         frames=frames,
         noise={**recording.noise, **given},
-        schema=schema,
+        schema=_with_patch(recording.schema, patch),
         attitude_coordinates=numbers,
     )
+    recording = _with_patched_settings(recording, new, patch)
+    return recording if tcp is None else recording_of_frame(recording, tcp.inverse())
+
+
+def _with_patched_settings(recording: Recording, new: Schema, patch: Patch) -> Recording:
+    """Replace what a recording has of a schema besides signals, where the patch changes it."""
+    tables = {key.partition(".")[0] for key in patch}
     if "imu" in tables:
         recording = replace(recording, imu=schema_imu(new))
     if "world" in tables:
-        gravity = seal(new.world.gravity, "gravity", (3,))
-        recording = replace(recording, gravity=gravity)
+        recording = replace(recording, gravity=seal(new.world.gravity, "gravity", (3,)))
     if new.acceleration is not None and new.acceleration.kind and "acceleration.kind" in patch:
         recording = replace(recording, acceleration_kind=new.acceleration.kind)  # pyright: ignore[reportArgumentType]
     if not {"wrench.delay_s", "wrench.delay_axes"}.isdisjoint(patch):
@@ -133,7 +140,7 @@ def patched(recording: Recording, patch: Patch) -> Recording:
             point = wrench_point(new.wrench.frame, recording.body_frame.tcp)
         mount = new.wrench.mount
         recording = replace(recording, X_BS=mount.pose if mount is not None else point)
-    return recording if tcp is None else recording_of_frame(recording, tcp.inverse())
+    return recording
 
 
 def wrench_map(old: WrenchTable, new: WrenchTable) -> Array:

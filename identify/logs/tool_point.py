@@ -91,7 +91,7 @@ def wrench_point(frame: str, tcp: Pose | None) -> Pose | None:
 
 
 class _Motion:
-    """Lever arms p_BC and angular rates of a motion, in body or world axes."""
+    """Lever arms p_BC and angular rates, to compute the signal `moved`, in body or world axes."""
 
     def __init__(self, signals: Mapping[str, Array], axes: Mapping[str, str], X_BC: Pose) -> None:
         self._signals, self._axes, self._X_BC = signals, axes, X_BC

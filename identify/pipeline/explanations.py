@@ -230,17 +230,22 @@ def rescan_under_explanation(
     """Scan logs again with an explanation's fault corrected."""
     reread = list(logs)
     numbers = range(len(logs))[scope.logs]
+    # Of a payload on its carrier, faults are of the logs of one body; the others take the first.
     faults = (*explanation.faults, *explanation.faults[:1] * len(logs))
     for number, fault in zip(numbers, faults, strict=False):
-        log = logs[number]
-        # Another unit of time changes the rate, the cut-off and the noise.
-        again = log.rescan_with_time_scale(fault.time_factor) if fault.time_factor != 1.0 else None
-        reading = correct_fault(log.summary.reading, fault, explanation.fault_size)
-        again = again or log.rescan(reading)
-        if fault.parametric is not None:
-            again = again._replace(corrected_faults=(*again.corrected_faults, fault.parametric[0]))
-        reread[number] = again
+        reread[number] = _rescan_without_fault(logs[number], fault, explanation.fault_size)
     return reread
+
+
+def _rescan_without_fault(log: ScannedLog, fault: Fault, size: Array) -> ScannedLog:
+    again = None
+    if fault.time_factor != 1.0:  # another unit of time changes the rate, the cut-off and the noise
+        again = log.rescan_with_time_scale(fault.time_factor)
+    if again is None:  # another fault, or a log whose time cannot be scaled
+        again = log.rescan(correct_fault(log.summary.reading, fault, size))
+    if fault.parametric is not None:
+        again = again._replace(corrected_faults=(*again.corrected_faults, fault.parametric[0]))
+    return again
 
 
 def correct_fault(interpretation: Interpretation, fault: Fault, size: Array) -> Interpretation:

@@ -94,8 +94,9 @@ def fit(
     """
     settings = merge_settings(settings, options)
     sensor_name = None if settings.joints.robot is None else "joints"
-    given, carriers = (_as_logs(logs, schema, sensor_name) for logs in (recordings, unloaded))
-    loaded, empty = _unique_logs(given, carriers)
+    loaded = _as_logs(recordings, schema, sensor_name)
+    empty = [_marked_as_unloaded(log) for log in _as_logs(unloaded, schema, sensor_name)]
+    _require_unique_logs(loaded, empty)
     headers = [_header(log) for log in (*loaded, *empty)]
     sensor = common_sensor((header.name, header.sensor) for header in headers)
     settings.require_applicable(sensor)
@@ -148,22 +149,21 @@ def _header(log: Recording | LogFile) -> Recording:
     return log.recording if isinstance(log, LogFile) else log
 
 
-def _unique_logs(
-    given: Sequence[Recording | LogFile], unloaded: Sequence[Recording | LogFile]
-) -> tuple[list[Recording | LogFile], list[Recording | LogFile]]:
-    """Return the logs of a fit, and the logs of the carrier alone; each log may occur once.
+def _require_unique_logs(
+    loaded: Sequence[Recording | LogFile], empty: Sequence[Recording | LogFile]
+) -> None:
+    """Raise if there is no log, a log occurs twice, or its reader found that its schema is wrong.
 
-    The names of the latter are marked "(unloaded)" in every table and figure.
+    `empty`: logs of the carrier alone.
     """
-    if not given:
+    if not loaded:
         raise LogError("fit needs at least one log")
-    empty = [_marked_as_unloaded(log) for log in unloaded]
-    loaded = {log.sha256 for log in given}
+    with_payload = {log.sha256 for log in loaded}
     seen: dict[str, str] = {}
-    for number, recording in enumerate((*given, *empty)):
+    for number, recording in enumerate((*loaded, *empty)):
         if recording.sha256 in seen:
             why = "a log counted twice would make intervals too narrow"
-            if number >= len(given) and recording.sha256 in loaded:
+            if number >= len(loaded) and recording.sha256 in with_payload:
                 why = "a log cannot be both with the payload and without it"
             raise LogError(
                 f"{recording.name}: the same data as {seen[recording.sha256]}; {why}. Give each "
@@ -173,11 +173,10 @@ def _unique_logs(
         for finding in _header(recording).findings:
             if finding.severity == "error":  # found by the reader: the schema is wrong
                 raise MisreadLog("", replace(finding, where=recording.name))
-    return list(given), empty
 
 
 def _marked_as_unloaded(log: Recording | LogFile) -> Recording | LogFile:
-    """Return a log of the carrier alone, with "(unloaded)" in its name."""
+    """Return a log of the carrier alone, with "(unloaded)" in its name in tables and figures."""
     if isinstance(log, LogFile):
         return replace(log, recording=_marked_as_unloaded(log.recording))
     return replace(log, name=f"{log.name} (unloaded)")

@@ -36,7 +36,7 @@ _LEVELS: tuple[Usability, ...] = ("no", "with care", "yes")
 def precision_levels(
     estimate: Estimate, needs: str, limits: PrecisionLimits = WRENCH_LIMITS
 ) -> Mapping[str, Usability]:
-    """Return, by quantity, whether its intervals are narrow enough for use.
+    """Return, by quantity, whether its intervals are narrow enough for use, by the worst need.
 
     That is "no" if log and body decide the quantity too poorly, "with care" also if only the error
     of the sensor's scale makes its intervals too wide.

@@ -17,13 +17,14 @@ from identify.regressors import LogSummary
 from identify.spatial import Pose
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 
-_ADVICE_IF_SIGNAL_MISSING = {
-    "force": "the schema names no force, without which free flight does not determine the mass: "
-    "give it with --mass (in Python, mass), or name the force in [wrench]",
-    "torque": "the schema names neither force nor torque: free rotation determines only the ratios "
-    "of the moments of inertia, not their scale; name the torque in [wrench]",
-}
-"""Advice in messages if a schema does not name force or torque."""
+_ADVICE_WITHOUT_FORCE = (
+    "the schema names no force, without which free flight does not determine the mass: "
+    "give it with --mass (in Python, mass), or name the force in [wrench]"
+)
+_ADVICE_WITHOUT_WRENCH = (
+    "the schema names neither force nor torque: free rotation determines only the ratios "
+    "of the moments of inertia, not their scale; name the torque in [wrench]"
+)
 
 
 def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
@@ -38,13 +39,13 @@ def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
     schema = log.recording.schema
     wrench = schema.get("wrench")
     named = wrench if isinstance(wrench, Mapping) else ()
-    unnamed = [name for name in _ADVICE_IF_SIGNAL_MISSING if schema and name not in named]
     for name, axes in (("force", FORCE_AXES), ("torque", TORQUE_AXES)):
         values = log.wrench_range[:, axes]
         if np.ptp(values, axis=0).any() or (name == "force" and mass_known and not values.any()):
             continue
-        if unnamed:
-            raise LogError(f"{log.name}: {_ADVICE_IF_SIGNAL_MISSING[unnamed[-1]]}")
+        if schema and name not in named:  # a table [wrench] always names the torque
+            advice = _ADVICE_WITHOUT_FORCE if "torque" in named else _ADVICE_WITHOUT_WRENCH
+            raise LogError(f"{log.name}: {advice}")
         hint = "; of a body in free flight give the mass" if name == "force" else ""
         raise LogError(
             f"{log.name}: the {name} is {values[0].tolist()} in all {log.rows_kept} "

@@ -189,7 +189,7 @@ def scan_log(
 
     def check_excerpt(part: Excerpt) -> None:
         if part.recording.time is not None:
-            edges = np.searchsorted(part.recording.time, part.span)
+            edges = np.searchsorted(part.recording.time, part.span)  # without neighbouring rows
             check_rows(part.recording, slice(*edges.tolist()))
 
     if isinstance(source, LogFile):

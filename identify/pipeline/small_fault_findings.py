@@ -138,7 +138,7 @@ def small_fault_findings(
         if block.fault.name in ("delay_s", "filter_s") and (
             low_pass := _low_pass_finding(faults, block)
         ):
-            if block.fault.name == "delay_s":
+            if block.fault.name == "delay_s":  # once for delay and filter
                 yield low_pass
             continue
         significant = _significant_entries(faults, block)

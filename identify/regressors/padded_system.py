@@ -112,10 +112,10 @@ class PaddedSystem:
             for number, pair in enumerate(data)
         ]
         groups = tuple(data[d][0].layout.groups[g] for d, g in group_index.tolist())
-        first = np.cumsum([0, *(len(part.rows) for part in arrays)])
+        first_groups = np.cumsum([0, *(len(part.rows) for part in arrays)])
         sensors = [
             start + np.array(sensor)
-            for part, start in zip(arrays, first.tolist(), strict=False)
+            for part, start in zip(arrays, first_groups.tolist(), strict=False)
             for sensor in part.sensors
         ]
         channels, quantities, quantity_ids = _channel_quantities(groups)
@@ -129,7 +129,7 @@ class PaddedSystem:
             channels_of_quantity=quantities,
             quantity_ids=quantity_ids,
             sensors=_concatenate_padded([sensor[None] for sensor in sensors], fill=-1),
-            offsets=_join_offsets(arrays, first, channels[[sensor[0] for sensor in sensors]]),
+            offsets=_join_offsets(arrays, first_groups, channels[[each[0] for each in sensors]]),
         )
 
 
@@ -248,40 +248,43 @@ def _offset_rows(
 ) -> _SensorOffsets:
     """Collect the rows of a sensor's offsets: one offset per log, or one shared by all."""
     logs = len(constant)
-    of_log = np.arange(logs)
+    offset_number = np.arange(logs)
     group = np.broadcast_to(np.array(sensor), (logs, len(sensor)))
     if shared:
         constants, rows = constant[:, sensor].reshape(1, -1), acted_on[:, sensor]
         rows, group = rows.reshape(1, -1, *rows.shape[2:]), group.reshape(1, -1)
-        of_log = np.zeros(logs, dtype=np.intp)
+        offset_number = np.zeros(logs, dtype=np.intp)
     else:
         fitted = constant[:, sensor].any(axis=1)
         constants, rows = constant[fitted][:, sensor], acted_on[fitted][:, sensor]
         group = group[fitted]
-        of_log = np.where(fitted, np.cumsum(fitted) - 1, -1)
+        offset_number = np.where(fitted, np.cumsum(fitted) - 1, -1)
     # Rows without a constant come last; as many are kept as the offset with most rows has.
     most = int((constants != 0.0).sum(axis=1).max())
     order = np.argsort(constants == 0.0, axis=1, kind="stable")[:, :most]
-    selected = np.arange(len(order))[:, None], order
-    return _SensorOffsets(rows[selected], constants[selected], group[selected], number, of_log)
+    kept = np.arange(len(order))[:, None], order
+    return _SensorOffsets(rows[kept], constants[kept], group[kept], number, offset_number)
 
 
 def _join_offsets(
-    parts: Sequence[_StatisticsArrays], first: Indices, channels: Flags
+    parts: Sequence[_StatisticsArrays], first_groups: Indices, channels: Flags
 ) -> OffsetRows:
-    """Join the offset rows of several logs; groups and sensors are numbered consecutively."""
+    """Join the offset rows of several logs; groups and sensors are numbered consecutively.
+
+    `first_groups`: number of the first group of each part, and of all groups, shape (parts + 1,);
+    `channels`: which of the m channels each sensor has, shape (sensors, m).
+    """
     _, m, _, q = parts[0].rows.shape
     logs = sum(part.logs for part in parts)
-    of_log = np.full((logs, len(channels)), -1)
+    offset_number = np.full((logs, len(channels)), -1)
     has_channel = np.zeros((logs, *channels.shape), np.bool_)
+    # Empty arrays give the shapes if no offset is fitted.
     rows: list[Array] = [np.zeros((0, 1, m, q))]
     constant: list[Array] = [np.zeros((0, 1))]
     group: list[Indices] = [np.zeros((0, 1), np.intp)]
     sensor: list[Indices] = [np.zeros(0, np.intp)]
-    first_log = 0
-    first_sensor = 0
-    first_offset = 0
-    for part, start in zip(parts, first.tolist(), strict=False):
+    first_log = first_sensor = first_offset = 0
+    for part, start in zip(parts, first_groups.tolist(), strict=False):
         log_range = slice(first_log, first_log + part.logs)
         has_channel[log_range, first_sensor : first_sensor + len(part.sensors)] = channels[
             first_sensor : first_sensor + len(part.sensors)
@@ -292,7 +295,7 @@ def _join_offsets(
             group.append(start + offset.group)
             sensor.append(np.full(len(offset.rows), first_sensor + offset.sensor))
             numbers = np.where(offset.offset_number < 0, -1, first_offset + offset.offset_number)
-            of_log[log_range, first_sensor + offset.sensor] = numbers
+            offset_number[log_range, first_sensor + offset.sensor] = numbers
             first_offset += len(offset.rows)
         first_log, first_sensor = first_log + part.logs, first_sensor + len(part.sensors)
     has_channel = has_channel.reshape(logs, -1)
@@ -301,7 +304,7 @@ def _join_offsets(
         constant=_concatenate_padded(constant),
         group=_concatenate_padded(group),
         sensor=np.concatenate(sensor),
-        offset_number=of_log,
+        offset_number=offset_number,
         channel_order=np.argsort(~has_channel, axis=1, kind="stable")[
             :, : int(has_channel.sum(axis=1).max())
         ],

@@ -128,7 +128,7 @@ def _number(value: float) -> str:
 def curves(design: MotionDesign) -> Section:
     """Return the section of the curves of each axis beside their limits."""
     t, torques = design.curve_times, _shares_of_limits(design)
-    curves = design.positions(t)
+    motion = design.positions(t)
     limits = design.problem.limits
     start = design.problem.start
     bounds = (start + limits.low, start + limits.high, limits.speed, limits.acceleration)
@@ -138,7 +138,7 @@ def curves(design: MotionDesign) -> Section:
         factor, unit = (1e3, "mm") if prismatic[k] else (180.0 / np.pi, "°")
         low, high, speed, acceleration = (float(factor * bound[k]) for bound in bounds)
         pairs = ((low, high), (-speed, speed), (-acceleration, acceleration))
-        x = factor * curves[:, :, k]
+        x = factor * motion[:, :, k]
         panels = [
             Panel(partial(_draw_curve, t=t, x=x[order], bounds=pairs[order]), label)
             for order, label in enumerate((unit, f"{unit}/s", f"{unit}/s²"))

@@ -71,11 +71,11 @@ def poinsot_html(construction: Poinsot) -> str:
 
     data = json.dumps(  # numbers only, so nothing in it can end the script element
         {
-            "inertia": (construction.moments * reach**2).tolist(),
+            "inertia": (construction.moments * reach**2).tolist(),  # Σ I x² = 1, x in `reach`
             "rotations": np.round(rotations.reshape(-1, 9), _COORDINATE_DECIMALS).tolist(),
             "contact": listed(construction.herpolhode[subset] @ up.T),
             "trail": listed(trail.points @ up.T),
-            "drawn": np.searchsorted(trail.time, time, side="right").tolist(),
+            "drawn": np.searchsorted(trail.time, time, side="right").tolist(),  # points so far
             "distance": construction.distance / reach,
             "curves": [listed(curve[::3]) for curve in curves],
             "separatrix": [listed(curve[::3]) for curve in separatrix],

@@ -95,9 +95,11 @@ class SlowerSamples:
             self._lines_at_samples(values, (below - 1).clip(min=0), below),
             self._lines_at_samples(values, above, (above + 1).clip(max=last)),
         )
+        # A line counts only if both its rows lie between this sample and the next on that side.
         two_before, two_after = np.diff(above, prepend=0) > 1, np.diff(below, append=last) > 1
         weights = np.stack((two_before, two_after)).astype(float)[..., None]
         mean = (weights * lines).sum(axis=0) / weights.sum(axis=0).clip(min=1.0)
+        # Samples on a row, or without such a line, are interpolated between the adjacent rows.
         between = ((two_before | two_after) & (below < above))[:, None]
         at_samples = np.where(between, mean, self._lines_at_samples(values, below, above))
         return normalised_quaternion(at_samples) if is_quaternion else at_samples

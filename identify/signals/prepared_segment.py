@@ -173,7 +173,7 @@ def form_columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bo
 
 
 def all_blocks(parts: Sequence[PreparedSegment]) -> list[BlockRows]:
-    """Return rows of all blocks of segments, with redundant IMU columns appended."""
+    """Return rows of all blocks of whole segments, not cores alone, with redundant IMU columns."""
     blocks: list[BlockRows] = []
     for part in parts:
         full = replace(part, core=slice(0, len(part.columns)))

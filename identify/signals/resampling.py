@@ -74,7 +74,7 @@ def _rate_ratio(rate_hz: float, to_hz: float) -> float:
 def _kernel_table(rate_ratio: float) -> Array:
     """Tabulate the weights of the samples around a time, for all phases between two samples.
 
-    Shape (_PHASES + 1, taps), taps even: those of sample 1 − taps/2 to taps/2.
+    Shape (_TABLE_PHASES + 1, taps), taps even: those of sample 1 − taps/2 to taps/2.
     """
     half = int(np.ceil(KERNEL_HALF_WIDTH / rate_ratio))
     distance = (

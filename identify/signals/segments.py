@@ -108,9 +108,10 @@ def _even_segment(signals: Mapping[str, Array], time: Array, rows: slice) -> Eve
         parts["quaternion"] = unwrap_quaternions(parts["quaternion"])
     edges = np.cumsum([0, *(values.shape[1] for values in parts.values())]).tolist()
     slices = {name: slice(*pair) for name, pair in zip(parts, pairwise(edges), strict=True)}
-    posed = [slices[name] for name in ("position", "quaternion") if name in parts]
-    probe = np.r_[tuple(posed or slices.values())]
-    even = uniform_rows(time[rows], np.concatenate(list(parts.values()), axis=1), probe)
+    # The pose is what is differentiated, and the smoothest signal of a motion.
+    pose = [slices[name] for name in ("position", "quaternion") if name in parts]
+    judged_columns = np.r_[tuple(pose or slices.values())]
+    even = uniform_rows(time[rows], np.concatenate(list(parts.values()), axis=1), judged_columns)
     on_clock = {name: even.columns[:, part] for name, part in slices.items()}
     if "quaternion" in on_clock:
         on_clock["quaternion"] = normalised_quaternion(on_clock["quaternion"])

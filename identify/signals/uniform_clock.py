@@ -151,7 +151,7 @@ def uniform_rows(time: Array, columns: Array, judged_columns: Indices) -> Unifor
     """Put rows without gaps on a uniform clock.
 
     Two hypotheses explain jittering stamps: uniform sampling with randomly late stamps, or
-    sampling at the stamps. The one with the smoother probe columns is chosen.
+    sampling at the stamps. The one with the smoother judged columns is chosen.
 
     `time`: non-decreasing stamps, not all equal [s], shape (n,), n ≥ 4; `columns`: shape (n, k);
     `judged_columns`: columns whose smoothness decides: those to be differentiated, if any.

@@ -1,6 +1,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from identify.design.wrist import wrist_features, wrist_jacobian
 from identify.logs.synthetic import SyntheticMotion, wrench_on_body
@@ -41,6 +42,20 @@ def test_jacobian_is_that_of_central_differences(rng):
             assert_close(
                 jacobian[:, :, order, axis], (ahead - behind) / (2.0 * h), 1e-7, scale=20.0
             )
+
+
+@pytest.mark.parametrize(
+    ("sensor_range", "expected"),
+    [
+        ((20.0, 2.0), "deg/s2, force 20 N and torque 2 Nm on each axis of the sensor; with"),
+        ((20.0, np.inf), "deg/s2, force 20 N on each axis of the sensor; with"),
+        ((np.inf, 2.0), "deg/s2, torque 2 Nm on each axis of the sensor; with"),
+        ((np.inf, np.inf), "deg/s2; with"),
+    ],
+)
+def test_remarks_name_the_limits_that_hold(sensor_range, expected):
+    _, limits, _ = wrist(sensor_range=sensor_range).remarks
+    assert expected in limits
 
 
 def test_rows_and_shares_are_the_wrench_and_the_tilt_of_the_motion():

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import tomllib
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 
 import identify
 from identify.commands.summary import detail_lines
+from identify.errors import LogError
 from identify.reporting.logs import data_section
 from identify.signals.prepared_log import acceleration_sources
 from tests.endtoend.conftest import ROOT
@@ -36,6 +38,19 @@ def thrown(tmp_path_factory):
         return identify.fit(log, mass=flight.MASS), flight.INERTIA_ABOUT_COM
 
     return make
+
+
+def test_dead_torque_is_named_where_the_mass_is_given_in_place_of_a_force():
+    table = pd.read_parquet(FOLDER / "free_flight.parquet").assign(tx=0.0, ty=0.0, tz=0.0)
+    schema = tomllib.loads((FOLDER / "schema.toml").read_text())
+    del schema["wrench"]["force"]
+    log = identify.read_log(table, schema)
+    with pytest.raises(LogError, match="the schema names no force") as without_mass:
+        identify.fit(log)
+    assert "--mass" in str(without_mass.value)
+    with pytest.raises(LogError, match=r"the torque is \[0.0, 0.0, 0.0\]") as dead:
+        identify.fit(log, mass=2.0)
+    assert "--mass" not in str(dead.value)
 
 
 def test_angular_acceleration_of_a_gyro_is_a_stated_route_with_its_noise(thrown):

@@ -267,7 +267,7 @@ def _tool_point_patch(schema: Schema, point: Array, lever: Array) -> tuple[str, 
 
 
 def _sensor_patch(schema: Schema, point: Array) -> tuple[str, Patch]:
-    """Return schema keys by which the sensor is away from the pose, with their condition."""
+    """Return schema keys of a sensor at −`point` (`_point_remedy`) in B, with their condition."""
     condition, flange = "the sensor is there in the body", schema.body.frame.flange
     if schema.body.flange is not None and flange is not None and flange.position.any():
         condition += ", and the pose is not the flange's own (then empty [body.flange] too)"

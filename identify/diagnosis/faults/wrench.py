@@ -132,6 +132,7 @@ def _frame_faults(setup: LogProperties) -> Iterator[Fault]:
         return
     other = "body" if setup.wrench_frame == "world" else "world"
     patch: dict[str, object] = {"wrench.frame": other}
+    # [wrench] point is a key of world axes only.
     if setup.schema is not None and setup.schema.wrench.point is not None and other == "body":
         patch["wrench.point"] = None
     yield discrete_fault(setup, "wrench_frame", f"the wrench is in {other} axes", patch)

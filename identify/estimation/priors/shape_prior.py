@@ -111,7 +111,7 @@ class ShapePrior(Prior):
 
         Raises:
             ModelError: not finite, fewer than four points, all in one place or a volume below zero.
-            TermError: the error is none.
+            TermError: the error is not above zero.
         """
         shape = PointMasses(points, np.ones(len(points)) if volumes is None else volumes)
         points, weights = shape.positions, shape.weights / shape.weights.sum()
@@ -127,7 +127,8 @@ class ShapePrior(Prior):
         mean[[4, 7, 9]] += spacing**2 / 6.0  # of a cube about each
         cubes = len(points) * spacing**3
         beyond = volumes is not None and float(shape.weights.sum()) > _OVERLAP_FACTOR * cubes
-        prior = cls._from_points(mean, points, weights, spacing, error, cubes, name)
+        error = spacing if error is None else error
+        prior = cls._from_points(mean, points, weights, error, cubes, name)
         return replace(prior, spacing=spacing) if beyond else prior
 
     @classmethod
@@ -149,15 +150,15 @@ class ShapePrior(Prior):
 
         Raises:
             ModelError: it fills no volume.
-            TermError: the error is none.
+            TermError: the error is not above zero.
         """
         interior = sample_interior(shape, _FILL_POINTS)
         pose = Pose.identity() if at is None else at
         body = shape.body(mass=1.0).in_frame(pose)
         weights = interior.volumes / interior.volumes.sum()
-        spacing = (shape.measure / _FILL_POINTS) ** (1.0 / 3.0)
+        error = float((shape.measure / _FILL_POINTS) ** (1.0 / 3.0)) if error is None else error
         points, name = pose.apply(interior.points), name or type(shape).__name__.lower()
-        return cls._from_points(body.phi, points, weights, spacing, error, shape.measure, name)
+        return cls._from_points(body.phi, points, weights, error, shape.measure, name)
 
     @classmethod
     def of_box(cls, sides: Vec3, *, at: Pose | None = None) -> ShapePrior:
@@ -218,12 +219,10 @@ class ShapePrior(Prior):
         mean: Phi,
         points: Vec3,
         weights: Array,
-        spacing: float,
-        error: float | None,
+        error: float,
         volume: float,
         name: str,
     ) -> ShapePrior:
-        error = spacing if error is None else error
         if not (np.isfinite(error) and error > 0.0):
             raise TermError(f"{name}: expected an error of the outline above zero, got {error} m")
         spread = density_covariance(points, weights, _rms_radius(mean))

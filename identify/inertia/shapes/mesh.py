@@ -72,7 +72,7 @@ class Mesh(Solid):
         object.__setattr__(self, "faces", faces)
         self._check_closed()
         object.__setattr__(self, "_moments", self._integrate())
-        self._check_inside()
+        self._check_winding()
 
     def moments(self) -> ShapeMoments:
         """Return volume [m³], centroid [m] and covariance [m²] of the polyhedron."""
@@ -132,7 +132,8 @@ class Mesh(Solid):
                 f"(for example with trimesh.repair.fix_normals)"
             )
 
-    def _check_inside(self) -> None:
+    def _check_winding(self) -> None:
+        """Check that the mesh encloses a volume and that its faces are wound outwards."""
         extents = np.ptp(self.vertices, axis=0)
         if abs(self.measure) <= 1e-14 * float(np.prod(extents)):
             raise ModelError(
@@ -145,6 +146,8 @@ class Mesh(Solid):
                 f"invert them in a mesh editor (in Python, faces[:, ::-1])"
             )
         inwards = self._count_inverted_parts()
+        # Points of a solid have a positive variance along every axis; parts of negative volume, as
+        # of faces wound inwards, can make it negative.
         spread = np.linalg.eigvalsh(self.covariance)
         if inwards or spread[0] < -1e-12 * spread[2]:
             raise ModelError(

@@ -125,15 +125,15 @@ def count_rows_if_long(source: ColumnSource, min_rows: int) -> tuple[int, LineIn
 
 
 def chunk_reader(source: ColumnSource, lines: LineIndex | None) -> RowsReader:
-    """Return a reader of row ranges of a long file."""
+    """Return a reader of row ranges of a long file; `lines` are those of a text file."""
+    if lines is not None:
+        from identify.logs.readers.text import text_row_reader
+
+        return text_row_reader(source, lines)
     if format_of(source.path) == "hdf5":
         from identify.logs.readers.hdf5 import hdf5_row_reader
 
         return hdf5_row_reader(source)
-    if lines is None:
-        from identify.logs.readers.parquet import parquet_row_reader
+    from identify.logs.readers.parquet import parquet_row_reader
 
-        return parquet_row_reader(source)
-    from identify.logs.readers.text import text_row_reader
-
-    return text_row_reader(source, lines)
+    return parquet_row_reader(source)

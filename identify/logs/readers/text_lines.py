@@ -153,7 +153,7 @@ def microseconds_since_1970(text: str) -> int:
 
     The date is one of ISO 8601, or day, month and year with dots; without a date it is 1970-01-01.
 
-    Raises `ValueError`: the text is none.
+    Raises `ValueError`: the text is not such a date.
     """
     text = text.strip()
     if _TIME_OF_DAY_PATTERN.fullmatch(text):

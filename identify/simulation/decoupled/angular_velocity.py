@@ -105,7 +105,7 @@ def batched_layer(
 def scalar_layer(
     ratios: Array, theta: Array, torques: StageTorques | None
 ) -> Callable[[int], None]:
-    """Create an integrator of the angular velocity of few bodies, one by one in Python floats.
+    """Create an integrator like `batched_layer`, for few bodies one by one in Python floats.
 
     For one body a NumPy call costs more than the step itself.
     """

@@ -197,12 +197,12 @@ class BodyBlock:
 
     def _require_finite(self, first: int, steps: int) -> None:
         """Raise `Diverged` if the state at the end of a chunk is not finite."""
-        spin, place = [self._theta, self._attitude.pair], self._translation.position
-        loaded = self._problem.wrench is not None  # then the place comes from all the rest
-        looked_at = [place] if loaded else [*spin, place]
-        if all(isfinite(abs(np.add.reduce(nodes[:, steps], axis=None))) for nodes in looked_at):
+        rotation, position = [self._theta, self._attitude.pair], self._translation.position
+        loaded = self._problem.wrench is not None  # then a rotation makes the position not finite
+        at_end = [position] if loaded else [*rotation, position]
+        if all(isfinite(abs(np.add.reduce(nodes[:, steps], axis=None))) for nodes in at_end):
             return
-        histories = [*spin, place] if loaded else spin  # of free bodies, not all places are filled
+        histories = [*rotation, position] if loaded else rotation  # free: few positions are set
         finite = [np.isfinite(nodes[:, 1 : steps + 1]).all(axis=0) for nodes in histories]
         bad = np.argwhere(~np.all(finite, axis=0))
         node, body = bad[0] if len(bad) else (steps - 1, 0)

@@ -48,12 +48,12 @@ class SampledWrench:
 
     def select(self, bodies: slice) -> SampledWrench:
         """Return the samples of the wrench on some of the bodies."""
-        if self.wrench_index is None:
+        if self.wrench_index is None:  # of a whole batch: all share one
             return self
-        which = self.wrench_index[bodies]
-        if np.all(np.diff(which) == 1):  # one each, in their order: a view will do
-            return SampledWrench(self.samples[which[0] : which[-1] + 1], None)
-        return SampledWrench(self.samples, which)
+        index = self.wrench_index[bodies]
+        if np.all(np.diff(index) == 1):  # one each, in their order: a view will do
+            return SampledWrench(self.samples[index[0] : index[-1] + 1], None)
+        return SampledWrench(self.samples, index)
 
     def rows(self, first: int, nodes: int, workspace: Workspace) -> Array:
         """Return the samples of a chunk, components first, shape (6, nodes, bodies or 1)."""

@@ -110,9 +110,9 @@ def angular_momentum(body: ArrayLike, quaternion: ArrayLike, angular_velocity: A
 
 
 def _encircled_axis(ordered: OrderedSpin, start: RotationStart) -> tuple[Vec3, Array]:
-    """Return the axis of B that ω encircles, and the moment about it."""
+    """Return the axis in B that ω encircles, tends to or (if steady) is along, and its moment."""
     separatrix = ordered.regime == Regime.SEPARATRIX
-    # The sign of its second component is that of the direction ω tends to.
+    # On a separatrix I₁ ≤ I₂ ≤ I₃ and ω₁, ω₃ ≥ 0, so that ω₂ grows: ω tends to +axis 2.
     column = np.where(separatrix, 1, 2)
     index = np.arange(len(column))
     axis = ordered.axes[index, :, column]
