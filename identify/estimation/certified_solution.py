@@ -144,7 +144,7 @@ class CertifiedSolution:
     def _offsets(self) -> tuple[SavedBias, ...]:
         """Offset of each log's sensor with its half-width."""
         fit = self.posterior.fit
-        offsets = fit.data.system.offsets(self.x, fit.weights)
+        offsets = fit.wrench_offsets(self.x)
         half_widths = offset_half_widths(fit, self._covariance, self.uncertainty.offsets)
         return tuple(SavedBias("", *values) for values in zip(offsets, half_widths, strict=True))
 

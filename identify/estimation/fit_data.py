@@ -15,10 +15,11 @@ from identify.estimation.errors import NegativeMass, TermError, TooLittleMotion
 from identify.estimation.identifiability import free_directions
 from identify.estimation.scaling import BodyScaling
 from identify.estimation.terms import Term
-from identify.regressors import LinearSystem, ParameterSpace
+from identify.regressors import WRENCH_NAMES, LinearSystem, ParameterSpace
 from identify.regressors.padded_system import PaddedSystem
 from identify.regressors.triangular import svd
 from identify.significance import IMPOSSIBLE_SIGMA
+from identify.spatial.columns import FORCE_AXES
 
 _MAX_UNEXCITED_COMPONENT = 1e-6
 """Squared component of an unknown along directions without excitation, above which its estimate is
@@ -206,6 +207,13 @@ class FitData:
     def offsets_fitted(self) -> bool:
         """Whether sensor offsets are fitted."""
         return len(self.system.padded.offsets) > 0
+
+
+def in_free_flight(system: LinearSystem) -> bool:
+    """Return whether data are of the wrench on one body, with a force of zero throughout."""
+    is_wrench = all(group.channels == WRENCH_NAMES for group in system.padded.groups)
+    is_of_one_body = len(system.data) == 1 and len(system.space) == 10
+    return is_wrench and is_of_one_body and not system.measured_power()[:, FORCE_AXES].any()
 
 
 def build_fit_data(system: LinearSystem, terms: Sequence[Term]) -> FitData:

@@ -22,6 +22,8 @@ from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import entries_from_symmetric
 from identify.significance import CONFIDENCE_QUANTILE, MIN_DEGREES_OF_FREEDOM
+from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
+from identify.spatial.rotations import hat
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
 """Description of intervals from the covariance formula, for every table and file."""
@@ -112,7 +114,11 @@ def offset_half_widths(
     levels = stdtrit(
         np.maximum(channels_per_kind * samples, MIN_DEGREES_OF_FREEDOM), CONFIDENCE_QUANTILE
     )
-    return system.offsets_by_log(levels[:, None] * errors)
+    half_widths = system.offsets_by_log(levels[:, None] * errors)
+    if fit.flight_com is not None:
+        of_lever = np.square(hat(np.array(fit.flight_com))) @ half_widths[:, FORCE_AXES].T ** 2
+        half_widths[:, TORQUE_AXES] = np.sqrt(half_widths[:, TORQUE_AXES] ** 2 + of_lever.T)
+    return half_widths
 
 
 def intervals_of(

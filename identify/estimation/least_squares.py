@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +15,7 @@ from identify.estimation.errors_in_variables import subtract_noise_moment
 from identify.estimation.fit_data import (
     FitData,
     build_fit_data,
+    in_free_flight,
     initial_estimate,
     insufficient_excitation,
     require_positive_masses,
@@ -37,9 +38,10 @@ from identify.estimation.irls import (
 from identify.estimation.residual_weights import compute_residual_weights
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
-from identify.regressors import LinearProblem, LinearSystem
+from identify.regressors import LinearProblem, LinearSystem, WrenchEquations
 from identify.regressors.triangular import invert_triangular, qr_factor, whiten_moment
 from identify.significance import HALF_WIDTH_SIGMA
+from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 
 _DAMPING_START_ITERATION = 8
 """Number of iterations after which changes of the characteristic lengths are halved."""
@@ -101,6 +103,19 @@ class LeastSquaresFit:
     def x(self) -> Array:
         """Estimated unknowns in SI."""
         return self.scaling.x(self.theta)
+
+    def wrench_offsets(self, x: Array) -> Array:
+        """Return the sensor offsets of each log at unknowns x, of torques about Bo, (logs, m)."""
+        offsets = self.data.system.offsets(x, self.weights)
+        if self.flight_com is not None:
+            offsets[:, TORQUE_AXES] += np.cross(self.flight_com, offsets[:, FORCE_AXES])
+        return offsets
+
+    @property
+    def flight_com(self) -> tuple[float, ...] | None:
+        """Point that torques are about, in B, if the body is in free flight [m]; None: Bo."""
+        equations = self.data.system.data[0][1]
+        return equations.flight_com if isinstance(equations, WrenchEquations) else None
 
     @property
     def augmented_problem(self) -> tuple[Array, Array, float]:
@@ -186,7 +201,8 @@ def weighted_least_squares(
     """Fit by least squares, re-weighted by the residual covariance until convergence (IRLS).
 
     Along unidentifiable directions the unknowns are those of the default bodies. Only the
-    equalities among the terms are imposed.
+    equalities among the terms are imposed. The torque on a body in free flight is about its centre
+    of mass (`about_com_in_flight`).
 
     Args:
         system: data and equations.
@@ -200,6 +216,25 @@ def weighted_least_squares(
         ProblemError: a kind of channel is zero throughout.
     """
     data = build_fit_data(system, terms)
+    if not in_free_flight(system):
+        return _reweight_until_convergence(data, start)
+    x = initial_estimate(data) if start is None else start
+    # The first fit gives the centre of mass that the torque of the second is about.
+    first = _reweight_until_convergence(build_fit_data(_about_com(system, x), terms), start)
+    about_com = build_fit_data(_about_com(system, first.x), terms)
+    return _reweight_until_convergence(about_com, first.x)
+
+
+def _about_com(system: LinearSystem, phi: Phi) -> LinearSystem:
+    """Return the system of a body in free flight with the torque about its centre of mass."""
+    com = tuple((phi[1:4] / phi[0]).tolist())
+    ((statistics, equations),) = system.data
+    assert isinstance(equations, WrenchEquations)
+    return LinearSystem.of([(statistics, replace(equations, flight_com=com))])
+
+
+def _reweight_until_convergence(data: FitData, start: Array | None) -> LeastSquaresFit:
+    """Fit by IRLS from initial unknowns; see `weighted_least_squares`."""
     x, ramp = (initial_estimate(data), NOISE_RAMP_ITERATIONS) if start is None else (start, 1)
     lengths = default_lengths(data.space, x)
     leverage, acceleration = initial_leverages(data), AndersonAcceleration()

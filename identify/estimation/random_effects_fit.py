@@ -196,18 +196,18 @@ def fit_effects(
         model: effects to fit; by default those that the schemas allow.
 
     Returns:
-        The fitted effects; None if the schemas exclude all effects, or if no wrench acts, as in
-        free flight.
+        The fitted effects; None if the schemas exclude all effects. Without a force, as in free
+        flight, only the gains that the schemas give count.
 
     Raises:
         ProblemError: the logs as read cannot be fitted.
         SchemaError: a schema has invalid effects.
     """
     model = EffectModel.of(recordings, logs) if model is None else model
-    if not model.effect_count and not any(model.drift):
-        return None
     wrenches = [log.factors[..., WRENCH] for log in logs]
     if not all(w[..., :3].any() and w[..., 3:].any() for w in wrenches):  # there is no sensor
+        model = model.given_alone.without_fault("crosstalk")
+    if not model.effect_count and not any(model.drift):
         return None
     reduced = [_merge_band_blocks(log) for log in logs]
 

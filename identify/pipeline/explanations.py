@@ -209,7 +209,7 @@ def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], n_unload
     bodies = [
         phi[-1] if log >= len(logs) - n_unloaded else phi.sum(axis=0) for log in range(len(logs))
     ]
-    offsets = fit.data.system.offsets(fit.x, fit.weights)
+    offsets = fit.wrench_offsets(fit.x)
     residuals = assess_residuals([log.summary for log in logs], np.array(bodies), offsets)
     return unexplained if residuals.systematic.any() else 0.0
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from identify.arrays import Array, Phi, Vec3
+from identify.arrays import Array, Flags, Phi, Vec3
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import MIN_RATE_IN_DEGREES
 from identify.estimation import Estimate
@@ -50,7 +50,7 @@ _USELESS_R_SQUARED = 0.5
 
 _SYSTEMATIC_POWER_RATIO = 10.0
 """Ratio of the power of a residual to that of the noise of the signals above which the residual of
-a poorly explained axis is systematic."""
+a poorly explained axis is systematic; to that of the wrench, above which the fit is unconfirmed."""
 
 
 def findings_of_log(log: LogSummary) -> Iterator[Finding]:
@@ -169,7 +169,7 @@ def findings_of_fit(
             text = f"{refused} of {folds} folds cannot be fitted without the held-out part."
             yield Finding("little_motion", "info", text, "Log more motion.")
         unexplained = _unexplained_wrench_finding(scores, estimate, logs)
-        yield from _noisy_motion_findings(scores, logs) if unexplained is None else ()
+        yield from noisy_motion_findings(scores, logs) if unexplained is None else ()
     if contradicted is not None:
         if unexplained is not None and unexplained.severity == "error":
             contradicted = replace(contradicted, severity="error")  # the cause of the residual
@@ -195,11 +195,7 @@ def _unexplained_wrench_finding(
     logs: Sequence[LogSummary],
 ) -> Finding | None:
     """Return a finding if axes of the wrench are predicted poorly although noise is small."""
-    signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)
-    signal = np.where(scores.carries_signal, signal, 0.0)
-    largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
-    judged = scores.carries_signal & (signal > MIN_SCORED_SIGNAL_RATIO * largest)
-    poor = judged & (scores.r_squared < _POOR_R_SQUARED)
+    poor = _judged_axes(scores) & (scores.r_squared < _POOR_R_SQUARED)
     if not poor.any():
         return None
     phi = np.array([estimate.moving_assembly(number).phi for number in range(len(logs))])
@@ -209,8 +205,7 @@ def _unexplained_wrench_finding(
     systematic = residuals.systematic | (far & (scores.r_squared < _USELESS_R_SQUARED))
     if not (poor & systematic).any():
         return None
-    # A body in free flight has no force to explain: judge its torques.
-    forces = FORCE_AXES if scores.carries_signal[FORCE_AXES].any() else TORQUE_AXES
+    forces = _decisive_axes(scores)
     pooled = scores.pooled_r_squared(forces)
     useless = pooled < _USELESS_R_SQUARED and bool((poor & systematic)[forces].any())
     shown = ", ".join(f"{WRENCH_NAMES[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(poor))
@@ -225,11 +220,29 @@ def _unexplained_wrench_finding(
     )
 
 
-def _noisy_motion_findings(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator[Finding]:
-    """Yield a finding if noise exceeds the signal of an axis; the fit itself is valid."""
+def _judged_axes(scores: HeldOutScores) -> Flags:
+    """Return which axes carry a signal that is not small beside that of the others of a kind."""
+    relative = np.maximum(scores.normalised_rms, np.finfo(float).tiny)
+    signal = np.where(scores.carries_signal, scores.rms, 0.0) / relative
+    largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
+    return scores.carries_signal & (signal > MIN_SCORED_SIGNAL_RATIO * largest)
+
+
+def _decisive_axes(scores: HeldOutScores) -> slice:
+    """Return the axes of the forces, or of the torques in free flight, without any force."""
+    return FORCE_AXES if scores.carries_signal[FORCE_AXES].any() else TORQUE_AXES
+
+
+def noisy_motion_findings(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator[Finding]:
+    """Yield a finding if noise exceeds the signal of an axis.
+
+    The fit itself is valid, but if it is far below the noise, nothing in the log confirms it.
+    """
     hidden = scores.carries_signal & (scores.r_squared < 0.0)
     if not hidden.any():
         return
+    far_below = _judged_axes(scores) & (scores.r_squared < 1.0 - _SYSTEMATIC_POWER_RATIO)
+    unconfirmed = bool(far_below[_decisive_axes(scores)].any())
     shown = ", ".join(
         f"{WRENCH_NAMES[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(hidden)
     )
@@ -243,9 +256,10 @@ def _noisy_motion_findings(scores: HeldOutScores, logs: Sequence[LogSummary]) ->
     )
     yield Finding(
         "motion_noise",
-        "info",
-        f"the wrench of the body on an axis is below the noise (held-out R²: {shown}), which the "
-        "intervals include."
+        "error" if unconfirmed else "info",
+        f"the wrench of the body on an axis is {'far ' if unconfirmed else ''}below the noise "
+        f"(held-out R²: {shown}), "
+        + ("and nothing confirms the fit." if unconfirmed else "which the intervals include.")
         + (f" Source of the {signal.replace('_', ' ')}: {routes}." if routes else ""),
         "Move faster, or log a motion with less noise, for narrower intervals."
         if routes

@@ -54,7 +54,7 @@ def remove_rounding_bias(
     except IdentifyError:
         return logs
     bodies = fit.x[: 20 if settings.unloaded else 10].reshape(-1, 10)
-    offsets, loaded = system.offsets(fit.x, fit.weights), len(logs) - settings.unloaded
+    offsets, loaded = fit.wrench_offsets(fit.x), len(logs) - settings.unloaded
     return [
         _rescan_without_rounding_bias(
             log, of_log, bodies.sum(axis=0) if k < loaded else bodies[-1], offset

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Vec3, Vec6, as_real
+from identify.arrays import Array, Indices, Phi, Vec3, Vec6, as_real
 from identify.errors import ProblemError
 from identify.regressors.accumulation import statistics_of_blocks
 from identify.regressors.equations import Equations, Offsets
@@ -42,11 +42,13 @@ from identify.spatial.columns import (
     PRODUCT_PAIRS,
     PROPER_ACCELERATION,
     RATE_PRODUCTS,
+    TORQUE_AXES,
     WRENCH,
     WRENCH_RATE,
     WRENCH_SECOND_RATE,
     without_constant,
 )
+from identify.spatial.rotations import hat
 
 WRENCH_LAYOUT = RowLayout(
     columns=("1", *FEATURE_NAMES, *WRENCH_NAMES),
@@ -97,11 +99,14 @@ class WrenchEquations(Equations):
         space: the unknowns.
         offsets: which sensor offsets are fitted.
         bodies: names of the bodies that move in a log: one entry for all logs, or one for each.
+        flight_com: centre of mass in B [m] of one body in free flight, whose torque equation is
+            then about it; None if a force acts. See `about_com_in_flight`.
     """
 
     space: ParameterSpace = ONE_BODY_SPACE
     offsets: Offsets = "per_log"
     bodies: tuple[tuple[str, ...], ...] = (("body",),)
+    flight_com: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         self.check_offsets()
@@ -114,11 +119,49 @@ class WrenchEquations(Equations):
         for body in bodies:
             block = self.space.body_slice(body)
             C[FEATURES, :, 1 + block.start : 1 + block.stop] = FEATURE_TENSOR
-        return C
+        return C if self.flight_com is None else about_com_in_flight(C, np.array(self.flight_com))
 
     def equation_key(self, log: int, group: int) -> object:
         """Return the names of the bodies that move in a log."""
         return self.bodies[log if len(self.bodies) > 1 else 0]
+
+
+def about_com_in_flight(C: Array, com: Vec3) -> Array:
+    """Return coefficients of residuals in free flight with the torque about the centre of mass c.
+
+    No force acts, so a' = −(α × c + ω × (ω × c)). With it t − c × f depends on the angular motion
+    alone, which is measured better than a'; a' remains in the force, which gives c. At h = m c
+    value and derivative are those of t = h × a' + I α + ω × I ω.
+
+    `C`: coefficients of the residuals [f; t] at Bo, shape (19, 6, q); `com`: c in B [m].
+    """
+    psi = np.arange(FEATURES.start, FEATURES.stop)
+    acceleration = psi[PROPER_ACCELERATION]
+    by_rotation = -FEATURE_TENSOR[:, FORCE_AXES, 1:4] @ com
+    by_rotation[PROPER_ACCELERATION] = 0.0
+    torque = C[:, TORQUE_AXES] - np.einsum("ij,kjq->kiq", hat(com), C[:, FORCE_AXES])
+    torque[psi] += np.einsum("kj,jiq->kiq", by_rotation, torque[acceleration])
+    torque[acceleration] = 0.0
+    return np.concatenate((C[:, FORCE_AXES], torque), axis=1)
+
+
+def residual_map(phi: Phi, bias: Vec6, wrench: Array) -> Array:
+    """Return the map of rows [1, ψ, w] to residuals w − Y φ − bias.
+
+    Of a body in free flight the residual torque is about its centre of mass.
+
+    Args:
+        phi: the body, shape (10,).
+        bias: the sensor offset, [f; t] at Bo in B, shape (6,).
+        wrench: all measured wrenches, shape (..., 6): a force of zero means free flight.
+
+    Returns:
+        Shape (19, 6).
+    """
+    M = np.concatenate((-bias[None], -FEATURE_TENSOR @ phi, np.eye(6)))
+    if wrench[..., FORCE_AXES].any():
+        return M
+    return about_com_in_flight(M[..., None], phi[1:4] / phi[0])[..., 0]
 
 
 def wrench_statistics(

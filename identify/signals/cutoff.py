@@ -35,12 +35,14 @@ def motion_cutoff_hz(
 
     The signals considered are the direction of gravity in B, angular velocity and acceleration,
     each where its spectrum exceeds its noise; position and wrench may contain vibration that is
-    not motion.
+    not motion. So may an acceleration where no force acts: there it follows from the rotation.
 
     `default_hz`: lowest cut-off; by default that of the rate.
     """
     default = default_hz or default_cutoff_hz(rate_hz)
-    moving = ("gyro", "angular_velocity", "accelerometer", "linear_acceleration")
+    moving = ["gyro", "angular_velocity"]
+    if not in_free_flight(signals):
+        moving += ["accelerometer", "linear_acceleration"]
     motion_signals = [signals[name] for name in moving if name in signals]
     if "quaternion" in signals:
         motion_signals.append(rotation_from_quaternion(signals["quaternion"])[:, 2])
@@ -59,6 +61,11 @@ def motion_cutoff_hz(
             return edge
         default = edge
     return default
+
+
+def in_free_flight(signals: Mapping[str, Array]) -> bool:
+    """Return whether no force acts on the body, so that accelerometers read no gravity."""
+    return "force" in signals and not signals["force"].any()
 
 
 def power_share_above(columns: Array, edge_hz: float, rate_hz: float) -> float:

@@ -24,6 +24,7 @@ from identify.relevance import (
     MIN_SCALE_ERROR_IN_MOTION,
     SCALE_ERROR_OF_WARNING,
 )
+from identify.signals.cutoff import in_free_flight
 from identify.signals.imu_calibration import ImuCalibration
 from identify.significance import SIGNIFICANT_SIGMA
 from identify.spatial.rotations import (
@@ -81,7 +82,7 @@ def with_gravity_scale(
     """Add the scale error of an accelerometer in motion, with a finding, to a calibration.
 
     Without a significant error, the standard error of the scale is added where the accelerometer
-    is the only source of the acceleration.
+    is the only source of the acceleration. In free flight no gravity is read that shows the scale.
     """
     for table, readings in _readings_in_g(recording, signals):
         typical = _GravityScale(float(np.median(vector_norms(readings))), 0.0)
@@ -91,9 +92,10 @@ def with_gravity_scale(
         has_attitude = "quaternion" in signals
         lacks_reference = not has_attitude or _LINEAR_MOTION_SIGNALS.isdisjoint(signals)
         is_only_source = table == "acceleration" or lacks_reference
+        if in_free_flight(signals):
+            return replace(imu, scale_error=_PRIOR_SCALE_SIGMA) if is_only_source else imu
         windows = _cut_windows(readings, signals, rate_hz) if is_only_source else None
-        has_force = "force" in signals and bool(signals["force"].any())  # not in free flight
-        testable = windows if has_force and not (has_attitude or is_unit_error) else None
+        testable = None if has_attitude or is_unit_error else windows
         if testable and _lacks_gravity(testable, typical.ratio):
             finding = _missing_gravity_finding(recording, table, typical)
             return replace(imu, findings=(*imu.findings, finding))

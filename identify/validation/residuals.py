@@ -15,10 +15,10 @@ from scipy.special import fdtrc
 
 from identify.arrays import Array, Flags, Indices, Phi, Vec6
 from identify.regressors import LinearSystem, LogSummary
-from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.regressors.wrench import residual_map
 from identify.relevance import MIN_SIGNAL_RATIO
 from identify.significance import NOISE_POWER_RATIO, POSE_DEPENDENCE_P, SIGNIFICANT_SIGMA
-from identify.spatial.columns import FEATURES, WRENCH, without_constant
+from identify.spatial.columns import FEATURES
 
 MAX_UNEXPLAINED = 0.1
 """Largest unexplained fraction of the wrench's signal at which a log counts as explained."""
@@ -148,12 +148,11 @@ def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, A
         bias: the sensor offset, [f; t] at Bo in B, shape (6,).
 
     Returns:
-        Shapes (n, 6) and (6,); the noise is that of the slow rows, zero if unknown.
+        Shapes (n, 6) and (6,); the noise is that of the slow rows, zero if unknown. Torques of a
+        body in free flight are about its centre of mass.
     """
-    by_feature = FEATURE_TENSOR @ phi
-    residual = log.wrench - log.features @ by_feature - log.rows[:, :1] * bias
-    of_psi, of_wrench = (log.noise[without_constant(columns)] for columns in (FEATURES, WRENCH))
-    return residual, of_psi @ by_feature**2 + of_wrench
+    M = residual_map(phi, bias, log.wrench)
+    return log.rows[:, : len(M)] @ M, log.noise[: len(M) - 1] @ M[1:] ** 2
 
 
 def unexplained_fraction(system: LinearSystem, x: Array) -> float:

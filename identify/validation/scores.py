@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Flags, Vec6
+from identify.arrays import Flags, Vec6
 from identify.errors import ProblemError, SolveError
 from identify.estimation import Estimate
 from identify.regressors import Statistics
-from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.regressors.wrench import residual_map
 from identify.signals.preparation import CROSS_VALIDATION_FOLDS
 from identify.significance import NOISE_POWER_RATIO
-from identify.spatial.columns import FEATURES, WRENCH
+from identify.spatial.columns import FIT_COLUMN_COUNT, WRENCH
 
 _MAX_FOLDS = 20
 """Maximum number of cross-validation folds of static poses; fewer poses are a fold each."""
@@ -30,7 +30,8 @@ class HeldOutScores:
     Attributes:
         folds: number of scored folds.
         refused: number of folds whose training part could not be fitted.
-        rms: root mean square error [N, N m], shape (6,).
+        rms: root mean square error [N, N m], in free flight of the torque about the centre of
+            mass, shape (6,).
         normalised_rms: rms over the standard deviation of the wrench, shape (6,).
         r_squared: 1 − error power / variance, NaN for a constant wrench, shape (6,).
         carries_signal: whether an axis varies by more than its noise, shape (6,).
@@ -97,7 +98,9 @@ def held_out_scores(logs: Sequence[Statistics], fit: FitFunction) -> HeldOutScor
             bias, phi = estimate.biases[number], estimate.moving_assembly(number).phi
             rows += float(log.samples[out].sum())
             noise += log.samples[out] @ (log.noise[0, log.group[out]] ** 2).sum(axis=1)[:, WRENCH]
-            error += _error_power(log.factors[out], phi, bias)
+            z = log.factors[..., :FIT_COLUMN_COUNT]
+            residuals = z[out] @ residual_map(phi, bias, z[..., WRENCH])
+            error += (residuals**2).sum(axis=(0, 1))
             spread += _variation_power(log, out)
     if not scored or not rows:
         return None
@@ -126,13 +129,6 @@ def _cells_of_fold(log: Statistics, fold: int, folds: int) -> Flags:
     blocks, number = np.unique(log.block, return_inverse=True)
     edges = np.linspace(0, len(blocks), folds + 1).astype(int)
     return (number >= edges[fold]) & (number < edges[fold + 1])
-
-
-def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
-    """Sum squared residuals per axis over blocks, r = w − Y φ − bias, from (blocks, 19, 19)."""
-    residuals = factors[..., WRENCH] - factors[..., FEATURES] @ (FEATURE_TENSOR @ phi)
-    residuals = residuals - factors[..., :1] * bias
-    return (residuals**2).sum(axis=(0, 1))
 
 
 def _variation_power(log: Statistics, subset: Flags) -> Vec6:

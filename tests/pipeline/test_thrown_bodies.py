@@ -7,23 +7,33 @@ import tomllib
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.integrate import solve_ivp
 
 import identify
 from identify.commands.summary import detail_lines
 from identify.errors import LogError
+from identify.pipeline.fit_findings import noisy_motion_findings
 from identify.reporting.logs import data_section
+from identify.signals.cutoff import motion_cutoff_hz
 from identify.signals.prepared_log import acceleration_sources
+from identify.validation import HeldOutScores
 from tests.endtoend.conftest import ROOT
 
 FOLDER = ROOT / "datasets" / "free_flight"
 
 
 @pytest.fixture(scope="module")
-def thrown(tmp_path_factory):
-    """Makes a flight of six seconds, with what is said changed, and fits it."""
+def flight():
+    """The script of the shipped flight."""
     spec = importlib.util.spec_from_file_location("generate_thrown", FOLDER / "generate.py")
-    flight = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(flight)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def thrown(tmp_path_factory, flight):
+    """Makes a flight of six seconds, with what is said changed, and fits it."""
     noise = dict(flight.NOISE)
 
     def make(rate=1e-3, couple=0.09, change=None):
@@ -109,3 +119,94 @@ def test_short_clean_flight_has_no_findings(thrown):
     result, _ = thrown()
     assert result.findings == ()
     assert result.verdict.usable == "yes"
+
+
+RATE_HZ = 500.0
+
+
+def shaking(rng, count):
+    """Vibration of an accelerometer [m/s²], without power above 60 Hz, as after a low-pass."""
+    spectrum = np.fft.rfft(rng.standard_normal((count, 3)), axis=0)
+    spectrum[np.fft.rfftfreq(count, 1.0 / RATE_HZ) > 60.0] = 0.0
+    return np.fft.irfft(spectrum, count, axis=0)
+
+
+def thrown_imu(flight, seed, **schema):
+    """Four throws of .8 s, two seconds apart, with gyro, accelerometer at B and couple."""
+    rng, J, com = np.random.default_rng(seed), flight.INERTIA_ABOUT_COM, flight.COM
+    time, parts = np.arange(round(0.8 * RATE_HZ)) / RATE_HZ, []
+    for _ in range(4):
+        couple = flight.couples(rng)
+
+        def derivative(t, w, couple=couple):
+            return np.linalg.solve(J, 5.0 * couple(2.0 * t) - np.cross(w, J @ w))
+
+        start = 4.0 * rng.standard_normal(3)
+        rate = solve_ivp(derivative, (0.0, 0.8), start, "DOP853", time, rtol=1e-10).y.T
+        alpha = np.array([derivative(t, w) for t, w in zip(time, rate, strict=True)])
+        specific_force = -np.cross(alpha, com) - np.cross(rate, np.cross(rate, com))
+        parts.append(
+            (
+                rate + 5e-3 * rng.standard_normal(rate.shape),
+                specific_force + shaking(rng, len(time)),
+                5.0 * couple(2.0 * time) + 1e-3 * rng.standard_normal(rate.shape),
+            )
+        )
+    gyro, accelerometer, torque = map(np.concatenate, zip(*parts, strict=True))
+    return identify.logs.Recording.from_arrays(
+        time=np.concatenate([time + 2.8 * number for number in range(len(parts))]),
+        gyro=gyro,
+        accelerometer=accelerometer,
+        imu_mount={"translation": [0.0, 0.0, 0.0]},
+        force=np.zeros_like(torque),
+        torque=torque,
+        wrench_frame="body",
+        acts_on="body",
+        **schema,
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_vibration_of_the_accelerometer_leaves_the_inertia_alone(flight, seed):
+    result = identify.fit(thrown_imu(flight, seed), mass=flight.MASS)
+    moments = np.linalg.eigvalsh(flight.INERTIA_ABOUT_COM)
+    off = result.estimate.parameters.principal_moments / moments - 1.0
+    assert np.abs(off).max() < 2e-3
+    for name, moment in zip(("I1", "I2", "I3"), moments, strict=True):
+        low, high = result.estimate.intervals[name]
+        assert low - 0.5 * (high - low) < moment < high + 0.5 * (high - low)  # two half-widths
+        assert high - low < 5e-3 * moment
+    assert min(result.estimate.r_squared[3:]) > 0.999
+    assert result.verdict.usable == "yes"
+
+
+def test_gain_accuracy_of_the_couple_counts_in_flight(flight):
+    plain, scaled = (
+        identify.fit(thrown_imu(flight, 3, gain_accuracy=accuracy), mass=flight.MASS)
+        for accuracy in (None, 0.02)
+    )
+    for name in ("I1", "I2", "I3"):
+        before, after = (np.ptp(fit.estimate.intervals[name]) for fit in (plain, scaled))
+        size = np.mean(plain.estimate.intervals[name])
+        assert np.sqrt(after**2 - before**2) / 2.0 / size > 1.9 * 0.02
+
+
+def test_vibration_in_flight_is_no_fast_motion(flight):
+    signals = dict(thrown_imu(flight, 4).signals)
+    signals = {name: signals[name][:400] for name in ("gyro", "accelerometer", "force")}
+    assert motion_cutoff_hz(signals, RATE_HZ) < 20.0
+    assert motion_cutoff_hz({**signals, "force": signals["force"] + 1.0}, RATE_HZ) > 40.0
+
+
+def test_fit_far_below_the_noise_is_an_error():
+    def severity(r_squared):
+        rms = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+        r_squared = np.array([np.nan] * 3 + r_squared)
+        normalised, carries = np.sqrt(1.0 - r_squared), ~np.isnan(r_squared)
+        scores = HeldOutScores(5, 0, rms, np.where(carries, normalised, 0.0), r_squared, carries)
+        return [finding.severity for finding in noisy_motion_findings(scores, [])]
+
+    assert severity([0.9, 0.5, 0.1]) == []
+    assert severity([0.9, -0.5, -3.0]) == ["info"]
+    assert severity([-190.0, -120.0, -150.0]) == ["error"]
+    assert severity([0.9, 0.9, -190.0]) == ["info"]  # an axis that hardly turns

@@ -22,7 +22,7 @@ from identify.regressors import (
     wrench_statistics,
 )
 from identify.regressors.statistics import MAX_TIME_BLOCKS
-from identify.regressors.wrench import feature_frame_map
+from identify.regressors.wrench import about_com_in_flight, feature_frame_map
 from identify.signals import prepare
 from identify.signals.prepared_log import BlockRows
 from identify.signals.transform import CONSTANT_GROUP, block_transform
@@ -253,3 +253,27 @@ def test_statistics_of_other_rows_have_no_frame():
     stacked = stacked_statistics(np.ones((20, 10)), np.ones(20))
     with pytest.raises(ProblemError, match="of a wrench can be transformed"):
         statistics_in_frame(stacked, Pose.identity())
+
+
+@given(seeds())
+def test_torque_in_flight_is_about_the_centre_of_mass_and_needs_no_acceleration(seed):
+    rng = np.random.default_rng(seed)
+    phi, motion = random_body(rng), random_motion(rng, 30)
+    com = phi[1:4] / phi[0]
+    w, alpha = motion.angular_velocity, motion.angular_acceleration
+    falling = BodyMotion(-np.cross(alpha, com) - np.cross(w, np.cross(w, com)), w, alpha)
+    shaken = BodyMotion(falling.proper_acceleration + rng.normal(size=(30, 3)), w, alpha)
+    wrench = newton_euler_wrench(phi, falling)
+    ones, scale = np.ones((30, 1)), np.abs(wrench[:, 3:]).max()
+
+    def torque_rows(coefficients, motion):  # [t0 | T]: residuals are t0 − T φ
+        return np.einsum("nk,kip->nip", np.hstack((ones, motion.features, wrench)), coefficients)
+
+    at_origin = WrenchEquations().residual_coefficients(0, 0)
+    about_com = about_com_in_flight(at_origin, com)
+    found = torque_rows(about_com, falling)[:, 3:]
+    assert_close(torque_rows(about_com, shaken)[:, 3:], found, 1e-14)
+    measured = torque_rows(at_origin, falling)
+    lever = np.cross(com, measured[:, :3], axisb=1, axisc=1)
+    assert_close(found, measured[:, 3:] - lever, 1e-9)
+    assert_close(found @ np.concatenate(([1.0], -phi)), np.zeros((30, 3)), 1e-9, scale=scale)
