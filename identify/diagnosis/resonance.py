@@ -16,7 +16,7 @@ from identify.diagnosis.contacts import segment_edges
 from identify.regressors import FEATURE_TENSOR
 from identify.signals.wrench_resonance import resonant_force
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, SIGNIFICANT_SIGMA
-from identify.spatial.columns import ATTITUDE, FEATURES, WRENCH
+from identify.spatial.columns import ATTITUDE, FEATURES, FORCE_AXES, WRENCH
 from identify.spatial.rotations import hat
 
 _FREQUENCIES_HZ = np.geomspace(0.7, 12.0, 20)
@@ -163,6 +163,8 @@ def fit_resonance(series: Sequence[ResonanceSeries]) -> Resonance | None:
     if not series:
         return None
     rigid = _RigidFit.of(series)
+    if not np.isfinite(rigid.noise[FORCE_AXES]).all():  # no force is measured in free flight
+        return None
     highest = 1.0 / (_MIN_ROWS_PER_PERIOD * max(part.period for part in series))
     starts = [np.log((f, _FIRST_DAMPING)) for f in _FREQUENCIES_HZ if f < highest]
     has_attitude = all(part.fine_rotation is not None for part in series)
@@ -293,7 +295,9 @@ def _stacked(parts: Sequence[Array]) -> Array:
 
 
 def _rms(channels: Array) -> Array:
-    return np.maximum(np.sqrt(np.mean(channels**2, axis=0)), np.finfo(float).tiny)
+    """Return the RMS of each channel; ∞ of one that is not measured, so that it has no weight."""
+    rms = np.sqrt(np.mean(channels**2, axis=0))
+    return np.where(rms > 0.0, rms, np.inf)
 
 
 def _weighted(columns: Array, noise: Array) -> Array:

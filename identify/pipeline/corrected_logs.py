@@ -186,7 +186,9 @@ def subtract_resonance(logs: Sequence[ScannedLog], resonance: Resonance) -> Corr
             resonance.in_world,
             log.summary.cutoff_hz,
         )
-        corrected.append(log.rescan(replace(log.summary.reading, resonance=removed)))
+        reading = replace(log.summary.reading, resonance=removed)
+        # Rows at the edges are unchanged: there the signals would seem to jump.
+        corrected.append(log.rescan(reading, check_signals=False))
     meaning = f"resonance: what swings at {resonance.frequency_hz:.3g} Hz subtracted"
     return CorrectedLogs(corrected, {"meaning": meaning, "part": resonance.part.tolist()})
 
@@ -199,7 +201,7 @@ def subtract_more_resonance(logs: Sequence[ScannedLog]) -> CorrectedLogs:
         if removed is not None:
             part = tuple(_RESONANT_PART_RATIO * value for value in removed.part)
             reading = replace(log.summary.reading, resonance=replace(removed, part=part))
-            log = log.rescan(reading)
+            log = log.rescan(reading, check_signals=False)
         corrected.append(log)
     return CorrectedLogs(corrected, {"meaning": "resonance: more subtracted"})
 

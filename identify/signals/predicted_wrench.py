@@ -58,8 +58,6 @@ class PredictedWrench:
             if rows.any():
                 true = [np.interp(stamps[rows], time, channel) for channel in wrench.T]
                 error[rows] = error_of(np.stack(true, axis=-1))
-                error[stamps < time[0]] = error[rows][0]
-                error[stamps > time[-1]] = error[rows][-1]
             return error
 
         return subtract_error(recording, self.cutoff_hz, error_in)
@@ -91,8 +89,7 @@ def subtract_error(
 ) -> Recording:
     """Subtract from a recording an error of the wrench that its motion predicts.
 
-    Rows at edges, whose motion cannot be differentiated, have the error of their neighbours: a
-    change of it would be a jump of the wrench.
+    Rows at the edges, whose motion cannot be differentiated, are unchanged.
 
     `cutoff_hz`: of the derivatives; `error_in`: function of a segment and of times of rows within
     it [s], shape (n,), that returns the error in the log's axes, shape (n, 6).
@@ -105,17 +102,10 @@ def subtract_error(
     stamps = np.arange(float(len(recording))) if still else np.asarray(recording.time)
     stamps = stamps - recording.wrench_delay
     error = np.zeros((len(recording), 6))
-    is_predicted = np.zeros(len(recording), dtype=np.bool_)
     for part in parts:
         rows = (stamps >= part.time[0]) & (stamps <= part.time[-1])
         if rows.any():
             error[rows] = error_in(part, stamps[rows])
-            is_predicted |= rows
-    if is_predicted.any():
-        for channel in error.T:
-            channel[~is_predicted] = np.interp(
-                stamps[~is_predicted], stamps[is_predicted], channel[is_predicted]
-            )
     signals: Mapping[str, Array] = {
         **recording.signals,
         "force": recording.signals["force"] - error[:, :3],
