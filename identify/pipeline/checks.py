@@ -51,9 +51,11 @@ from identify.pipeline.small_fault_findings import (
     large_fault_types,
 )
 from identify.pipeline.small_fault_fit import (
+    ContradictedAccuracy,
     FittedLogs,
     comparison_bands,
     deviance,
+    find_contradicted_accuracy,
     fit_gain_alternative,
 )
 from identify.pipeline.wrench_delays import changing_delay_finding
@@ -76,6 +78,7 @@ class Checks:
         small_faults: fitted small faults of the sensors; None where there is no fit.
         small_faults_with_gain: small faults with a gain of the sensor in place of a displaced
             point, where they are as likely.
+        contradicted_accuracy: accuracy of the sensor by its logs, where it contradicts the schema.
         hysteresis_by_sensor: hysteresis of sensors, by their indices in `small_faults`.
         ranking: ranking of all interpretations; None if none were compared.
         ranking_scope: logs to which the best interpretation of the ranking applies.
@@ -95,6 +98,7 @@ class Checks:
 
     small_faults: FittedEffects | None = None
     small_faults_with_gain: FittedEffects | None = None
+    contradicted_accuracy: ContradictedAccuracy | None = None
     hysteresis_by_sensor: Mapping[int, Hysteresis] = field(default_factory=dict)
     ranking: Ranking | None = None
     ranking_scope: RankingScope = ALL_LOGS
@@ -375,6 +379,18 @@ def _fit_gain_alternative(case: _Case) -> _Case:
     return case.with_results(small_faults_with_gain=fit_gain_alternative(case.logs, case.settings))
 
 
+def _compare_accuracy(case: _Case) -> _Case:
+    """Compare the accuracy of the sensor by its logs with that of its schema.
+
+    Rows of a contact or an invalid signal look like errors of the sensor.
+    """
+    if any(span.code != "spikes" for of_log in case.results.spans for span in of_log):
+        return case
+    return case.with_results(
+        contradicted_accuracy=find_contradicted_accuracy(case.logs, case.settings)
+    )
+
+
 _STAGES: tuple[Callable[[_Case], _Case], ...] = (
     _subtract_offset_steps,  # a jump of the offset looks like a contact, and like another body
     _interpolate_spikes,  # residuals of spikes look like those of any other fault
@@ -389,6 +405,7 @@ _STAGES: tuple[Callable[[_Case], _Case], ...] = (
     _rank_interpretations,  # saturated or frozen values look like another reading, too
     _attribute_rest_to_contacts,  # only what no reading explains
     _fit_gain_alternative,  # of the logs as they are at last
+    _compare_accuracy,
 )
 """Stages of a check in their order, each with the reason for its place."""
 

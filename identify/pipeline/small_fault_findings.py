@@ -25,7 +25,7 @@ from identify.logs.effect_keys import EFFECT_KEYS
 from identify.pipeline.scanned_log import ScannedLog, without_small_faults
 from identify.regressors.newton_euler import WRENCH_NAMES
 from identify.regressors.wrench import equal_time_intervals
-from identify.relevance import MIN_FAULT_TO_PRIOR_RATIO
+from identify.relevance import MIN_FAULT_TO_PRIOR_RATIO, POOR_PRECISION
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 from identify.spatial.vectors import coadjoint
 
@@ -203,6 +203,25 @@ def hysteresis_finding(dead_zones: Hysteresis) -> Finding:
         "Tighten the screws of the sensor and of its payload, and log again; or fit with --apply "
         "hysteresis. `delay_s` does not correct it.",
         {"widths": shares.tolist(), "half_widths": half.tolist()},
+    )
+
+
+def contradicted_accuracy_finding(given: float, accuracy: float, lead: float) -> Finding:
+    """Return the finding of a sensor that is less accurate than its schema says.
+
+    `given`: largest `gain_accuracy` of the schema; `accuracy`: that of the sensor by its logs;
+    `lead`: difference of their deviance with both.
+    """
+    is_poor = HALF_WIDTH_SIGMA * accuracy > POOR_PRECISION["mass"]
+    return Finding(
+        "gain_accuracy",
+        "error" if is_poor else "warning",
+        f"gains and crosstalk of the sensor are off by some {100.0 * accuracy:.2g} %, which its "
+        f"`gain_accuracy` of {100.0 * given:.2g} % excludes. All forces may be too large or too "
+        f"small by as much, which no log shows{'' if is_poor else '; the intervals include it'}.",
+        f"Give `gain_accuracy = {accuracy:.2g}` in [wrench], and weigh the body (--mass KG); or "
+        "calibrate the sensor. Per cent of full scale are more of a light load.",
+        {"given": given, "size": accuracy, "lead": lead},
     )
 
 

@@ -36,6 +36,10 @@ from identify.spatial.vectors import STANDARD_GRAVITY
 _WIDE_GAIN_PRIOR = FaultSizeSetting(0.05, 0.2)
 """Prior standard deviation and cap of a gain fitted in place of a displaced reference point."""
 
+_INACCURATE_SENSOR_PRIOR = FaultSizeSetting(0.05, 0.3)
+"""Prior standard deviation and cap of gains and crosstalk of a sensor that is less accurate than
+its schema says, such as a printed one or one that was overloaded."""
+
 _MIN_DISPLACEMENT_CHI_SQUARED = float(chdtri(3, DISPLACED_POINT_P))
 """χ² (3 degrees of freedom) of a displaced reference point above which a gain is fitted instead."""
 
@@ -210,3 +214,55 @@ def fit_gain_alternative(logs: FittedLogs, settings: EstimatorSettings) -> Fitte
         return None
     lead = deviance(replace(logs, small_faults=other), bands) - deviance(logs, bands)
     return None if lead > CLEAR_LIKELIHOOD_LEAD else other
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictedAccuracy:
+    """Accuracy of a sensor by its logs, which contradict that of its schema.
+
+    Attributes:
+        given: largest `gain_accuracy` of the schemas.
+        accuracy: standard deviation of gains and crosstalk by the logs.
+        lead: difference of the deviance of the logs with both.
+        small_faults: small faults of the logs fitted with `accuracy` as `gain_accuracy`.
+    """
+
+    given: float
+    accuracy: float
+    lead: float
+    small_faults: FittedEffects
+
+
+def find_contradicted_accuracy(
+    logs: FittedLogs, settings: EstimatorSettings
+) -> ContradictedAccuracy | None:
+    """Return the accuracy of a sensor whose gains and crosstalk are larger than its schema allows.
+
+    No log shows an error that is common to all gains. Gains that differ, crosstalk and
+    nonlinearity beyond the accuracy of the schema show that it is not that of this sensor.
+    """
+    small_faults = logs.small_faults
+    if small_faults is None or (given := small_faults.model.gain_accuracy) is None:
+        return None
+    statistics = [finest_blocks(log.summary) for log in logs.scanned]
+    recordings = [log.summary.recording for log in logs.scanned]
+    model = small_faults.model.with_scale_from_logs(_INACCURATE_SENSOR_PRIOR)
+    bands = comparison_bands(logs.scanned)
+    try:
+        other = fit_effects(statistics, recordings, settings, model)
+        if other is None:
+            return None
+        before, after = (
+            deviance(each, bands, n_unloaded=settings.unloaded)
+            for each in (logs, replace(logs, small_faults=other))
+        )
+        sizes = [other.sizes[name] for name in ("gain", "crosstalk") if name in other.sizes]
+        accuracy = float(f"{max(sizes):.2g}")
+        if before - after < CLEAR_LIKELIHOOD_LEAD or accuracy <= given:
+            return None
+        fitted = fit_effects(statistics, recordings, settings, model.with_gain_accuracy(accuracy))
+    except ProblemError:
+        return None
+    if fitted is None:
+        return None
+    return ContradictedAccuracy(given, accuracy, before - after, fitted)
