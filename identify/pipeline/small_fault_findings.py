@@ -206,22 +206,27 @@ def hysteresis_finding(dead_zones: Hysteresis) -> Finding:
     )
 
 
-def contradicted_accuracy_finding(given: float, accuracy: float, lead: float) -> Finding:
+def contradicted_accuracy_finding(given: float | None, accuracy: float, lead: float) -> Finding:
     """Return the finding of a sensor that is less accurate than its schema says.
 
-    `given`: largest `gain_accuracy` of the schema; `accuracy`: that of the sensor by its logs;
-    `lead`: difference of their deviance with both.
+    `given`: largest `gain_accuracy` of the schema, if it has one; `accuracy`: that of the
+    sensor by its logs; `lead`: difference of their deviance with both.
     """
+    excluded = (
+        "more than a fit expects of a sensor without `gain_accuracy`"
+        if given is None
+        else f"which its `gain_accuracy` of {100.0 * given:.2g} % excludes"
+    )
     is_poor = HALF_WIDTH_SIGMA * accuracy > POOR_PRECISION["mass"]
     return Finding(
         "gain_accuracy",
         "error" if is_poor else "warning",
-        f"gains and crosstalk of the sensor are off by some {100.0 * accuracy:.2g} %, which its "
-        f"`gain_accuracy` of {100.0 * given:.2g} % excludes. All forces may be too large or too "
+        f"gains and crosstalk of the sensor are off by some {100.0 * accuracy:.2g} %, "
+        f"{excluded}. All forces may be too large or too "
         f"small by as much, which no log shows{'' if is_poor else '; the intervals include it'}.",
         f"Give `gain_accuracy = {accuracy:.2g}` in [wrench], and weigh the body (--mass KG); or "
         "calibrate the sensor. Per cent of full scale are more of a light load.",
-        {"given": given, "size": accuracy, "lead": lead},
+        {"size": accuracy, "lead": lead} | ({} if given is None else {"given": given}),
     )
 
 

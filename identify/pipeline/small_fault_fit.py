@@ -221,13 +221,13 @@ class ContradictedAccuracy:
     """Accuracy of a sensor by its logs, which contradict that of its schema.
 
     Attributes:
-        given: largest `gain_accuracy` of the schemas.
+        given: largest `gain_accuracy` of the schemas; None if they give none.
         accuracy: standard deviation of gains and crosstalk by the logs.
         lead: difference of the deviance of the logs with both.
         small_faults: small faults of the logs fitted with `accuracy` as `gain_accuracy`.
     """
 
-    given: float
+    given: float | None
     accuracy: float
     lead: float
     small_faults: FittedEffects
@@ -239,10 +239,14 @@ def find_contradicted_accuracy(
     """Return the accuracy of a sensor whose gains and crosstalk are larger than its schema allows.
 
     No log shows an error that is common to all gains. Gains that differ, crosstalk and
-    nonlinearity beyond the accuracy of the schema show that it is not that of this sensor.
+    nonlinearity beyond the accuracy of the schema show that it is not that of this sensor. Without
+    one, the largest sizes of small faults take its place.
     """
     small_faults = logs.small_faults
-    if small_faults is None or (given := small_faults.model.gain_accuracy) is None:
+    if small_faults is None:
+        return None
+    given = small_faults.model.gain_accuracy
+    if given is None and not {"gain", "crosstalk"}.intersection(small_faults.at_cap):
         return None
     statistics = [finest_blocks(log.summary) for log in logs.scanned]
     recordings = [log.summary.recording for log in logs.scanned]
@@ -258,7 +262,8 @@ def find_contradicted_accuracy(
         )
         sizes = [other.sizes[name] for name in ("gain", "crosstalk") if name in other.sizes]
         accuracy = float(f"{max(sizes):.2g}")
-        if before - after < CLEAR_LIKELIHOOD_LEAD or accuracy <= given:
+        largest = EFFECT_KEYS["gain"].max_size if given is None else given
+        if before - after < CLEAR_LIKELIHOOD_LEAD or accuracy <= largest:
             return None
         fitted = fit_effects(statistics, recordings, settings, model.with_gain_accuracy(accuracy))
     except ProblemError:

@@ -306,7 +306,7 @@ SLIGHT_GAINS = np.diag(1.0 + 0.01 * np.array([0.8, -0.9, 0.5, -0.7, 0.4, 1.0]))
         (np.diag([1.04, 0.97, 1.0, 0.96, 1.03, 1.0]), 0.01, "warning"),
         (np.diag([1.0, 1.25, 1.4, 1.4, 1.2, 1.0]), 0.01, "error"),  # as of a printed sensor
         (np.diag([1.0, 1.25, 1.4, 1.4, 1.2, 1.0]), 0.2, None),
-        (np.diag([1.0, 1.25, 1.4, 1.4, 1.2, 1.0]), None, None),  # nothing is stated
+        (np.diag([1.0, 1.25, 1.4, 1.4, 1.2, 1.0]), None, "error"),  # nothing is stated
     ],
     ids=["accurate", "differing", "printed", "printed, as said", "printed, nothing said"],
 )
@@ -323,7 +323,7 @@ def test_errors_that_a_stated_accuracy_excludes_are_said(form, errors, accuracy,
         assert low < PHI[0] < high
     for each in found:
         assert re.search(r"gain_accuracy = 0\.\d+` in \[wrench\]", each.remedy)
-        size, given = each.evidence["size"], each.evidence["given"]
+        size, given = each.evidence["size"], each.evidence.get("given")
         assert 0.5 * np.diag(errors).std() < size < 4.0 * np.diag(errors).std()
         assert given == accuracy
         heeded = identify.fit(with_schema(log, wrench={"gain_accuracy": size}), mass=PHI[0])
