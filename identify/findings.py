@@ -74,6 +74,7 @@ FINDING_CODES = (
         "cable",
         "drift",
         "wrench_calibration",
+        "gain_accuracy",
         *BODY_CHANGE_CODES,
         "logs_swapped",
     ),

@@ -52,6 +52,11 @@ _TCP_QUESTION = (
     "Tool point as shown on the pendant, X Y Z [mm or m] RX RY RZ [rad] (empty: zeros): "
 )
 
+_SENSOR_QUESTION = (
+    "Type of the force-torque sensor, such as ur5e or ati_mini40, for the accuracy of its scale "
+    "(empty: another, or unknown): "
+)
+
 _ROTATION_QUESTION = (
     "Rotation of the tool point as shown on the pendant, RX RY RZ [rad] (empty: unknown): "
 )
@@ -122,12 +127,12 @@ def make_draft(
     asks: bool,
     sensor: str | None = None,
 ) -> Draft:
-    """Draft the schema of a log, with the tool point as the user answers.
+    """Draft the schema of a log, with sensor and tool point as the user answers.
 
     `path`: file of the schema, for relative paths in it; `preset`, `sensor`: names of a
     preset and of a type of force-torque sensor, if they are given.
     """
-    from identify.logs.draft_schema import draft_schema
+    from identify.logs.draft_schema import draft_schema, lacks_gain_accuracy
 
     model = None
     if robot is not None:
@@ -135,6 +140,12 @@ def make_draft(
 
         model = replace(read_robot(robot), path=Path(relpath(robot, path.parent)))
     draft = draft_schema(log, preset, robot=model, sensor=sensor)
+    if asks and sensor is None and lacks_gain_accuracy(draft):
+        try:
+            sensor = _ask(_SENSOR_QUESTION, _sensor_name)
+        except UsageError as error:
+            return Draft(draft, refusal=error)
+        draft = draft_schema(log, preset, robot=model, sensor=sensor)
     if not (asks and "[body.tcp]" in draft.text):
         return Draft(draft)
     tcp = [0.0] * 6
@@ -419,6 +430,16 @@ def _ask_numbers(question: str, *counts: int) -> list[float]:
         return values
 
     return _ask(question, numbers)
+
+
+def _sensor_name(answer: str) -> str | None:
+    """Return the name of a known type of force-torque sensor; None for an empty answer."""
+    from identify.documents import lookup
+    from identify.logs.wrench_sensors import wrench_sensors
+
+    if answer:
+        lookup(wrench_sensors(), answer, "force-torque sensor", UsageError)
+    return answer or None
 
 
 def _in_metres(point: list[float], name: str) -> list[float]:

@@ -42,7 +42,7 @@ class Init(Command):
     preset: Annotated[str | None, option("NAME", "(default: by column names)")] = None
     """Robot or sensor of the log: ur_rtde, franka, kuka_rsi, ros_wrench, ati, robotiq, px4."""
 
-    sensor: Annotated[str | None, option("NAME", "(default: a guess of 1 %)")] = None
+    sensor: Annotated[str | None, option("NAME", "(default: asked for, or unknown)")] = None
     """Type of the force-torque sensor, such as ur5e: `gain_accuracy` by its data sheet."""
 
     robot: Annotated[Path | None, option("ARM.urdf")] = None

@@ -449,6 +449,33 @@ class EffectModel:
             for block in blocks
         )
 
+    def with_scale_from_logs(self, setting: FaultSizeSetting) -> EffectModel:
+        """Return the model whose gains and crosstalk have a size that the logs tell alone."""
+        names = ("gain", "common_gain", "crosstalk")
+        return self._with_blocks(
+            replace(block, deviations=None, setting=setting) if block.fault.name in names else block
+            for block in self.blocks
+        )
+
+    def with_gain_accuracy(self, accuracy: float) -> EffectModel:
+        """Return the model with another accuracy of all gains, common ones and single ones."""
+        return self._with_blocks(
+            replace(block, deviations=np.full(len(block.fault.columns), accuracy))
+            if block.fault.name in ("gain", "common_gain")
+            else block
+            for block in self.blocks
+        )
+
+    @property
+    def gain_accuracy(self) -> float | None:
+        """Largest standard deviation of a gain that the schemas give; None if they give none."""
+        given = [
+            float(block.deviations.max())
+            for block in self.blocks
+            if block.fault.name == "gain" and block.deviations is not None
+        ]
+        return max(given, default=None)
+
     def _with_blocks(self, blocks: Iterable[EffectBlock]) -> EffectModel:
         """Return the model with other blocks, their columns numbered consecutively."""
         placed, start = list[EffectBlock](), 0

@@ -57,8 +57,10 @@ _FLANGE_LINES = (
     "# translation = [0, 0, -0.045]        # else its origin [m], and its rotation_vector",
 )
 
-_ACCURACY_GUESS = "one sigma of the sensor's scale, a guess"
-_ACCURACY_COMMENT = f"{_ACCURACY_GUESS}: 1 % is usual; by data sheet: identify init --sensor NAME"
+_UNKNOWN_ACCURACY_LINE = (
+    "# gain_accuracy = …                   # one sigma of the sensor's scale, by its data sheet or "
+    "`identify init --sensor NAME`; or weigh the body"
+)
 
 _GRAVITY_ACCURACY: SchemaLine = (
     *("gravity_accuracy", 0.0015),
@@ -109,18 +111,24 @@ def draft_schema(
     return draft if known is None else _with_sensor(log, draft, known)
 
 
+def lacks_gain_accuracy(draft: DraftSchema) -> bool:
+    """Whether a draft has a place for the accuracy of the sensor's scale, and no sensor for it."""
+    return _UNKNOWN_ACCURACY_LINE in draft.text.splitlines()
+
+
 def _with_sensor(log: Path, draft: DraftSchema, sensor: WrenchSensor) -> DraftSchema:
     """Return a draft with the accuracy of the scale by a sensor's data sheet."""
-    key = next((k for k in drafted_keys(draft.text) if k.name == "gain_accuracy"), None)
-    if key is None:
+    if not lacks_gain_accuracy(draft):
         raise SchemaError(
             f"{log}: no accuracy of {sensor.title} applies: the log has no wrench, or the force is "
             "its accelerometer; leave --sensor out"
         )
-    accuracy, why = sensor.gain_accuracy, f"one sigma by {sensor.explanation}"
-    if accuracy is None:
-        accuracy, why = key.value, f"{_ACCURACY_GUESS}: {sensor.explanation}"
-    return replace(draft, text=with_value(draft.text, key.place, accuracy, why))
+    if sensor.gain_accuracy is None:
+        line = f"{_UNKNOWN_ACCURACY_LINE}; {sensor.explanation}"
+    else:
+        why = f"one sigma by {sensor.explanation}"
+        (line,) = format_toml_lines([("gain_accuracy", sensor.gain_accuracy, why)])
+    return replace(draft, text=draft.text.replace(_UNKNOWN_ACCURACY_LINE, line))
 
 
 def _draft_from_columns(
@@ -212,10 +220,9 @@ def _fill_preset(
         layout = [(key, value, "") for key, value in vectors.table.layout.items()]
         text = text.replace("[log]\n", "\n".join(["[log]", *format_toml_lines(layout), ""]), 1)
     head = f"# {preset.title}.\n{_CHECK_LINE}\n"
-    (accuracy,) = format_toml_lines([("gain_accuracy", 0.01, _ACCURACY_COMMENT)])
     (gravity,) = format_toml_lines([_GRAVITY_ACCURACY])
     text = re.sub(r"(\ngravity = [^\n]*\n)", rf"\1{gravity}\n", text, count=1)
-    text = re.sub(r"(\nacts_on = [^\n]*\n)", rf"\1{accuracy}\n", text, count=1)
+    text = re.sub(r"(\nacts_on = [^\n]*\n)", rf"\1{_UNKNOWN_ACCURACY_LINE}\n", text, count=1)
     return DraftSchema(f"{head}\n{text}", tuple(missing))
 
 
@@ -300,7 +307,7 @@ def _guess_schema(
         ]
     )
     if imu is None or imu.likeliest("acceleration"):  # else the force tells the motion
-        out += format_toml_lines([("gain_accuracy", 0.01, _ACCURACY_COMMENT)])
+        out.append(_UNKNOWN_ACCURACY_LINE)
     if joints is not None:
         out += ["", _format_joints(log, joints, with_wrench=True)]
     if missing:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from identify.diagnosis import (
     BodyChange,
     Excitation,
@@ -54,15 +52,17 @@ from identify.pipeline.small_fault_findings import (
     may_hide_resonance,
 )
 from identify.pipeline.small_fault_fit import (
+    ContradictedAccuracy,
     FittedLogs,
     comparison_bands,
     deviance,
+    find_contradicted_accuracy,
     fit_gain_alternative,
+    residual_ratio,
 )
 from identify.pipeline.wrench_delays import changing_delay_finding
 from identify.regressors import LogSummary
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD
-from identify.spatial.columns import WRENCH
 from identify.validation import MAX_UNEXPLAINED
 
 _LOGGER = logging.getLogger(__name__)
@@ -79,9 +79,9 @@ class Checks:
         small_faults: fitted small faults of the sensors; None where there is no fit.
         small_faults_with_gain: small faults with a gain of the sensor in place of a displaced
             point, where they are as likely.
+        contradicted_accuracy: accuracy of the sensor by its logs, where it contradicts the schema.
         resonance: resonance of the body, whose wrench was subtracted from the logs.
-        resonance: Resonance | None = None
-    hysteresis_by_sensor: hysteresis of sensors, by their indices in `small_faults`.
+        hysteresis_by_sensor: hysteresis of sensors, by their indices in `small_faults`.
         ranking: ranking of all interpretations; None if none were compared.
         ranking_scope: logs to which the best interpretation of the ranking applies.
         body_changes: relevant changes of the body, between logs or within one.
@@ -100,6 +100,7 @@ class Checks:
 
     small_faults: FittedEffects | None = None
     small_faults_with_gain: FittedEffects | None = None
+    contradicted_accuracy: ContradictedAccuracy | None = None
     resonance: Resonance | None = None
     hysteresis_by_sensor: Mapping[int, Hysteresis] = field(default_factory=dict)
     ranking: Ranking | None = None
@@ -412,6 +413,18 @@ def _fit_gain_alternative(case: _Case) -> _Case:
     return case.with_results(small_faults_with_gain=fit_gain_alternative(case.logs, case.settings))
 
 
+def _compare_accuracy(case: _Case) -> _Case:
+    """Compare the accuracy of the sensor by its logs with that of its schema.
+
+    Rows of a contact or an invalid signal look like errors of the sensor.
+    """
+    if any(span.code != "spikes" for of_log in case.results.spans for span in of_log):
+        return case
+    return case.with_results(
+        contradicted_accuracy=find_contradicted_accuracy(case.logs, case.settings)
+    )
+
+
 _STAGES: tuple[Callable[[_Case], _Case], ...] = (
     _subtract_offset_steps,  # a jump of the offset looks like a contact, and like another body
     _interpolate_spikes,  # residuals of spikes look like those of any other fault
@@ -427,6 +440,7 @@ _STAGES: tuple[Callable[[_Case], _Case], ...] = (
     _rank_interpretations,  # saturated or frozen values look like another reading, too
     _attribute_rest_to_contacts,  # only what no reading explains
     _fit_gain_alternative,  # of the logs as they are at last
+    _compare_accuracy,
 )
 """Stages of a check in their order, each with the reason for its place."""
 
@@ -470,14 +484,7 @@ def _without_spikes(log: ScannedLog) -> ScannedLog:
 
 def _is_noise_free(fit: LeastSquaresFit | None) -> bool:
     """Whether the residual is rounding only, so that its changes in time carry no information."""
-    if fit is None:
-        return False
-    system = fit.data.system
-    residual = sum(float(np.trace(moment)) for moment in system.residual_moments(fit.x))
-    measured = sum(
-        float(np.sum(statistics.factors[:, :, WRENCH] ** 2)) for statistics, _ in system.data
-    )
-    return residual < _NOISE_FREE_RATIO**2 * measured
+    return fit is not None and residual_ratio(fit) < _NOISE_FREE_RATIO
 
 
 def _contact_spans(log: ScannedLog) -> tuple[Span, ...]:

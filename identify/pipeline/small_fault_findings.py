@@ -26,7 +26,7 @@ from identify.logs.effect_keys import EFFECT_KEYS
 from identify.pipeline.scanned_log import ScannedLog, without_small_faults
 from identify.regressors.newton_euler import WRENCH_NAMES
 from identify.regressors.wrench import equal_time_intervals
-from identify.relevance import MIN_FAULT_TO_PRIOR_RATIO
+from identify.relevance import MIN_FAULT_TO_PRIOR_RATIO, POOR_PRECISION
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 from identify.spatial.vectors import coadjoint
 
@@ -251,6 +251,30 @@ def resonance_finding(resonance: Resonance) -> Finding:
             "part": resonance.part.tolist(),
             "stiffness": resonance.stiffness,
         },
+    )
+
+
+def contradicted_accuracy_finding(given: float | None, accuracy: float, lead: float) -> Finding:
+    """Return the finding of a sensor that is less accurate than its schema says.
+
+    `given`: largest `gain_accuracy` of the schema, if it has one; `accuracy`: that of the
+    sensor by its logs; `lead`: difference of their deviance with both.
+    """
+    excluded = (
+        "more than a fit expects of a sensor without `gain_accuracy`"
+        if given is None
+        else f"which its `gain_accuracy` of {100.0 * given:.2g} % excludes"
+    )
+    is_poor = HALF_WIDTH_SIGMA * accuracy > POOR_PRECISION["mass"]
+    return Finding(
+        "gain_accuracy",
+        "error" if is_poor else "warning",
+        f"gains and crosstalk of the sensor are off by some {100.0 * accuracy:.2g} %, "
+        f"{excluded}. All forces may be too large or too "
+        f"small by as much, which no log shows{'' if is_poor else '; the intervals include it'}.",
+        f"Give `gain_accuracy = {accuracy:.2g}` in [wrench], and weigh the body (--mass KG); or "
+        "calibrate the sensor. Per cent of full scale are more of a light load.",
+        {"size": accuracy, "lead": lead} | ({} if given is None else {"given": given}),
     )
 
 

@@ -17,6 +17,7 @@ from identify.diagnosis.faults import parametric_faults
 from identify.diagnosis.ranking import mistake_penalty
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
+from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.random_effects_model import BodyScale, EffectModel, SensorFaultType
 from identify.logs.effect_keys import EFFECT_KEYS, FaultSizeSetting
 from identify.logs.log_properties import LogProperties
@@ -35,6 +36,10 @@ from identify.spatial.vectors import STANDARD_GRAVITY
 
 _WIDE_GAIN_PRIOR = FaultSizeSetting(0.05, 0.2)
 """Prior standard deviation and cap of a gain fitted in place of a displaced reference point."""
+
+_INACCURATE_SENSOR_PRIOR = FaultSizeSetting(0.05, 0.3)
+"""Prior standard deviation and cap of gains and crosstalk of a sensor that is less accurate than
+its schema says, such as a printed one or one that was overloaded."""
 
 _MIN_DISPLACEMENT_CHI_SQUARED = float(chdtri(3, DISPLACED_POINT_P))
 """χ² (3 degrees of freedom) of a displaced reference point above which a gain is fitted instead."""
@@ -210,3 +215,99 @@ def fit_gain_alternative(logs: FittedLogs, settings: EstimatorSettings) -> Fitte
         return None
     lead = deviance(replace(logs, small_faults=other), bands) - deviance(logs, bands)
     return None if lead > CLEAR_LIKELIHOOD_LEAD else other
+
+
+_MAX_SQUARED_GAIN = 1.0
+"""Mean square of fitted gains, relative to their prior, to which its accuracy needs no test: .1 to
+.9 in sound logs."""
+
+_MAX_NOISE_RATIO = 0.5
+"""Ratio of the residual of static poses to wrench and accuracy to which that needs no test."""
+
+_MAX_CROSSTALK_RATIO = 1.5
+"""Ratio of the size of crosstalk to the accuracy of the schema to which that needs no test."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictedAccuracy:
+    """Accuracy of a sensor by its logs, which contradict that of its schema.
+
+    Attributes:
+        given: largest `gain_accuracy` of the schemas; None if they give none.
+        accuracy: standard deviation of gains and crosstalk by the logs.
+        lead: difference of the deviance of the logs with both.
+        small_faults: small faults of the logs fitted with `accuracy` as `gain_accuracy`.
+    """
+
+    given: float | None
+    accuracy: float
+    lead: float
+    small_faults: FittedEffects
+
+
+def residual_ratio(fit: LeastSquaresFit) -> float:
+    """Return the ratio of residual to measured wrench (RMS) of a fit."""
+    system = fit.data.system
+    residual = sum(float(np.trace(moment)) for moment in system.residual_moments(fit.x))
+    measured = sum(
+        float(np.sum(statistics.factors[:, :, WRENCH] ** 2)) for statistics, _ in system.data
+    )
+    return float(np.sqrt(residual / measured)) if measured > 0.0 else 0.0
+
+
+def _may_exceed_accuracy(small_faults: FittedEffects, *, is_still: bool) -> bool:
+    """Whether gains and crosstalk may be larger than the accuracy of the schema.
+
+    In static poses what they cannot explain with it counts as noise.
+    """
+    given = small_faults.model.gain_accuracy
+    if given is None:
+        return not {"gain", "crosstalk"}.isdisjoint(small_faults.at_cap)
+    if is_still:
+        return residual_ratio(small_faults.fit) > _MAX_NOISE_RATIO * given
+    gains = [b.columns for b in small_faults.model.blocks if b.fault.name == "gain"]
+    relative = [small_faults.eta[columns] / small_faults.units[columns] for columns in gains]
+    are_large = any(np.mean(each**2) > _MAX_SQUARED_GAIN for each in relative)
+    crosstalk = small_faults.sizes.get("crosstalk", 0.0)
+    return are_large or crosstalk > _MAX_CROSSTALK_RATIO * given
+
+
+def find_contradicted_accuracy(
+    logs: FittedLogs, settings: EstimatorSettings
+) -> ContradictedAccuracy | None:
+    """Return the accuracy of a sensor whose gains and crosstalk are larger than its schema allows.
+
+    No log shows an error that is common to all gains. Gains that differ, crosstalk and
+    nonlinearity beyond the accuracy of the schema show that it is not that of this sensor. Without
+    one, the largest sizes of small faults take its place.
+    """
+    small_faults = logs.small_faults
+    if small_faults is None:
+        return None
+    given = small_faults.model.gain_accuracy
+    is_still = all(log.summary.recording.still for log in logs.scanned)
+    if not _may_exceed_accuracy(small_faults, is_still=is_still):
+        return None
+    statistics = [finest_blocks(log.summary) for log in logs.scanned]
+    recordings = [log.summary.recording for log in logs.scanned]
+    model = small_faults.model.with_scale_from_logs(_INACCURATE_SENSOR_PRIOR)
+    bands = comparison_bands(logs.scanned)
+    try:
+        other = fit_effects(statistics, recordings, settings, model)
+        if other is None:
+            return None
+        before, after = (
+            deviance(each, bands, n_unloaded=settings.unloaded)
+            for each in (logs, replace(logs, small_faults=other))
+        )
+        sizes = [other.sizes[name] for name in ("gain", "crosstalk") if name in other.sizes]
+        accuracy = float(f"{max(sizes):.2g}")
+        largest = EFFECT_KEYS["gain"].max_size if given is None else given
+        if before - after < CLEAR_LIKELIHOOD_LEAD or accuracy <= largest:
+            return None
+        fitted = fit_effects(statistics, recordings, settings, model.with_gain_accuracy(accuracy))
+    except ProblemError:
+        return None
+    if fitted is None:
+        return None
+    return ContradictedAccuracy(given, accuracy, before - after, fitted)

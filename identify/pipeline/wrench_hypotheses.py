@@ -41,6 +41,7 @@ from identify.pipeline.small_fault_findings import (
     BENT_CABLE_ERROR,
     MAX_CABLE_SHARE,
     cable_pull_share,
+    contradicted_accuracy_finding,
     hysteresis_finding,
     resonance_finding,
     small_fault_findings,
@@ -272,6 +273,23 @@ def _gain_for_displaced_point(checks: Checks) -> Iterator[Hypothesis]:
         )
 
 
+def _contradicted_accuracy(checks: Checks) -> Iterator[Hypothesis]:
+    """Yield the sensor that is less accurate than its schema says, and its body."""
+    sensor = checks.contradicted_accuracy
+    if sensor is not None:
+        effects = sensor.small_faults
+        # A wider prior of the gains: twice its covariance, as in `cover_shift`.
+        body = AlternativeBody(effects.fit.x, 2.0 * effects.covariance_of_unknowns)
+        finding = contradicted_accuracy_finding(sensor.given, sensor.accuracy, sensor.lead)
+        yield Hypothesis(
+            code="gain_accuracy",
+            outcome="refuses" if finding.severity == "error" else "widens",
+            findings=(finding,),
+            alternatives=(body,),
+            is_of_sensor=True,
+        )
+
+
 def _body_changes(checks: Checks) -> Iterator[Hypothesis]:
     """Yield the changes of the body: relevant ones, then those that may be chance or are small."""
     has_likelier_reading = checks.clearly_likelier is not None
@@ -309,6 +327,7 @@ _KINDS: tuple[Callable[[Checks], Iterator[Hypothesis]], ...] = (
     _small_faults,
     _bending_hose,  # said by the cable, which is a small fault
     _gain_for_displaced_point,  # said by the displaced point, which is a small fault
+    _contradicted_accuracy,  # by the sizes of small faults
     _body_changes,  # of logs that are explained in all else
 )
 """Kinds of hypotheses in the order in which their findings are said, each with the reason for its

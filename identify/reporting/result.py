@@ -173,7 +173,7 @@ def _width_in_words(limit: RequiredPrecision, estimate: Estimate) -> str:
     of_whole = " of the largest principal moment" if relative_inertia else ""
     text = f"± {format_significant(total, 2)} {limit.unit}{of_whole}"
     if limit.quantity == "mass" and estimate.interval_kind.endswith(WITH_SCALE_FROM_LOG):
-        return f"{text}, if the sensor's scale is right: no gain_accuracy is given"
+        return f"{text}, if the sensor's scale is right: no gain_accuracy is given, weigh the body"
     if total <= _MIN_WIDTH_RATIO * between_logs:
         return text
     return (

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from identify.commands.main import main
 from identify.logs import load_schema, synthetic_recording
 from identify.logs.draft_lines import drafted_keys, with_value
+from identify.logs.wrench_sensors import wrench_sensors
 from tests.slow import mostly_slow
 from tests.strategies import random_body
 
@@ -143,14 +144,15 @@ def answer(monkeypatch, *answers):
 
 @pytest.mark.slow
 def test_a_terminal_is_asked_only_for_what_is_uncertain(upside_down, monkeypatch, capsys):
-    asked = answer(monkeypatch, "down", "[0, 0, 9.81]")
+    asked = answer(monkeypatch, "", "down", "[0, 0, 9.81]")
     assert main(["fit", "log.csv", "-o", "out", "--no-report"]) == 0
-    question, again = asked
+    sensor, question, again = asked
+    assert sensor.startswith("Type of the force-torque sensor")
     assert question.startswith("[world] gravity = [0.0, 0.0, 9.80665] (the likeliest reading")
     assert "[world] gravity: expected a list of 3 numbers, got 'down'" in again
     assert load_schema("out/schema.toml").world.gravity == (0.0, 0.0, 9.81)
     assert "wrote the schema out/schema.toml" in capsys.readouterr().err
-    answer(monkeypatch, "up", "up", "up")
+    answer(monkeypatch, "", "up", "up", "up")
     assert main(["check", "log.csv"]) == 2
     err = " ".join(capsys.readouterr().err.split())
     assert "expected a list of 3 numbers" in err
@@ -170,9 +172,9 @@ def test_columns_of_no_known_name_are_asked_for(signals, tmp_path, monkeypatch, 
     assert main(["check", "log.csv"]) == 2
     assert "no columns look like force and torque: name them" in capsys.readouterr().err
     (tmp_path / "schema.toml").unlink()
-    asked = answer(monkeypatch, "a1, a2, a33", "a1, a2, a3", "b1,b2,b3")
+    asked = answer(monkeypatch, "", "a1, a2, a33", "a1, a2, a3", "b1,b2,b3")
     assert main(["check", "log.csv"]) == 0
-    assert "did you mean 'a3'?" in asked[1]
+    assert "did you mean 'a3'?" in asked[2]
     assert load_schema("schema.toml").wrench.torque == ("b1", "b2", "b3")
     assert "no columns look like" not in (tmp_path / "schema.toml").read_text()
 
@@ -245,26 +247,37 @@ def test_a_tool_point_is_named_before_the_fit_and_one_edit_gives_the_payload(of_
 
 
 def test_a_tool_point_is_asked_for_at_a_terminal(of_tool_point, monkeypatch, capsys):
-    asked = answer(monkeypatch, "20 0 100 0 0 0")
+    asked = answer(monkeypatch, "ati_mni40", "ati_mini40", "20 0 100 0 0 0")
     assert main(["fit", "log.csv", "-o", "out", "--no-report"]) == 0
-    (question,) = asked  # none of the payload set on the pendant, which acts on no sensor
+    _, again, question = asked  # none of the payload set on the pendant, which acts on no sensor
+    assert "no force-torque sensor 'ati_mni40'" in again
+    assert "did you mean 'ati_mini40'" in again
     assert question.startswith("Tool point as shown on the pendant")
-    assert list(load_schema("out/schema.toml").body.tcp.pose) == _TOOL_POINT
+    schema = load_schema("out/schema.toml")
+    assert list(schema.body.tcp.pose) == _TOOL_POINT
+    accuracy = wrench_sensors()["ati_mini40"].gain_accuracy
+    assert list(schema.wrench.gain_accuracy) == accuracy
     assert exported_mass(capsys) == pytest.approx(_BODY[0], rel=1e-3)
 
 
 def test_answers_before_a_question_without_an_answer_are_kept(of_tool_point, monkeypatch, capsys):
-    answer(monkeypatch, "20 0 100", "", "[0.02, 0, 0.1, 0, 0, 0]", *["sideways"] * 3)
+    answer(monkeypatch, "", "20 0 100", "", "[0.02, 0, 0.1, 0, 0, 0]", *["sideways"] * 3)
     assert main(["fit", "log.csv", "-o", "out", "--no-report"]) == 2
     err = " ".join(capsys.readouterr().err.split())
     assert "The answers before it are in out/schema.toml" in err
     keys = {key.place: key for key in drafted_keys((of_tool_point / "out/schema.toml").read_text())}
     assert (keys["body.tcp.pose"].value, keys["body.tcp.pose"].uncertain) == (_TOOL_POINT, False)
     (of_tool_point / "out/schema.toml").unlink()
-    answer(monkeypatch, "20 0 100", *["x"] * 3)
+    answer(monkeypatch, "ur5e", "20 0 100", *["x"] * 3)
     assert main(["init", "log.csv"]) == 2
     assert "The answers before it are in schema.toml" in " ".join(capsys.readouterr().err.split())
-    assert "pose = [0.02, 0.0, 0.1, 0.0, 0.0, 0.0]" in Path("schema.toml").read_text()
+    text = Path("schema.toml").read_text()
+    assert "pose = [0.02, 0.0, 0.1, 0.0, 0.0, 0.0]" in text
+    assert "gain_accuracy = [0.046, 0.017]" in text
+    Path("schema.toml").unlink()
+    answer(monkeypatch, *["mine"] * 3)
+    assert main(["init", "log.csv"]) == 2
+    assert "no force-torque sensor 'mine' among" in capsys.readouterr().err
 
 
 def test_values_of_a_draft_are_changed_in_their_lines():

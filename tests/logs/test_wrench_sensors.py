@@ -87,10 +87,13 @@ def test_draft_has_the_accuracy_of_the_named_sensor_with_its_source(log, name, p
     assert [a for a in text.splitlines() if a not in plain.splitlines()] == [line]
 
 
-def test_accuracy_that_no_sheet_states_stays_a_guess(log):
-    text = draft_schema(log, sensor="robotiq_ft_300").text
-    assert load_schema(tomllib.loads(text)).wrench.gain_accuracy == 0.01
-    assert re.search(r"\ngain_accuracy = 0\.01 .* a guess: Robotiq .* no accuracy \(", text)
+@pytest.mark.parametrize("sensor", [None, "robotiq_ft_300"])
+def test_accuracy_that_is_not_known_is_left_out_with_the_way_to_it(log, sensor):
+    text = draft_schema(log, sensor=sensor).text
+    assert load_schema(tomllib.loads(text)).wrench.gain_accuracy is None
+    (line,) = re.findall(r"^# gain_accuracy = .*$", text, re.MULTILINE)
+    assert "data sheet or `identify init --sensor NAME`; or weigh the body" in line
+    assert (SENSORS["robotiq_ft_300"].explanation in line) == (sensor is not None)
 
 
 def test_unknown_sensor_is_answered_by_the_nearest(log):

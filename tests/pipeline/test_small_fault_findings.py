@@ -43,6 +43,7 @@ from tests.small_faults import (
     swinging,
     tilted,
     with_play,
+    with_schema,
 )
 
 SCHEMA = {
@@ -320,3 +321,40 @@ def test_sensor_rotation_of_some_degrees_is_a_small_fault(clean, share, small):
     eta = effects.eta.copy()
     eta[own] = share * MAX_SMALL_ROTATION * direction(1.0, -2.0, 0.5)
     assert all_faults_small(replace(effects, eta=eta)) == small
+
+
+SLIGHT_GAINS = np.diag(1.0 + 0.01 * np.array([0.8, -0.9, 0.5, -0.7, 0.4, 1.0]))
+"""Gains of a sensor with an accuracy of 1 %."""
+
+
+@pytest.mark.parametrize("form", ["still", "moving"])
+@pytest.mark.parametrize(
+    ("errors", "accuracy", "severity"),
+    [
+        (SLIGHT_GAINS, 0.01, None),
+        (np.diag([1.04, 0.97, 1.0, 0.96, 1.03, 1.0]), 0.01, "warning"),
+        (np.diag([1.0, 1.25, 1.4, 1.4, 1.2, 1.0]), 0.01, "error"),  # as of a printed sensor
+        (np.diag([1.0, 1.25, 1.4, 1.4, 1.2, 1.0]), 0.2, None),
+        (np.diag([1.0, 1.25, 1.4, 1.4, 1.2, 1.0]), None, "error"),  # nothing is stated
+    ],
+    ids=["accurate", "differing", "printed", "printed, as said", "printed, nothing said"],
+)
+def test_errors_that_a_stated_accuracy_excludes_are_said(form, errors, accuracy, severity):
+    log = mapped(still(3) if form == "still" else exact(3), errors)
+    log = log if form == "still" else logged(log, 3)
+    result = identify.fit(with_schema(log, wrench={"gain_accuracy": accuracy} if accuracy else {}))
+    found = [each for each in result.findings if each.code == "gain_accuracy"]
+    assert [each.severity for each in found] == ([] if severity is None else [severity])
+    if severity == "error":
+        assert result.verdict.usable == "no"
+    if accuracy is not None and severity != "error":
+        low, high = result.estimate.intervals["m"]
+        assert low < PHI[0] < high
+    for each in found:
+        assert re.search(r"gain_accuracy = 0\.\d+` in \[wrench\]", each.remedy)
+        size, given = each.evidence["size"], each.evidence.get("given")
+        assert 0.5 * np.diag(errors).std() < size < 4.0 * np.diag(errors).std()
+        assert given == accuracy
+        heeded = identify.fit(with_schema(log, wrench={"gain_accuracy": size}), mass=PHI[0])
+        assert "gain_accuracy" not in {one.code for one in heeded.findings}
+        assert heeded.verdict.usable != "no"

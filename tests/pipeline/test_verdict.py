@@ -294,6 +294,13 @@ def test_a_gain_that_is_given_as_inexact_asks_for_care_with_and_without_a_need()
     assert "scale_limit" not in given.verdict.reasons
 
 
+def test_a_mass_without_a_given_scale_asks_to_weigh_the_body():
+    for accuracy in (None, 0.005):
+        table = {} if accuracy is None else {"gain_accuracy": accuracy}
+        words = verdict_in_words(identify.fit(with_schema(still(3), wrench=table)))
+        assert ("weigh the body" in words.quantities["mass"]) == (accuracy is None)
+
+
 def test_a_need_that_the_scale_forbids_is_said_before_the_fit(caplog):
     log = logged(exact(3), 3)
     for accuracy, need, percent in ((0.02, "mass 3%", "3.2"), ([0.02] * 6, "mass 1%", "1.6")):
