@@ -263,11 +263,14 @@ def _may_exceed_accuracy(small_faults: FittedEffects, *, is_still: bool) -> bool
     given = small_faults.model.gain_accuracy
     if given is None:
         return not {"gain", "crosstalk"}.isdisjoint(small_faults.at_cap)
-    if is_still:
-        return residual_ratio(small_faults.fit) > _MAX_NOISE_RATIO * given
+    if is_still and residual_ratio(small_faults.fit) > _MAX_NOISE_RATIO * given:
+        return True
     gains = [b.columns for b in small_faults.model.blocks if b.fault.name == "gain"]
-    relative = [small_faults.eta[columns] / small_faults.units[columns] for columns in gains]
-    are_large = any(np.mean(each**2) > _MAX_SQUARED_GAIN for each in relative)
+    squares = [
+        (np.mean(small_faults.eta[columns] ** 2), np.mean(small_faults.units[columns] ** 2))
+        for columns in gains
+    ]
+    are_large = any(size > _MAX_SQUARED_GAIN * prior for size, prior in squares)
     crosstalk = small_faults.sizes.get("crosstalk", 0.0)
     return are_large or crosstalk > _MAX_CROSSTALK_RATIO * given
 

@@ -134,6 +134,7 @@ def shaking(rng, count):
 def thrown_imu(flight, seed, **schema):
     """Four throws of .8 s, two seconds apart, with gyro, accelerometer at B and couple."""
     rng, J, com = np.random.default_rng(seed), flight.INERTIA_ABOUT_COM, flight.COM
+    flight.LARGEST_COUPLE = 0.09
     time, parts = np.arange(round(0.8 * RATE_HZ)) / RATE_HZ, []
     for _ in range(4):
         couple = flight.couples(rng)
