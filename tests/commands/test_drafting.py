@@ -179,6 +179,7 @@ def test_columns_of_no_known_name_are_asked_for(signals, tmp_path, monkeypatch, 
     assert "no columns look like" not in (tmp_path / "schema.toml").read_text()
 
 
+@pytest.mark.slow
 def test_a_draft_of_another_log_is_not_taken_for_this_one(signals, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     poses = {"x__y__z": signals["position"], "qx__qy__qz__qw": signals["quaternion"]}

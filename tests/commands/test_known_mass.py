@@ -67,6 +67,7 @@ def test_a_centre_of_mass_that_is_given_is_decided_by_that(cli, logs, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_force_gain_of_weighed_body_corrects_other_mass(cli, logs, tmp_path):
     (log, schema), (other, other_schema) = logs
     words = ("fit", log, "--schema", schema, "-o", tmp_path / "a", "--no-report")

@@ -61,6 +61,7 @@ def test_a_free_body_with_figures_and_the_construction(cli, spec, tmp_path):
     assert not table[["fx", "fy", "fz", "tx", "ty", "tz"]].to_numpy().any()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_simulated_log_can_be_fitted(cli, spec, tmp_path, monkeypatch):
     monkeypatch.setattr("identify.reporting.page.report_html", lambda *given: "")

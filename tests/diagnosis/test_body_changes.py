@@ -110,6 +110,7 @@ def test_a_probability_below_all_numbers_still_orders():
         assert log_p == pytest.approx(-299.5 * np.log1p(away**2 / 2 / 600), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_separate_fits_of_many_logs_are_limited_to_differing_ones(monkeypatch):
     """Fitted apart the few that are farthest, or all of them: the same is found."""
     bodies = {3: 1.003 * PHI, 13: 1.006 * PHI}

@@ -154,6 +154,7 @@ def clean(generator):
     return generator.simulate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", few_or_many(3, 14))
 def test_shipped_motion_with_other_noise_keeps_accuracy_and_coverage(
     generator, clean, shipped, truth, tmp_path, seeds

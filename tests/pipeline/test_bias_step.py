@@ -20,6 +20,7 @@ def codes(result):
     return [one.code for one in result.findings]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", few_or_many((0.25, 0.7), (0.5,)))
 @pytest.mark.parametrize("size", mostly_slow([0.4, 1.0], {0.4}))
 def test_zeroing_with_the_payload_on_is_named_and_corrected(shares, size):

@@ -43,6 +43,7 @@ def settled_keys(tmp_path):
     return keys
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("true", few_or_many("xyz", "zyx"))
 def test_an_order_that_turns_about_one_axis_leave_open_stays_marked(settled_keys, true):
     path = Path.random(5, distance=0.05, angle=0.25)

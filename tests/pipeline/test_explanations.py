@@ -112,6 +112,7 @@ def test_misreading_is_reported_with_schema_line_and_corrected_mass(code):
     assert_close(best.mass, BODY[0], 0.05 if code == "already_compensated" else 5e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", few_or_many("pose_maps", "quaternion_order"))
 def test_misread_pose_under_inverted_gravity_keeps_centre_of_mass(code):
     """A position and a force of the other sign explain it as well, by a body mirrored in Bo."""
@@ -170,6 +171,7 @@ def relieved(mass: float, com: np.ndarray) -> Recording:
     return with_signals(force=F + weight, torque=T + np.cross(com, weight))
 
 
+@pytest.mark.slow
 def test_overcompensated_weight_is_detected_without_fit():
     """The mass is then negative: no sign is wrong."""
     com = BODY[1:4] / BODY[0] + [0.03, 0.0, -0.02]
@@ -370,6 +372,7 @@ def test_the_misfit_is_a_likelihood_and_its_body_least_squares():
     assert_close(twice.phi, 2.0 * found.phi, 1e-6)
 
 
+@pytest.mark.slow
 def test_axes_of_a_wrench_in_world_axes_are_found_by_reading_it_again():
     world = {"force": TURN.apply(F)[:, [1, 0, 2]], "torque": TURN.apply(T)[:, [1, 0, 2]]}
     log = with_signals(**world)

@@ -135,6 +135,7 @@ def test_a_mass_given_in_another_unit_is_recognised(unit, per_kg):
     assert found.remedy == expected
 
 
+@pytest.mark.slow
 def test_term_rejected_by_data_is_kept_and_reported():
     mass = float(BODY[0])
     terms = [MassBetween(1.5 * mass, 2.0 * mass), MassBetween(0.1 * mass, np.inf)]

@@ -246,6 +246,7 @@ def test_implausible_gain_is_attributed_to_displaced_point():
     assert found.verdict.usable != "yes"
 
 
+@pytest.mark.slow
 def test_compensated_weight_is_restored_on_request(clean_check):
     weight = 0.7 * PATH.rotation(TIME).inv().apply([0.0, 0.0, -9.80665])
     com = BODY[1:4] / BODY[0] + [0.02, 0.0, -0.01]
@@ -278,6 +279,7 @@ def test_intervals_count_the_error_of_a_size_that_is_applied(seed):
     assert widths[0] > 1.4 * widths[1]
 
 
+@pytest.mark.slow
 def test_displaced_point_may_be_a_wrong_mount():
     mounted = Pose.from_quaternion([0.0, 0.0, 0.0, 1.0], [0.02, 0.0, 0.01])
     rows = log(PATH.wrench(BODY, TIME))

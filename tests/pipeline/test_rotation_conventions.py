@@ -142,6 +142,7 @@ def test_a_component_of_the_rotation_vector_of_the_other_sign_is_named(log):
     assert_close(found.best.mass, BODY[0], 0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "signal", "code", "lines"),
     [
@@ -173,6 +174,7 @@ def test_a_convention_is_corrected_in_a_log_that_holds_its_pose():
     assert '`order = "xyz"`' in first.remedy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("logged", "called"),
     mostly_slow([("xyz", "zyx"), ("rotation_vector", "xyz")], [("rotation_vector", "xyz")]),

@@ -156,6 +156,7 @@ def test_estimate_on_consistency_boundary_is_usable_with_care():
     assert "at_the_edge" not in fit(moving(2, 20.0)).verdict.reasons
 
 
+@pytest.mark.slow
 def test_a_wrench_in_thousandths_is_a_body_denser_than_any_material():
     (said,) = fit(in_thousandths(moving(3, 10.0))).findings
     assert (said.code, said.severity) == ("too_dense", "error")

@@ -210,6 +210,7 @@ def test_sign_error_names_loaded_or_unloaded_body(wrong, body):
         identify.fit(logs[0], unloaded=logs[1])
 
 
+@pytest.mark.slow
 def test_zero_payload_is_not_identifiable():
     with pytest.raises(TooLittleMotion, match=r"payload\."):
         identify.fit(without_effects(log(GRIPPER, 1)), unloaded=without_effects(log(GRIPPER, 2)))

@@ -182,6 +182,7 @@ def test_a_width_beyond_its_limit_is_shown_in_digits_that_tell_them_apart(estima
     assert "known to ± 120 mm (95 %)" in wide.text
 
 
+@pytest.mark.slow
 def test_unexplained_log_lists_signals_missing_from_schema():
     faulty = logged(late(exact(3), 0.05))
     found = identify.fit(with_schema(faulty, effects={"delay_s": False})).findings

@@ -104,6 +104,7 @@ def test_estimated_imu_position_is_reported_with_error(fit):
     assert "± 0." in finding.text
 
 
+@pytest.mark.slow
 def test_the_error_of_a_place_that_was_found_is_in_the_intervals_of_the_body(tmp_path):
     """As refits of the log say, read for places that are off by it, where it is not little."""
     given, exactly = columns(1, noise=1.0), columns(1)

@@ -63,6 +63,7 @@ def same_bits(a: Statistics, b: Statistics) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_and_any_order_give_the_same_bits() -> None:
     logs = logs_of(6)
     expected = reduce_statistics(logs, log_statistics, merge_two_logs, InProcess())

@@ -22,6 +22,7 @@ def test_point_and_mesh_logs_share_body_and_motion(name):
     assert_close(mesh.sides, np.ptp(points.shape.positions, axis=0), 0.15)
 
 
+@pytest.mark.slow
 def test_the_shape_makes_the_errors_of_a_slow_log_small(tmp_path, monkeypatch, capsys):
     few = {name: solids()[name] for name in ("cuboid", "plate")}
     monkeypatch.setattr(solids_shape, "solids", lambda: few)
