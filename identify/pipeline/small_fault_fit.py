@@ -83,24 +83,28 @@ def fit_small_faults(
 
     A large cable is left out where it does not increase the likelihood: its sixteen columns absorb
     slow noise in the means of blocks, and make the mass uncertain. `[effects] cable` in the schema
-    keeps it.
+    keeps it. With logs of the carrier alone it stays too.
     """
     statistics = [finest_blocks(log.summary) for log in logs]
     recordings = [log.summary.recording for log in logs]
     model = EffectModel.of(recordings, statistics, _unknowns_of_corrected_faults(logs))
     try:
         small_faults = fit_effects(statistics, recordings, settings, model)
-        cable_is_in_schema = any("cable" in effect_table(log) for log in recordings)
-        largest = EFFECT_KEYS["cable"].prior_size
-        cable_is_small = small_faults is None or small_faults.sizes.get("cable", 0.0) <= largest
-        if small_faults is None or cable_is_small or cable_is_in_schema or settings.unloaded:
-            return small_faults
-        other = fit_effects(statistics, recordings, settings, model.without_fault("cable"))
     except ProblemError:
         try:
             return fit_effects(statistics, recordings, settings, model.given_alone)
         except ProblemError:
             return None
+    cable_is_in_schema = any("cable" in effect_table(log) for log in recordings)
+    largest = EFFECT_KEYS["cable"].prior_size
+    cable_is_small = small_faults is None or small_faults.sizes.get("cable", 0.0) <= largest
+    # The fits are compared by the likelihood of one body; with logs of the carrier there are two.
+    if small_faults is None or cable_is_small or cable_is_in_schema or settings.unloaded:
+        return small_faults
+    try:
+        other = fit_effects(statistics, recordings, settings, model.without_fault("cable"))
+    except ProblemError:
+        return small_faults
     bands = comparison_bands(logs)
     with_cable, without_cable = (FittedLogs(tuple(logs), each) for each in (small_faults, other))
     cable_is_likelier = deviance(with_cable, bands) < deviance(without_cable, bands)
