@@ -39,7 +39,7 @@ class SignalMonitor:
     def __init__(self) -> None:
         self._pending: list[tuple[Array, Array, Array]] = []
         self._waiting = self._rows = self._pose_size = 0
-        self._step = self._begin = self._end = 0.0
+        self._period = self._begin = self._end = 0.0
         self._last: tuple[Array, Array, Array] | None = None
         self._wrench, self._pose = RepeatRuns(), RepeatRuns()
         self._ends = [
@@ -73,13 +73,13 @@ class SignalMonitor:
         if self._rows < MIN_ROWS_FOR_SPIKES:
             return ()
         duration = self._end - self._begin
-        frozen = self._wrench.frozen_spans("frozen_wrench", self._step, duration, self._rows)
+        frozen = self._wrench.frozen_spans("frozen_wrench", self._period, duration, self._rows)
         spans = [span for span, _ in frozen]
         if self._pose_size:
             spans += [
                 span
                 for span, _ in self._pose.frozen_spans(
-                    "frozen_pose", self._step, duration, self._rows
+                    "frozen_pose", self._period, duration, self._rows
                 )
             ]
         frozen_rows = [rows for _, rows in frozen]
@@ -105,7 +105,7 @@ class SignalMonitor:
     def _zeroing_spans(self, frozen: Sequence[Span]) -> Iterator[Span]:
         """Yield jumps of the wrench by which the sensor may have been zeroed, outside freezes."""
         for step in zeroing_steps(self._steps):
-            ends = (step.time_before - self._step, step.time_after + self._step)
+            ends = (step.time_before - self._period, step.time_after + self._period)
             if not any(span.start <= ends[1] and ends[0] <= span.stop for span in frozen):
                 size = float(np.linalg.norm(step.wrench_jump[:3]))
                 yield Span(
@@ -128,7 +128,7 @@ class SignalMonitor:
     def _process_block(self, time: Array, wrench: Array, pose: Array) -> None:
         if self._last is None:
             self._begin, self._pose_size = float(time[0]), pose.shape[1]
-            self._step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
+            self._period = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
             before = time[:0], wrench[:0], pose[:0]
         else:
             before = self._last

@@ -136,7 +136,7 @@ class _TimeBlockMoments:
         owned: list[list[tuple[Indices, Array]]] = [[] for _ in maps]
         for part in system.group_cells():
             z = part.z
-            C = part.residual_coefficients
+            C = part.padded_coefficients
             L = roots[part.group]
             into = np.concatenate((C[..., :-1] @ columns, (C @ minus_x_and_1)[..., None]), axis=-1)
             rows = np.einsum("bnz,zmj,lm->bnlj", z, into, L, optimize=True)

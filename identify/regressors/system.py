@@ -106,7 +106,7 @@ class GroupCells(NamedTuple):
         statistics_index: index of the statistics in `LinearSystem.data`.
         cells: numbers of the cells in the statistics, shape (c,).
         z: factors of the cells, in the columns a fit reads, shape (c, k, fit).
-        residual_coefficients: [B | B0] of the residual z · (B0 − B x), shape (fit, m, p + 1).
+        padded_coefficients: [B | B0] of the residual z · (B0 − B x), shape (fit, m, p + 1).
         offset: number of the offset that acts on each cell, −1 where none does, shape (c,).
     """
 
@@ -114,7 +114,7 @@ class GroupCells(NamedTuple):
     statistics_index: int
     cells: Indices
     z: Array
-    residual_coefficients: Array
+    padded_coefficients: Array
     offset: Indices
 
 

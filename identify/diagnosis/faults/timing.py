@@ -97,10 +97,7 @@ def _clock_rate_fault(setup: LogProperties) -> Fault:
         lambda size: clock_rate_map(float(size[0]), setup.gravity),
         remedy,
         setup,
-        FaultParameters(
-            *(("rate",), "%", 1e-2, FAULT_CLOCK_RATE),
-            usable_range=(-0.15, 0.15),
-        ),
+        FaultParameters(("rate",), "%", 1e-2, FAULT_CLOCK_RATE, usable_range=(-0.15, 0.15)),
     )
 
 

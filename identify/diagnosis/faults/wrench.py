@@ -63,9 +63,8 @@ def wrench_faults(setup: LogProperties) -> Iterator[Fault]:
     if setup.schema is not None:
         yield from _axis_sign_faults(setup)
         yield from _axes_faults(setup)
-        if (
-            not setup.static_poses
-        ):  # static poses identify mass and centre of mass, no ratio of units
+        # Static poses identify mass and centre of mass, no ratio of units.
+        if not setup.static_poses:
             yield from _unit_faults(setup)
         yield from _frame_faults(setup)
     yield _misalignment_fault(setup)
