@@ -148,6 +148,7 @@ def _findings_on_widths(
 def _limit_findings(body: Estimate, quantity: str, limits: PrecisionLimits) -> Iterator[Finding]:
     """Yield the finding on a quantity whose intervals are wider than its usual limit."""
     good, poor = limits.good[quantity], limits.poor[quantity]
+    # Of the repeatability; the scale's error has its own finding.
     reached = good.half_width(body, total=False)
     sources = {body.decided_by[name] for name in QUANTITIES[quantity]}
     if reached is None and sources & UNIDENTIFIED_SOURCES:
@@ -170,8 +171,8 @@ def _limit_findings(body: Estimate, quantity: str, limits: PrecisionLimits) -> I
     if good.is_flange_limited(body):
         text = (
             f"the {QUANTITY_NAMES[quantity]}{body.body_suffix} about the flange {width}, beyond "
-            f"{beyond.limit:g} {beyond.unit}: so far apart are the points of pose and wrench, "
-            "which are one point by the schema."
+            f"{beyond.limit:g} {beyond.unit}: by the schema, pose and wrench are of one point, but "
+            "in the logs of two, so that the flange may not be where the schema places it."
         )
     yield Finding(
         "imprecise",
