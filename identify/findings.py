@@ -49,7 +49,7 @@ _SPAN_CODES = (
 )
 
 CORRECTABLE_CODES = ("hysteresis", "resonance", *_SPAN_CODES)
-"""Codes, in addition to those of log faults, that `--apply` accepts."""
+"""Codes that `--apply` corrects; their faults need no comparison of interpretations."""
 
 BODY_CHANGE_CODES = ("body_changed", "bodies_differ")
 """Codes of logs, or of parts of a log, that are of different bodies."""

@@ -149,12 +149,14 @@ class _PartFits:
             fit = self.fit_cells(np.isin(self.statistics.log, logs))
         if fit is None:
             return list(logs)
+        # Columns: the identifiable directions, and the residual b − A x.
         into = np.zeros((11, fit.identifiability.identifiable.shape[1] + 1))
         into[:-1, :-1] = fit.scaling.to_x @ fit.identifiability.identifiable
         into[:-1, -1], into[-1, -1] = -fit.x, 1.0
         of_logs = into.T @ _moments_by_log(fit) @ into
         H, s = of_logs[:, :-1, :-1], of_logs[:, :-1, -1:]
         others = np.linalg.pinv(H.sum(axis=0) - H, _NEGLIGIBLE_INFORMATION, hermitian=True)
+        # sₖ − Hₖ θ with θ of all other logs, squared in its own covariance.
         difference = s - H @ (others @ (s.sum(axis=0) - s))
         spread = np.linalg.pinv(H + H @ others @ H, _NEGLIGIBLE_INFORMATION, hermitian=True)
         distance = (difference.swapaxes(-1, -2) @ spread @ difference)[:, 0, 0]
@@ -223,12 +225,14 @@ class _PairTest:
         """
         difference = first.x - second.x
         degrees = (degrees_of_freedom(fit, subtract_leverage=False) for fit in (first, second))
+        # The fewest degrees of mass and first moments, for both tests.
         free = [float(each[:4].min()) for each in degrees]
         log_p_values = [
             _log_p_value(difference[:d], [covariance[:d, :d] for covariance in covariances], free)
             for d in (len(difference), 4)
         ]
         errors = tuple(np.sqrt(np.diag(covariance)) for covariance in covariances)
+        # Bonferroni: the smaller p-value of two tests.
         log_p = min(0.0, float(np.log(len(log_p_values))) + min(log_p_values))
         return cls(log_p, (first.x, second.x), (errors[0], errors[1]))
 

@@ -150,8 +150,10 @@ class HoldLengths:
     def longest_hold(self, excluded: Array, length_limit: int) -> int:
         """Return the length of the longest hold below a limit, outside excluded runs [rows].
 
+        With a coarse resolution it is long where the signal turns: saturation has to last longer.
+
         `excluded`: runs that are not counted, shape (n, 4).
-        Returns Zero if the longest hold is shorter than a saturated run.
+        Returns zero if the longest hold is shorter than a saturated run.
         """
         rows = np.minimum(excluded[:, 1] - excluded[:, 0], MAX_COUNTED_HOLD).astype(np.intp)
         others = self.lengths - np.bincount(rows, minlength=MAX_COUNTED_HOLD + 1)

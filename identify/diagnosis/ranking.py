@@ -283,7 +283,12 @@ class BaselineLikelihood:
     def _explanation_of_rows(
         self, rows: Sequence[BandRows], faults: Sequence[Fault], added: float, size: ArrayLike = ()
     ) -> Explanation:
+        """Return the explanation by a fault, from rows without it.
+
+        `added`: log-determinant of the fault's map less its penalties, as twice a log-likelihood.
+        """
         is_too_dense = self.body_fit.density > MAX_DENSITY
+        # The scale is one except for raw counts.
         after = fit_body(rows, scale=faults[0].min_wrench_scale(size, too_dense=is_too_dense))
         # Rows with other tapers have another number of effective samples.
         again = float(sum(each.effective_samples.sum() for each in rows))

@@ -20,7 +20,8 @@ class Span:
         rows: number of rows of the log, or of the series, in the span.
         size: size of the fault. For a contact the residual's energy over that of noise; for
             saturation the extreme [N or N m]; for spikes the ratio of the largest to the median
-            size; for a freeze the ratio of its length to the usual hold.
+            size; for a freeze the ratio of its length to the usual hold; for a dead channel its
+            last value.
         channel: name "fx" … "tz" or column of a single faulty channel; else empty.
         jump: jump of the sensor's offset in its axes for a "bias_step" [N, N m]; else empty.
     """

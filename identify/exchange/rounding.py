@@ -178,6 +178,7 @@ def regularise_inertia(inertia: Mat33, floor: InertiaFloor) -> tuple[Mat33, str]
     """
     values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
     total = float(np.maximum(values, 0.0).sum())
+    # A moment is the sum of two second moments: half of min_moment each, with 2 % for rounding.
     by_size = 0.51 * floor.min_moment
     minimum = max(floor.smallest_second_moment(values), by_size)
     rise = np.maximum(minimum - values, 0.0)
@@ -199,7 +200,11 @@ def regularise_inertia(inertia: Mat33, floor: InertiaFloor) -> tuple[Mat33, str]
 
 
 def _is_printable(inertia: Mat33, floor: InertiaFloor) -> bool:
-    """Return whether a printed inertia keeps half its lower limits and the triangle inequality."""
+    """Return whether a printed inertia keeps half the margin of its smallest second moment.
+
+    Its principal moments and its diagonal have to be `min_moment` or more, and the diagonal has to
+    fulfil the triangle inequality.
+    """
     values = np.linalg.eigvalsh(second_moment_from_inertia(inertia))
     if values[0] < 0.5 * max(floor.smallest_second_moment(values), 0.5 * floor.min_moment):
         return False
@@ -223,8 +228,8 @@ def format_consistent_inertia(
 ) -> tuple[tuple[str, ...], int]:
     """Format the six numbers of an inertia in the fewest digits that keep it consistent.
 
-    The inertia is about the centre of mass [kg m²], shape (3, 3). `texts` formats numbers for a
-    number of digits; by default these are significant digits. Also returns the number of digits.
+    The inertia is about the centre of mass [kg m²], shape (3, 3). `format_numbers` formats
+    numbers with some digits, by default significant ones. Also returns the number of digits.
 
     Raises `ModelError`: no number of digits keeps it consistent.
     """

@@ -56,11 +56,11 @@ def completed_schema(recording: Recording) -> Schema:
 def patched(recording: Recording, patch: Patch) -> Recording:
     """Return the recording reinterpreted with other values of some schema keys.
 
-    Only keys of the patch are changed. Files and clocks stay as they were read, so that no key of
-    `[log]` and `[streams]` can be changed.
+    Only keys of the patch are changed. Files, clocks and the frames of the body stay as they were
+    read, so that no key of `[log]`, `[streams]` and `[body]` can be changed.
 
-    Raises `SchemaError`: the patched schema is invalid, or names columns that were not read;
-    `LogError`: a tool point's motion cannot be read so.
+    Raises `SchemaError`: the patched schema is invalid, or names columns that were not read, or the
+    patch has a key of these tables; `LogError`: a tool point's motion cannot be read so.
     """
     if not patch:
         return recording
@@ -158,6 +158,7 @@ def wrench_map(old: WrenchTable, new: WrenchTable) -> Array:
 
 
 def _schema_document(recording: Recording) -> dict[str, dict[str, Any]]:
+    """Return a recording's schema with the keys that it leaves out, which a patch may change."""
     document = {k: dict(v) for k, v in recording.schema.items() if isinstance(v, Mapping)}
     names = {*recording.signals, *(name for s in recording.streams for name in s.signals)}
     for signal in SIGNALS:

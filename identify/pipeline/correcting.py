@@ -31,7 +31,8 @@ def apply_corrections(
     corrected = list(logs)
     applied = list[dict[str, object]]()
     for number, code in enumerate(codes):
-        # Other readings are compared with the logs as they were read, not with corrected ones.
+        # Other readings are compared with the logs as they were read, not with corrected ones. For
+        # the correctable codes they are compared only where small faults do not explain the logs.
         has_corrections = any(log.summary.reading.column_maps for log in corrected)
         checks = run_checks(
             refine_delays(FittedLogs.fit(corrected, settings), settings),

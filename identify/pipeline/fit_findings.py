@@ -236,7 +236,8 @@ def _decisive_axes(scores: HeldOutScores) -> slice:
 def noisy_motion_findings(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator[Finding]:
     """Yield a finding if noise exceeds the signal of an axis.
 
-    The fit itself is valid, but if it is far below the noise, nothing in the log confirms it.
+    The fit itself is valid, but nothing in the log confirms it, which is an error, if the noise is
+    far above the signal of a force (in free flight, a torque) that is not small beside the others.
     """
     hidden = scores.carries_signal & (scores.r_squared < 0.0)
     if not hidden.any():

@@ -322,7 +322,10 @@ def _rescan_subset(log: ScannedLog, fault: Fault) -> LogSummary:
 
 
 def _logged_rotations(log: ScannedLog, rows: Array, time: Array) -> tuple[Array, Array | None]:
-    """Return regression rows and their logged rotations; of a long log, only its beginning."""
+    """Return regression rows and their attitude as logged (`attitude_coordinates`).
+
+    Of a long log, only its beginning is returned.
+    """
     source = log.source
     if not isinstance(source, Recording):
         source = source.reader()(0, _MAX_ROTATION_ROWS, 0).recording
@@ -331,7 +334,7 @@ def _logged_rotations(log: ScannedLog, rows: Array, time: Array) -> tuple[Array,
     if numbers is None:
         return rows, None
     if read.time is None:
-        return rows, numbers[time.astype(int)]
+        return rows, numbers[time.astype(int)]  # the time of a static pose is its number
     inside = time <= read.time[-1]
     return rows[inside], numbers[np.searchsorted(read.time, time[inside]).clip(max=len(read) - 1)]
 

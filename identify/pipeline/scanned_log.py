@@ -215,13 +215,14 @@ def scan_log(
 def _without_consequences_of_dead_channels(
     spans: tuple[Span, ...], dead: tuple[Span, ...]
 ) -> tuple[Span, ...]:
-    """Return faulty spans, without spikes and saturation that a dead channel causes.
+    """Return faulty spans, without jumps of the offset and saturation that a dead channel causes.
 
     A channel that dies may jump, and stays at the end of its range only from then on. A channel
     that was saturated before is saturated, not dead.
     """
     causes = list[Span]()
     for channel in dead:
+        # Monitors name channels differently; a dead one stays at the value that looks saturated.
         ends = [s for s in spans if s.code == "saturation" and s.size == abs(channel.size)]
         if any(span.start < channel.start for span in ends):
             continue

@@ -115,7 +115,8 @@ def with_gravity_scale(
 def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
     """Divide a small scale error out of an accelerometer that reads gravity in static poses.
 
-    A large scale error is not corrected, but reported as an error.
+    Only the accelerometer of the first table that needs it is corrected; `[imu]` does not if the
+    attitude is known. A large scale error is not corrected, but reported as an error.
     """
     imu = ImuCalibration.of_schema(recording)
     for table, readings in _readings_in_g(recording, recording.signals):
@@ -132,6 +133,7 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
         if is_large:
             return recording, replace(imu, scale=scale.ratio)
         name = "accelerometer" if table == "imu" else "linear_acceleration"
+        # Of position, scale and offset.
         errors = np.diag([0.0, 0.0, 0.0, (scale.error / scale.ratio) ** 2, 0.0, 0.0, 0.0])
         imu = replace(
             imu, covariance=tuple(map(tuple, errors.tolist())), accelerometer_weights=(1.0,)

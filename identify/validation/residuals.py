@@ -72,7 +72,7 @@ def assess_residuals(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Res
 
     Args:
         logs: the logs that the body was fitted to.
-        phi: the body, or the moved body of each log, shape (10,) or (logs, 10).
+        phi: the body, or all that moves in each log, shape (10,) or (logs, 10).
         biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
     """
     power = np.zeros(6)
@@ -127,7 +127,7 @@ def noise_rms(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Vec6:
 
     Args:
         logs: the logs that the body was fitted to.
-        phi: the body, or the moved body of each log, shape (10,) or (logs, 10).
+        phi: the body, or all that moves in each log, shape (10,) or (logs, 10).
         biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
 
     Returns:
@@ -144,7 +144,7 @@ def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, A
 
     Args:
         log: the log.
-        phi: the moved body, shape (10,).
+        phi: all that moves in the log (payload and carrier), shape (10,).
         bias: the sensor offset, [f; t] at Bo in B, shape (6,).
 
     Returns:

@@ -300,6 +300,7 @@ def _columns_of_rows(
         return tuple(map(str, range(width)))
     while names and not names[-1] and len(names) > width - trailing:
         names = names[:-1]
+    # A single row shorter than the header is cut short, and is rejected as such.
     if (trailing and len(names) == width - 1) or (len(rows) == 1 and width < len(names)):
         width = len(names)
     if len(names) == width:
