@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -28,6 +28,9 @@ _BODY_FITS = 3
 
 _MIN_ROWS = 40
 """Fewest rows of a series in which hysteresis can be detected."""
+
+_MIN_POSES = 12
+"""Fewest static poses in which hysteresis can be detected."""
 
 _MAX_ROWS = 10_000
 """Most rows of a series that are used, from its beginning: dead zones need consecutive rows."""
@@ -56,7 +59,13 @@ class Hysteresis(NamedTuple):
 
 
 def fit_hysteresis(
-    time: Array, rows: Array, segment_ids: Indices, phi: Phi, to_sensor: Mat66
+    time: Array,
+    rows: Array,
+    segment_ids: Indices,
+    phi: Phi,
+    to_sensor: Mat66,
+    *,
+    is_still: bool = False,
 ) -> Hysteresis | None:
     """Fit dead zones to the residual of a fit: r = b + g w + τ dw/dt + c d²w/dt² + play(w) − w.
 
@@ -66,23 +75,28 @@ def fit_hysteresis(
     `time`: time of the series [s], shape (n,); `rows`: z = [1, ψ, w, …], without the small faults
     that were fitted, shape (n, K); `segment_ids`: number of the segment of each row, shape (n,);
     `phi`: parameters of the body, shape (10,); `to_sensor`: maps wrenches at Bo in B to the sensor,
-    in its axes, shape (6, 6).
+    in its axes, shape (6, 6); `is_still`: whether the rows are static poses, without rates: each
+    is then taken to be reached from the one before.
     Returns the dead zones; None for a short series, and if dead zones do not explain it clearly
     better.
     """
     used = slice(_MAX_ROWS)
-    edges = [(a, b) for a, b in segment_edges(segment_ids[used]) if b - a > 6 * _HALF_WINDOW]
-    if sum(b - a for a, b in edges) < _MIN_ROWS:
+    if is_still:
+        sampling, edges = _POSES, [(0, len(rows[used]))]
+    else:
+        sampling = _Sampling(_smooth, _INDEPENDENT_SHARE, float(np.median(np.diff(time[used]))))
+        edges = [(a, b) for a, b in segment_edges(segment_ids[used]) if b - a > 6 * _HALF_WINDOW]
+    if sum(b - a for a, b in edges) < (_MIN_POSES if is_still else _MIN_ROWS):
         return None
-    features = [_smooth(rows[a:b, FEATURES]) for a, b in edges]
+    smooth = sampling.smooth
+    features = [smooth(rows[a:b, FEATURES]) for a, b in edges]
     # As often smoothed as the error of play at the smoothed wrench.
-    logged = np.concatenate([_smooth(_smooth(rows[a:b, WRENCH])) for a, b in edges]) @ to_sensor.T
-    period = float(np.median(np.diff(time[used])))
+    logged = np.concatenate([smooth(smooth(rows[a:b, WRENCH])) for a, b in edges]) @ to_sensor.T
     to_wrench = np.einsum("fwp,sw->fsp", FEATURE_TENSOR, to_sensor)
-    channels = _fit_channels(logged, features, to_wrench @ phi, period)
+    channels = _fit_channels(logged, features, to_wrench @ phi, sampling)
     for _ in range(1, _BODY_FITS):
-        phi = phi + _body_change(channels, features, to_wrench)
-        channels = _fit_channels(logged, features, to_wrench @ phi, period)
+        phi = phi + _body_change(channels, features, to_wrench, sampling)
+        channels = _fit_channels(logged, features, to_wrench @ phi, sampling)
     lead = sum(channel.gain for channel in channels if channel.gain > 0.0)
     if lead < CLEAR_LIKELIHOOD_LEAD:
         return None
@@ -96,6 +110,24 @@ def fit_hysteresis(
     )
 
 
+class _Sampling(NamedTuple):
+    """Sampling of a series: how its rows are smoothed, and which share of them is independent.
+
+    `period`: [s]; None for static poses, which have no rates.
+    """
+
+    smooth: Callable[[Array], Array]
+    independent_share: float
+    period: float | None
+
+    def stacked(self, parts: Sequence[Array]) -> Array:
+        """Smooth parts and stack their rows."""
+        return np.concatenate([self.smooth(part) for part in parts])
+
+
+_POSES = _Sampling(lambda values: values, 1.0, None)
+
+
 @dataclass(frozen=True, slots=True)
 class _Channel:
     """Dead zone as fitted to one channel, with the body's wrench given.
@@ -107,7 +139,7 @@ class _Channel:
         delay: coefficient of the wrench's rate beside the dead zone [s].
         delay_weight: inverse variance of the delay.
         residual: of the logged wrench without body and play, shape (n,).
-        linear: orthonormal basis of offset, delay and filter, shape (n, 3).
+        linear: orthonormal basis of offset, and of delay and filter in motion, shape (n, k).
         noise: RMS of what is left.
     """
 
@@ -123,28 +155,32 @@ class _Channel:
 
 
 def _fit_channels(
-    logged: Array, features: Sequence[Array], feature_wrench_map: Array, period: float
+    logged: Array, features: Sequence[Array], feature_wrench_map: Array, sampling: _Sampling
 ) -> list[_Channel]:
     parts = [part @ feature_wrench_map for part in features]
     return [
-        _fit_channel(logged[:, channel], [part[:, channel] for part in parts], period)
+        _fit_channel(logged[:, channel], [part[:, channel] for part in parts], sampling)
         for channel in range(6)
     ]
 
 
-def _fit_channel(logged: Array, acting: Sequence[Array], period: float) -> _Channel:
+def _fit_channel(logged: Array, acting: Sequence[Array], sampling: _Sampling) -> _Channel:
     """Fit a dead zone: twice smoothed values, and the body's wrench in parts, smoothed once."""
-    now = _smooth_parts(acting)
+    now = sampling.stacked(acting)
     wrench_range = float(np.ptp(now))
     if wrench_range == 0.0:
         return _Channel()
-    rates = [np.gradient(part, period) for part in acting]
-    rate, bend = _smooth_parts(rates), _smooth_parts([np.gradient(part, period) for part in rates])
-    basis, triangle = np.linalg.qr(np.stack((rate, np.ones_like(now), bend, now), axis=1))
-    count = _INDEPENDENT_SHARE * len(now)
+    rate, terms = np.ones_like(now), [np.ones_like(now), now]
+    if sampling.period is not None:
+        rates = [np.gradient(part, sampling.period) for part in acting]
+        bends = [np.gradient(part, sampling.period) for part in rates]
+        rate = sampling.stacked(rates)
+        terms = [rate, np.ones_like(now), sampling.stacked(bends), now]
+    basis, triangle = np.linalg.qr(np.stack(terms, axis=1))
+    count = sampling.independent_share * len(now)
 
     def without_play(widths: Array) -> Array:
-        error = _smooth_parts([play(part[:, None], widths) - part[:, None] for part in acting])
+        error = sampling.stacked([play(part[:, None], widths) - part[:, None] for part in acting])
         return (logged - now)[:, None] - error
 
     def deviances(values: Array) -> Array:
@@ -165,20 +201,25 @@ def _fit_channel(logged: Array, acting: Sequence[Array], period: float) -> _Chan
         error=error,
         wrench_range=wrench_range,
         gain=float(costs[0]) - cost - float(np.log(count)),
-        delay=float(coefficients[0]),
+        delay=0.0 if sampling.period is None else float(coefficients[0]),
         delay_weight=float(np.mean(rate**2)) / noise**2,
         residual=residual[:, 0],
-        linear=basis[:, :3],
+        linear=basis[:, :-1],
         noise=noise,
     )
 
 
-def _body_change(channels: Sequence[_Channel], features: Sequence[Array], to_wrench: Array) -> Phi:
+def _body_change(
+    channels: Sequence[_Channel],
+    features: Sequence[Array],
+    to_wrench: Array,
+    sampling: _Sampling,
+) -> Phi:
     """Return the change of the parameters by least squares of what is left, shape (10,).
 
     `to_wrench`: maps features and parameters to the channels, shape (12, 6, 10).
     """
-    smooth = _smooth_parts(features)
+    smooth = sampling.stacked(features)
     design, values = [], []
     for number, channel in enumerate(channels):
         if channel.noise == 0.0:
@@ -189,10 +230,6 @@ def _body_change(channels: Sequence[_Channel], features: Sequence[Array], to_wre
         values.append(both[:, -1])
     solution, *_ = np.linalg.lstsq(np.concatenate(design), np.concatenate(values), rcond=1e-8)
     return solution
-
-
-def _smooth_parts(parts: Sequence[Array]) -> Array:
-    return np.concatenate([_smooth(part) for part in parts])
 
 
 def _smooth(values: Array) -> Array:

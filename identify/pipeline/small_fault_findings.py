@@ -105,7 +105,8 @@ def find_hysteresis(
         for block in faults.model.blocks
         if block.fault.name in ("delay_s", "filter_s") and _significant_entries(faults, block).any()
     }
-    if not late:
+    is_still = all(log.summary.recording.still for log in logs)
+    if not late and not is_still:
         return {}
     phi = faults.fit.x[:20].reshape(-1, 10).sum(axis=0)
     loaded = without_small_faults(logs, faults)[: len(logs) - n_unloaded]
@@ -116,9 +117,13 @@ def find_hysteresis(
         if series.reading.play is not None:  # what remains of it is small
             continue
         to_sensor = np.eye(6) if setup.X_BS is None else coadjoint(setup.X_BS.inverse())
-        zone = fit_hysteresis(series.time, series.rows, series.segment_ids, phi, to_sensor)
-        delay = _fitted_filter(faults, sensor).delay
-        if sensor in late and zone is not None and zone.delay > _MIN_HYSTERESIS_SHARE * delay:
+        zone = fit_hysteresis(
+            series.time, series.rows, series.segment_ids, phi, to_sensor, is_still=is_still
+        )
+        if zone is None:
+            continue
+        delay = 0.0 if is_still else _fitted_filter(faults, sensor).delay
+        if is_still or (sensor in late and zone.delay > _MIN_HYSTERESIS_SHARE * delay):
             zones[sensor] = zone
     return zones
 

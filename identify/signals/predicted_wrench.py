@@ -103,6 +103,8 @@ def subtract_error(
     stamps = stamps - recording.wrench_delay
     error = np.zeros((len(recording), 6))
     for part in parts:
+        if not len(part.time):  # the header of a log
+            continue
         rows = (stamps >= part.time[0]) & (stamps <= part.time[-1])
         if rows.any():
             error[rows] = error_in(part, stamps[rows])

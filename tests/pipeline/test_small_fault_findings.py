@@ -185,6 +185,21 @@ def test_applied_hysteresis_gives_the_body_that_widened_intervals_cover():
     assert "hysteresis" not in {finding.code for finding in applied.findings}
 
 
+def test_hysteresis_between_static_poses_is_named_and_covered():
+    """Each pose is reached from the one before; what lags is no smaller gain."""
+    log = with_play(still(3), 0.015)
+    as_read, applied = identify.fit(log), identify.fit(log, apply=("hysteresis",))
+    first = as_read.findings[0]
+    assert (first.code, first.severity) == ("hysteresis", "warning")
+    assert_close(max(first.evidence["widths"]), 0.015, 0.2)
+    for result in (as_read, applied):
+        low, high = np.array(list(result.estimate.intervals.values())[:4]).T
+        assert ((low < PHI[:4]) & (high > PHI[:4])).all()
+    before, after = (abs(each.estimate.mass / PHI[0] - 1.0) for each in (as_read, applied))
+    assert after < 0.4 * before
+    assert all(finding.code != "hysteresis" for finding in identify.fit(still(3)).findings)
+
+
 @pytest.mark.parametrize(
     ("share", "hertz", "damping", "word"),
     [
