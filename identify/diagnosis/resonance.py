@@ -167,6 +167,8 @@ def fit_resonance(series: Sequence[ResonanceSeries]) -> Resonance | None:
         return None
     highest = 1.0 / (_MIN_ROWS_PER_PERIOD * max(part.period for part in series))
     starts = [np.log((f, _FIRST_DAMPING)) for f in _FREQUENCIES_HZ if f < highest]
+    if not starts:  # rows are too far apart for any
+        return None
     has_attitude = all(part.fine_rotation is not None for part in series)
     best: Resonance | None = None
     for in_world in (True, False) if has_attitude else (False,):

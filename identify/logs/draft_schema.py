@@ -67,6 +67,11 @@ _GRAVITY_ACCURACY: SchemaLine = (
     "one sigma of its size on Earth, 9.78 to 9.83; leave it out with the local gravity",
 )
 
+_MASS_AT_SENSOR = (
+    "# The body is all beyond the measuring element: the sensor's tool side and adapters, too."
+)
+"""Comment on the mass of the sensor beyond its measuring element."""
+
 _MISSING_WRENCH = "force and torque"
 MISSING_GAINS = "the gains of the currents"
 _GAINS_LINE = f"# gains = []  # {NEEDS_REVIEW} torque on each joint for an ampere [N m/A]"
@@ -294,7 +299,7 @@ def _guess_schema(
     frame = 'axes and point of the pose; "world", or "sensor" with a mount'
     if imu is not None:
         frame = 'the axes of the gyro; or "sensor" with a mount'
-    out += ["", "[wrench]"]
+    out += ["", "[wrench]", _MASS_AT_SENSOR]
     out.append(
         _format_or_placeholder(
             None if wrench is None else wrench_lines(wrench), missing, _MISSING_WRENCH

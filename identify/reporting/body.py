@@ -95,6 +95,7 @@ def body_section(result: Result, truth: InertialParameters | None) -> Section:
             f"default body ({estimate.default_body}). Do not rely on it."
         )
     points += scale_error_in_words(estimate) if result.wrench_logs else []
+    points += [_MASS_AT_SENSOR] if result.wrench_logs and not result.settings.unloaded else []
     if points:
         blocks.append(BulletList(tuple(points)))
     about_origin = [line for line in rows if line.group not in GROUPS_ABOUT_COM]
@@ -159,6 +160,12 @@ def _inertia_tile(result: Result) -> Tile:
         unit=f"· {moments[0].unit}",
     )
 
+
+_MASS_AT_SENSOR = (
+    "what counts: all that hangs on the measuring element of the sensor, also its own tool side, "
+    "adapters and screws, zeroed or not; subtract what the controller knows already."
+)
+"""Remark on a mass that no log shows: that of the sensor beyond its measuring element."""
 
 _INERTIA_ENTRIES = 6
 """Rows and columns of the independent entries of an inertia matrix."""

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from identify.diagnosis.resonance import ResonanceSeries, fit_resonance
 from identify.regressors import FEATURE_TENSOR
 from identify.signals.wrench_resonance import WrenchResonance, passed_on, resonant_force
 from tests.close import assert_close
@@ -48,3 +49,10 @@ def test_a_log_of_static_poses_stays_as_it_is():
     poses = still(5)
     removed = WrenchResonance(2.0, 0.1, (0.1, 0.0, 0.0, 0.0), True, None)
     assert_close(wrench_of(removed.removed_from(poses)), wrench_of(poses), 1e-12)
+
+
+def test_no_resonance_is_sought_where_rows_are_too_far_apart_for_any():
+    rng = np.random.default_rng(1)
+    time, rows = np.arange(60.0), rng.normal(size=(60, 43))
+    segments = np.zeros(60, dtype=np.intp)
+    assert fit_resonance([*ResonanceSeries.of(time, rows, segments, has_attitude=False)]) is None
