@@ -54,7 +54,7 @@ _LOG_STEP = 1e-3
 _PLACE_FITS = 3
 """Number of fits of the part that moves, which find where its force acts."""
 
-_MAX_DISTANCE = 0.5
+_MAX_DISTANCE = 0.2
 """Largest distance of the part that moves from the centre of mass [m]."""
 
 _MIN_RATE_HZ = 75.0

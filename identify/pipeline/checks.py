@@ -278,7 +278,11 @@ def _subtract_resonance(case: _Case) -> _Case:
     without = FittedLogs.fit(subtract_resonance(logs.scanned, resonance).logs, case.settings)
     bands = comparison_bands(logs.scanned)
     lead = deviance(logs, bands) - deviance(without, bands)
-    if lead < CLEAR_LIKELIHOOD_LEAD + MISTAKE_PENALTY:
+    rest = without.small_faults  # of a log that is misread much is left
+    is_explained = (
+        rest is not None and unexplained_share(rest.fit, without.clean(), 0) <= MAX_UNEXPLAINED
+    )
+    if lead < CLEAR_LIKELIHOOD_LEAD + MISTAKE_PENALTY or not is_explained:
         return case
     return replace(case, logs=without).with_results(resonance=resonance)
 
