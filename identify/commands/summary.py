@@ -272,7 +272,7 @@ def log_line(log: LogRecord) -> str:
     rows = f"Read: {log.name}, {log.recording.rows} rows"
     rows += f" ({log.unused_rows} of them not used)" if log.unused_rows else ""
     if log.recording.still:
-        return f"{rows}, {len(log.recording)} static poses."
+        return f"{rows}, {log.points} static poses."
     force = float(np.linalg.norm(np.mean(log.wrench[:, :3], axis=0)))
     spin = float(np.sqrt(np.mean(np.sum(log.features[:, RATE_SQUARES], axis=1))))
     acceleration = ""

@@ -328,9 +328,12 @@ def body_change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Findi
         "first": change.first_phi.tolist(),
         "second": change.second_phi.tolist(),
     }
-    masses = f"{first:.5g} kg and {second:.5g} kg"
+    masses = f"the masses {{}}are {first:.5g} kg and {second:.5g} kg"
+    if "com" in quantities_that_differ((change.first_phi, change.second_phi)):
+        moved = change.second_phi[1:4] / second - change.first_phi[1:4] / first
+        masses += f", the centres of mass {1e3 * float(np.linalg.norm(moved)):.3g} mm apart"
     if change.code == "bodies_differ":
-        text = f"it is a log of another body than the other logs: the masses are {masses}."
+        text = f"it is a log of another body than the other logs: {masses.format('')}."
         remedy = "Exclude it, or fit it separately (fit --each)."
     else:
         start, when, stop = times_of_change(change, log)
@@ -338,7 +341,7 @@ def body_change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Findi
         between = _format_rounded_outward(start, stop)
         if log.recording.still:
             between = f"poses {math.floor(start) + 1} and {math.ceil(stop) + 1}"
-        text = f"the body changes between {between}: the masses before and after are {masses}."
+        text = f"the body changes between {between}: {masses.format('before and after ')}."
         remedy = (
             "Find out when it changed, split the log there, and fit each part separately; or fit "
             "the longer part alone with --apply body_changed."

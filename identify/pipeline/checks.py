@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -60,7 +61,7 @@ from identify.pipeline.small_fault_fit import (
     fit_gain_alternative,
     residual_ratio,
 )
-from identify.pipeline.wrench_delays import changing_delay_finding
+from identify.pipeline.wrench_delays import changing_delay_finding, refine_delays
 from identify.regressors import LogSummary
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD
 from identify.validation import MAX_UNEXPLAINED
@@ -276,12 +277,16 @@ def _subtract_resonance(case: _Case) -> _Case:
     if resonance is None:
         return case
     without = FittedLogs.fit(subtract_resonance(logs.scanned, resonance).logs, case.settings)
+    rest = without.small_faults
+    if rest is None or rest.model.effect_count != effects.model.effect_count:
+        return case
+    # The delay that was read before counts, too.
+    without = replace(without, small_faults=replace(rest, already_removed=effects.already_removed))
+    without = refine_delays(without, case.settings)
     bands = comparison_bands(logs.scanned)
     lead = deviance(logs, bands) - deviance(without, bands)
-    rest = without.small_faults  # of a log that is misread much is left
-    is_explained = (
-        rest is not None and unexplained_share(rest.fit, without.clean(), 0) <= MAX_UNEXPLAINED
-    )
+    # Of a log that is misread much is left.
+    is_explained = unexplained_share(rest.fit, without.clean(), unloaded) <= MAX_UNEXPLAINED
     if lead < CLEAR_LIKELIHOOD_LEAD + MISTAKE_PENALTY or not is_explained:
         return case
     return replace(case, logs=without).with_results(resonance=resonance)
@@ -502,10 +507,14 @@ def _contact_spans(log: ScannedLog) -> tuple[Span, ...]:
     if summary.recording.still:
         return wrong_pose_runs(summary.rows)
     invalid = [span for span in log.spans if span.code != "spikes"]
+    # How a spring or a dead zone was loaded before the log is unknown.
+    has_memory = summary.reading.resonance is not None or summary.reading.play is not None
+    first = float(summary.time[1]) if has_memory else -math.inf
     return tuple(
         span
         for span in contact_spans(summary.time, summary.rows, summary.segment_ids)
-        if not any(span.start <= other.stop and other.start <= span.stop for other in invalid)
+        if span.start > first
+        and not any(span.start <= other.stop and other.start <= span.stop for other in invalid)
     )
 
 

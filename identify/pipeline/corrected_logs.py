@@ -86,6 +86,7 @@ def keep_longest_part(logs: Sequence[ScannedLog], changes: Sequence[BodyChange])
     """
     code = "body_changed"
     others = list[tuple[tuple[float, float], ...]]()
+    kept = list[str]()
     for number, log in enumerate(logs):
         first, last = log.summary.span
         edges = [first]
@@ -99,8 +100,9 @@ def keep_longest_part(logs: Sequence[ScannedLog], changes: Sequence[BodyChange])
         of_one_body = list(pairwise([*edges, last]))[::2]
         start, stop = max(of_one_body, key=lambda part: part[1] - part[0])
         others.append(tuple(part for part in ((first, start), (stop, last)) if part[0] < part[1]))
-    count = sum(map(len, others))
-    amount = f"{count} part{'s' * (count != 1)} beside the longest"
+        unit = "" if log.summary.recording.still else " s"
+        kept.append(f"{start:.4g} to {stop:.4g}{unit}")
+    amount = f"all but {', '.join(kept)}"
     return _without_times(logs, others, code, amount)
 
 

@@ -49,6 +49,9 @@ _MIN_HYSTERESIS_SHARE = 0.2
 """Fraction of a fitted delay that hysteresis explains, above which hysteresis is reported: with
 mechanical play it was 0.3 and more, with a true delay or a filter at most 0.05."""
 
+_MOUNT_FREQUENCY_ERROR = 0.25
+"""Relative error of the frequency of a mount: below it a log shows its stiffness alone."""
+
 _RESONANT_SHARE_ERROR = 0.2
 """Relative error of the mass that swings, besides that of its fit: below it in 27 of 30 simulated
 logs. A log that starts in motion may hide how it swings then."""
@@ -207,7 +210,7 @@ def _low_pass_finding(faults: FittedEffects, block: EffectBlock) -> Finding | No
     return Finding("sensor_lag", "info", text, remedy, evidence)
 
 
-def hysteresis_finding(dead_zones: Hysteresis) -> Finding:
+def hysteresis_finding(dead_zones: Hysteresis, *, is_still: bool) -> Finding:
     """Return the finding of a sensor whose channels have dead zones, with the largest."""
     shares = dead_zones.widths / dead_zones.ranges
     largest = int(np.argmax(shares))
@@ -218,9 +221,9 @@ def hysteresis_finding(dead_zones: Hysteresis) -> Finding:
         "warning",
         f"the measured wrench has a dead zone, as from play or hysteresis, of {width} in "
         f"{WRENCH_NAMES[largest]}, {100.0 * shares[largest]:.2g} ± {100.0 * half[largest]:.1g} % "
-        "of its range; the fit corrects it only in part, as a delay.",
+        f"of its range{'' if is_still else '; the fit corrects it only in part, as a delay'}.",
         "Tighten the screws of the sensor and of its payload, and log again; or fit with --apply "
-        "hysteresis. `delay_s` does not correct it.",
+        f"hysteresis.{'' if is_still else ' `delay_s` does not correct it.'}",
         {"widths": shares.tolist(), "half_widths": half.tolist()},
     )
 
@@ -231,12 +234,13 @@ def resonance_finding(resonance: Resonance) -> Finding:
     of_frequency = float(half[4]) * resonance.frequency_hz
     of_share = float(np.hypot(half[0] / resonance.body_mass, _RESONANT_SHARE_ERROR * share))
     if resonance.is_of_mount:
-        cause = (
-            f"the mount that holds the body flexes, as a spring of about "
-            f"{resonance.stiffness:.1g} N/m"
-        )
+        of_frequency = float(np.hypot(half[4], _MOUNT_FREQUENCY_ERROR)) * resonance.frequency_hz
+        hertz = f"{resonance.frequency_hz:.1f} ± {of_frequency:.1f} Hz"
+        stiffness = float(f"{resonance.stiffness:.1g}")
+        cause = f"the mount that holds the body flexes, as a spring of about {stiffness:.0f} N/m"
         remedy = "Stiffen the mount, or move slower, and log again"
     else:
+        hertz = f"{resonance.frequency_hz:.3f} ± {max(of_frequency, 1e-3):.3f} Hz"
         place = ", ".join(f"{1e3 * p:.0f}" for p in resonance.part[1:] / resonance.part[0])
         cause = (
             f"{100.0 * share:.2g} ± {100.0 * of_share:.1g} % of the mass, near [{place}] mm, "
@@ -246,8 +250,8 @@ def resonance_finding(resonance: Resonance) -> Finding:
     return Finding(
         "resonance",
         "warning",
-        f"the wrench has a resonance at {resonance.frequency_hz:.3g} ± {of_frequency:.1g} Hz, with "
-        f"a damping ratio of {resonance.damping:.2g}: {cause}.",
+        f"the wrench has a resonance at {hertz}, with a damping ratio of {resonance.damping:.2g}: "
+        f"{cause}.",
         f"{remedy}; or fit with --apply resonance.",
         {
             "frequency_hz": resonance.frequency_hz,

@@ -196,7 +196,10 @@ def _hysteresis(checks: Checks) -> Iterator[Hypothesis]:
     yield Hypothesis(
         code="hysteresis",
         outcome="widens" if is_correctable else "notes",
-        findings=tuple(map(hysteresis_finding, by_sensor.values())),
+        findings=tuple(
+            hysteresis_finding(zones, is_still=checks.logs[0].recording.still)
+            for zones in by_sensor.values()
+        ),
         correct=correct if is_correctable else None,
         is_of_sensor=True,
     )
