@@ -342,7 +342,7 @@ SLIGHT_GAINS = np.diag(1.0 + 0.01 * np.array([0.8, -0.9, 0.5, -0.7, 0.4, 1.0]))
 """Gains of a sensor with an accuracy of 1 %."""
 
 
-@pytest.mark.parametrize("form", ["still", "moving"])
+@pytest.mark.parametrize("form", few_or_many("still", "moving"))
 @pytest.mark.parametrize(
     ("errors", "accuracy", "severity"),
     [

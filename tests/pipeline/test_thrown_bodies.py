@@ -18,6 +18,7 @@ from identify.signals.cutoff import motion_cutoff_hz
 from identify.signals.prepared_log import acceleration_sources
 from identify.validation import HeldOutScores
 from tests.endtoend.conftest import ROOT
+from tests.slow import few_or_many
 
 FOLDER = ROOT / "datasets" / "free_flight"
 
@@ -167,7 +168,7 @@ def thrown_imu(flight, seed, **schema):
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_or_many(0, 1))
 def test_vibration_of_the_accelerometer_leaves_the_inertia_alone(flight, seed):
     result = identify.fit(thrown_imu(flight, seed), mass=flight.MASS)
     moments = np.linalg.eigvalsh(flight.INERTIA_ABOUT_COM)
