@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from identify.diagnosis import (
     BodyChange,
@@ -22,7 +22,6 @@ from identify.diagnosis import (
 from identify.diagnosis.contacts import plausible_contacts, wrong_pose_runs
 from identify.diagnosis.hysteresis import Hysteresis
 from identify.diagnosis.ranking import MISTAKE_PENALTY
-from identify.diagnosis.resonance import Resonance, ResonanceSeries, fit_resonance
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
@@ -32,7 +31,6 @@ from identify.pipeline.check_findings import (
     SPAN_FAULTS,
     is_relevant_change,
 )
-from identify.pipeline.corrected_logs import subtract_resonance
 from identify.pipeline.explanations import (
     ALL_LOGS,
     RankingScope,
@@ -66,7 +64,13 @@ from identify.regressors import LogSummary
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD
 from identify.validation import MAX_UNEXPLAINED
 
+if TYPE_CHECKING:
+    from identify.diagnosis.resonance import Resonance
+
 _LOGGER = logging.getLogger(__name__)
+
+_MAX_UNEXPLAINED_BY_RIGID_BODY = 0.001
+"""Unexplained share of the wrench's variance to which no resonance is sought."""
 
 _NOISE_FREE_RATIO = 1e-5
 """Ratio of residual to measured wrench (RMS) below which the residual is rounding, not noise."""
@@ -260,9 +264,12 @@ def _subtract_resonance(case: _Case) -> _Case:
     is_still = any(log.summary.recording.still for log in logs.scanned)
     if unloaded or effects is None or is_still or was_subtracted:
         return case
-    is_explained = unexplained_share(effects.fit, logs.clean(), unloaded) <= MAX_UNEXPLAINED
-    if is_explained and not case.compare and not may_hide_resonance(effects):
+    share = unexplained_share(effects.fit, logs.clean(), unloaded)
+    if share <= _MAX_UNEXPLAINED_BY_RIGID_BODY and not may_hide_resonance(effects):
         return case
+    from identify.diagnosis.resonance import ResonanceSeries, fit_resonance  # few logs need it
+    from identify.pipeline.corrected_logs import subtract_resonance
+
     series = [
         part
         for log in logs.scanned
@@ -278,10 +285,11 @@ def _subtract_resonance(case: _Case) -> _Case:
         return case
     without = FittedLogs.fit(subtract_resonance(logs.scanned, resonance).logs, case.settings)
     rest = without.small_faults
-    if rest is None or rest.model.effect_count != effects.model.effect_count:
+    if rest is None:
         return case
-    # The delay that was read before counts, too.
-    without = replace(without, small_faults=replace(rest, already_removed=effects.already_removed))
+    if rest.model.effect_count == effects.model.effect_count:  # a delay read before counts, too
+        rest = replace(rest, already_removed=effects.already_removed)
+        without = replace(without, small_faults=rest)
     without = refine_delays(without, case.settings)
     bands = comparison_bands(logs.scanned)
     lead = deviance(logs, bands) - deviance(without, bands)
@@ -336,7 +344,9 @@ def _decide_to_compare(case: _Case) -> _Case:
     """Compare interpretations where it was asked for, or where small faults explain too little."""
     is_small = case.explained_by_small_faults
     untested = case.has_invalid_signals and not case.already_corrected and not is_small
-    return replace(case, compare=case.compare or not is_small).with_results(
+    # What suggested another reading of a log with a resonance was that.
+    is_asked_for = case.compare and case.results.resonance is None
+    return replace(case, compare=is_asked_for or not is_small).with_results(
         interpretations_untested=untested
     )
 

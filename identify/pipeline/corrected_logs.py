@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from identify.diagnosis import BodyChange, Explanation, Span
 from identify.diagnosis.hysteresis import Hysteresis
-from identify.diagnosis.resonance import Resonance
 from identify.errors import LogError, ProblemError
 from identify.estimation import FittedEffects
 from identify.pipeline.check_findings import SPLIT_LOG_REMEDY, times_of_change
@@ -25,7 +24,9 @@ from identify.regressors import FEATURE_TENSOR
 from identify.signals import Interpretation
 from identify.signals.predicted_wrench import PredictedWrench
 from identify.signals.wrench_play import WrenchPlay
-from identify.signals.wrench_resonance import WrenchResonance
+
+if TYPE_CHECKING:
+    from identify.diagnosis.resonance import Resonance
 
 _PLAY_WIDTH_RATIO = 1.35
 """Largest ratio of the width of a dead zone to its estimate, which motion between rows makes small:
@@ -179,6 +180,8 @@ def subtract_more_play(logs: Sequence[ScannedLog]) -> CorrectedLogs:
 
 def subtract_resonance(logs: Sequence[ScannedLog], resonance: Resonance) -> CorrectedLogs:
     """Read logs of one body without the wrench that a resonance of it adds."""
+    from identify.signals.wrench_resonance import WrenchResonance  # few logs need it
+
     corrected = list[ScannedLog]()
     for log in logs:
         removed = WrenchResonance(

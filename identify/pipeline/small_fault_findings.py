@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from identify.arrays import Array, Flags
 from identify.diagnosis.faults import parametric_faults
 from identify.diagnosis.hysteresis import Hysteresis, fit_hysteresis
-from identify.diagnosis.resonance import Resonance
 from identify.estimation import FittedEffects
 from identify.estimation.intervals import covariance_of
 from identify.estimation.random_effects_model import (
@@ -29,6 +28,9 @@ from identify.regressors.wrench import equal_time_intervals
 from identify.relevance import MIN_FAULT_TO_PRIOR_RATIO, POOR_PRECISION
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 from identify.spatial.vectors import coadjoint
+
+if TYPE_CHECKING:
+    from identify.diagnosis.resonance import Resonance
 
 MAX_POINT_DISPLACEMENT = 0.03
 """Largest error of the pose's reference point that a gain error of the sensor can imitate [m]."""
