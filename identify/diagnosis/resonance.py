@@ -133,6 +133,8 @@ class ResonanceSeries(NamedTuple):
             if len(part) < 4 * _WINDOW:
                 continue
             period = float(np.median(np.diff(time[first:stop])))
+            if _MIN_ROWS_PER_PERIOD * period * _FREQUENCIES_HZ[0] >= 1.0:  # too far apart for any
+                continue
             step = int(np.ceil(_MIN_RATE_HZ * period))
             finer = CubicSpline(np.arange(len(part)), part)(
                 np.arange((len(part) - 1) * step + 1) / step
@@ -167,8 +169,6 @@ def fit_resonance(series: Sequence[ResonanceSeries]) -> Resonance | None:
         return None
     highest = 1.0 / (_MIN_ROWS_PER_PERIOD * max(part.period for part in series))
     starts = [np.log((f, _FIRST_DAMPING)) for f in _FREQUENCIES_HZ if f < highest]
-    if not starts:  # rows are too far apart for any
-        return None
     has_attitude = all(part.fine_rotation is not None for part in series)
     best: Resonance | None = None
     for in_world in (True, False) if has_attitude else (False,):
