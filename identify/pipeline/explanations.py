@@ -26,6 +26,9 @@ from identify.signals import Interpretation
 from identify.significance import MIN_LIKELIHOOD_LEAD
 from identify.validation import MAX_UNEXPLAINED, assess_residuals, unexplained_fraction
 
+MAX_COMPARED_ROWS = 30_000
+"""Approximate number of rows of a longer log with which the best interpretations are compared."""
+
 _MAX_OTHER_INTERPRETATIONS = 3
 """Maximum number of interpretations, besides the likeliest, that are fitted with small faults."""
 
@@ -102,6 +105,7 @@ def rank_with_small_faults(
     """
     if len(ranking.explanations) < 2:
         return ranking
+    logs = _with_spread_rows(logs, settings)
     bands = comparison_bands(logs.scanned)
     as_read = next(e for e in ranking.explanations if not e.code)
     cost, refitted = _deviance_with_small_faults(as_read, logs, settings, bands)
@@ -115,6 +119,17 @@ def rank_with_small_faults(
     return Ranking.of(
         [*compared, *_behind_refitted(ranking, compared)], ranking.separate_bodies_lead
     )
+
+
+def _with_spread_rows(logs: FittedLogs, settings: EstimatorSettings) -> FittedLogs:
+    """Return long logs by evenly spread rows, with their small faults; others as they are."""
+    if all(len(log.source) <= MAX_COMPARED_ROWS for log in logs.scanned):
+        return logs
+    spread = [
+        log._replace(summary=log.rescan_subset(MAX_COMPARED_ROWS, all_columns=True))
+        for log in logs.scanned
+    ]
+    return FittedLogs.fit(spread, settings)
 
 
 def _behind_refitted(ranking: Ranking, compared: Sequence[Explanation]) -> list[Explanation]:
@@ -184,12 +199,21 @@ def _deviance_with_small_faults(
 def _read_under(
     explanation: Explanation, logs: FittedLogs, settings: EstimatorSettings
 ) -> FittedLogs:
-    """Scan logs again without the fault of an explanation, and fit their small faults."""
+    """Correct logs for the fault of an explanation, and fit their small faults.
+
+    They are read again only for a fault that no map of their columns corrects, and for a delay,
+    whose map is exact for short ones only. A clock rate is corrected by its map, too: another rate
+    would change the bands.
+    """
     if not explanation.code:
         return FittedLogs.fit(logs.scanned, settings) if logs.small_faults is None else logs
-    again = [  # a clock rate by its map: rereading would change the bands
+    size = explanation.fault_size
+    again = [
         log.rescan(
-            correct_fault(log.summary.reading, fault, explanation.fault_size), check_signals=False
+            log.summary.reading.with_map(fault.map_at(size))
+            if fault.linear and fault.code != "delay"
+            else correct_fault(log.summary.reading, fault, size),
+            check_signals=False,
         )
         for log, fault in zip(logs.scanned, explanation.faults, strict=True)
     ]
