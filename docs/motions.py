@@ -81,14 +81,23 @@ class Poses:
         force = -PAYLOAD.mass * attitudes.inv().apply(DOWN)
         wrench = np.hstack((force, np.cross(PAYLOAD.com, force))) + BIAS
         wrench += rng.normal(size=wrench.shape) * np.repeat([NOISE.force, NOISE.torque], 3) / 10.0
-        return identify.Recording.from_arrays(
-            still=True,
-            quaternion=attitudes.as_quat(),
-            force=wrench[:, :3],
-            torque=wrench[:, 3:],
-            wrench_frame="body",
-            acts_on="body",
-            gravity=DOWN,
+        return identify.read_log(
+            {
+                "quaternion": attitudes.as_quat(),
+                "force": wrench[:, :3],
+                "torque": wrench[:, 3:],
+            },
+            {
+                "log": {"still": True},
+                "world": {"gravity": DOWN},
+                "pose": {"quaternion": "quaternion"},
+                "wrench": {
+                    "force": "force",
+                    "torque": "torque",
+                    "frame": "body",
+                    "acts_on": "body",
+                },
+            },
         )
 
 

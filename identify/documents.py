@@ -30,10 +30,6 @@ _MAX_LISTED_PROBLEMS = 20
 """Maximum number of problems of one file that a message lists."""
 
 
-KeyFormatter: TypeAlias = Callable[[tuple[str | int, ...], str], str]
-"""Function that formats a table and one of its keys for messages; an empty key is the table."""
-
-
 class InvalidKeyValue(ValueError):
     """Invalid value of a key, found by a check that compares several keys of its table."""
 
@@ -183,7 +179,6 @@ def validate(
     content: Mapping[str, object],
     source: str,
     error: type[IdentifyError] = SchemaError,
-    format_key: KeyFormatter | None = None,
 ) -> ModelT:
     """Validate the content of a TOML file, or of one of its tables, against a model.
 
@@ -193,16 +188,12 @@ def validate(
         source: file (and table) at the beginning of messages.
         error: class of the error for invalid keys or values; the message names the location of
             each, and for an unknown key the nearest known one or the table it belongs in.
-        format_key: formats keys in messages if they are not TOML's; context of the model's checks.
     """
     try:
-        return model.model_validate(_to_builtin(content), context=format_key)
+        return model.model_validate(_to_builtin(content))
     except ValidationError as invalid:
         details = invalid.errors(include_url=False)
-        messages = (
-            _describe_problem(detail, model, format_key or key_label)
-            for detail in details[:_MAX_LISTED_PROBLEMS]
-        )
+        messages = (_describe_problem(detail, model) for detail in details[:_MAX_LISTED_PROBLEMS])
         problems = list(dict.fromkeys(messages))
         if len(details) > _MAX_LISTED_PROBLEMS:
             problems.append(f"{len(details) - _MAX_LISTED_PROBLEMS} more")
@@ -237,14 +228,7 @@ def table_prefix(location: tuple[str | int, ...]) -> str:
             return f"[{'.'.join(map(str, location))}] "
 
 
-def key_label(table: tuple[str | int, ...], key: str) -> str:
-    """Format a key with its table for messages, as `[body] name`; an empty key is the table."""
-    return table_prefix(table) + key
-
-
-def _describe_problem(
-    detail: ErrorDetails, model: type[BaseModel], format_key: KeyFormatter
-) -> str:
+def _describe_problem(detail: ErrorDetails, model: type[BaseModel]) -> str:
     """Describe a validation error for a message; an unknown key gets a suggestion."""
     location, context = detail["loc"], detail.get("ctx", {})
     match detail["type"]:
@@ -252,18 +236,17 @@ def _describe_problem(
             table, _, table_model = _resolve_location(location[:-1], model)
             key = str(location[-1])
             hint = _suggest_key(key, table_model, model)
-            return f"{format_key(table, '')}unknown key {short_repr(key)}{hint}"
+            return f"{table_prefix(table)}unknown key {short_repr(key)}{hint}"
         case "missing":
             table, _, table_model = _resolve_location(location[:-1], model)
             if _table_model_of(table_model, location[-1]) is not None:
                 return f"the table [{'.'.join(map(str, location))}] is missing"
-            return f"{format_key(table, '')}the key {location[-1]!r} is missing"
+            return f"{table_prefix(table)}the key {location[-1]!r} is missing"
         case "tuple_type" | "list_type" if _resolve_location(location, model)[1] == "":
             return f"expected tables [[{location[-1]}]], got {short_repr(detail['input'])}"
         case "value_error" if isinstance(wrong := context["error"], InvalidKeyValue):
-            return (
-                f"{format_key(_resolve_location(location, model)[0], wrong.key)}: {wrong.message}"
-            )
+            table, _, _ = _resolve_location(location, model)
+            return f"{table_prefix(table)}{wrong.key}: {wrong.message}"
         case "value_error":
             message = str(context["error"])
         case "model_type" | "model_attributes_type" | "dict_type":
@@ -272,7 +255,7 @@ def _describe_problem(
             text, got = detail["msg"], short_repr(detail["input"])
             message = f"{text[:1].lower()}{text[1:]}, got {got}"
     table, key, _ = _resolve_location(location, model)
-    return f"{format_key(table, key)}: {message}" if key else f"{format_key(table, '')}{message}"
+    return f"{table_prefix(table)}{f'{key}: ' if key else ''}{message}"
 
 
 def _resolve_location(

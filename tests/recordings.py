@@ -20,6 +20,8 @@ from identify.logs.synthetic import MotionSamples, synthetic_recording
 from identify.spatial import BodyMotion, Pose
 
 GRAVITY = np.array([0.0, 0.0, -9.80665])
+WRENCH_ARRAYS = {"force": "force", "torque": "torque", "frame": "body", "acts_on": "body"}
+"""Schema table of arrays "force" and "torque" on the body, in its axes."""
 
 
 @dataclass(frozen=True)

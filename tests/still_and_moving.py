@@ -9,8 +9,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from identify.inertia import inertia_about_com
-from identify.logs import Recording
-from tests.recordings import GRAVITY
+from identify.logs import Recording, read_log
+from tests.recordings import GRAVITY, WRENCH_ARRAYS
 
 PHI = np.array([1.3, 0.02, -0.01, 0.06, 0.02, 0.001, -0.002, 0.018, 0.0005, 0.009])
 
@@ -25,7 +25,9 @@ def still_and_moving(
     moving: float = 1.0,
     offset: tuple[float, ...] = (3.0, -2.0, 5.0, 0.1, -0.2, 0.05),
     phi: np.ndarray = PHI,
-    **changed: Any,
+    gyro_turn: np.ndarray | None = None,
+    gravity_accuracy: float = 0.0,
+    **of_wrench: Any,
 ) -> Recording:
     """A log with `gyro`, `force` and `torque` alone.
 
@@ -37,7 +39,9 @@ def still_and_moving(
         still, moving: how long it stands, and turns [s].
         offset: of the wrench sensor [N, N m].
         phi: the body.
-        changed: other arguments of `Recording.from_arrays`.
+        gyro_turn: rotation from the body's axes to those in which the gyro's readings are logged.
+        gravity_accuracy: key of `[world]`.
+        of_wrench: keys of `[wrench]`.
     """
     rng = np.random.default_rng(seed)
     turns = Rotation.random(attitudes - 1, random_state=rng).as_rotvec()
@@ -62,12 +66,15 @@ def still_and_moving(
     torque = alpha @ Ic + np.cross(w, w @ Ic) + np.cross(com, force)
     sizes = noise * np.array([0.05] * 3 + [4e-3] * 3)
     read = np.hstack((force, torque)) + offset + sizes * rng.standard_normal((len(t), 6))
-    given = {
-        "time": t,
-        "gyro": w + noise * 3e-3 * rng.standard_normal(w.shape),
-        "force": read[:, :3],
-        "torque": read[:, 3:],
-        "wrench_frame": "body",
-        "acts_on": "body",
-    }
-    return Recording.from_arrays(**given | changed)
+    gyro = w + noise * 3e-3 * rng.standard_normal(w.shape)
+    if gyro_turn is not None:
+        gyro = gyro @ gyro_turn.T
+    return read_log(
+        {"time": t, "gyro": gyro, "force": read[:, :3], "torque": read[:, 3:]},
+        {
+            "log": {"time": "time"},
+            "world": {"gravity_accuracy": gravity_accuracy},
+            "imu": {"gyro": "gyro"},
+            "wrench": WRENCH_ARRAYS | of_wrench,
+        },
+    )

@@ -21,6 +21,12 @@ COMPENSATED, FITTED = 20.0, 50.0
 
 _RATES_HZ = (100.0, 500.0)
 
+_SAMPLES = {
+    "pose": {"position": "position", "quaternion": "quaternion"},
+    "wrench": {"force": "force", "torque": "torque", "frame": "body", "acts_on": "body"},
+}
+"""Schema of the samples."""
+
 
 def run(effort: Effort) -> list[ReportLine]:
     """Measure a compensated sample, and the average and the slowest sample of an online fit."""
@@ -71,7 +77,7 @@ def _online(effort: Effort, rate_hz: float) -> list[ReportLine]:
 
 def time_online_fit(log: Recording) -> tuple[float, float]:
     """Return the average and the longest time per sample of a log [s]."""
-    fit, total, longest = OnlineFit(wrench_frame="body", acts_on="body"), 0.0, 0.0
+    fit, total, longest = OnlineFit(schema=_SAMPLES), 0.0, 0.0
     assert log.time is not None
     for stamp, *values in zip(log.time.tolist(), *log.signals.values(), strict=True):
         sample = dict(zip(log.signals, values, strict=True))

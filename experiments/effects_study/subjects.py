@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify import InertialParameters, Recording
+from identify import InertialParameters, Recording, read_log
 from identify.arrays import Array, Phi
 from identify.logs.synthetic import MotionSamples, random_motion, wrench_on_body
 from identify.spatial import rotations
@@ -76,16 +76,21 @@ class Log:
         offset = rng.normal(size=6) * np.repeat([3.0, 0.15], 3)
         wrench = (self.wrench + offset + self.noise * rng.normal(size=(n, 6)))[self.logged]
         position = self.position + log_uniform(rng, 1e-5, 1e-4) * rng.normal(size=(n, 3))
-        return Recording.from_arrays(
-            time=self.samples.time[self.logged] if self.rate_hz else None,
-            still=None if self.rate_hz else True,
-            position=position[self.logged],
-            quaternion=q[self.logged],
-            force=wrench[:, :3],
-            torque=wrench[:, 3:],
-            wrench_frame="body",
-            acts_on="body",
-            gain_accuracy=self.gain_accuracy,
+        accuracy = {} if self.gain_accuracy is None else {"gain_accuracy": self.gain_accuracy}
+        return read_log(
+            {
+                "time": self.samples.time[self.logged],
+                "position": position[self.logged],
+                "quaternion": q[self.logged],
+                "force": wrench[:, :3],
+                "torque": wrench[:, 3:],
+            },
+            {
+                "log": {"time": "time"} if self.rate_hz else {"still": True},
+                "pose": {"position": "position", "quaternion": "quaternion"},
+                "wrench": {"force": "force", "torque": "torque", "frame": "body"}
+                | {"acts_on": "body", **accuracy},
+            },
         )
 
 

@@ -118,9 +118,16 @@ def solve(path: str) -> dict[str, Any]:
     return {"plain": plain.to_dict(), "grouped": grouped.to_dict()}
 
 
+SAMPLES = {
+    "pose": {"position": "position", "quaternion": "quaternion"},
+    "wrench": {"force": "force", "torque": "torque", "frame": "body", "acts_on": "body"},
+}
+"""Schema of the samples of `online`."""
+
+
 def online(path: str) -> dict[str, Any]:
     """Fit the samples of a log as they arrive, before its end and after it."""
-    fit = identify.OnlineFit(wrench_frame="body", acts_on="body")
+    fit = identify.OnlineFit(schema=SAMPLES)
     with np.load(path) as log:
         signals = {name: log[name] for name in log.files if name != "t"}
         for row, time in enumerate(log["t"].tolist()):

@@ -137,8 +137,10 @@ def read_log(log: LogLike, schema: SchemaLike, sensor: str | None = None) -> Rec
         log: a file (CSV and other delimited text, also `.gz`; Parquet; NPZ), or the folder of the
             files that the schema names in `[streams.*]`; or a table in memory: a pandas DataFrame,
             or a mapping of names to arrays of shape (n,), or (n, k) with columns `"a[0]"` and so
-            on. Its name is "table" and its sha256 that of the columns in use.
-        schema: the schema, its file, or a mapping of its keys.
+            on, all of them `"a"`, and matrices row by row. Its name is "table" and its sha256 that
+            of the columns in use.
+        schema: the schema, its file, or a mapping of its keys, where a `Pose` or its 4×4 matrix may
+            stand for the table of a mount, flange or tool point.
         sensor: what is read, "wrench" or "joints"; by default the joints of a schema that has
             nothing else, and the wrench with its motion of any other.
 
@@ -153,25 +155,23 @@ def read_log(log: LogLike, schema: SchemaLike, sensor: str | None = None) -> Rec
     return lookup(SENSORS, sensor or schema.sensor, "sensor").load("read")(log, schema)
 
 
-def open_log(
-    log: str | PathLike[str], schema: SchemaLike, sensor: str | None = None
-) -> Recording | LogFile:
+def open_log(log: LogLike, schema: SchemaLike, sensor: str | None = None) -> Recording | LogFile:
     """Open a log: a long wrench log in one file as `LogFile`, any other one as `read_log` does.
 
     Args:
-        log: the file, or the folder of the files.
+        log: as of `read_log`.
         schema: what its columns mean.
         sensor: as of `read_log`.
 
     Raises:
         IdentifyError: as `read_log`; of a long log that is opened, later too.
     """
-    schema, path = load_schema(schema), Path(log)
+    schema = load_schema(schema)
     read = lookup(SENSORS, sensor or schema.sensor, "sensor").load("read")
-    if read is read_wrench:
+    if read is read_wrench and isinstance(log, str | PathLike):
         require_body_signals(schema)
-        return _open_long_log(path, schema) or read(path, schema)
-    return read(path, schema)
+        return _open_long_log(Path(log), schema) or read(log, schema)
+    return read(log, schema)
 
 
 def read_wrench(log: LogLike, schema: Schema) -> Recording:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.logs.memory import schema_from_arguments
-from identify.logs.recording_fields import read_fields
 from identify.logs.recording_parts import (
     AccelerationKind,
     DroppedRows,
@@ -139,119 +136,6 @@ class Recording:
                 f"{self.name}: gravity = {np.asarray(self.gravity).tolist()} m/s²; expected three "
                 f"numbers within {_MAX_GRAVITY:g}"
             )
-
-    @classmethod
-    def from_arrays(
-        cls,
-        *,
-        force: ArrayLike,
-        torque: ArrayLike,
-        wrench_frame: str,
-        acts_on: str,
-        time: ArrayLike | None = None,
-        rate_hz: float | None = None,
-        still: bool | None = None,
-        position: ArrayLike | None = None,
-        quaternion: ArrayLike | None = None,
-        quaternion_order: str = "xyzw",
-        matrix: ArrayLike | None = None,
-        rotation_vector: ArrayLike | None = None,
-        euler: ArrayLike | None = None,
-        rotation_order: str | None = None,
-        maps: str = "body_to_world",
-        position_axes: str | None = None,
-        velocity: ArrayLike | None = None,
-        angular_velocity: ArrayLike | None = None,
-        twist_frame: str | None = None,
-        acceleration: ArrayLike | None = None,
-        angular_acceleration: ArrayLike | None = None,
-        acceleration_frame: str | None = None,
-        acceleration_kind: str = "classical",
-        gyro: ArrayLike | None = None,
-        accelerometer: ArrayLike | None = None,
-        imu_mount: Pose | ArrayLike | Mapping[str, object] | None = None,
-        gravity: Sequence[float] | Vec3 | None = None,
-        gravity_accuracy: float | None = None,
-        gain_accuracy: float | Sequence[float] | Sequence[Sequence[float]] | None = None,
-        mount: Pose | ArrayLike | Mapping[str, object] | None = None,
-        wrench_delay: float | None = None,
-        delay_axes: str | None = None,
-        compensated: Mapping[str, object] | None = None,
-        body_name: str | None = None,
-        flange: Pose | ArrayLike | Mapping[str, object] | None = None,
-        tcp: Pose | ArrayLike | Mapping[str, object] | None = None,
-        wrench_point: str | None = None,
-        sensor: str | None = None,
-        effects: Mapping[str, object] | None = None,
-    ) -> Recording:
-        """Build a recording from arrays in SI units, as if read from a log with this schema.
-
-        What is not given has the default of the schema. Rows with a masked entry, up to half of
-        all, are left out and counted as dropped. Exactly one of `time`, `rate_hz` and
-        `still` is needed, and what tells the motion: a pose, or proper acceleration and angular
-        velocity.
-
-        Args:
-            force: [N], shape (n, 3).
-            torque: [N m], shape (n, 3).
-            wrench_frame: axes of both: "body" and "world" are taken at Bo, "sensor" at the sensor's
-                origin.
-            acts_on: what the wrench acts on: "body", or the "sensor" that holds it (the reaction).
-            time: [s], or datetime64, shape (n,).
-            rate_hz: rows a second, where there are no stamps.
-            still: whether every row is a static pose.
-            position: p_WoBo_W [m], shape (n, 3).
-            quaternion: R_WB, shape (n, 4).
-            quaternion_order: "xyzw" or "wxyz".
-            matrix: R_WB in place of a quaternion, shape (n, 3, 3) or (n, 9), or the transform with
-                the position in it, (n, 4, 4) or (n, 16).
-            rotation_vector: the same as axis times angle [rad], shape (n, 3).
-            euler: the same as one to three angles [rad], shape (n, k).
-            rotation_order: of the matrix "row" (default) or "column"; of the angles their axes as
-                SciPy's, "xyz" by default.
-            maps: "body_to_world", or "world_to_body" where position and rotation are the inverse.
-            position_axes: "body" or "world", where the position is that of Bo whatever `maps` says.
-            velocity: of Bo [m/s], shape (n, 3), in `twist_frame`.
-            angular_velocity: [rad/s], shape (n, 3), in `twist_frame`.
-            twist_frame: "body" or "world".
-            acceleration: of Bo [m/s²], shape (n, 3), in `acceleration_frame`.
-            angular_acceleration: [rad/s²], shape (n, 3), in `acceleration_frame`.
-            acceleration_frame: "body" or "world".
-            acceleration_kind: "classical", "spatial" or "proper", as in `Recording`.
-            gyro: what an inertial measurement unit reads, along its axes [rad/s], shape (n, 3).
-            accelerometer: proper acceleration as it reads it where it is [m/s²], shape (n, 3).
-            imu_mount: X_BI, its pose in the body, in the same forms as `mount`; or a mapping with
-                `fitted=True` in place of `translation`, to find its place from the log.
-            gravity: g in W [m/s²], three numbers.
-            gravity_accuracy: one sigma of its size, relative.
-            gain_accuracy: one sigma of the sensor's scale, relative: a number, one of force and one
-                of torque, one for each of six channels, or 6×6 with the cross-talk.
-            mount: X_BS, with `wrench_frame="sensor"`: a pose, its 4×4 matrix, or a mapping with
-                `translation` and `quaternion` [x, y, z, w].
-            wrench_delay: time by which the wrench of a row is older than its motion [s].
-            delay_axes: "body" or "world", in which a wrench in world axes is late.
-            compensated: the body whose weight the controller took off the wrench: a mapping with
-                `mass` [kg] and `com` [m] in the flange, or in B with `frame="body"`.
-            body_name: what people call the body frame B.
-            flange: X_BF, where the flange is in B, in the same forms as `mount`.
-            tcp: X_FT, where the point that is logged is in the flange, which then is B: a pose, its
-                4×4 matrix, or a mapping with `pose` [x, y, z, rx, ry, rz].
-            wrench_point: where a wrench in world axes is taken, with a `tcp`: "tcp" (default) or
-                "flange".
-            sensor: the sensor's name: recordings with the same one share its small faults.
-            effects: prior sizes of small faults of the sensor, by the keys of `[effects]`; False
-                leaves one out.
-
-        Raises:
-            LogError: an array has the wrong shape or length or numbers that are not finite, or time
-                goes back; the message names the argument.
-            SchemaError: another argument is wrong or missing; the message names it.
-        """
-        given = dict(locals())
-        del given["cls"]
-        arrays, schema = schema_from_arguments(given)
-        recording = cls(**read_fields(arrays, schema))
-        return replace(recording, X_BS=mount) if isinstance(mount, Pose) else recording
 
     @property
     def still(self) -> bool:

@@ -29,16 +29,17 @@ from identify.logs.memory import log_in_memory
 from identify.logs.orientation import angles_in_degrees, logged_rotation_angles
 from identify.logs.readers import log_files
 from identify.logs.recording_parts import DroppedRows, SourceFile, Stream
-from identify.logs.schema import Schema, SchemaLike, SignalGroup, load_schema
+from identify.logs.schema import Schema, SignalGroup
 from identify.logs.stream_grouping import StreamRows, rate_mismatches, read_streams, subtract_start
-from identify.logs.table import LogInMemory, Table
+from identify.logs.table import Table
 from identify.logs.tool_point import wrench_point
 from identify.texts import plain_name
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-LogLike: TypeAlias = "str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame | LogInMemory"
+LogLike: TypeAlias = "str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame"
+"""A log as a file or folder, or as a table in memory."""
 
 
 class LogContent(NamedTuple):
@@ -56,28 +57,28 @@ SignalConverter: TypeAlias = Callable[[Mapping[SignalGroup, Table]], dict[str, A
 
 def read_content(log: LogLike, schema: Schema, convert: SignalConverter) -> LogContent:
     """Read the columns that a schema names, and convert them to signals in SI."""
-    log = Path(log) if isinstance(log, str | PathLike) else log_in_memory(log)
-    sources = plan_sources(log, schema)
+    place = Path(log) if isinstance(log, str | PathLike) else log_in_memory(log)
+    sources = plan_sources(place, schema)
     tables = [read_source(source, is_only_file=len(sources) == 1) for source in sources]
     streams, findings = read_streams(sources, tables, schema)
     with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
         converted = [convert(stream.valid_rows) for stream in streams]
     held = (part for source in sources for part in log_files(source.path))
-    paths = dict.fromkeys(held) if isinstance(log, Path) else ()
+    paths = dict.fromkeys(held) if isinstance(place, Path) else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
-    path = log if isinstance(log, Path) else Path(log.name)
+    path = place if isinstance(place, Path) else Path(place.name)
     times = subtract_start(streams)
     signals = [
         {name: sealed(path, name, values) for name, values in of_stream.items()}
         for of_stream in converted
     ]
     fields = {
-        "name": plain_name(_log_name(path)) if isinstance(log, Path) else log.name,
+        "name": plain_name(_log_name(path)) if isinstance(place, Path) else place.name,
         "time": None if times[0] is None else sealed(path, "time", times[0]),
         "signals": signals[0],
         "gravity": seal(schema.world.gravity, "gravity", (3,)),
         "sources": files,
-        "sha256": digest_of_files(files) if isinstance(log, Path) else _digest_of_tables(tables),
+        "sha256": digest_of_files(files) if isinstance(place, Path) else _digest_of_tables(tables),
         "rows": sum(stream.rows_in_file for stream in streams),
         "dropped": sum((stream.dropped for stream in streams), DroppedRows()),
         "schema": schema.as_written(),
@@ -91,9 +92,8 @@ def read_content(log: LogLike, schema: Schema, convert: SignalConverter) -> LogC
     return LogContent(path, fields, streams, times)
 
 
-def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
+def read_fields(log: LogLike, schema: Schema) -> dict[str, Any]:
     """Read a log and return the fields of its `Recording`; errors are those of `read_log`."""
-    schema = load_schema(schema)
     require_body_signals(schema)
     content = read_content(log, schema, lambda valid_rows: convert_signals(valid_rows, schema))
     path, fields, streams, times = content

@@ -1,9 +1,7 @@
 """The schema of a log: which column is what, in which unit, frame and sign (a TOML file).
 
 Every key a schema may have is a field of a table in `schema_tables`, `schema_poses` or
-`effects`. Checks that need one table only stand with it, those that need several here, as
-their messages name keys of several: `format_key` says what each is called, as
-`Recording.from_arrays` has arguments in their place.
+`effects`. Checks that need one table only stand with it, those that need several here.
 """
 
 from __future__ import annotations
@@ -15,9 +13,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import Field, model_validator
 
-from identify.documents import DocumentTable, KeyFormatter, key_label, read_toml, validate
+from identify.documents import DocumentTable, read_toml, validate
 from identify.errors import SchemaError
 from identify.logs.effect_keys import EffectsTable
 from identify.logs.schema_joints import JointsTable
@@ -81,18 +79,17 @@ class Schema(DocumentTable):
         return {**rest, "own_tables": tables}
 
     @model_validator(mode="after")
-    def _check_consistency(self, info: ValidationInfo) -> Schema:
-        spell: KeyFormatter = info.context or key_label
+    def _check_consistency(self) -> Schema:
         _check_streams(self)
-        _check_clocks(self, spell)
+        _check_clocks(self)
         _check_joints(self)
         _check_robot(self)
         if self.sensor != "wrench":
             return self
-        _check_motion(self, spell)
-        _check_mount(self, spell)
-        _check_compensated(self, spell)
-        _check_tool_point(self, spell)
+        _check_motion(self)
+        _check_mount(self)
+        _check_compensated(self)
+        _check_tool_point(self)
         return self
 
     @property
@@ -244,14 +241,14 @@ def _check_streams(schema: Schema) -> None:
             raise ValueError(f"[streams.{name}] names a file, but there is no {table}")
 
 
-def _check_clocks(schema: Schema, spell: KeyFormatter) -> None:
+def _check_clocks(schema: Schema) -> None:
     """Check that every file has exactly one clock, and static poses have none."""
     still = {}
     for group in (*schema.groups, *schema.joint_groups):
         layout = schema.layout(group)
         if not layout.clock_keys:
             raise ValueError(
-                f"{spell(('log',), '')}must give exactly one of time (a column), rate_hz (rows a "
+                "[log] must give exactly one of time (a column), rate_hz (rows a "
                 "second) and still = true (every row is a static pose); got none"
             )
         still[group] = layout.still
@@ -282,27 +279,23 @@ def _check_robot(schema: Schema) -> None:
         )
 
 
-def _check_motion(schema: Schema, spell: KeyFormatter) -> None:
+def _check_motion(schema: Schema) -> None:
     """Check that the log determines orientation, linear acceleration and rotation."""
     if not schema.groups:
         raise ValueError("names no columns: give [pose] or [imu], and [wrench]; or [joints]")
     if schema.still and not schema.wrench.columns:
         raise ValueError("static poses without a wrench do not identify a body: give [wrench]")
     if schema.pose is None:
-        _check_without_pose(schema, spell)
+        _check_without_pose(schema)
     if not schema.still:
-        _check_linear_acceleration(schema, spell)
+        _check_linear_acceleration(schema)
 
 
-def _check_without_pose(schema: Schema, spell: KeyFormatter) -> None:
-    pose = spell(("pose",), "").strip()
-    kind = spell(("acceleration",), "kind")
-    imu, mounted = spell(("imu",), "accelerometer"), spell(("imu", "mount"), "").strip()
+def _check_without_pose(schema: Schema) -> None:
     for name, table in schema.groups.items():
         if getattr(table, "frame", "body") == "world":
             raise ValueError(
-                f'{spell((name,), "frame")} = "world" needs the orientation of the body: '
-                f"give {pose}"
+                f'[{name}] frame = "world" needs the orientation of the body: give [pose]'
             )
     acceleration = schema.acceleration
     read = "accelerometer" in schema.groups
@@ -310,44 +303,43 @@ def _check_without_pose(schema: Schema, spell: KeyFormatter) -> None:
     if not (read or schema.origin_is_com or schema.has_acceleration_from_force) and without:
         robot = "" if schema.joints is None else ' with robot = "arm.urdf" and frame = "tool0"'
         raise ValueError(
-            f"without {pose}, gravity can only come from an accelerometer, or from the force of a "
-            f"log with a gyro that includes rest: give {pose}{robot}, or {imu} with {mounted}, or "
-            f'{spell(("acceleration",), "linear")} with {kind} = "proper" and '
-            f'{spell(("acceleration",), "frame")} = "body"'
+            "without [pose], gravity can only come from an accelerometer, or from the force of a "
+            f"log with a gyro that includes rest: give [pose]{robot}, or [imu] accelerometer with "
+            '[imu.mount], or [acceleration] linear with [acceleration] kind = "proper" and '
+            '[acceleration] frame = "body"'
         )
     if schema.has_acceleration_from_force and schema.wrench.gain_accuracy is not None:
         raise ValueError(
-            f"{spell(('wrench',), 'gain_accuracy')} requires a pose or an accelerometer: "
+            "[wrench] gain_accuracy requires a pose or an accelerometer: "
             "if the motion comes from the force, this error is not modelled; remove it"
         )
     if acceleration is not None and acceleration.linear and acceleration.kind != "proper":
         raise ValueError(
-            f'{kind} = "{acceleration.kind}" needs the orientation of the body to take gravity '
-            f'off: give {pose}, or {kind} = "proper" if an accelerometer measured it'
+            f'[acceleration] kind = "{acceleration.kind}" needs the orientation of the body to '
+            'take gravity off: give [pose], or [acceleration] kind = "proper" if an accelerometer '
+            "measured it"
         )
     mount = None if schema.imu is None else schema.imu.mount
     if mount is not None and mount.fitted:
         raise ValueError(
-            f"{spell(('imu', 'mount'), 'fitted')} = true needs a pose and the accelerometer: "
-            f"give {pose} with a position, or translation instead"
+            "[imu.mount] fitted = true needs a pose and the accelerometer: "
+            "give [pose] with a position, or translation instead"
         )
     if not (_determines_angular_velocity(schema) or schema.still):
         raise ValueError(
-            f"without {pose}, the rotation can only come from a gyroscope: give {pose}, or "
-            f"{spell(('imu',), 'gyro')}, or "
-            f'{spell(("twist",), "angular")} with {spell(("twist",), "frame")} = "body"'
+            "without [pose], the rotation can only come from a gyroscope: give [pose], or "
+            '[imu] gyro, or [twist] angular with [twist] frame = "body"'
         )
 
 
-def _check_linear_acceleration(schema: Schema, spell: KeyFormatter) -> None:
+def _check_linear_acceleration(schema: Schema) -> None:
     acceleration, velocity = schema.acceleration, _determines_velocity(schema)
     mount = None if schema.imu is None else schema.imu.mount
-    of_pose, of_twist = spell(("pose",), "position"), spell(("twist",), "linear")
     if acceleration is None or acceleration.linear is None:
         if mount is not None and mount.fitted and not velocity:
             raise ValueError(
-                f"{spell(('imu', 'mount'), 'fitted')} = true needs the motion of the body's "
-                f"origin: give {of_pose} or {of_twist}, or translation in its place"
+                "[imu.mount] fitted = true needs the motion of the body's origin: "
+                "give [pose] position or [twist] linear, or translation in its place"
             )
         if not (
             _determines_linear_acceleration(schema)
@@ -355,14 +347,14 @@ def _check_linear_acceleration(schema: Schema, spell: KeyFormatter) -> None:
             or schema.has_acceleration_from_force
         ):
             raise ValueError(
-                f"nothing determines the linear acceleration of the body: give {of_pose}, "
-                f"{of_twist}, {spell(('acceleration',), 'linear')} or "
-                f"{spell(('imu',), 'accelerometer')}, or {spell(('log',), 'still')} = true"
+                "nothing determines the linear acceleration of the body: give [pose] position, "
+                "[twist] linear, [acceleration] linear or [imu] accelerometer, or [log] still = "
+                "true"
             )
     elif acceleration.kind == "spatial" and not velocity:
         raise ValueError(
-            f'{spell(("acceleration",), "kind")} = "spatial" needs the velocity of the body\'s '
-            f"origin: give {of_twist} or {of_pose}"
+            '[acceleration] kind = "spatial" needs the velocity of the body\'s origin: '
+            "give [twist] linear or [pose] position"
         )
 
 
@@ -385,73 +377,68 @@ def _determines_linear_acceleration(schema: Schema) -> bool:
     return given or "accelerometer" in schema.groups or _determines_velocity(schema)
 
 
-def _check_mount(schema: Schema, spell: KeyFormatter) -> None:
+def _check_mount(schema: Schema) -> None:
     """Check that only a wrench in sensor axes has a sensor pose, with a unit."""
     imu = schema.imu
     if imu is not None and imu.accelerometer and not (imu.mount and imu.mount.has_position):
         raise ValueError(
-            f"{spell(('imu',), 'accelerometer')} needs {spell(('imu', 'mount'), '').strip()} with "
-            "translation, where it is in the body (zeros at the body's origin), or fitted = true; "
-            "and quaternion or rotation_vector, if its axes are not the body's"
+            "[imu] accelerometer needs [imu.mount] with translation, where it is in the body "
+            "(zeros at the body's origin), or fitted = true; and quaternion or rotation_vector, "
+            "if its axes are not the body's"
         )
     wrench = schema.wrench
-    frame, mount = spell(("wrench",), "frame"), spell(("wrench", "mount"), "").strip()
     if wrench.frame == "sensor" and wrench.mount is None:
         raise ValueError(
-            f'{frame} = "sensor" needs {mount} with translation and quaternion, '
+            '[wrench] frame = "sensor" needs [wrench.mount] with translation and quaternion, '
             "the sensor's pose in the body"
         )
     if wrench.frame != "sensor" and wrench.mount is not None:
         raise ValueError(
-            f'{mount} is given, but {frame} = "{wrench.frame}": set {frame} = "sensor" '
-            "if the wrench is in the sensor's axes, or remove the mount"
+            f'[wrench.mount] is given, but [wrench] frame = "{wrench.frame}": set [wrench] frame = '
+            '"sensor" if the wrench is in the sensor\'s axes, or remove the mount'
         )
 
 
-def _check_compensated(schema: Schema, spell: KeyFormatter) -> None:
+def _check_compensated(schema: Schema) -> None:
     """Check that a compensated weight has a direction of gravity, and a centre of mass in B."""
     compensated = schema.wrench.compensated
     if compensated is None:
         return
-    name = spell(("wrench", "compensated"), "").strip()
     if schema.pose is None:
         raise ValueError(
-            f"{name} needs the orientation of the body, to add a weight back: give "
-            f"{spell(('pose',), '').strip()}"
+            "[wrench.compensated] needs the orientation of the body, to add a weight back: give "
+            "[pose]"
         )
     if compensated.frame == "flange" and schema.body.frame.flange is None:
-        flange, tcp = (spell(("body", key), "").strip() for key in ("flange", "tcp"))
         raise ValueError(
-            f"{name} com is in the flange, whose pose in B is unknown: give {flange} (its pose "
-            f'in the body frame) or {tcp}, or frame = "body" with the centre of mass in that frame'
+            "[wrench.compensated] com is in the flange, whose pose in B is unknown: give "
+            '[body.flange] (its pose in the body frame) or [body.tcp], or frame = "body" with the '
+            "centre of mass in that frame"
         )
 
 
-def _check_tool_point(schema: Schema, spell: KeyFormatter) -> None:
+def _check_tool_point(schema: Schema) -> None:
     """Check that the log has the signals that move velocities from tool point to flange."""
-    wrench, point = schema.wrench, spell(("wrench",), "point")
-    tcp, flange = (spell(("body", key), "").strip() for key in ("tcp", "flange"))
+    wrench = schema.wrench
     if wrench.point is not None and (schema.body.tcp is None or wrench.frame != "world"):
         raise ValueError(
-            f'{point} = "{wrench.point}" is of a wrench in world axes, with {tcp}: give '
-            f'{spell(("wrench",), "frame")} = "world" and the tool point, or leave {point} out'
+            f'[wrench] point = "{wrench.point}" is of a wrench in world axes, with [body.tcp]: '
+            'give [wrench] frame = "world" and the tool point, or leave [wrench] point out'
         )
     if schema.body.tcp is None or schema.still:
         return
     twist, acceleration = schema.twist, schema.acceleration
     rates = twist is not None and twist.angular is not None
-    linear, angular = spell(("twist",), "linear"), spell(("twist",), "angular")
     if twist is not None and twist.linear is not None and not rates:
         raise ValueError(
-            f"with {tcp}, {linear} is that of the tool point and requires {angular}: give both, "
-            "or remove the former if there is a position"
+            "with [body.tcp], [twist] linear is that of the tool point and requires [twist] "
+            "angular: give both, or remove the former if there is a position"
         )
     if acceleration is None or acceleration.linear is None:
         return
     if acceleration.angular is None or not rates:
-        linear = spell(("acceleration",), "linear")
         raise ValueError(
-            f"with {tcp}, {linear} is that of the tool point and requires "
-            f"{spell(('acceleration',), 'angular')} and {angular}: give both, remove the linear "
-            f"one if there is a position, or give {flange} instead of {tcp}"
+            "with [body.tcp], [acceleration] linear is that of the tool point and requires "
+            "[acceleration] angular and [twist] angular: give both, remove the linear one if there "
+            "is a position, or give [body.flange] instead of [body.tcp]"
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from collections.abc import Callable
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from pydantic import BeforeValidator, Field, StrictBool, model_validator
@@ -16,6 +17,7 @@ from identify.documents import (
     numbers_validator,
     word_validator,
 )
+from identify.errors import ModelError
 from identify.logs.recording_parts import Imu
 from identify.logs.schema_fields import Column, Label, NoiseSigma, ThreeColumns, column_names
 from identify.logs.units import ACCELERATION_UNITS, ANGLE_UNITS, LENGTH_UNITS
@@ -51,6 +53,11 @@ class Placement(DocumentTable):
     angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
     """Unit of `rotation_vector`."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _from_pose(cls, given: Any) -> Any:
+        return _keys_of_pose(given, placement_keys)
+
     @model_validator(mode="after")
     def _one_rotation(self) -> Placement:
         if self.quaternion is not None and self.rotation_vector is not None:
@@ -77,6 +84,11 @@ class ToolPoint(DocumentTable):
     """Unit of x y z."""
     angle_unit: Annotated[str, word_validator(ANGLE_UNITS)] = "rad"
     """Unit of rx ry rz."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_pose(cls, given: Any) -> Any:
+        return _keys_of_pose(given, tool_point_keys)
 
     @model_validator(mode="after")
     def _check_angle(self) -> ToolPoint:
@@ -177,6 +189,16 @@ def tool_point_keys(X_FT: Pose) -> dict[str, object]:
     """Return the keys of a `ToolPoint` for a pose."""
     turn = log_rotation(quaternion_from_rotation(X_FT.rotation))
     return {"pose": [*X_FT.position.tolist(), *turn.tolist()]}
+
+
+def _keys_of_pose(given: Any, keys_of: Callable[[Pose], dict[str, object]]) -> Any:
+    """Return the keys of a table that Python gives as a `Pose` or its 4×4 matrix."""
+    if not isinstance(given, Pose | list):
+        return given
+    try:
+        return keys_of(Pose.of(given))
+    except ModelError as error:
+        raise ValueError(f"expected a table, or a {error}") from error
 
 
 class BodyTable(DocumentTable):

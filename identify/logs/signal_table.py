@@ -1,4 +1,4 @@
-"""Table of the ten signals of a recording, with their names in schemas, arguments and files."""
+"""Table of the ten signals of a recording, with their names in schemas and files."""
 
 from __future__ import annotations
 
@@ -49,11 +49,6 @@ class Signal:
     def table(self) -> str:
         """Schema table of the signal."""
         return "imu" if self.group in ("gyro", "accelerometer") else self.group
-
-    @property
-    def argument(self) -> str:
-        """Argument of `Recording.from_arrays` for the signal."""
-        return self.name.removeprefix("linear_")
 
     @property
     def noise_key(self) -> str:

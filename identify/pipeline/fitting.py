@@ -6,13 +6,14 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TypeAlias, Unpack
+from typing import TypeAlias, Unpack, cast
 
 from identify.errors import LogError, SchemaError
 from identify.estimation import Estimate
 from identify.findings import sort_findings
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording, open_log
+from identify.logs.recording_fields import LogLike
 from identify.logs.schema import SchemaLike
 from identify.pipeline.misread_logs import MisreadLog
 from identify.pipeline.precision_findings import (
@@ -35,15 +36,16 @@ from identify.sensors import common_sensor
 _LOGGER = logging.getLogger(__name__)
 
 
-LogOrPath: TypeAlias = "Recording | LogFile | str | PathLike[str]"
+FitLog: TypeAlias = "Recording | LogFile | LogLike"
+"""A log that is read or opened, or, with its schema, what `read_log` takes."""
 
 
 def fit(
-    recordings: LogOrPath | Sequence[LogOrPath],
+    recordings: FitLog | Sequence[FitLog],
     settings: FitSettings | None = None,
     *,
     schema: SchemaLike | None = None,
-    unloaded: LogOrPath | Sequence[LogOrPath] = (),
+    unloaded: FitLog | Sequence[FitLog] = (),
     command: str | None = None,
     truth: InertialParameters | None = None,
     **options: Unpack[FitOptions],
@@ -53,10 +55,10 @@ def fit(
     Also fitted are a payload and its carrier to logs of both, and an arm by itself.
 
     Args:
-        recordings: the logs, read or opened, or their paths with a `schema`; each has a separate
-            sensor offset unless the settings specify otherwise.
+        recordings: the logs, read or opened, or with a `schema` what `read_log` takes; each has a
+            separate sensor offset unless the settings specify otherwise.
         settings: all choices in one.
-        schema: of the logs that are given as paths: its file, or a mapping of its keys.
+        schema: of the logs that are not read yet: its file, or a mapping of its keys.
         unloaded: logs of the carrier alone, such as an empty gripper, or of the arm without the
             load. The others are then of a payload on it, and both bodies are fitted together, each
             physically consistent. Known values and needs are of the payload, except terms that name
@@ -185,22 +187,19 @@ def _marked_as_unloaded(log: Recording | LogFile) -> Recording | LogFile:
 def _as_logs(
     recordings: object, schema: SchemaLike | None, sensor: str | None
 ) -> list[Recording | LogFile]:
-    """Return one log, or several, as a list; paths are opened."""
+    """Return one log, or several, as a list; those that are not read yet are opened."""
     given = list(recordings) if isinstance(recordings, list | tuple) else [recordings]
     logs: list[Recording | LogFile] = []
     for log in given:
-        if isinstance(log, str | PathLike) and schema is not None:
-            log = open_log(log, schema, sensor)
-        if isinstance(log, str | PathLike):
+        if isinstance(log, Recording | LogFile):
+            logs.append(log)
+        elif schema is not None:
+            logs.append(open_log(cast("LogLike", log), schema, sensor))
+        else:
+            is_path = isinstance(log, str | PathLike)
+            got = f"the path {str(log)!r}" if is_path else type(log).__name__
             raise LogError(
-                f"fit: the log {str(log)!r} is a path, which needs a schema: give schema=…, such "
-                "as the file that `identify init LOG` writes"
+                f"fit: expected recordings, got {got}; a file, a DataFrame and a mapping of arrays "
+                "need a schema: give schema=…, such as the file that `identify init LOG` writes"
             )
-        if not isinstance(log, Recording | LogFile):
-            raise LogError(
-                f"fit: expected recordings, got {type(log).__name__}; read a log with "
-                "identify.read_log(log, schema), where log is a file or a DataFrame and the schema "
-                "names its columns, or pass arrays to identify.Recording.from_arrays(…)"
-            )
-        logs.append(log)
     return logs

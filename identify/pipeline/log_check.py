@@ -9,7 +9,7 @@ from typing import Unpack
 from identify.errors import ProblemError, SolveError
 from identify.findings import Finding, Verdict, derive_verdict, sort_findings
 from identify.logs.schema import SchemaLike
-from identify.pipeline.fitting import LogOrPath, fit
+from identify.pipeline.fitting import FitLog, fit
 from identify.pipeline.result import Result
 from identify.pipeline.settings import FitOptions, FitSettings
 
@@ -57,19 +57,19 @@ class LogCheck:
 
 
 def check_logs(
-    recordings: LogOrPath | Sequence[LogOrPath],
+    recordings: FitLog | Sequence[FitLog],
     settings: FitSettings | None = None,
     *,
     schema: SchemaLike | None = None,
-    unloaded: LogOrPath | Sequence[LogOrPath] = (),
+    unloaded: FitLog | Sequence[FitLog] = (),
     **options: Unpack[FitOptions],
 ) -> LogCheck:
     """Check logs of one body or one arm, and their schema, for all known faults.
 
     Args:
-        recordings: the logs, read or opened, or their paths with a `schema`.
+        recordings: the logs, read or opened, or with a `schema` what `read_log` takes.
         settings: of the fit.
-        schema: of the logs that are given as paths.
+        schema: of the logs that are not read yet.
         unloaded: logs of the carrier alone, or of the arm without the load.
         options: of the fit, as those of `fit`, such as `robot` and `frame` for logs of joints.
 

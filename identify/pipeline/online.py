@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,8 +14,9 @@ from identify.errors import IdentifyError, LogError, ProblemError, SchemaError, 
 from identify.estimation import Estimate, estimate_body
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.settings import body_system
-from identify.logs import Recording
+from identify.logs import Recording, Schema, load_schema, read_log
 from identify.logs.recording import excerpt, recording_rows
+from identify.logs.schema import SchemaLike
 from identify.pipeline.excitation_design import Oscillation, best_oscillation
 from identify.pipeline.required_precision import parse_required_precision, required_precision_met
 from identify.pipeline.settings import FitSettings, interpretation_from_settings
@@ -30,6 +30,10 @@ _MIN_BLOCK_ROWS = 100
 """Minimum number of rows in a block of time, also if the block's duration has fewer."""
 
 
+_STAMPS = "stamp of the sample"
+"""Column of the stamps of samples."""
+
+
 class OnlineFit:
     """Fit of one log of one body that is updated by single samples.
 
@@ -39,8 +43,8 @@ class OnlineFit:
 
     Args:
         settings: choices of the fit, without `apply`.
-        meaning: frames and conventions of the samples, by the arguments of `Recording.from_arrays`
-            that are not arrays; `wrench_frame` and `acts_on` are required.
+        schema: of the samples that `update` takes: its file, or a mapping of its keys; stamps are
+            in seconds, whatever its `[log]`.
 
     Attributes:
         settings: as given.
@@ -49,13 +53,16 @@ class OnlineFit:
         seconds: time of the log up to the last of them [s].
     """
 
-    def __init__(self, settings: FitSettings | None = None, **meaning: Any) -> None:
+    def __init__(
+        self, settings: FitSettings | None = None, schema: SchemaLike | None = None
+    ) -> None:
         self.settings = settings or FitSettings()
         if self.settings.apply or self.settings.unloaded:
             raise SchemaError("OnlineFit: `apply` and `unloaded` need whole logs: use identify.fit")
         self.statistics: Statistics | None = None
         self.seconds = 0.0
-        self._meaning, self._reading = meaning, interpretation_from_settings(self.settings)
+        self._schema = None if schema is None else _schema_of_samples(schema)
+        self._reading = interpretation_from_settings(self.settings)
         self._edges: Mapping[str, slice] = {}
         self._samples: list[list[float]] = []
         self._width, self._origin = 0, 0.0
@@ -71,8 +78,8 @@ class OnlineFit:
 
         Args:
             time: its stamp, later than those before [s].
-            signals: by the arguments of `Recording.from_arrays`: `force` and `torque`, and the
-                motion, as `position` and `quaternion`; the same in each sample.
+            signals: vectors by the names that the schema gives their columns, as a `force` for
+                `force = "force"`; the same in each sample.
 
         Raises:
             LogError, SchemaError: signals are missing, or differ from those of the first sample; or
@@ -219,9 +226,10 @@ class OnlineFit:
 
     def _make_recording(self, rows: Array) -> Recording:
         time = rows[:, 0] - self._origin
-        signals: dict[str, Any] = {name: rows[:, at] for name, at in self._edges.items()}
-        recording = Recording.from_arrays(time=time, **signals, **self._meaning)
-        return replace(recording, time=time)
+        if self._schema is None:
+            raise SchemaError("OnlineFit: samples need a schema: give OnlineFit(schema=…)")
+        signals = {name: rows[:, at] for name, at in self._edges.items()}
+        return replace(read_log({_STAMPS: time, **signals}, self._schema), time=time)
 
     def _process_samples(self) -> None:
         rows = np.array(self._samples or np.zeros((0, 1)), dtype=float)
@@ -256,6 +264,12 @@ class OnlineFit:
         self.seconds = float(rows.time[stop - 1])
         kept = max(0, stop - self._margin)
         self._pending, self._start = recording_rows(rows, kept, len(rows)), stop - kept
+
+
+def _schema_of_samples(schema: SchemaLike) -> Schema:
+    """Return a schema with stamps in seconds in place of its clock."""
+    tables = schema if isinstance(schema, Mapping) else load_schema(schema).as_written()
+    return load_schema({**tables, "log": {"time": _STAMPS}})
 
 
 def _merge_blocks(statistics: Statistics) -> Statistics:

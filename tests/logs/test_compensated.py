@@ -13,7 +13,7 @@ from identify.logs.schema_poses import placement_keys
 from identify.signals import prepare
 from identify.spatial import Pose
 from tests.close import assert_close
-from tests.recordings import GRAVITY, POSE, Path, record, still_poses
+from tests.recordings import GRAVITY, POSE, WRENCH_ARRAYS, Path, record, still_poses
 from tests.strategies import random_body
 
 PHI = random_body(np.random.default_rng(0))
@@ -97,15 +97,18 @@ def test_static_poses_have_it_added_back():
     rotations = PATH.rotation(TIME[::100])
     whole = still_poses(PHI, rotations)
     weight = MASS * rotations.inv().apply(GRAVITY)
-    log = Recording.from_arrays(
-        force=whole.signals["force"] + weight,
-        torque=whole.signals["torque"] + np.cross(COM, weight),
-        quaternion=rotations.as_quat(),
-        still=True,
-        wrench_frame="body",
-        acts_on="body",
-        flange=X_BF,
-        compensated=SHOWN,
+    log = read_log(
+        {
+            "quaternion": rotations.as_quat(),
+            "force": whole.signals["force"] + weight,
+            "torque": whole.signals["torque"] + np.cross(COM, weight),
+        },
+        {
+            "log": {"still": True},
+            "body": {"flange": X_BF},
+            "pose": {"quaternion": "quaternion"},
+            "wrench": WRENCH_ARRAYS | {"compensated": SHOWN},
+        },
     )
     assert_close(prepare(log).rows, prepare(whole).rows, 1e-12)
 

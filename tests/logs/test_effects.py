@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from identify.errors import SchemaError
-from identify.logs import Recording, load_schema, open_log, read_log
+from identify.logs import load_schema, open_log, read_log
 from identify.logs.effect_keys import EFFECT_KEYS
 from identify.logs.log_writing import write_log
 from identify.logs.patch import patched
@@ -20,19 +20,6 @@ EFFECTS = {"gain": 0.01, "misalignment_deg": 2, "filter_s": False}
 @pytest.fixture
 def table(rows) -> dict[str, np.ndarray]:
     return dict(zip(NAMES, rows.T, strict=True))
-
-
-@pytest.fixture
-def arrays(rows) -> dict:
-    return {
-        "time": rows[:, 0],
-        "position": rows[:, 1:4],
-        "quaternion": rows[:, 4:8],
-        "force": rows[:, 8:11],
-        "torque": rows[:, 11:14],
-        "wrench_frame": "body",
-        "acts_on": "body",
-    }
 
 
 def test_a_log_without_the_table_has_all_groups_at_their_defaults_in_si(schema, table):
@@ -98,15 +85,11 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("effects", "message"), WRONG, ids=str)
-def test_a_wrong_size_is_rejected_with_its_place(schema, arrays, effects, message):
+def test_a_wrong_size_is_rejected_with_its_place(schema, effects, message):
     document = schema()
     document["effects"] = effects
     with pytest.raises(SchemaError, match=message):
         load_schema(document)
-    if not effects.keys() & {"acts_on"}:
-        of_argument = message.replace(r"\[effects\]", "from_arrays: effects")
-        with pytest.raises(SchemaError, match=of_argument):
-            Recording.from_arrays(**arrays, effects=effects)
 
 
 def test_a_wrong_value_in_a_file_names_the_file(tmp_path):
@@ -116,22 +99,18 @@ def test_a_wrong_value_in_a_file_names_the_file(tmp_path):
         load_schema(path)
 
 
-def test_no_table_and_a_key_in_another_table_are_rejected(schema, arrays):
+def test_no_table_and_a_key_in_another_table_are_rejected(schema):
     with pytest.raises(SchemaError, match=r"\[effects\] expected a table, got False"):
         load_schema(schema(effects=False))
-    with pytest.raises(SchemaError, match=r"from_arrays: effects expected a table, got False"):
-        Recording.from_arrays(**arrays, effects=False)
     with pytest.raises(SchemaError, match=r"unknown key 'crosstalk'; it belongs in \[effects\]"):
         load_schema(schema(wrench={"crosstalk": 0.01}))
 
 
-def test_effects_are_equal_for_arrays_and_files(schema, table, arrays, lines, write):
-    from_arrays = Recording.from_arrays(**arrays, effects=EFFECTS)
+def test_effects_are_equal_for_arrays_and_files(schema, table, lines, write):
     opened = open_log(write(lines), schema(effects=EFFECTS))
-    for log in (from_arrays, opened):
-        assert log.schema["effects"] == EFFECTS
-        assert effect_sizes(log) == effect_sizes(read_log(table, schema(effects=EFFECTS)))
-    assert "effects" not in Recording.from_arrays(**arrays).schema
+    assert opened.schema["effects"] == EFFECTS
+    assert effect_sizes(opened) == effect_sizes(read_log(table, schema(effects=EFFECTS)))
+    assert "effects" not in read_log(table, schema()).schema
 
 
 def test_effects_round_trip(tmp_path, schema, table):

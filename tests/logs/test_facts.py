@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from identify.diagnosis.faults import FAMILIES, faults_of, parametric_faults
-from identify.logs import Recording, load_schema
+from identify.logs import load_schema, read_log
 from identify.logs.log_properties import LogProperties
 from identify.spatial import Pose
 from tests.diagnosis.logs import PHI
-from tests.recordings import POSE, Path, record
+from tests.recordings import POSE, WRENCH_ARRAYS, Path, record
 
 PATH = Path.random(3)
 TIME = np.arange(0.0, 2.0, 0.01)
@@ -64,8 +64,8 @@ def test_families_have_the_codes_of_their_faults():
     facts.append(replace(facts[3], top_speeds=(1.0, 100.0)))
     facts.append(replace(facts[0], gravity=np.array([0.0, 0.0, -1.62])))
     columns = dict.fromkeys(("force", "torque", "euler"), np.zeros((2, 3)))
-    angles = Recording.from_arrays(**columns, still=True, wrench_frame="body", acts_on="body")
-    facts.append(LogProperties.of(angles))
+    tables = {"log": {"still": True}, "pose": {"euler": "euler"}, "wrench": WRENCH_ARRAYS}
+    facts.append(LogProperties.of(read_log(columns, tables)))
     keys = {"log": {"time": "t"}, "joints": {"names": ["a", "b"], "position": ["q0", "q1"]}}
     keys |= {"pose": {"robot": "a.urdf", "frame": "tool0"}, "wrench": facts[0].schema.wrench}
     facts.append(replace(facts[0], schema=load_schema(keys)))

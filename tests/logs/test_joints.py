@@ -10,6 +10,7 @@ from identify.logs import Recording, load_schema, open_log, read_log
 from identify.logs.log_writing import write_log
 from identify.signals import on_one_clock, prepare
 from tests.close import assert_close
+from tests.recordings import WRENCH_ARRAYS
 
 NAMES = ["base", "elbow", "wrist"]
 TIME = np.arange(40) / 100.0
@@ -339,13 +340,17 @@ def test_a_log_of_joints_is_no_wrench_and_the_reverse(tmp_path):
             LogError, match="table: expected a log of a wrench, got one of the joints of an arm"
         ):
             use(log)
-    wrench = Recording.from_arrays(
-        force=Q,
-        torque=Q,
-        wrench_frame="body",
-        acts_on="body",
-        still=True,
-        quaternion=[[0, 0, 0, 1]] * 40,
+    wrench = read_log(
+        {
+            "quaternion": [[0, 0, 0, 1]] * 40,
+            "force": Q,
+            "torque": Q,
+        },
+        {
+            "log": {"still": True},
+            "pose": {"quaternion": "quaternion"},
+            "wrench": WRENCH_ARRAYS,
+        },
     )
     assert (wrench.sensor, len(wrench), wrench.end_time) == ("wrench", 40, 0.0)
     with pytest.raises(LogError, match=r"one of a wrench; read its \[joints\] with read_log"):

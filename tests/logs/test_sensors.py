@@ -13,6 +13,7 @@ from identify.logs.sensors import require_same_sensor, sensor_key
 from identify.logs.synthetic import synthetic_recording
 from identify.spatial import Pose
 from tests.logs.conftest import NAMES
+from tests.recordings import WRENCH_ARRAYS
 
 MOUNT = {"translation": [0.0, 0.0, 0.045], "quaternion": [0.0, 0.0, 0.6, 0.8]}
 
@@ -65,15 +66,19 @@ def test_sensors_without_schema_are_distinguished_by_wrench_frame():
 
 
 def test_arrays_have_a_sensor_too_and_a_patch_gives_it(rows, log):
-    arrays = Recording.from_arrays(
-        time=rows[:, 0],
-        quaternion=rows[:, 4:8],
-        position=rows[:, 1:4],
-        force=rows[:, 8:11],
-        torque=rows[:, 11:14],
-        wrench_frame="body",
-        acts_on="body",
-        sensor="wrist",
+    arrays = read_log(
+        {
+            "time": rows[:, 0],
+            "position": rows[:, 1:4],
+            "quaternion": rows[:, 4:8],
+            "force": rows[:, 8:11],
+            "torque": rows[:, 11:14],
+        },
+        {
+            "log": {"time": "time"},
+            "pose": {"position": "position", "quaternion": "quaternion"},
+            "wrench": WRENCH_ARRAYS | {"sensor": "wrist"},
+        },
     )
     named = patched(log(), {"wrench.sensor": "wrist"})
     assert sensor_key(arrays) == sensor_key(named) == "wrist"

@@ -8,12 +8,12 @@ from scipy.spatial.transform import Rotation
 
 import identify
 from identify.errors import LogError, SchemaError
-from identify.logs import LogFile, Recording, log_file, open_log, read_log
+from identify.logs import LogFile, log_file, open_log, read_log
 from identify.logs.log_writing import to_toml, write_log
 from identify.logs.patch import patched
 from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body
-from tests.recordings import Path, _at_sensor
+from tests.recordings import WRENCH_ARRAYS, Path, _at_sensor
 from tests.strategies import random_body
 
 PHI = random_body(np.random.default_rng(4))
@@ -143,16 +143,20 @@ def test_arrays_of_a_tool_point_are_read_as_a_log_of_it():
     table, schema = of_tool()
     read = read_log(table, schema)
     pose = poses(X_FT, "body_to_world", None)
-    recording = Recording.from_arrays(
-        time=TIME,
-        position=pose[:, :3],
-        quaternion=Rotation.from_rotvec(pose[:, 3:]).as_quat(),
-        force=table[names("f")],
-        torque=table[names("m")],
-        wrench_frame="world",
-        acts_on="body",
-        body_name="flange",
-        tcp=X_FT,
+    recording = read_log(
+        {
+            "time": TIME,
+            "position": pose[:, :3],
+            "quaternion": Rotation.from_rotvec(pose[:, 3:]).as_quat(),
+            "force": table[names("f")],
+            "torque": table[names("m")],
+        },
+        {
+            "log": {"time": "time"},
+            "body": {"name": "flange", "tcp": X_FT},
+            "pose": {"position": "position", "quaternion": "quaternion"},
+            "wrench": WRENCH_ARRAYS | {"frame": "world"},
+        },
     )
     assert_close(recording.signals["position"], read.signals["position"], 1e-12)
     assert_close(recording.body_frame.tcp.matrix, read.body_frame.tcp.matrix, 1e-12)
@@ -320,15 +324,19 @@ def test_noise_of_lever_terms():
     count, sigma = 20_000, {"position": 2e-4, "quaternion": 3e-3}
     turns = Rotation.from_rotvec(rng.normal(0.0, sigma["quaternion"], (count, 3)))
     places = rng.normal(0.0, sigma["position"], (count, 3))
-    recording = Recording.from_arrays(
-        rate_hz=100.0,
-        quaternion=(TURN * turns).as_quat(),
-        position=places,
-        force=rng.normal(size=(count, 3)),
-        torque=rng.normal(size=(count, 3)),
-        wrench_frame="body",
-        acts_on="body",
-        tcp=X_FT,
+    recording = read_log(
+        {
+            "position": places,
+            "quaternion": (TURN * turns).as_quat(),
+            "force": rng.normal(size=(count, 3)),
+            "torque": rng.normal(size=(count, 3)),
+        },
+        {
+            "log": {"rate_hz": 100.0},
+            "body": {"tcp": X_FT},
+            "pose": {"position": "position", "quaternion": "quaternion"},
+            "wrench": WRENCH_ARRAYS,
+        },
     )
     _, schema = of_tool()
     schema["pose"] |= {"position_noise": 0.2, "angle_noise": float(np.degrees(3e-3))}
@@ -410,15 +418,20 @@ def test_a_velocity_without_its_pose_in_the_same_rows_is_rejected(tmp_path):
 
 def test_a_pose_in_the_flange_that_is_given_is_written_and_read_back(tmp_path):
     loads = np.ones((len(TIME), 3))
-    placed = Recording.from_arrays(
-        time=TIME,
-        quaternion=PATH.rotation(TIME).as_quat(),
-        position=PATH.position(TIME),
-        force=loads,
-        torque=loads,
-        wrench_frame="body",
-        acts_on="body",
-        flange=X_FT.matrix,
+    placed = read_log(
+        {
+            "time": TIME,
+            "position": PATH.position(TIME),
+            "quaternion": PATH.rotation(TIME).as_quat(),
+            "force": loads,
+            "torque": loads,
+        },
+        {
+            "log": {"time": "time"},
+            "body": {"flange": X_FT.matrix},
+            "pose": {"position": "position", "quaternion": "quaternion"},
+            "wrench": WRENCH_ARRAYS,
+        },
     )
     write_log(placed, tmp_path / "log.csv")
     again = read_log(tmp_path / "log.csv", tmp_path / "log.toml")

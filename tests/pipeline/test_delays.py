@@ -14,13 +14,14 @@ from identify.diagnosis.body_likelihood import BandRows
 from identify.diagnosis.faults import parametric_faults
 from identify.diagnosis.ranking import BaselineLikelihood
 from identify.findings import Finding
-from identify.logs import Recording
+from identify.logs import read_log
 from identify.logs.log_properties import LogProperties
 from identify.pipeline import check_logs, fit
 from identify.pipeline.scanned_log import scan_log
 from identify.pipeline.wrench_delays import correlate_log, delayed_explanations
 from identify.signals import Interpretation
 from tests.checks import effects_of
+from tests.recordings import WRENCH_ARRAYS
 
 CLEAN = subject("fast-1", 5)
 IN_WORLD = CLEAN.with_schema_keys("wrench", frame="world").with_wrench(CLEAN.wrench)
@@ -86,15 +87,19 @@ def test_static_poses_with_gaps_between_show_no_delay():
     force = 17.0 * poses.inv().apply([0.0, 0.0, -1.0])
     wrench = np.hstack([force, np.cross([0.01, -0.02, 0.08], force)]) * rng.normal(1.0, 0.01, 6)
     noise = rng.normal(size=(len(number), 6)) * ([0.1] * 3 + [0.005] * 3)
-    log = Recording.from_arrays(
-        time=0.1 * np.arange(len(number)) + 5.0 * number,
-        position=np.zeros((len(number), 3)),
-        quaternion=poses[number].as_quat(),
-        force=(wrench[number] + noise)[:, :3],
-        torque=(wrench[number] + noise)[:, 3:],
-        wrench_frame="body",
-        acts_on="body",
-        gain_accuracy=0.01,
+    log = read_log(
+        {
+            "time": 0.1 * np.arange(len(number)) + 5.0 * number,
+            "position": np.zeros((len(number), 3)),
+            "quaternion": poses[number].as_quat(),
+            "force": (wrench[number] + noise)[:, :3],
+            "torque": (wrench[number] + noise)[:, 3:],
+        },
+        {
+            "log": {"time": "time"},
+            "pose": {"position": "position", "quaternion": "quaternion"},
+            "wrench": WRENCH_ARRAYS | {"gain_accuracy": 0.01},
+        },
     )
     seen = correlate_log(scan_log(log, Interpretation(), all_columns=True).summary)
     assert (seen.delay, seen.log_likelihood_ratio) == (0.0, 0.0)

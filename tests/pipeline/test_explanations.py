@@ -15,7 +15,7 @@ from identify.diagnosis.body_likelihood import (
 from identify.diagnosis.faults import faults_of
 from identify.inertia import InertialParameters, pseudo_inertia
 from identify.inertia.consistency import MAX_DENSITY, density_lower_bound, mean_density
-from identify.logs import Recording
+from identify.logs import Recording, read_log
 from identify.logs.log_properties import LogProperties
 from identify.logs.synthetic import Noise, random_motion, synthetic_recording
 from identify.pipeline import check_logs
@@ -31,7 +31,14 @@ from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import summarise_log
 from identify.significance import CLEAR_LIKELIHOOD_LEAD
 from tests.close import assert_close
-from tests.recordings import GRAVITY, Path, record, still_poses, with_signals as changed_signals
+from tests.recordings import (
+    GRAVITY,
+    WRENCH_ARRAYS,
+    Path,
+    record,
+    still_poses,
+    with_signals as changed_signals,
+)
 from tests.slow import few_or_many, mostly_slow
 from tests.strategies import random_body
 
@@ -404,14 +411,19 @@ def sliding(seed: int) -> Recording:
     a = np.gradient(np.gradient(position, TIME, axis=0), TIME, axis=0) - GRAVITY
     f = heavy[0] * Rotation.from_quat(still).inv().apply(a)
     rng = np.random.default_rng(seed)
-    return Recording.from_arrays(
-        time=TIME,
-        position=position + 2e-5 * rng.normal(size=position.shape),
-        quaternion=still + 1e-4 * rng.normal(size=still.shape),
-        force=f + 0.02 * rng.normal(size=f.shape),
-        torque=np.cross(heavy[1:4] / heavy[0], f) + 2e-3 * rng.normal(size=f.shape),
-        wrench_frame="body",
-        acts_on="body",
+    return read_log(
+        {
+            "time": TIME,
+            "position": position + 2e-5 * rng.normal(size=position.shape),
+            "quaternion": still + 1e-4 * rng.normal(size=still.shape),
+            "force": f + 0.02 * rng.normal(size=f.shape),
+            "torque": np.cross(heavy[1:4] / heavy[0], f) + 2e-3 * rng.normal(size=f.shape),
+        },
+        {
+            "log": {"time": "time"},
+            "pose": {"position": "position", "quaternion": "quaternion"},
+            "wrench": WRENCH_ARRAYS,
+        },
     )
 
 

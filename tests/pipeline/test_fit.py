@@ -18,7 +18,7 @@ from identify.estimation import (
 from identify.estimation.terms import ComInBox, KnownCom, MassBetween
 from identify.exchange import read_estimate
 from identify.inertia import PHI as NAMES, phi_from_inertia
-from identify.logs import DroppedRows, Recording, synthetic_recording
+from identify.logs import DroppedRows, Recording, read_log, synthetic_recording
 from identify.logs.synthetic import random_motion
 from identify.pipeline import FitOptions, FitSettings, JointSettings, Result, fit
 from identify.pipeline.fit_findings import findings_of_fit
@@ -33,6 +33,7 @@ from tests.recordings import (
     ALL,
     GRAVITY,
     POSE,
+    WRENCH_ARRAYS,
     Path,
     record,
     still_poses,
@@ -172,14 +173,17 @@ def log_with_gains(gains: tuple[float, float]) -> Recording:
     noise = [
         2e-3 * np.abs(clean[name]).max() * rng.normal(size=(12, 3)) for name in ("force", "torque")
     ]
-    return Recording.from_arrays(
-        still=True,
-        quaternion=attitudes.as_quat(),
-        force=gains[0] * clean["force"] + noise[0],
-        torque=gains[1] * clean["torque"] + noise[1],
-        wrench_frame="body",
-        acts_on="body",
-        gain_accuracy=0.01,
+    return read_log(
+        {
+            "quaternion": attitudes.as_quat(),
+            "force": gains[0] * clean["force"] + noise[0],
+            "torque": gains[1] * clean["torque"] + noise[1],
+        },
+        {
+            "log": {"still": True},
+            "pose": {"quaternion": "quaternion"},
+            "wrench": WRENCH_ARRAYS | {"gain_accuracy": 0.01},
+        },
     )
 
 
@@ -244,17 +248,26 @@ def test_choices_of_another_type_are_rejected(choice, message):
         fit(log(7), **choice)
 
 
-@pytest.mark.parametrize("thing", [{"t": [0.0]}, [np.zeros(3)]])
-def test_non_recording_error_names_readers(thing):
-    readers = r"expected recordings, got .*identify\.read_log.*from_arrays"
-    for choices in ({}, {"schema": "schema.toml"}):  # the schema changes nothing about that
-        with pytest.raises(LogError, match=readers):
-            fit(thing, **choices)
+@pytest.mark.parametrize(
+    ("thing", "kind"),
+    [("log.csv", r"the path 'log\.csv'"), ({"t": [0.0]}, "dict"), ([np.zeros(3)], "ndarray")],
+)
+def test_a_log_that_is_not_read_needs_a_schema(thing, kind):
+    with pytest.raises(LogError, match=rf"got {kind}; .* need a schema: give schema="):
+        fit(thing)
 
 
-def test_path_without_a_schema_is_rejected():
-    with pytest.raises(LogError, match=r"'log.csv' is a path, which needs a schema: give schema="):
-        fit("log.csv")
+def test_a_table_with_its_schema_is_fitted_as_what_is_read_of_it():
+    table = log(4).to_dataframe().reset_index(names="t")
+    schema = {
+        "log": {"time": "t"},
+        "pose": {"position": ["px", "py", "pz"], "quaternion": ["qx", "qy", "qz", "qw"]},
+        "wrench": {"force": ["fx", "fy", "fz"], "torque": ["tx", "ty", "tz"]}
+        | {"frame": "body", "acts_on": "body"},
+    }
+    phi = fit(read_log(table, schema)).estimate.parameters.phi
+    for given in (table, dict(table.items()), [table]):
+        np.testing.assert_array_equal(fit(given, schema=schema).estimate.parameters.phi, phi)
 
 
 def test_provenance_is_plain_json_with_command_and_options(result, tmp_path):

@@ -15,12 +15,15 @@ from identify.pipeline import FitSettings, online
 from identify.pipeline.required_precision import parse_required_precision
 from identify.regressors import log_scan, summarise_log
 from tests.close import assert_close
-from tests.recordings import without_effects
+from tests.recordings import WRENCH_ARRAYS, without_effects
 
 PHI = np.array([1.2, 0.024, 0.012, 0.06, 6e-3, -2e-4, -1e-3, 6e-3, 5e-4, 3e-3])
 NOISE = Noise(position=2e-5, orientation=1e-4, force=0.1, torque=0.01)
 RATE = 100.0
-SAID = {"wrench_frame": "body", "acts_on": "body"}
+SCHEMA = {
+    "pose": {"position": "position", "quaternion": "quaternion"},
+    "wrench": WRENCH_ARRAYS,
+}
 NEEDS = "mass 1%, com 2mm"
 
 
@@ -40,7 +43,7 @@ def given(log: identify.Recording, fit: identify.OnlineFit, start: float = 0.0) 
 def test_samples_give_the_statistics_of_the_same_blocks_of_their_log(log, monkeypatch, duration):
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1000)
     part = recording_rows(log, 0, round(RATE * duration))
-    fit, theirs = identify.OnlineFit(**SAID), summarise_log(part).statistics
+    fit, theirs = identify.OnlineFit(schema=SCHEMA), summarise_log(part).statistics
     given(part, fit, start=2.0**30)
     fit.finish()
     ours = fit.statistics
@@ -53,7 +56,7 @@ def test_samples_give_the_statistics_of_the_same_blocks_of_their_log(log, monkey
 
 
 def test_the_estimate_matches_the_log_to_a_share_of_its_standard_errors(log):
-    fit, theirs = identify.OnlineFit(**SAID), identify.fit(without_effects(log)).estimate
+    fit, theirs = identify.OnlineFit(schema=SCHEMA), identify.fit(without_effects(log)).estimate
     given(log, fit)
     fit.finish()
     ours, errors = fit.estimate(), np.sqrt(np.diag(theirs.covariance))
@@ -63,7 +66,7 @@ def test_the_estimate_matches_the_log_to_a_share_of_its_standard_errors(log):
 
 
 def test_online_fit_is_ready_when_needs_are_met(log):
-    fit, said = identify.OnlineFit(FitSettings(needs=NEEDS), **SAID), []
+    fit, said = identify.OnlineFit(FitSettings(needs=NEEDS), SCHEMA), []
     with pytest.raises(ProblemError, match=r"no block is complete yet: the first needs 15 s"):
         fit.estimate()
     for start in range(0, len(log), 100):
@@ -79,7 +82,7 @@ def test_online_fit_is_ready_when_needs_are_met(log):
 
 def test_samples_that_are_not_finite_are_left_out(log):
     part = recording_rows(log, 0, 1200)
-    clean, holed = identify.OnlineFit(**SAID), identify.OnlineFit(**SAID)
+    clean, holed = identify.OnlineFit(schema=SCHEMA), identify.OnlineFit(schema=SCHEMA)
     given(part, clean)
     for number, time in enumerate(part.time.tolist()):
         sample = {name: values[number] for name, values in part.signals.items()}
@@ -93,7 +96,7 @@ def test_samples_that_are_not_finite_are_left_out(log):
 
 def test_blocks_of_a_long_log_are_joined(log, monkeypatch):
     monkeypatch.setattr(online, "MAX_TIME_BLOCKS", 2)
-    fit, whole = identify.OnlineFit(**SAID), identify.fit(log).estimate
+    fit, whole = identify.OnlineFit(schema=SCHEMA), identify.fit(log).estimate
     fit.extend(log)
     fit.finish()
     assert len(np.unique(fit.statistics.block)) <= 4
@@ -138,7 +141,7 @@ def test_advised_rotation_meets_needs_in_predicted_time(first, best):
             rate_hz=RATE,
             noise=NOISE,
         )
-        fit = identify.OnlineFit(**SAID)
+        fit = identify.OnlineFit(schema=SCHEMA)
         fit.extend(log)
         fit.finish()
         return fit
@@ -159,7 +162,7 @@ def test_advised_rotation_meets_needs_in_predicted_time(first, best):
 
 @pytest.mark.parametrize("choice", [{"bias": "none"}, {"mass": 1.2}, {"cutoff_hz": 3.0}])
 def test_advised_rotation_includes_known_values(log, choice):
-    fit = identify.OnlineFit(FitSettings(needs="mass 0.1%, inertia 1%", **choice), **SAID)
+    fit = identify.OnlineFit(FitSettings(needs="mass 0.1%, inertia 1%", **choice), SCHEMA)
     fit.extend(recording_rows(log, 0, 2000))
     fit.finish()
     turn = fit.best_oscillation()
@@ -169,7 +172,7 @@ def test_advised_rotation_includes_known_values(log, choice):
 
 
 def test_repeated_error_does_not_accumulate_traceback(log):
-    fit = identify.OnlineFit(**SAID)
+    fit = identify.OnlineFit(schema=SCHEMA)
     depths = []
     for _ in range(3):
         with pytest.raises(ProblemError) as caught:
@@ -181,11 +184,12 @@ def test_repeated_error_does_not_accumulate_traceback(log):
 def test_invalid_online_input_is_rejected(log):
     with pytest.raises(SchemaError, match="apply"):
         identify.OnlineFit(FitSettings(apply=("delay",)))
-    fit = identify.OnlineFit(wrench_frame="body", acts_on="somebody")
-    sample = {name: values[0] for name, values in log.signals.items()}
     with pytest.raises(SchemaError, match="acts_on"):
-        fit.update(0.0, **sample)
-    fit = identify.OnlineFit(**SAID)
+        identify.OnlineFit(schema=SCHEMA | {"wrench": WRENCH_ARRAYS | {"acts_on": "somebody"}})
+    sample = {name: values[0] for name, values in log.signals.items()}
+    with pytest.raises(SchemaError, match="samples need a schema"):
+        identify.OnlineFit().update(0.0, **sample)
+    fit = identify.OnlineFit(schema=SCHEMA)
     fit.update(0.0, **sample)
     with pytest.raises(LogError, match=r"sample: expected .*'torque'.*, got \['force'\]"):
         fit.update(0.1, force=[0, 0, 0])

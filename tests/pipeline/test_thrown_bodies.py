@@ -18,6 +18,7 @@ from identify.signals.cutoff import motion_cutoff_hz
 from identify.signals.prepared_log import acceleration_sources
 from identify.validation import HeldOutScores
 from tests.endtoend.conftest import ROOT
+from tests.recordings import WRENCH_ARRAYS
 from tests.slow import few_or_many
 
 FOLDER = ROOT / "datasets" / "free_flight"
@@ -132,7 +133,7 @@ def shaking(rng, count):
     return np.fft.irfft(spectrum, count, axis=0)
 
 
-def thrown_imu(flight, seed, **schema):
+def thrown_imu(flight, seed, **of_wrench):
     """Four throws of .8 s, two seconds apart, with gyro, accelerometer at B and couple."""
     rng, J, com = np.random.default_rng(seed), flight.INERTIA_ABOUT_COM, flight.COM
     flight.LARGEST_COUPLE = 0.09
@@ -155,16 +156,19 @@ def thrown_imu(flight, seed, **schema):
             )
         )
     gyro, accelerometer, torque = map(np.concatenate, zip(*parts, strict=True))
-    return identify.logs.Recording.from_arrays(
-        time=np.concatenate([time + 2.8 * number for number in range(len(parts))]),
-        gyro=gyro,
-        accelerometer=accelerometer,
-        imu_mount={"translation": [0.0, 0.0, 0.0]},
-        force=np.zeros_like(torque),
-        torque=torque,
-        wrench_frame="body",
-        acts_on="body",
-        **schema,
+    return identify.read_log(
+        {
+            "time": np.concatenate([time + 2.8 * number for number in range(len(parts))]),
+            "gyro": gyro,
+            "accelerometer": accelerometer,
+            "force": np.zeros_like(torque),
+            "torque": torque,
+        },
+        {
+            "log": {"time": "time"},
+            "imu": {"gyro": "gyro", "accelerometer": "accelerometer", "mount": np.eye(4)},
+            "wrench": WRENCH_ARRAYS | of_wrench,
+        },
     )
 
 
@@ -184,8 +188,8 @@ def test_vibration_of_the_accelerometer_leaves_the_inertia_alone(flight, seed):
 
 def test_gain_accuracy_of_the_couple_counts_in_flight(flight):
     plain, scaled = (
-        identify.fit(thrown_imu(flight, 3, gain_accuracy=accuracy), mass=flight.MASS)
-        for accuracy in (None, 0.02)
+        identify.fit(thrown_imu(flight, 3, **accuracy), mass=flight.MASS)
+        for accuracy in ({}, {"gain_accuracy": 0.02})
     )
     for name in ("I1", "I2", "I3"):
         before, after = (np.ptp(fit.estimate.intervals[name]) for fit in (plain, scaled))

@@ -54,14 +54,13 @@ def test_intervals_cover_body_and_offset_with_noise():
 def test_a_sensor_turned_and_displaced_in_the_body_gives_the_same_body():
     X_BS = Pose.from_quaternion(exp_rotation(np.array([0.4, -0.7, 0.2])), np.array([0.1, 0, -0.05]))
     alone = still_and_moving()
-    gyro = alone.signals["gyro"] @ X_BS.rotation.T
-    mounted = still_and_moving(gyro=gyro, wrench_frame="sensor", mount=X_BS)
+    mounted = still_and_moving(gyro_turn=X_BS.rotation, frame="sensor", mount=X_BS)
     one, other = (identify.fit(log).estimate.parameters for log in (alone, mounted))
     assert_close(other.phi, one.in_frame(X_BS).phi, 1e-5)
 
 
 def test_body_far_from_frame_origin_is_accepted():
-    far = still_and_moving(wrench_frame="sensor", mount=Pose(np.eye(3), np.array([0.0, 5.0, 0.0])))
+    far = still_and_moving(frame="sensor", mount=Pose(np.eye(3), np.array([0.0, 5.0, 0.0])))
     (said,) = prepare(far).imu.findings
     assert said.code == "force_motion"
 

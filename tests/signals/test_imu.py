@@ -9,7 +9,7 @@ import pytest
 import identify
 from identify.errors import IdentifyError, LogError
 from identify.estimation import NegativeMass, estimate_body
-from identify.logs import Recording, read_log
+from identify.logs import read_log
 from identify.regressors import summarise_log
 from identify.signals import Interpretation, prepare
 from identify.signals.differentiator import Differentiator
@@ -21,7 +21,7 @@ from identify.signals.white_noise import noise_moments, signal_noise
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 from tests.close import assert_close
 from tests.imu import LEVER, PHI, columns, in_files, schema
-from tests.recordings import GRAVITY, Path, without_effects
+from tests.recordings import GRAVITY, WRENCH_ARRAYS, Path, without_effects
 from tests.slow import few_or_many
 
 SCALES = np.array([1.3, *[0.08] * 3, *[0.02] * 6])
@@ -47,15 +47,23 @@ def test_accelerometer_at_lever_gives_acceleration_of_origin():
     weights = np.array([1, -27 / 2, 135, -245, 135, -27 / 2, 1]) / 90.0
     steps = zip(weights, range(-3, 4), strict=True)
     acceleration = sum(c * place(t + k * step) for c, k in steps) / step**2
-    recording = Recording.from_arrays(
-        time=t,
-        gyro=path.angular_velocity(t),
-        accelerometer=path.rotation(t).inv().apply(acceleration - GRAVITY),
-        imu_mount={"translation": LEVER},
-        force=np.zeros((len(t), 3)),
-        torque=np.zeros((len(t), 3)),
-        wrench_frame="body",
-        acts_on="body",
+    recording = read_log(
+        {
+            "time": t,
+            "gyro": path.angular_velocity(t),
+            "accelerometer": path.rotation(t).inv().apply(acceleration - GRAVITY),
+            "force": np.zeros((len(t), 3)),
+            "torque": np.zeros((len(t), 3)),
+        },
+        {
+            "log": {"time": "time"},
+            "imu": {
+                "gyro": "gyro",
+                "accelerometer": "accelerometer",
+                "mount": {"translation": LEVER},
+            },
+            "wrench": WRENCH_ARRAYS,
+        },
     )
     samples = Samples(recording, recording.signals, Differentiator.design(200.0, 5.0))
     inner = slice(samples.half_window, len(t) - samples.half_window)
@@ -293,17 +301,22 @@ def test_unidentifiable_imu_position_is_rejected(tmp_path):
     t = np.arange(0.0, 10.0, 0.01)
     pose = {"position": np.sin(t)[:, None] * [0.1, 0.2, 0.0], "quaternion": [[0, 0, 0, 1.0]]}
     up = np.sin(t)[:, None] * [-0.1, -0.2, 0.0] - GRAVITY
-    log = Recording.from_arrays(
-        time=t,
-        position=pose["position"],
-        quaternion=np.tile(pose["quaternion"], (len(t), 1)),
-        gyro=np.zeros((len(t), 3)),
-        accelerometer=up,
-        imu_mount=FITTED,
-        force=1.3 * up,
-        torque=0.1 * up,
-        wrench_frame="body",
-        acts_on="body",
+    log = read_log(
+        {
+            "time": t,
+            "position": pose["position"],
+            "quaternion": np.tile(pose["quaternion"], (len(t), 1)),
+            "gyro": np.zeros((len(t), 3)),
+            "accelerometer": up,
+            "force": 1.3 * up,
+            "torque": 0.1 * up,
+        },
+        {
+            "log": {"time": "time"},
+            "pose": {"position": "position", "quaternion": "quaternion"},
+            "imu": {"gyro": "gyro", "accelerometer": "accelerometer", "mount": FITTED},
+            "wrench": WRENCH_ARRAYS,
+        },
     )
     with pytest.raises(LogError, match="position of the accelerometer; turn faster"):
         prepare(log)
@@ -320,14 +333,17 @@ def test_static_poses_take_gravity_from_the_accelerometer():
     rng = np.random.default_rng(2)
     R = rotation_from_quaternion(exp_rotation(rng.standard_normal((12, 3))))
     up = -(R.swapaxes(1, 2) @ GRAVITY)
-    log = Recording.from_arrays(
-        still=True,
-        accelerometer=up,
-        imu_mount={"translation": LEVER},
-        force=1.3 * up,
-        torque=np.cross(PHI[1:4], up),
-        wrench_frame="body",
-        acts_on="body",
+    log = read_log(
+        {
+            "accelerometer": up,
+            "force": 1.3 * up,
+            "torque": np.cross(PHI[1:4], up),
+        },
+        {
+            "log": {"still": True},
+            "imu": {"accelerometer": "accelerometer", "mount": {"translation": LEVER}},
+            "wrench": WRENCH_ARRAYS,
+        },
     )
     estimate = identify.fit(log).estimate
     assert_close(estimate.parameters.phi[:4], PHI[:4], 1e-9)

@@ -10,7 +10,7 @@ import identify
 from identify.logs import Recording, read_log
 from tests.checks import fit_corrected
 from tests.imu import PHI, columns, in_files, schema
-from tests.recordings import GRAVITY, without_effects
+from tests.recordings import GRAVITY, WRENCH_ARRAYS, without_effects
 from tests.slow import mostly_slow
 
 G = 9.80665
@@ -25,14 +25,17 @@ def still(gain: float, *, seed: int = 0, count: int = 24, tilt: float = np.pi) -
     wrench = np.hstack((OF_BODY[0] * up, np.cross(OF_BODY[1:], up)))
     wrench += np.array([3.0, -2.0, 5.0, 0.1, -0.2, 0.05])
     noise = rng.standard_normal((count, 9)) * [*[0.02] * 3, *[0.03] * 3, *[3e-3] * 3]
-    return Recording.from_arrays(
-        still=True,
-        imu_mount={"translation": [0.0, 0.0, 0.0]},
-        accelerometer=gain * (up + noise[:, :3] + 0.1 * rng.standard_normal(3)),
-        force=(wrench + noise[:, 3:])[:, :3],
-        torque=(wrench + noise[:, 3:])[:, 3:],
-        wrench_frame="body",
-        acts_on="body",
+    return read_log(
+        {
+            "accelerometer": gain * (up + noise[:, :3] + 0.1 * rng.standard_normal(3)),
+            "force": (wrench + noise[:, 3:])[:, :3],
+            "torque": (wrench + noise[:, 3:])[:, 3:],
+        },
+        {
+            "log": {"still": True},
+            "imu": {"accelerometer": "accelerometer", "mount": {"translation": [0.0, 0.0, 0.0]}},
+            "wrench": WRENCH_ARRAYS,
+        },
     )
 
 

@@ -2,20 +2,25 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.logs import Recording
+from identify.logs import Recording, read_log
 from identify.signals.static_poses import with_one_row_a_pose
+from tests.recordings import WRENCH_ARRAYS
 
 ROWS = [4, 1, 7, 2]
 
 
 def still_log(attitudes, wrench) -> Recording:
-    return Recording.from_arrays(
-        still=True,
-        quaternion=attitudes.as_quat(),
-        force=wrench[:, :3],
-        torque=wrench[:, 3:],
-        wrench_frame="body",
-        acts_on="body",
+    return read_log(
+        {
+            "quaternion": attitudes.as_quat(),
+            "force": wrench[:, :3],
+            "torque": wrench[:, 3:],
+        },
+        {
+            "log": {"still": True},
+            "pose": {"quaternion": "quaternion"},
+            "wrench": WRENCH_ARRAYS,
+        },
     )
 
 
