@@ -205,11 +205,7 @@ def lookup(
 ) -> EntryT:
     """Return the entry of a registry by its name; unknown names raise `error` with a suggestion.
 
-    Args:
-        registry: entries by name.
-        name: the requested name.
-        kind: kind of the entries for the message, "shape", "estimator", ….
-        error: class of the error for an unknown name; its message suggests the nearest one.
+    `kind` is that of the entries for the message: "shape", "estimator", ….
     """
     if name in registry:
         return registry[name]

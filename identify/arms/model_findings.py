@@ -92,17 +92,9 @@ def log_least_explained(
     """Return the log that the model's links explain worst.
 
     Each joint's torque is explained with free links by least squares, and with the links of the
-    model, with friction fitted and at least zero.
-
-    Args:
-        logs: those with a load first.
-        robot: model of the arm, with the joints of the logs.
-        loaded: number of logs with the load.
-        frame: frame of the load.
-        cutoff_hz: highest frequency that is used [Hz]; 8 Hz if not given.
-
-    Raises:
-        LogError: a log has no effort, or is too short.
+    model, with friction fitted and at least zero. The `loaded` logs with a load in `frame` come
+    first; frequencies above `cutoff_hz` (8 Hz) are not used.
+    Raises `LogError`: a log has no effort, or is too short.
     """
     columns, judged = ArmColumns.of(robot, logs[0].joint_axes.motor_per_joint), []
     for number, log in enumerate(logs):

@@ -75,10 +75,8 @@ class LogProperties:
     ) -> LogProperties:
         """Return the properties of a recording as it is currently interpreted.
 
-        Args:
-            recording: the log.
-            top_speeds: largest speed and angular rate of its motion [m/s, rad/s].
-            imu_scale: ratio of the accelerometer's reading to gravity.
+        `top_speeds` are the largest speed and angular rate of its motion [m/s, rad/s], `imu_scale`
+        is the ratio of the accelerometer's reading to gravity.
         """
         names = set(recording.signals)
         names |= {name for stream in recording.streams for name in stream.signals}

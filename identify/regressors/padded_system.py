@@ -198,8 +198,7 @@ def coefficients_by_log(
 ) -> list[tuple[list[int], Array]]:
     """Compute the coefficients [B | B0] of each group, once for logs with equal equations.
 
-    Returns:
-        Indices of the logs, and coefficients, shape (G, fit, m, p + 1), of each set of equations.
+    Given are indices of the logs, and coefficients, shape (G, fit, m, p + 1), of each set.
     """
     logs_by_key: dict[tuple[object, ...], list[int]] = {}
     for log in range(logs):

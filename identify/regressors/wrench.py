@@ -148,15 +148,8 @@ def about_com_in_flight(C: Array, com: Vec3) -> Array:
 def residual_map(phi: Phi, bias: Vec6, wrench: Array) -> Array:
     """Return the map of rows [1, ψ, w] to residuals w − Y φ − bias.
 
-    Of a body in free flight the residual torque is about its centre of mass.
-
-    Args:
-        phi: the body, shape (10,).
-        bias: the sensor offset, [f; t] at Bo in B, shape (6,).
-        wrench: all measured wrenches, shape (..., 6): a force of zero means free flight.
-
-    Returns:
-        Shape (19, 6).
+    The map has shape (19, 6), `bias` is [f; t] at Bo in B. Of a body in free flight, where all
+    forces in `wrench`, shape (..., 6), are zero, the residual torque is about its centre of mass.
     """
     M = np.concatenate((-bias[None], -FEATURE_TENSOR @ phi, np.eye(6)))
     if wrench[..., FORCE_AXES].any():

@@ -57,13 +57,9 @@ the other signals, ω of the IMU, ω of the other signals."""
 class Samples:
     """Signals of a segment and their derivatives, all trimmed by the same rows at the edges.
 
-    Args:
-        recording: gives the frames of its signals, and gravity.
-        signals: by name, as in the recording, on a uniform clock, quaternions unwrapped.
-        differentiator: for the derivatives.
-        imu: calibration of its inertial measurement unit; by default that of the schema.
-        wide: whether derivatives of the wrench are needed too, so that edges and attitude are
-            treated as if the motion had to be differentiated.
+    `recording` gives frames, gravity and, without an `imu`, its calibration; `signals` are on a
+    uniform clock with quaternions unwrapped. If `wide`, the wrench is differentiated too, and edges
+    and attitude are treated as if the motion had to be.
 
     Attributes:
         half_window: samples lost at each edge.
@@ -151,13 +147,7 @@ class BodyAxes:
 
     Every line is analytic in the values, so that a complex step in one of them gives the derivative
     (Squire and Trapp, "Using complex variables to estimate derivatives of real functions", 1998).
-
-    Args:
-        recording: gives the frames of its signals, and gravity.
-        given: names of the available signals.
-        value: returns a signal derivative, as `Samples` does.
-        attitude: signal derivative that gives R_WB.
-        imu: calibration of its inertial measurement unit.
+    `value` returns a derivative of a `given` signal, as `Samples` does; `attitude` gives R_WB.
     """
 
     def __init__(

@@ -165,8 +165,7 @@ def bag_storage(path: Path) -> Path:
 def iterate_messages(bag: Bag, topics: Sequence[str]) -> ReceivedMessages:
     """Yield the messages of some topics of an open bag.
 
-    Raises:
-        LogError: a message cannot be read, by the definition of its type; names topic and type.
+    Raises `LogError`: a message cannot be read by the definition of its type.
     """
     connections = [of for of in bag.connections if of.topic in topics]
     places = {of.id: Path(f"{bag.path}: {of.topic} ({of.msgtype})") for of in connections}
