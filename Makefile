@@ -13,6 +13,8 @@ PIP_QUIET := --quiet --quiet --disable-pip-version-check
 READY := $(VENV)/ready.stamp
 STUDIES = $(filter-out reports,$(sort $(basename $(notdir $(wildcard experiments/*.toml experiments/*.py)))))
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Without bytecode every worker and every process of a test compiles all modules again.
+CACHED := PYTHONDONTWRITEBYTECODE=
 
 # Logs of others, used by some tests where they are at hand (skipped with a reason elsewhere).
 ifndef IDENTIFY_SHARED_DATA
@@ -63,7 +65,7 @@ layers: $(READY)  ## import-linter: data flows one way
 	$(VENV)/bin/lint-imports
 
 tests: $(READY)  ## pytest alone (JOBS=2, ARGS='-k wrench')
-	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+	$(ONE_THREAD) $(CACHED) $(PY) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 matrix:  ## the tests on each of Python 3.11, 3.12 and 3.13 that is on this machine (ARGS='-k wrench')
 	@for version in 3.11 3.12 3.13; do \

@@ -43,7 +43,7 @@ from tests.slow import few_or_many, mostly_slow
 from tests.strategies import random_body
 
 BODY = random_body(np.random.default_rng(11))
-TIME = np.arange(0.0, 12.0, 0.01)
+TIME = np.arange(0.0, 12.0, 0.02)
 NOISE = {"force": 0.05, "torque": 0.005, "position": 2e-5, "quaternion": 2e-5}
 CLEAN = record(Path.random(5), BODY, TIME, bias=np.full(6, 0.3), noise=NOISE)
 SCHEMA = {

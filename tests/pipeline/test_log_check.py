@@ -123,13 +123,13 @@ def test_another_reading_is_applied_as_it_was_found():
     assert errors(fit_corrected(wrong, found.result, "torque_sign")).inertia < 0.05
 
 
-def test_corrected_log_has_no_findings():
+def test_corrected_log_has_no_findings(clean_check):
     recording = log()
     larger = with_signals(recording, position=1.06 * recording.signals["position"])
     found = check_logs(without_effects(larger)).result
     applied = fit_corrected(larger, found, "position_unit")
     assert applied.findings == ()
-    (replayed, meant) = (fit_of.validation.replay for fit_of in (applied, fit(recording)))
+    (replayed, meant) = (fit_of.validation.replay for fit_of in (applied, clean_check.result))
     assert replayed is not None
     assert meant is not None
     ours, theirs = (of.errors["estimate"].attitude[-1] for of in (replayed, meant))

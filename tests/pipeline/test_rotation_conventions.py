@@ -20,7 +20,7 @@ from tests.strategies import random_body
 
 BODY = random_body(np.random.default_rng(11))
 NOISE = {"force": 0.05, "torque": 0.005, "position": 2e-5, "quaternion": 2e-5}
-MOVING = record(Path.random(5), BODY, np.arange(0.0, 12.0, 0.01), bias=np.full(6, 0.3), noise=NOISE)
+MOVING = record(Path.random(5), BODY, np.arange(0.0, 12.0, 0.02), bias=np.full(6, 0.3), noise=NOISE)
 STILL = still_poses(
     BODY,
     Rotation.random(16, random_state=np.random.default_rng(4)),
@@ -110,7 +110,7 @@ def test_three_number_rotation_format_is_recognised(tmp_path, angle, logged, cal
     log = record(
         Path.random(8, angle=angle),
         BODY,
-        np.arange(0.0, 12.0, 0.01),
+        np.arange(0.0, 12.0, 0.02),
         bias=np.full(6, 0.3),
         noise=NOISE,
     )

@@ -18,7 +18,7 @@ from identify.pipeline.small_fault_findings import (
     all_faults_small,
     small_fault_findings,
 )
-from tests.checks import checks_of, effects_of
+from tests.checks import checks_of, effects_of, fit_corrected
 from tests.close import assert_close, group_errors
 from tests.slow import few_or_many
 from tests.small_faults import (
@@ -171,7 +171,8 @@ def test_applied_hysteresis_gives_the_body_that_widened_intervals_cover():
         PHI, rng=np.random.default_rng(3), motion=motion, duration=30.0, rate_hz=RATE_HZ
     )
     log = read(with_play(slow, 0.03))
-    as_read, applied = identify.fit(log), identify.fit(log, apply=("hysteresis",))
+    as_read = identify.fit(log)
+    applied = fit_corrected(log, as_read, "hysteresis")
     widths = np.array(as_read.findings[0].evidence["widths"])
     assert (np.abs(widths - 0.03) < 0.25 * 0.03).all()
     for estimate, covered in ((as_read.estimate, slice(10)), (applied.estimate, slice(4))):
@@ -188,7 +189,8 @@ def test_applied_hysteresis_gives_the_body_that_widened_intervals_cover():
 def test_hysteresis_between_static_poses_is_named_and_covered():
     """Each pose is reached from the one before; what lags is no smaller gain."""
     log = with_play(still(3), 0.015)
-    as_read, applied = identify.fit(log), identify.fit(log, apply=("hysteresis",))
+    as_read = identify.fit(log)
+    applied = fit_corrected(log, as_read, "hysteresis")
     first = as_read.findings[0]
     assert (first.code, first.severity) == ("hysteresis", "warning")
     assert_close(max(first.evidence["widths"]), 0.015, 0.2)
@@ -210,7 +212,8 @@ def test_hysteresis_between_static_poses_is_named_and_covered():
 )
 def test_what_swings_is_named_covered_and_taken_off_on_request(share, hertz, damping, word):
     log = read(swinging(exact(3), share, hertz, damping, PHI[1:4] / PHI[0] + [0.01, 0.0, 0.02]))
-    as_read, applied = identify.fit(log), identify.fit(log, apply=("resonance",))
+    as_read = identify.fit(log)
+    applied = fit_corrected(log, as_read, "resonance")
     first = as_read.findings[0]
     assert (first.code, first.severity) == ("resonance", "warning")
     assert word in first.text
