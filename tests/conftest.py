@@ -42,7 +42,9 @@ def shared_data() -> Path:
     return Path(folder)
 
 
-LOG_SOURCES = ["made", *(["of others"] if os.environ.get("IDENTIFY_SHARED_DATA") else [])]
+LOG_SOURCES = ["made"]
+if os.environ.get("IDENTIFY_SHARED_DATA"):
+    LOG_SOURCES.append(pytest.param("of others", marks=pytest.mark.slow))
 
 
 @pytest.fixture(scope="session", params=LOG_SOURCES)

@@ -321,7 +321,7 @@ def test_delayed_log_is_corrected_alongside_static_poses():
     assert np.abs(effects.eta[own] - 7e-3) < 3.0 * effects.errors[own]
 
 
-@pytest.mark.parametrize("logs", few_or_many(4, 12))
+@pytest.mark.parametrize("logs", few_or_many(2, 12))
 def test_intervals_cover_the_bodies_of_logs_whose_effects_are_drawn(logs):
     rng, held = np.random.default_rng(5), []
     for seed in range(logs):

@@ -327,6 +327,7 @@ def test_time_in_another_unit_is_named_by_its_line():
     assert '`time_unit = "ms"`' in found.best.remedy
 
 
+@pytest.mark.slow  # as a checked log is in `test_clean_log_has_no_findings`
 def test_a_clean_log_is_as_it_was_read():
     found = ranked(with_signals())
     assert found.confirms_schema
