@@ -82,6 +82,11 @@ LOG_PARTS_DIFFER_P = 1e-2
 """p-value of the hypothesis that two parts of a log have the same body, below which more times of a
 change are tested: in this screening, a false alarm costs time only."""
 
+PARTS_MAY_DIFFER_P = 0.05
+"""p-value of the hypothesis that two logs or parts have the same body, by a test with the weights
+of the common fit, below which they are fitted separately: the test of these fits, with a level of
+`LOG_PARTS_DIFFER_P` or less, is the more conservative one."""
+
 CONTACT_FALSE_ALARM_P = 1e-4
 """Probability that some interval of a log without contacts is called a contact, if squared
 residuals have a χ² distribution."""

@@ -1,18 +1,23 @@
 """Detection of logs, and of parts of a log, that belong to different bodies.
 
-Each part is fitted separately with its own weights: in a pooled fit, a change would be hidden in
-the scatter that it causes. A log is halved first: a change anywhere makes its halves differ, and
-other change points are tested only if they may differ.
+Parts that may differ are fitted separately with their own weights: in a pooled fit, a change would
+be hidden in the scatter that it causes. Chow's test with the weights of the common fit selects
+them. A log is halved first: a change anywhere makes its halves differ, and other change points are
+tested only if they may differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import fdtrc
 
-from identify.arrays import Array, Flags, Indices, Phi
+from identify.arrays import Array, Flags, Phi
 from identify.errors import ProblemError
 from identify.estimation.accelerometer_errors import AccelerometerErrors
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
@@ -24,7 +29,12 @@ from identify.regressors import Equations, LinearSystem, Statistics
 from identify.regressors.padded_system import coefficients_by_log
 from identify.relevance import MIN_RELATIVE_BODY_CHANGE
 from identify.signals.imu_calibration import ImuCalibration
-from identify.significance import BODY_CHANGE_P, LOG_PARTS_DIFFER_P, POSSIBLE_BODY_CHANGE_P
+from identify.significance import (
+    BODY_CHANGE_P,
+    LOG_PARTS_DIFFER_P,
+    PARTS_MAY_DIFFER_P,
+    POSSIBLE_BODY_CHANGE_P,
+)
 
 _MAX_CHANGE_POINTS = 8
 """Largest number of change points tested in a log; a change between two shows at both."""
@@ -35,14 +45,13 @@ _MIN_PART_FRACTION = 0.2
 _MIN_PART_BLOCKS = 2
 """Fewest blocks on either side of a change point."""
 
-_LOGS_PER_FIT = 8
-"""Number of logs whose parts are fitted together; about three copies of their statistics exist."""
-
 _MAX_LOGS_FITTED_SEPARATELY = 12
 """Largest number of logs fitted separately, the logs most distant from all others."""
 
 _NEGLIGIBLE_INFORMATION = 1e-9
 """Ratio to the largest information below which a direction of the parameters is not compared."""
+
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,7 @@ def detect_body_changes(
     if len(fit.data.space) != 10 or len(fit.data.system.data) != 1:
         return ()
     statistics, equations = fit.data.system.data[0]
-    parts = _PartFits(statistics.fit_columns_only(), equations, tuple(terms), fit.x, tuple(imus))
+    parts = _PartFits(fit, statistics.fit_columns_only(), equations, tuple(terms), tuple(imus))
     logs = range(len(statistics.logs))
     within = _find_change_points(parts, logs)
     mixed = {change.log for change in within if change.significant}
@@ -109,61 +118,62 @@ def detect_body_changes(
 class _PartFits:
     """Data of a fit, of which single logs and parts of logs are fitted separately."""
 
+    fit: LeastSquaresFit
     statistics: Statistics
     equations: Equations
     terms: tuple[Term, ...]
-    start: Phi
     imus: tuple[ImuCalibration, ...]
 
-    def fit_cells(self, cells: Flags) -> LeastSquaresFit | None:
-        """Fit some cells of the statistics by least squares; None if the body is unidentifiable."""
+    def _part(self, cells: Flags) -> tuple[Statistics, Equations]:
+        """Return some cells of the statistics, and the equations of their logs."""
         part = self.statistics.subset(cells)
         logs = np.unique(part.log)
-        if not len(logs):
-            return None
         part = replace(
             part,
             log=np.searchsorted(logs, part.log),
             noise=part.noise[logs],
             logs=tuple(part.logs[log] for log in logs.tolist()),
         )
-        system = LinearSystem.of([(part, self._equations(logs))])
+        bodies = getattr(self.equations, "bodies", ())
+        if len(bodies) < 2:
+            return part, self.equations
+        of_part = tuple(bodies[log] for log in logs.tolist())
+        return part, replace(self.equations, bodies=of_part)  # type: ignore[type-var]
+
+    def fit_cells(self, cells: Flags) -> LeastSquaresFit | None:
+        """Fit some cells of the statistics by least squares; None if the body is unidentifiable."""
+        if not cells.any():
+            return None
         try:
-            return weighted_least_squares(system, self.terms, self.start)
+            return weighted_least_squares(
+                LinearSystem.of([self._part(cells)]), self.terms, self.fit.x
+            )
         except ProblemError:
             return None
 
-    def _equations(self, logs: Indices) -> Equations:
-        bodies = getattr(self.equations, "bodies", ())
-        if len(bodies) < 2:
-            return self.equations
-        return replace(self.equations, bodies=tuple(bodies[log] for log in logs.tolist()))  # type: ignore[type-var]
+    def moments(self, cells: Flags) -> _PartMoments:
+        """Return moments of some cells with the weights of the common fit, and without offsets."""
+        part, equations = self._part(cells)
+        system = self.fit.data.system
+        groups, channels = system.group_index[:, 1], system.padded.channels
+        Z = np.zeros(part.noise.shape)
+        np.add.at(Z, (part.log, part.group), part.factors.swapaxes(1, 2) @ part.factors)
+        if equations.offsets != "none":
+            constant = Z[..., :1]
+            Z -= constant @ constant.swapaxes(-1, -2) / np.maximum(constant[..., :1, :], _TINY)
+        M = np.zeros((len(equations.space) + 1,) * 2)
+        for logs, C in coefficients_by_log(
+            equations, len(part.logs), groups.tolist(), channels.shape[1]
+        ):
+            through = np.einsum("gkl,glap->gkap", Z[logs].sum(axis=0)[groups], C)
+            weighted = np.einsum("gab,gkbp->gkap", self.fit.weights, C)
+            M += np.tensordot(weighted, through, ((0, 1, 2), (0, 1, 2)))
+        samples = part.effective_samples_of_groups.sum(axis=0)[groups]
+        return _PartMoments(M, float(samples @ channels.sum(axis=1)))
 
-    def most_distant_logs(self, logs: Sequence[int]) -> list[int]:
-        """Return the logs most distant from all others, by their scores at the others' estimate.
-
-        Only these are fitted separately; the scores use the weights of the common fit.
-        """
-        fit = None
-        if len(logs) > _MAX_LOGS_FITTED_SEPARATELY:
-            fit = self.fit_cells(np.isin(self.statistics.log, logs))
-        if fit is None:
-            return list(logs)
-        # Columns: the identifiable directions, and the residual b − A x.
-        into = np.zeros((11, fit.identifiability.identifiable.shape[1] + 1))
-        into[:-1, :-1] = fit.scaling.to_x @ fit.identifiability.identifiable
-        into[:-1, -1], into[-1, -1] = -fit.x, 1.0
-        of_logs = into.T @ _moments_by_log(fit) @ into
-        H, s = of_logs[:, :-1, :-1], of_logs[:, :-1, -1:]
-        others = np.linalg.pinv(H.sum(axis=0) - H, _NEGLIGIBLE_INFORMATION, hermitian=True)
-        # sₖ − Hₖ θ with θ of all other logs, squared in its own covariance.
-        difference = s - H @ (others @ (s.sum(axis=0) - s))
-        spread = np.linalg.pinv(H + H @ others @ H, _NEGLIGIBLE_INFORMATION, hermitian=True)
-        distance = (difference.swapaxes(-1, -2) @ spread @ difference)[:, 0, 0]
-        return [
-            logs[k]
-            for k in np.argsort(-distance, kind="stable")[:_MAX_LOGS_FITTED_SEPARATELY].tolist()
-        ]
+    def may_differ(self, first: Flags, second: Flags) -> bool:
+        """Whether two parts of the data may be of different bodies."""
+        return _chow_p_value(self.moments(first), self.moments(second)) < PARTS_MAY_DIFFER_P
 
     def compare_pairs(
         self, pairs: Sequence[tuple[Flags, Flags]], *, logs: bool = False
@@ -302,52 +312,79 @@ def _log_p_value(
     return float(a * np.log(z) + b * np.log1p(-z) - np.log(a) - betaln(a, b))
 
 
-def _moments_by_log(fit: LeastSquaresFit) -> Array:
-    """Return second moments of whitened regressor and data of each log, less those of noise.
+class _PartMoments(NamedTuple):
+    """Second moments of whitened regressor and data [A | b] of a part of the data.
 
-    Rows that an offset affects are excluded.
-
-    Shape (logs, p + 1, p + 1).
+    Attributes:
+        matrix: sum over the rows, shape (p + 1, p + 1).
+        samples: effective number of rows.
     """
-    system = fit.data.system
-    ((statistics, equations),) = system.data
-    groups, columns = system.group_index[:, 1], statistics.layout.fit
-    _, m, _, q = system.padded.rows.shape
-    moments = np.zeros((len(statistics.logs), q, q))
-    for logs, C in coefficients_by_log(equations, len(statistics.logs), groups.tolist(), m):
-        weighted = np.einsum("gab,gkap->gpkb", fit.weights, C).reshape(len(groups), q, -1)
-        for log in logs:
-            z = np.array(statistics.total_factors[log, groups, :columns, :columns])
-            if equations.offsets != "none":
-                z[z[:, 0, 0] != 0.0, 0] = 0.0
-            noise = statistics.noise_rows[log, groups, :, :columns]
-            Z = z.swapaxes(-1, -2) @ z
-            Z -= fit.noise_fraction * noise.swapaxes(-1, -2) @ noise
-            through = (Z @ C.reshape(len(groups), columns, -1)).reshape(len(groups), -1, q)
-            moments[log] = (weighted @ through).sum(axis=0)
-    return moments
+
+    matrix: Array
+    samples: float
+
+    def __add__(self, other: _PartMoments) -> _PartMoments:  # type: ignore[override]
+        return _PartMoments(self.matrix + other.matrix, self.samples + other.samples)
+
+    @property
+    def without_inertia(self) -> _PartMoments:
+        """Moments after the moments of inertia were eliminated, shape (5, 5)."""
+        kept, inertia = [0, 1, 2, 3, -1], slice(4, 10)
+        across = self.matrix[kept, inertia]
+        inverse = np.linalg.pinv(
+            self.matrix[inertia, inertia], _NEGLIGIBLE_INFORMATION, hermitian=True
+        )
+        return self._replace(matrix=self.matrix[np.ix_(kept, kept)] - across @ inverse @ across.T)
+
+    def least_squares(self) -> tuple[float, int]:
+        """Return the residual sum of squares, and the number of identified unknowns."""
+        scale = np.sqrt(np.maximum(np.diag(self.matrix), _TINY))
+        M = self.matrix / np.outer(scale, scale)
+        values, vectors = np.linalg.eigh(M[:-1, :-1])
+        used = values > _NEGLIGIBLE_INFORMATION * values[-1]
+        explained = np.sum((vectors[:, used].T @ M[:-1, -1]) ** 2 / values[used])
+        return float(self.matrix[-1, -1] * max(1.0 - explained, 0.0)), int(used.sum())
+
+
+def _chow_p_value(first: _PartMoments, second: _PartMoments) -> float:
+    """Return the p-value that two parts are of one body, by the test of Chow (1960).
+
+    F = (S₁₂ − S₁ − S₂)/k · (n − p)/(S₁ + S₂), with S the residual sums of squares of both parts
+    together and of each, n rows, p unknowns of both parts and k of them common. Of two tests as
+    `_PairTest`, it is the smaller p-value.
+    """
+    p_values = []
+    for parts in ((first, second), (first.without_inertia, second.without_inertia)):
+        (S1, rank1), (S2, rank2) = (part.least_squares() for part in parts)
+        S12, rank12 = (parts[0] + parts[1]).least_squares()
+        count, free = rank1 + rank2 - rank12, max(first.samples + second.samples - 20.0, 1.0)
+        if count > 0:
+            ratio = max(S12 - S1 - S2, 0.0) / count * free / max(S1 + S2, _TINY)
+            p_values.append(float(fdtrc(count, free, ratio)))
+    return min(p_values, default=1.0)
 
 
 def _find_change_points(parts: _PartFits, logs: Sequence[int]) -> list[BodyChange]:
     """Find the most likely change point of the body in each log."""
     changes: list[BodyChange] = []
-    for start in range(0, len(logs), _LOGS_PER_FIT):
-        several = [_ChangePoints.of(parts, log) for log in logs[start : start + _LOGS_PER_FIT]]
-        cells = [pair for places in several for pair in places.split_cells(places.coarse)]
-        tested = iter(parts.compare_pairs(cells))
-        for places in several:
-            pairs = [(pair, block) for block in places.coarse if (pair := next(tested)) is not None]
-            if all(pair.p_value > LOG_PARTS_DIFFER_P for pair, _ in pairs):
-                continue
-            others = parts.compare_pairs(places.split_cells(places.fine))
-            pairs += [(pair, k) for pair, k in zip(others, places.fine, strict=True) if pair]
-            pair, block = min(pairs, key=lambda tested: tested[0].log_p_value)
-            at = places.fraction_before(block)
-            between = neighbouring_change_points(
-                at, [places.fraction_before(other) for _, other in pairs]
-            )
-            change = pair.change("body_changed", places.log, len(pairs), block, at, between)
-            changes += [change] if change else []
+    for log in logs:
+        places = _ChangePoints.of(parts, log)
+        cells = places.split_cells(places.coarse)
+        if not any(parts.may_differ(*pair) for pair in cells):
+            continue
+        tested = parts.compare_pairs(cells)
+        pairs = [(pair, k) for pair, k in zip(tested, places.coarse, strict=True) if pair]
+        if all(pair.p_value > LOG_PARTS_DIFFER_P for pair, _ in pairs):
+            continue
+        others = parts.compare_pairs(places.split_cells(places.fine))
+        pairs += [(pair, k) for pair, k in zip(others, places.fine, strict=True) if pair]
+        pair, block = min(pairs, key=lambda tested: tested[0].log_p_value)
+        at = places.fraction_before(block)
+        between = neighbouring_change_points(
+            at, [places.fraction_before(other) for _, other in pairs]
+        )
+        change = pair.change("body_changed", log, len(pairs), block, at, between)
+        changes += [change] if change else []
     return changes
 
 
@@ -406,9 +443,10 @@ def _find_outlying_logs(parts: _PartFits, logs: Sequence[int]) -> list[BodyChang
     """Find logs whose body differs from that of all others, the most distant first."""
     changes: list[BodyChange] = []
     remaining = list(logs)
+    moments = {log: parts.moments(parts.statistics.log == log) for log in logs}
     while len(remaining) > 1:
         pairs = []
-        for log in parts.most_distant_logs(remaining) if len(remaining) > 2 else remaining[1:]:
+        for log in _most_distant_logs({log: moments[log] for log in remaining}):
             cells = parts.statistics.log == log
             others = np.isin(parts.statistics.log, remaining) & ~cells
             (pair,) = parts.compare_pairs([(others, cells)], logs=True)
@@ -425,3 +463,16 @@ def _find_outlying_logs(parts: _PartFits, logs: Sequence[int]) -> list[BodyChang
         if not change.significant:
             break
     return changes
+
+
+def _most_distant_logs(moments: Mapping[int, _PartMoments]) -> list[int]:
+    """Return the logs that may be of another body than all others, the most distant first.
+
+    At most `_MAX_LOGS_FITTED_SEPARATELY` logs; of two, the second.
+    """
+    p_values = {}
+    for log in list(moments)[len(moments) == 2 :]:
+        others = reduce(add, (each for other, each in moments.items() if other != log))
+        p_values[log] = _chow_p_value(moments[log], others)
+    may_differ = [log for log, p_value in p_values.items() if p_value < PARTS_MAY_DIFFER_P]
+    return sorted(may_differ, key=lambda log: p_values[log])[:_MAX_LOGS_FITTED_SEPARATELY]

@@ -42,19 +42,36 @@ def test_the_time_at_which_a_body_changes_is_named():
     assert change.second_phi[0] == pytest.approx(1.05 * PHI[0], rel=2e-3)
 
 
-def test_log_with_changing_body_is_named(monkeypatch):
-    """One is too short for its body to change in it; how many go in step does not matter."""
+def test_log_with_changing_body_is_named():
+    """Another log is too short for its body to change in it."""
     fit = fitted(moving(1, 60.0), moving(2, 20.0), switched(1.05), moving(4, 60.0))
     (change,) = detect_body_changes(fit)
     assert (change.code, change.log, change.block) == ("body_changed", 2, 3)
-    monkeypatch.setattr(body_changes, "_LOGS_PER_FIT", 1)
-    (alone,) = detect_body_changes(fit)
-    assert (alone.log, alone.block, alone.fraction_bounds) == (
-        change.log,
-        change.block,
-        change.fraction_bounds,
+
+
+def test_screening_is_the_test_of_chow():
+    """By residuals of rows: one body, or one mass and first moment, against two of each."""
+    from scipy.stats import f
+
+    rng = np.random.default_rng(1)
+    A, b = rng.normal(size=(2, 60, 10)), rng.normal(size=(2, 60))
+    b[1] += A[1] @ np.r_[0.2, 0.1, np.zeros(8)]
+
+    def squares(X):
+        return np.linalg.lstsq(X, b.ravel(), rcond=None)[1][0]
+
+    zero = np.zeros((60, 10))
+    apart = squares(np.block([[A[0], zero], [zero, A[1]]]))
+    together = squares(np.vstack(A))
+    one_com = squares(np.block([[A[0], zero[:, 4:]], [A[1, :, :4], zero[:, 4:], A[1, :, 4:]]]))
+    expected = min(
+        f.sf((joint - apart) / k * 100.0 / apart, k, 100)
+        for joint, k in ((together, 10), (one_com, 4))
     )
-    assert_close(alone.second_phi, change.second_phi, 1e-9)
+    parts = [
+        body_changes._PartMoments(rows.T @ rows, 60.0) for rows in np.dstack((A, b[..., None]))
+    ]
+    assert_close(body_changes._chow_p_value(*parts), expected, 1e-9)
 
 
 def test_scalar_comparison_is_welch_test():
