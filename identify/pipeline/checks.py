@@ -241,7 +241,7 @@ def _subtract_offset_steps(case: _Case) -> _Case:
     else:
         changes = _body_changes(without.scanned, settings)
     has_other_causes = any(change.significant for change in changes) or any(
-        _contact_spans(log) for log in without.clean(drift=False)
+        _contact_spans(log) for log in without.clean_but_for_drift
     )
     penalty = MISTAKE_PENALTY * sum(map(len, steps))
     if lead > CLEAR_LIKELIHOOD_LEAD + penalty and not has_other_causes:
@@ -264,7 +264,7 @@ def _subtract_resonance(case: _Case) -> _Case:
     is_still = any(log.summary.recording.still for log in logs.scanned)
     if unloaded or effects is None or is_still or was_subtracted:
         return case
-    share = unexplained_share(effects.fit, logs.clean(), unloaded)
+    share = unexplained_share(effects.fit, logs.clean, unloaded)
     if share <= _MAX_UNEXPLAINED_BY_RIGID_BODY and not may_hide_resonance(effects):
         return case
     from identify.diagnosis.resonance import ResonanceSeries, fit_resonance  # few logs need it
@@ -294,7 +294,7 @@ def _subtract_resonance(case: _Case) -> _Case:
     bands = comparison_bands(logs.scanned)
     lead = deviance(logs, bands) - deviance(without, bands)
     # Of a log that is misread much is left.
-    is_explained = unexplained_share(rest.fit, without.clean(), unloaded) <= MAX_UNEXPLAINED
+    is_explained = unexplained_share(rest.fit, without.clean, unloaded) <= MAX_UNEXPLAINED
     if lead < CLEAR_LIKELIHOOD_LEAD + MISTAKE_PENALTY or not is_explained:
         return case
     return replace(case, logs=without).with_results(resonance=resonance)
@@ -305,7 +305,7 @@ def _fit_one_body(case: _Case) -> _Case:
     settings = case.settings
     if settings.bias == "shared":  # offsets that differ would look like other faults
         settings = replace(settings, bias="per_log")
-    clean = case.logs.clean(drift=False)
+    clean = case.logs.clean_but_for_drift
     return replace(case, settings=settings, clean=clean, fit=fit_least_squares(clean, settings))
 
 
@@ -334,7 +334,7 @@ def _measure_unexplained(case: _Case) -> _Case:
     effects, unloaded = case.logs.small_faults, case.settings.unloaded
     share = 0.0
     if effects is not None:
-        share = unexplained_share(effects.fit, case.logs.clean(), unloaded)
+        share = unexplained_share(effects.fit, case.logs.clean, unloaded)
     elif case.fit is not None:
         share = unexplained_share(case.fit, case.logs.scanned, unloaded)
     return case.with_results(unexplained_share=share)
@@ -486,7 +486,7 @@ def _body_changes_of_parts(
     changes = list[BodyChange]()
     first = 0
     for part in split_by_body(logs, settings.unloaded):
-        clean = FittedLogs.fit(part, one_body).clean(drift=False)
+        clean = FittedLogs.fit(part, one_body).clean_but_for_drift
         in_part = _body_changes(clean, one_body)
         changes += [replace(c, log=first + c.log) for c in in_part if is_relevant_change(c)]
         first += len(part)

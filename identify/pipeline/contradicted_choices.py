@@ -128,7 +128,7 @@ def _contradiction(
 def _estimate(logs: FittedLogs, settings: EstimatorSettings, *, refit: bool = True) -> Estimate:
     """Estimate the body under other settings, with the small faults that go with them."""
     logs = FittedLogs.fit(logs.scanned, settings) if refit else logs
-    statistics = [log.summary.statistics for log in logs.clean()]
+    statistics = [log.summary.statistics for log in logs.clean]
     accelerometer_errors = AccelerometerErrors.of([log.summary.imu for log in logs.scanned])
     return estimate_body(statistics, settings, logs.small_faults, accelerometer_errors)
 

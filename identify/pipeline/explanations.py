@@ -191,7 +191,7 @@ def _deviance_with_small_faults(
         return cost, explanation
     fit = again.small_faults.fit
     phi, covariance = fit.x[:10], again.small_faults.covariance_of_unknowns[:10, :10]
-    unexplained = unexplained_share(fit, again.clean(), 0)
+    unexplained = unexplained_share(fit, again.clean, 0)
     density = density_lower_bound(phi, covariance)
     return cost, replace(explanation, phi=phi, density=density, unexplained=unexplained)
 

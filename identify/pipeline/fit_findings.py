@@ -150,7 +150,7 @@ def findings_of_fit(
 ) -> Iterator[Finding]:
     """Yield findings on a fit: unexplained wrench, contradicted choices, implausible bodies."""
     scores = validation.scores
-    logs = [log.summary for log in fitted.clean()]
+    logs = [log.summary for log in fitted.clean]
     contradicted = contradicted_choice_finding(estimate, fitted, settings)
     unexplained = None
     if scores is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import chdtri
@@ -49,7 +50,7 @@ _FLAT_PRIOR_SIGMA = 30.0
 smallest size that matters."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FittedLogs:
     """Logs as they are read, with the small faults of their sensors by a fit.
 
@@ -66,10 +67,19 @@ class FittedLogs:
         """Fit the small faults of logs; see `fit_small_faults`."""
         return cls(tuple(logs), fit_small_faults(logs, settings))
 
-    def clean(self, *, drift: bool = True) -> list[ScannedLog]:
-        """Return the logs without the small faults, and without the drift of offsets if wanted."""
+    @cached_property
+    def clean(self) -> Sequence[ScannedLog]:
+        """Logs without the small faults and without the drift of their offsets."""
+        return self._without_faults(drift=True)
+
+    @property
+    def clean_but_for_drift(self) -> Sequence[ScannedLog]:
+        """Logs without the small faults, but with the drift of their offsets."""
+        return self._without_faults(drift=False)
+
+    def _without_faults(self, *, drift: bool) -> Sequence[ScannedLog]:
         if self.small_faults is None:
-            return list(self.scanned)
+            return self.scanned
         return without_small_faults(self.scanned, self.small_faults, drift=drift)
 
 
@@ -161,7 +171,7 @@ def deviance(
     `n_unloaded`: how many of the logs, the last ones, are of the carrier alone.
     """
     small_faults = logs.small_faults
-    statistics = [finest_blocks(log.summary) for log in logs.clean()]
+    statistics = [finest_blocks(log.summary) for log in logs.clean]
     rows = [BandRows.of(s, kept) for s, kept in zip(statistics, bands, strict=True)]
     samples_here = float(sum(each.effective_samples.sum() for each in rows))
     samples = samples_here if samples is None else samples

@@ -86,7 +86,7 @@ def fit_wrench_logs(
     estimate = _estimate_or_explain(fitted, settings)
     _LOGGER.info("validating")
     # A fit without each fifth of the logs.
-    logs = tuple(log.summary for log in fitted.clean())
+    logs = tuple(log.summary for log in fitted.clean)
     validation = validate(logs, estimate, settings, truth)
     symptoms = _symptoms(fitted, estimate, validation, settings, corrections)
     # Fits of parts of the logs, and of other readings where small faults do not explain them.
@@ -152,7 +152,7 @@ def _symptoms(
     corrections: Sequence[Mapping[str, object]],
 ) -> list[Finding]:
     """Return the findings on the logs and on their fit, without their causes."""
-    logs = [log.summary for log in fitted.clean()]
+    logs = [log.summary for log in fitted.clean]
     done = {correction["code"] for correction in corrections}
     # Findings about the original reading do not apply to corrected faults.
     on_logs = [f for log in logs for f in findings_of_log(log) if f.code not in done]
@@ -294,7 +294,7 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
 
 def _estimate_or_explain(fitted: FittedLogs, settings: FitSettings) -> Estimate:
     """Return the estimate, or raise an error that names the likeliest fault of the logs."""
-    logs, blocks = fitted.scanned, [log.summary.statistics for log in fitted.clean()]
+    logs, blocks = fitted.scanned, [log.summary.statistics for log in fitted.clean]
     accelerometer_errors = AccelerometerErrors.of([log.summary.imu for log in logs])
     try:
         return estimate_body(blocks, settings, fitted.small_faults, accelerometer_errors)
