@@ -6,6 +6,7 @@ of the bands. The noise in the columns is taken off the triangle, not off its sq
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,29 +66,30 @@ class RandomEffectEquations:
     cosines: tuple[int, ...]
 
     @classmethod
-    def of(cls, fit: LeastSquaresFit, model: EffectModel) -> RandomEffectEquations:
-        """Linearise the logs of a fit in the unknowns, the effects of a model and the drift."""
-        system = fit.data.system
+    def of(
+        cls, fit: LeastSquaresFit, logs: Sequence[Statistics], model: EffectModel
+    ) -> RandomEffectEquations:
+        """Linearise the logs of a fit in the unknowns, the effects of a model and the drift.
+
+        `logs`: the statistics of the fit, with all columns.
+        """
         to_y = fit.scaling.to_x @ fit.direction_basis
-        logs = [
-            (statistics, number, log)
-            for number, (statistics, _) in enumerate(system.data)
-            for log in range(len(statistics.logs))
-        ]
         cosines = (0,) * len(logs)
         if any(model.drift):
             cosines = tuple(
-                _cosine_count(statistics, len(block_mean_cells(statistics, log)), len(logs))
-                for statistics, _, log in logs
+                _cosine_count(log, len(block_mean_cells(log)), len(logs)) for log in logs
             )
         ends = np.cumsum([to_y.shape[1] + model.effect_count, *(6 * k for k in cosines)])
         drift_count = int(ends[-1] - ends[0])
         builder = _WhitenedRowsCollector(fit, to_y, model.effect_count, drift_count)
-        for log_number, (statistics, number, log) in enumerate(logs):
+        places = [
+            (number, log)
+            for number, (statistics, _) in enumerate(fit.data.system.data)
+            for log in range(len(statistics.logs))
+        ]
+        for log_number, (log, place) in enumerate(zip(logs, places, strict=True)):
             columns = slice(int(ends[log_number]), int(ends[log_number + 1]))
-            builder.add_log(
-                statistics, (number, log), model.tangents[log_number], columns, log_number
-            )
+            builder.add_log(log, place, model.tangents[log_number], columns, log_number)
         rows, noise, noise_scatter = builder.finish()
         phi = fit.x[:10] + (fit.x[10:20] if len(fit.data.space.bodies) > 1 else 0.0)
         return cls(fit, BodyScale.of(phi), rows, noise, noise_scatter, to_y, cosines)
@@ -170,7 +172,7 @@ class _WhitenedRowsCollector:
         drift_columns: slice,
         log_index: int,
     ) -> None:
-        """Add the whitened rows of one log, given by the indices of its statistics and log."""
+        """Add the whitened rows of one log, whose place in the fit is of its statistics and log."""
         number, log = data_and_log
         equations = self.fit.data.system.data[number][1]
         groups = np.flatnonzero(self.group_index[:, 0] == number)
@@ -184,31 +186,31 @@ class _WhitenedRowsCollector:
         stacks = [self.R]
         for group in groups.tolist():
             group_number, root = int(self.group_index[group, 1]), whitener(self.weights[group])
-            self._add_noise(statistics, (log, group_number), group, C)
+            self._add_noise(statistics, group_number, group, C)
             if group_number != CONSTANT_GROUP:
-                total = statistics.total_factors[log, group_number]
+                total = statistics.total_factors[0, group_number]
                 rows = (root @ np.tensordot(total, C, axes=1)).reshape(-1, C.shape[-1])
                 stacks.append(np.pad(rows, ((0, 0), (self.shared_count, 0))))
                 continue
             stacks.append(
-                self._block_mean_rows(statistics, log, C, root, (drift_columns, equations.offsets))
+                self._block_mean_rows(statistics, C, root, (drift_columns, equations.offsets))
             )
         self.R = qr_factor(np.concatenate(stacks))
 
     def _add_noise(
         self,
         statistics: Statistics,
-        log_and_group: tuple[int, int],
+        group_number: int,
         group_index: int,
         C: Array,
     ) -> None:
-        noise = np.sqrt(self.fit.noise_fraction) * statistics.noise_rows[log_and_group]
+        noise = np.sqrt(self.fit.noise_fraction) * statistics.noise_rows[0, group_number]
         noise = noise[noise.any(axis=1)]
         if not len(noise):
             return
         weight = self.weights[group_index]
         more, less = _coloured_noise_rows(
-            statistics.total_factors[log_and_group], noise, C, log_and_group[1]
+            statistics.total_factors[0, group_number], noise, C, group_number
         )
         noisy = np.tensordot(np.concatenate((noise, more, less)), C, axes=1)
         signed = noisy.copy()
@@ -221,14 +223,13 @@ class _WhitenedRowsCollector:
     def _block_mean_rows(
         self,
         statistics: Statistics,
-        log: int,
         C: Array,
         root: Array,
         drift_and_offsets: tuple[slice, str],
     ) -> Array:
         """Form the rows of block means; keep those of drift, return those of common columns."""
         drift, offsets = drift_and_offsets
-        cells = block_mean_cells(statistics, log)
+        cells = block_mean_cells(statistics)
         z = statistics.factors[cells]
         kept = z.any(axis=2)
         owner, m = np.nonzero(kept)[0], C.shape[1]

@@ -212,15 +212,16 @@ def fit_effects(
     reduced = [_merge_band_blocks(log) for log in logs]
 
     def system_of_statistics(statistics: Sequence[Statistics]) -> LinearSystem:
-        return body_system(statistics, settings)
+        return body_system([log.fit_columns_only() for log in statistics], settings)
 
     terms = settings.all_terms
-    fit = weighted_least_squares(system_of_statistics(reduced), terms)
+    corrected = reduced
+    fit = weighted_least_squares(system_of_statistics(corrected), terms)
     eta, drifts = np.zeros(model.effect_count), tuple(LogDrift(np.zeros((0, 6))) for _ in logs)
     sizes: Array | None = None
     for _ in range(_MAX_ITERATIONS):
         fitted, sizes = _solve_effects(
-            RandomEffectEquations.of(fit, model), model, eta, drifts, sizes
+            RandomEffectEquations.of(fit, corrected, model), model, eta, drifts, sizes
         )
         step = np.abs(fitted.all_effects - _concatenate_effects(eta, drifts, fitted.drifts))
         eta, drifts = fitted.eta, fitted.drifts
@@ -229,7 +230,8 @@ def fit_effects(
         if (step <= _STEP_TOLERANCE * fitted.all_errors).all():
             break
     # Covariances are of the corrected logs.
-    fitted, _ = _solve_effects(RandomEffectEquations.of(fit, model), model, eta, drifts, sizes)
+    rows = RandomEffectEquations.of(fit, corrected, model)
+    fitted, _ = _solve_effects(rows, model, eta, drifts, sizes)
     return replace(fitted, eta=eta, drifts=drifts)
 
 

@@ -558,7 +558,8 @@ def fit_least_squares(
     a drifting offset, a change of the body, or the scatter that tests compare with.
     """
     try:
-        system = body_system([finest_blocks(log.summary) for log in logs], settings)
+        statistics = [finest_blocks(log.summary).fit_columns_only() for log in logs]
+        system = body_system(statistics, settings)
         return weighted_least_squares(system, settings.all_terms)
     except ProblemError:
         return None

@@ -294,7 +294,8 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
 
 def _estimate_or_explain(fitted: FittedLogs, settings: FitSettings) -> Estimate:
     """Return the estimate, or raise an error that names the likeliest fault of the logs."""
-    logs, blocks = fitted.scanned, [log.summary.statistics for log in fitted.clean]
+    logs = fitted.scanned
+    blocks = [log.summary.statistics.fit_columns_only() for log in fitted.clean]
     accelerometer_errors = AccelerometerErrors.of([log.summary.imu for log in logs])
     try:
         return estimate_body(blocks, settings, fitted.small_faults, accelerometer_errors)

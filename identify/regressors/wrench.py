@@ -222,9 +222,9 @@ def static_pose_statistics(rows: Array, log: str = "") -> Statistics:
     )
 
 
-def block_mean_cells(statistics: Statistics, log: int) -> Indices:
-    """Return indices of the cells that hold the block means of a log, in order of time."""
-    cells = np.flatnonzero((statistics.log == log) & (statistics.group == CONSTANT_GROUP))
+def block_mean_cells(statistics: Statistics) -> Indices:
+    """Return indices of the cells that hold the block means of one log, in order of time."""
+    cells = np.flatnonzero(statistics.group == CONSTANT_GROUP)
     return cells[np.argsort(statistics.block[cells], kind="stable")]
 
 
@@ -236,7 +236,7 @@ def equal_time_intervals(n: int) -> tuple[Array, Array]:
 
 def subtract_drift(statistics: Statistics, drift: Drift) -> Statistics:
     """Subtract a drifting offset from the block means of the statistics of one log."""
-    cells, factors = block_mean_cells(statistics, 0), statistics.factors.copy()
+    cells, factors = block_mean_cells(statistics), statistics.factors.copy()
     offset = drift(*equal_time_intervals(len(cells)))
     factors[cells, :, WRENCH] -= factors[cells, :, :1] * offset[:, None]
     return replace(statistics, factors=factors)
