@@ -175,31 +175,16 @@ class _PartFits:
         """Whether two parts of the data may be of different bodies."""
         return _chow_p_value(self.moments(first), self.moments(second)) < PARTS_MAY_DIFFER_P
 
-    def compare_pairs(
-        self, pairs: Sequence[tuple[Flags, Flags]], *, logs: bool = False
-    ) -> list[_PairTest | None]:
-        """Fit both parts of each pair and test whether they are of one body."""
-        tested = list[_PairTest | None]()
-        for pair in pairs:
-            first, second = map(self.fit_cells, pair)
-            if first is None or second is None:
-                tested.append(None)
-            else:
-                tested.append(self._test_pair(pair, (first, second), logs=logs))
-        return tested
-
-    def _test_pair(
-        self,
-        cells: tuple[Flags, Flags],
-        fits: tuple[LeastSquaresFit, LeastSquaresFit],
-        *,
-        logs: bool,
-    ) -> _PairTest:
-        covariances = [covariance_of(fit) for fit in fits]
+    def compare(self, *parts: Flags, logs: bool = False) -> _PairTest | None:
+        """Fit two parts of the data and test whether they are of one body; None without a fit."""
+        first, second = map(self.fit_cells, parts)
+        if first is None or second is None:
+            return None
+        covariances = [covariance_of(first), covariance_of(second)]
         if logs and self.imus:
-            places = map(self._position_covariance, cells, fits)
+            places = map(self._position_covariance, parts, (first, second))
             covariances = [C + D for C, D in zip(covariances, places, strict=True)]
-        return _PairTest.of(*fits, covariances)
+        return _PairTest.of(first, second, covariances)
 
     def _position_covariance(self, cells: Flags, fit: LeastSquaresFit) -> Array:
         """Return the covariance of the body due to errors of the accelerometers' calibration."""
@@ -369,15 +354,12 @@ def _find_change_points(parts: _PartFits, logs: Sequence[int]) -> list[BodyChang
     changes: list[BodyChange] = []
     for log in logs:
         places = _ChangePoints.of(parts, log)
-        cells = places.split_cells(places.coarse)
-        if not any(parts.may_differ(*pair) for pair in cells):
+        if not any(parts.may_differ(*pair) for pair in places.split_cells(places.coarse)):
             continue
-        tested = parts.compare_pairs(cells)
-        pairs = [(pair, k) for pair, k in zip(tested, places.coarse, strict=True) if pair]
+        pairs = places.compare(places.coarse)
         if all(pair.p_value > LOG_PARTS_DIFFER_P for pair, _ in pairs):
             continue
-        others = parts.compare_pairs(places.split_cells(places.fine))
-        pairs += [(pair, k) for pair, k in zip(others, places.fine, strict=True) if pair]
+        pairs += places.compare(places.fine)
         pair, block = min(pairs, key=lambda tested: tested[0].log_p_value)
         at = places.fraction_before(block)
         between = neighbouring_change_points(
@@ -425,6 +407,11 @@ class _ChangePoints:
         later = [self.parts.statistics.block >= place for place in first_blocks]
         return [(self.cells & ~after, self.cells & after) for after in later]
 
+    def compare(self, first_blocks: Sequence[int]) -> list[tuple[_PairTest, int]]:
+        """Test change points; those without a fit of both sides are left out."""
+        tested = [self.parts.compare(*pair) for pair in self.split_cells(first_blocks)]
+        return [(pair, k) for pair, k in zip(tested, first_blocks, strict=True) if pair]
+
     def fraction_before(self, block: int) -> float:
         """Return the fraction of the log's rows before a change point."""
         rows = self.parts.statistics.samples[self.cells]
@@ -449,7 +436,7 @@ def _find_outlying_logs(parts: _PartFits, logs: Sequence[int]) -> list[BodyChang
         for log in _most_distant_logs({log: moments[log] for log in remaining}):
             cells = parts.statistics.log == log
             others = np.isin(parts.statistics.log, remaining) & ~cells
-            (pair,) = parts.compare_pairs([(others, cells)], logs=True)
+            pair = parts.compare(others, cells, logs=True)
             if pair is not None:
                 pairs.append((pair, log))
         if not pairs:
