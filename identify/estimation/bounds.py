@@ -23,12 +23,12 @@ import numpy as np
 from scipy.special import stdtrit
 
 from identify.arrays import Array
-from identify.estimation.cones import ConeBlock, project_to_dual
+from identify.estimation.cones import ConeBlock, ConicRows, project_to_dual
 from identify.estimation.likelihood import ConfidenceRegion
 from identify.estimation.program import (
-    ConicRows,
     clarabel_module,
-    cone_program,
+    constraint_rows,
+    solve_cone_program,
     solver_settings,
 )
 from identify.estimation.scaling import Scaling
@@ -147,19 +147,18 @@ class _ConfidenceSet:
         y = np.where(singular > _MIN_SINGULAR_VALUE, target, 0.0)
         singular = np.maximum(singular, _MIN_SINGULAR_VALUE)
         centre = region.reference + region.free @ (Vt.T @ (y / singular))
-        program, least = cone_program(scaling.space, terms), 0.0
+        rows, least = constraint_rows(terms, scaling), 0.0
         x = scaling.x(centre)
         if max(term.violation(x, scaling) for term in terms) > 0.0:
             A = np.zeros((len(x), len(x)))
             A[:k] = singular[:, None] * (Vt @ np.linalg.pinv(region.free))
-            nearest = program.solve(A, A @ centre, scaling).theta
+            nearest = solve_cone_program(A, A @ centre, rows).theta
             least = float(np.linalg.norm(A @ (nearest - centre)))
         quantiles = stdtrit(
             np.maximum(region.degrees[block], MIN_DEGREES_OF_FREEDOM), CONFIDENCE_QUANTILE
         )
         units = 1.0 / np.maximum(singular, 1.0)
         columns = region.free @ Vt.T * units
-        rows = program.constraint_rows(scaling)
         return cls(
             scaling=scaling,
             body_index=body_index,

@@ -9,8 +9,8 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.errors import SolveError
-from identify.estimation.cones import project_to_dual
-from identify.estimation.program import ConeSolution, ConicRows, SolverRun
+from identify.estimation.cones import ConicRows, project_to_dual
+from identify.estimation.program import ConeSolution, SolverRun
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.estimation.terms.consistent import consistency_margin

@@ -1,4 +1,4 @@
-"""Cones of a program in standard form, and projections to their dual cones."""
+"""Constraints as rows in cones, F θ + G u + f ∈ K, and projections to the dual cones."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices
-from identify.errors import SolveError
 
-if TYPE_CHECKING:
-    from cvxpy.reductions.dcp2cone.cone_matrix_stuffing import ConeDims
+ConeKind = Literal["zero", "nonnegative", "second_order", "semidefinite"]
+
+_LINEAR: tuple[ConeKind, ...] = ("zero", "nonnegative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class ConeBlock:
         size: number of rows.
     """
 
-    kind: Literal["zero", "nonnegative", "second_order", "semidefinite"]
+    kind: ConeKind
     size: int
 
     @property
@@ -65,21 +66,58 @@ class ConeBlock:
                 return products * matrix[row, column]
 
 
-def cone_blocks(dims: ConeDims) -> tuple[ConeBlock, ...]:
-    """Convert the cone dimensions of a cvxpy program to blocks in Clarabel's order.
+@dataclass(frozen=True, slots=True)
+class ConicRows:
+    """Constraints on θ and auxiliary variables u in conic standard form, F θ + G u + f ∈ K.
 
-    Raises `SolveError`: it has cones of other kinds (exponential, power).
+    Attributes:
+        F: coefficients of the scaled unknowns, shape (n, p).
+        G: coefficients of the auxiliary variables, shape (n, q).
+        f: shape (n,).
+        cones: K, in the order of the rows.
     """
-    if dims.exp or dims.p3d or getattr(dims, "pnd", None):
-        raise SolveError(
-            "terms with exponential or power cones cannot be certified: use linear, second-order "
-            "cone or semidefinite constraints"
-        )
-    cones = [ConeBlock("zero", dims.zero)] if dims.zero else []
-    cones += [ConeBlock("nonnegative", dims.nonneg)] if dims.nonneg else []
-    cones += [ConeBlock("second_order", size) for size in dims.soc]
-    cones += [ConeBlock("semidefinite", n * (n + 1) // 2) for n in dims.psd]
-    return tuple(cones)
+
+    F: Array
+    G: Array
+    f: Array
+    cones: tuple[ConeBlock, ...]
+
+    @classmethod
+    def of(cls, kind: ConeKind, F: Array, f: ArrayLike = 0.0) -> ConicRows:
+        """Return F θ + f in one cone: F of shape (n, p) or (p,), f of shape (n,) or a number."""
+        F = np.atleast_2d(F)
+        n = len(F)
+        cones = (ConeBlock(kind, n),) if n else ()
+        return cls(F, np.zeros((n, 0)), np.full(n, f, dtype=np.float64), cones)
+
+    @classmethod
+    def semidefinite(cls, F: Array, f: Array) -> ConicRows:
+        """Return F θ + f ⪰ 0 of symmetric matrices: F of shape (n, n, p), f of shape (n, n)."""
+        row, column, products = _upper_triangle_indices(len(f))
+        return cls.of("semidefinite", products[:, None] * F[row, column], products * f[row, column])
+
+    @classmethod
+    def stack(cls, parts: Sequence[ConicRows]) -> ConicRows:
+        """Stack constraints, linear ones first; each has auxiliary variables of its own."""
+        edges = np.cumsum([0, *(part.G.shape[1] for part in parts)])
+        blocks: list[tuple[ConeBlock, Array, Array, Array]] = []
+        for part, start, stop in zip(parts, edges, edges[1:], strict=False):
+            G = np.zeros((len(part.f), edges[-1]))
+            G[:, start:stop] = part.G
+            ends = np.cumsum([cone.size for cone in part.cones])[:-1]
+            split = (np.split(values, ends) for values in (part.F, G, part.f))
+            blocks += zip(part.cones, *split, strict=False)  # of no rows there are no cones
+        blocks.sort(key=lambda block: get_args(ConeKind).index(block[0].kind))
+        cones, F, G, f = zip(*blocks, strict=True)
+        sizes = [sum(cone.size for cone in cones if cone.kind == kind) for kind in _LINEAR]
+        linear = (ConeBlock(*block) for block in zip(_LINEAR, sizes, strict=True) if block[1])
+        others = (cone for cone in cones if cone.kind not in _LINEAR)
+        return cls(np.concatenate(F), np.concatenate(G), np.concatenate(f), (*linear, *others))
+
+    @property
+    def linear_count(self) -> int:
+        """Number of stacked rows that are equalities or inequalities; they come first."""
+        return sum(cone.size for cone in self.cones if cone.kind in _LINEAR)
 
 
 def project_to_dual(z: Array, cones: Sequence[ConeBlock]) -> Array:

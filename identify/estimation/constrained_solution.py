@@ -12,7 +12,12 @@ from identify.estimation.errors import ContradictoryTerms, TermError
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL
-from identify.estimation.program import ConeSolution, Infeasible, cone_program
+from identify.estimation.program import (
+    ConeSolution,
+    Infeasible,
+    constraint_rows,
+    solve_cone_program,
+)
 from identify.estimation.terms import Consistent, Term
 from identify.estimation.terms.consistent import consistency_margin, min_eigenvalue
 from identify.regressors import LinearSystem
@@ -94,8 +99,7 @@ def _project_and_certify(
 
 
 def _solve_program(problem: ScaledProblem, terms: tuple[Term, ...]) -> ConeSolution:
-    program = cone_program(problem.scaling.space, terms)
-    return program.solve(problem.A, problem.b, problem.scaling)
+    return solve_cone_program(problem.A, problem.b, constraint_rows(terms, problem.scaling))
 
 
 def _find_contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:

@@ -163,11 +163,22 @@ def test_command_line_starts_without_slow_imports():
     assert done.stdout.endswith("imported []\n")
 
 
+ARM = "datasets/arms/six_axes"
+ARM_OPTIONS = f"--unloaded {ARM}/empty.parquet --robot {ARM}/arm.urdf --frame tool0".split()
+
+
 @pytest.mark.slow
-def test_a_fit_loads_no_package_that_it_does_not_use(tmp_path):
-    folder = "datasets/payload_arm/"
-    words = [folder + "payload_arm.parquet", "--schema", folder + "schema.toml"]
-    unused = ["pandas", "cvxpy", "clarabel", "matplotlib", "scipy.sparse"]
+@pytest.mark.parametrize(
+    ("log", "options", "also_unused"),
+    [
+        ("payload_arm/payload_arm", [], ["clarabel", "scipy.sparse"]),
+        ("arms/six_axes/loaded", ARM_OPTIONS, ["scipy.stats"]),
+    ],
+)
+def test_a_fit_loads_no_package_that_it_does_not_use(tmp_path, log, options, also_unused):
+    folder = f"datasets/{log.rpartition('/')[0]}/"
+    words = [f"datasets/{log}.parquet", "--schema", folder + "schema.toml", *options]
+    unused = ["pandas", "cvxpy", "matplotlib", *also_unused]
     unused += ["scipy.interpolate", "scipy.optimize", "pyarrow.compute", "numpy.f2py.crackfortran"]
     program = (
         "import sys; from identify.commands.main import main; "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
+from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
@@ -66,6 +67,14 @@ class ComInBox(Term):
             body.moment >= cp.multiply(low, body.mass),
             body.moment <= cp.multiply(high, body.mass),
         ]
+
+    def conic_rows(self, scaling: Scaling) -> ConicRows:
+        """Lay out the six linear constraints of the first moment in NumPy."""
+        body = ScaledSpace.of(scaling).body(self.body)
+        low, high = body.scaled_point(np.array(self.low)), body.scaled_point(np.array(self.high))
+        above = body.moment - np.outer(low, body.mass)
+        below = np.outer(high, body.mass) - body.moment
+        return ConicRows.of("nonnegative", np.concatenate((above, below)))
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the distance of the centre of mass outside the box, in units of length.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
+from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.terms.geometry_checks import (
     coplanar,
@@ -57,6 +58,13 @@ class ComInHull(Term):
         normals, levels = _faces(self.points)
         to_faces = levels * body.inverse_length - normals @ body.com
         return [normals @ body.moment <= cp.multiply(to_faces, body.mass)]
+
+    def conic_rows(self, scaling: Scaling) -> ConicRows:
+        """Lay out the linear constraint of the first moment of each face in NumPy."""
+        body = ScaledSpace.of(scaling).body(self.body)
+        normals, levels = _faces(self.points)
+        to_faces = levels * body.inverse_length - normals @ body.com
+        return ConicRows.of("nonnegative", np.outer(to_faces, body.mass) - normals @ body.moment)
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the distance of the centre of mass beyond a face, in units of length.

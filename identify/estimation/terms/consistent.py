@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
+from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.terms.term import ScaledSpace, Term
 from identify.inertia import PSEUDO_INERTIA_BASIS
@@ -69,6 +70,15 @@ class Consistent(Term):
                 body.mass >= self.least_mass,
             )
         ]
+
+    def conic_rows(self, scaling: Scaling) -> ConicRows:
+        """Lay out the matrix inequality and the mass bound of each body in NumPy."""
+        x = ScaledSpace.of(scaling)
+        parts = []
+        for name, body in zip(x.space.bodies, x.bodies, strict=True):
+            parts.append(ConicRows.semidefinite(body.Pi, -self.margin_of(name) * np.eye(4)))
+            parts.append(ConicRows.of("nonnegative", body.mass, -self.least_mass))
+        return ConicRows.stack(parts)
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the largest deficit of an eigenvalue or a mass below its bound."""

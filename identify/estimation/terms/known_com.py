@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
+from identify.estimation.cones import ConicRows
 from identify.estimation.terms.geometry_checks import validated_points
 from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
@@ -44,6 +45,12 @@ class KnownCom(Term):
 
         body = x.body(self.body)
         return [body.moment == cp.multiply(body.scaled_point(np.array(self.com)), body.mass)]
+
+    def conic_rows(self, scaling: Scaling) -> ConicRows:
+        """Lay out the equality of the first moment and the mass times the point in NumPy."""
+        body = ScaledSpace.of(scaling).body(self.body)
+        point = body.scaled_point(np.array(self.com))
+        return ConicRows.of("zero", np.outer(point, body.mass) - body.moment)
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the distance of the centre of mass from the known point, in units of length.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array, require_positive
+from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
@@ -49,6 +50,11 @@ class KnownMass(Term):
         """Build m = mass."""
         body = x.body(self.body)
         return [body.mass == body.scaled_mass(self.mass)]
+
+    def conic_rows(self, scaling: Scaling) -> ConicRows:
+        """Lay out m = mass in NumPy."""
+        body = ScaledSpace.of(scaling).body(self.body)
+        return ConicRows.of("zero", -body.mass, body.scaled_mass(self.mass))
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the relative error of the mass."""

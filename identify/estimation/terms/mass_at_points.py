@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
+from identify.estimation.cones import ConeBlock, ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.terms.geometry_checks import (
     coplanar,
@@ -63,6 +64,18 @@ class MassAtPoints(Term):
             body.theta_of_phi(_unit_point_masses(np.array(self.points)).T) @ masses == body.theta,
             masses >= 0.0,
         ]
+
+    def conic_rows(self, scaling: Scaling) -> ConicRows:
+        """Lay out the equality and the nonnegative point masses in NumPy."""
+        body = ScaledSpace.of(scaling).body(self.body)
+        columns = body.theta_of_phi(_unit_point_masses(np.array(self.points)).T)
+        n = len(self.points)
+        return ConicRows(
+            F=np.concatenate((body.theta, np.zeros((n, body.theta.shape[1])))),
+            G=np.concatenate((-columns, np.eye(n))),
+            f=np.zeros(10 + n),
+            cones=(ConeBlock("zero", 10), ConeBlock("nonnegative", n)),
+        )
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the distance of the scaled body from the nearest body of masses at the points."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
+from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.terms.known_mass import HEAVIEST_GIVEN, LIGHTEST_GIVEN
 from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
@@ -53,6 +54,13 @@ class MassBetween(Term):
         if np.isfinite(self.high):
             bounds.append(body.mass <= body.scaled_mass(self.high))
         return bounds
+
+    def conic_rows(self, scaling: Scaling) -> ConicRows:
+        """Lay out low ≤ m ≤ high in NumPy."""
+        body = ScaledSpace.of(scaling).body(self.body)
+        F = np.array([body.mass, -body.mass])
+        f = np.array([-body.scaled_mass(self.low), body.scaled_mass(self.high)])
+        return ConicRows.of("nonnegative", F[np.isfinite(f)], f[np.isfinite(f)])
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the distance of the mass outside the interval, in units of mass."""

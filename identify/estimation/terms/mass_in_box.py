@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
+from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.terms.com_in_box import FARTHEST_FACE, ComInBox
 from identify.estimation.terms.geometry_checks import require_metres, validated_points
@@ -72,12 +73,21 @@ class MassInBox(Term):
         T[:3] = np.column_stack((np.eye(3), -0.5 * (low + high))) / (0.5 * (high - low))[:, None]
         return T
 
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """Build mean ≥ 0 over the mass of 19 polynomials that are nonnegative in the box."""
+    @property
+    def _mean_rows(self) -> Array:
+        """Rows a with the means aᵀ phi over the mass of the 19 polynomials, shape (19, 10)."""
         T = self._to_box
         sides = np.subtract(self.high, self.low)
-        rows = second_moment_rows(T.T @ _POLYNOMIALS @ T) * float(sides.min()) ** 2
-        return [rows @ x.body(self.body).phi >= 0.0]
+        return second_moment_rows(T.T @ _POLYNOMIALS @ T) * float(sides.min()) ** 2
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """Build mean ≥ 0 over the mass of 19 polynomials that are nonnegative in the box."""
+        return [self._mean_rows @ x.body(self.body).phi >= 0.0]
+
+    def conic_rows(self, scaling: Scaling) -> ConicRows:
+        """Lay out the means of the 19 polynomials in NumPy."""
+        body = ScaledSpace.of(scaling).body(self.body)
+        return ConicRows.of("nonnegative", self._mean_rows @ body.phi)
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the largest deficit of a polynomial's mean below zero, in scaled units."""

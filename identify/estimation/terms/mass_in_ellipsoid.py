@@ -9,6 +9,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.errors import ModelError
+from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.terms.geometry_checks import require_metres
 from identify.estimation.terms.term import (
@@ -68,11 +69,20 @@ class MassInEllipsoid(Term):
         """Ellipsoid that contains the mass."""
         return BoundingEllipsoid(np.array(self.centre), np.array(self.Q))
 
+    @property
+    def _mean_row(self) -> Array:
+        """Row a with the mean aᵀ phi over the mass of the polynomial, shape (10,)."""
+        ellipsoid = self.ellipsoid
+        return ellipsoid.semi_axes[0] ** 2 * second_moment_rows(ellipsoid.containment_matrix)
+
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """Build mean ≥ 0 over the mass of the ellipsoid's polynomial 1 − (r − c)ᵀ Q⁻¹ (r − c)."""
-        ellipsoid = self.ellipsoid
-        row = ellipsoid.semi_axes[0] ** 2 * second_moment_rows(ellipsoid.containment_matrix)
-        return [row @ x.body(self.body).phi >= 0.0]
+        return [self._mean_row @ x.body(self.body).phi >= 0.0]
+
+    def conic_rows(self, scaling: Scaling) -> ConicRows:
+        """Lay out the mean of the polynomial in NumPy."""
+        body = ScaledSpace.of(scaling).body(self.body)
+        return ConicRows.of("nonnegative", self._mean_row @ body.phi)
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the excess of tr(Q⁻¹ S_c) over the mass, in scaled units."""

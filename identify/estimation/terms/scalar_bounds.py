@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
+from identify.estimation.cones import ConicRows
 from identify.estimation.terms.term import ScaledSpace, Term
-from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -25,8 +25,6 @@ class ScalarBounds(Term):
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """Build the finite lower and upper bounds of all scalars."""
-        if x.scalars is None or x.inverse_units is None:
-            return []
         constraints = []
         for number, scalar in enumerate(x.space.scalars):
             value, inverse_unit = x.scalars[number], x.inverse_units[number]
@@ -36,9 +34,13 @@ class ScalarBounds(Term):
                 constraints.append(value <= scalar.high * inverse_unit)
         return constraints
 
-    def constrains(self, space: ParameterSpace) -> bool:
-        """Return whether a scalar has a finite bound."""
-        return any(np.isfinite((scalar.low, scalar.high)).any() for scalar in space.scalars)
+    def conic_rows(self, scaling: Scaling) -> ConicRows:
+        """Lay out the finite lower and upper bounds of all scalars in NumPy."""
+        x = ScaledSpace.of(scaling)
+        low, high = np.array([(s.low, s.high) for s in x.space.scalars]).reshape(-1, 2).T
+        F = np.stack((x.scalars, -x.scalars), axis=1).reshape(-1, len(x.space))
+        f = np.stack((-low * x.inverse_units, high * x.inverse_units), axis=1).ravel()
+        return ConicRows.of("nonnegative", F[np.isfinite(f)], f[np.isfinite(f)])
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the largest distance of a scalar from its bounds, in the scalar's unit."""

@@ -10,69 +10,77 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from identify.arrays import Array, Mat44, Vec3
+from identify.estimation.cones import ConicRows
 from identify.inertia import PSEUDO_INERTIA_BASIS
 from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-    from identify.estimation.scaling import Scaling
+    from identify.estimation.scaling import BodyScaling, Scaling
 
 
 @dataclass(frozen=True, slots=True)
 class ScaledBody:
     """Unknowns of a body in the program, scaled to mass one and size one about its centre of mass.
 
-    The units are parameters of the program: expressions below are affine in them, so that the
-    compiled program serves bodies of any size.
-
     Attributes:
-        theta: the ten scaled parameters, shape (10,).
-        inverse_mass: one over the unit of mass [1/kg].
-        inverse_length: one over the unit of length [1/m].
-        com: the reference point in units of length, c0/L, shape (3,).
-        to_phi: theta to phi in units of mass times length², shape (10, 10).
-        to_theta: phi of a body in SI to theta, times the unit of mass, shape (10, 10).
+        theta: the ten scaled parameters: an expression of cvxpy, shape (10,), or their rows in a
+            matrix of all unknowns, shape (10, p), as are the properties below.
+        unit: scaling of the body.
     """
 
-    theta: cp.Expression
-    inverse_mass: cp.Parameter
-    inverse_length: cp.Parameter
-    com: cp.Parameter
-    to_phi: cp.Parameter
-    to_theta: cp.Parameter
+    theta: Any
+    unit: BodyScaling
 
     @property
-    def Pi(self) -> cp.Expression:
+    def Pi(self) -> Any:
         """Scaled pseudo-inertia, shape (4, 4)."""
+        if isinstance(self.theta, np.ndarray):
+            return (PSEUDO_INERTIA_BASIS @ self.theta).reshape(4, 4, -1)
         import cvxpy as cp
 
         return cp.reshape(PSEUDO_INERTIA_BASIS @ self.theta, (4, 4), order="C")
 
     @property
-    def mass(self) -> cp.Expression:
+    def mass(self) -> Any:
         """Mass of the body in the unit of mass."""
         return self.theta[0]
 
     @property
-    def moment(self) -> cp.Expression:
+    def moment(self) -> Any:
         """First moment about the reference point, in units of mass times length, shape (3,)."""
         return self.theta[1:4]
 
     @property
-    def phi(self) -> cp.Expression:
+    def phi(self) -> Any:
         """Ten parameters about Bo in B, in units of mass times length², shape (10,)."""
-        return self.to_phi @ self.theta
+        return self.unit.to_phi / (self.unit.mass * self.unit.length**2) @ self.theta
 
-    def theta_of_phi(self, phi: Array) -> cp.Expression:
+    @property
+    def inverse_mass(self) -> float:
+        """One over the unit of mass [1/kg]."""
+        return 1.0 / self.unit.mass
+
+    @property
+    def inverse_length(self) -> float:
+        """One over the unit of length [1/m]."""
+        return 1.0 / self.unit.length
+
+    @property
+    def com(self) -> Vec3:
+        """Reference point in units of length, c0/L, shape (3,)."""
+        return self.unit.com / self.unit.length
+
+    def theta_of_phi(self, phi: Array) -> Array:
         """Convert ten parameters per kg [SI] to scaled parameters per unit of mass, (10, n)."""
-        return self.to_theta @ phi
+        return self.unit.mass * self.unit.to_theta @ phi
 
-    def scaled_point(self, p: Vec3) -> cp.Expression:
+    def scaled_point(self, p: Vec3) -> Vec3:
         """Convert a point p_BoP_B [m] to scaled coordinates from the reference point."""
         return np.asarray(p, dtype=np.float64) * self.inverse_length - self.com
 
-    def scaled_mass(self, mass: float) -> cp.Expression:
+    def scaled_mass(self, mass: float) -> float:
         """Convert a mass [kg] to the unit of mass."""
         return mass * self.inverse_mass
 
@@ -84,14 +92,25 @@ class ScaledSpace:
     Attributes:
         space: of the unknowns.
         bodies: in the space's order.
-        scalars: each in a unit of its own, an expression of shape (s,); None where there are none.
+        scalars: each in a unit of its own, shape (s,).
         inverse_units: one over those units, shape (s,).
     """
 
     space: ParameterSpace
     bodies: Sequence[ScaledBody]
-    scalars: cp.Expression | None = None
-    inverse_units: cp.Expression | None = None
+    scalars: Any
+    inverse_units: Array
+
+    @classmethod
+    def of(cls, scaling: Scaling, theta: Any = None) -> ScaledSpace:
+        """Return the parts of a variable of cvxpy, shape (p,), or if not given as rows (·, p)."""
+        space = scaling.space
+        theta = np.eye(len(space)) if theta is None else theta
+        bodies = [
+            ScaledBody(theta[space.body_slice(number)], unit)
+            for number, unit in enumerate(scaling.bodies)
+        ]
+        return cls(space, bodies, theta[space.scalar_slice], 1.0 / scaling.units)
 
     def body(self, name: str | None) -> ScaledBody:
         """Return the scaled unknowns of the body with a name; of the first body for None."""
@@ -101,8 +120,8 @@ class ScaledSpace:
 class Term(ABC):
     """Constraint on the unknowns, such as a known mass.
 
-    A subclass is a frozen dataclass (compiled programs are cached by their terms), with a line in
-    `TERM_CLASSES`, implemented twice: for the solver in `build`, for the check in `violation`.
+    A subclass is a frozen dataclass with a line in `TERM_CLASSES`, implemented twice: for the
+    solver in `build`, for the check in `violation`.
     """
 
     __slots__ = ()
@@ -120,7 +139,19 @@ class Term(ABC):
 
     @abstractmethod
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """Build the constraints in cvxpy on scaled unknowns, affine in the parameters of `x`."""
+        """Build the constraints in cvxpy on scaled unknowns."""
+
+    def conic_rows(self, scaling: Scaling) -> ConicRows:
+        """Lay out the constraints of `build` as rows in cones.
+
+        Here cvxpy does; a subclass that does it in NumPy spares loading cvxpy.
+
+        Raises:
+            SolveError: a constraint is not convex, or of a cone that cannot be certified.
+        """
+        from identify.estimation.terms.cvxpy_rows import rows_by_cvxpy
+
+        return rows_by_cvxpy(self, scaling)
 
     @abstractmethod
     def violation(self, x: Array, scaling: Scaling) -> float:
@@ -132,10 +163,6 @@ class Term(ABC):
         endless = (np.inf, -np.inf)  # JSON has no number for them
         values = asdict(term).items()
         return {"kind": self.kind, **{k: None if v in endless else v for k, v in values}}
-
-    def constrains(self, space: ParameterSpace) -> bool:
-        """Return whether the constraint restricts any unknown of a space."""
-        return True
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:  # noqa: B027
         """Raise if the constraint is implausible for the masses of x, as with lengths in mm.
