@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.optimize import nnls
 
 from identify.arms.columns import ArmColumns, JointMotion, joint_columns
 from identify.arms.equations import ArmEquations
@@ -38,6 +36,12 @@ _MIN_POWER = 1e-12
 
 _RELATIVE_RIDGE = 1e-10
 """Share of a column's power that is added to it, as columns of a short motion may depend."""
+
+_BLOCK_EXCHANGES = 3
+"""Number of exchanges of all wrong unknowns at once that may fail to lower their number."""
+
+_ROUNDING = 1e-13
+"""Gradient of a scaled unknown that counts as zero."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,13 +166,26 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
 
 
 def _bounded_solution(gram: Array, free: int) -> Array:
-    """Solve least squares by the moments [A b]ᵀ[A b]; all but the first `free` are at least 0."""
+    """Solve least squares by the moments [A b]ᵀ[A b]; all but the first `free` are at least 0.
+
+    Block principal pivoting (Kim and Park, "Fast nonnegative matrix factorization", 2011, sec. 4):
+    unknowns are zero or solved for, and change sides while they or their gradients are negative.
+    """
     scale = np.sqrt(np.diag(gram))
     scale[scale == 0.0] = 1.0
     scaled = gram / np.outer(scale, scale)
     np.fill_diagonal(scaled, np.diag(scaled) + _RELATIVE_RIDGE)
-    R = np.linalg.cholesky(scaled + 1e-14 * np.eye(len(scaled))).T
-    bounded, _ = nnls(R[free:, free:-1], R[free:, -1])
-    rest = R[:free, -1] - R[:free, free:-1] @ bounded
-    x = np.concatenate((solve_triangular(R[:free, :free], rest), bounded))
-    return x * scale[-1] / scale[:-1]
+    H, c = scaled[:-1, :-1], scaled[:-1, -1]
+    bounded = np.arange(len(c)) >= free
+    solved = np.full(len(c), fill_value=True)
+    fewest, tries = len(c), _BLOCK_EXCHANGES
+    while True:
+        x = np.zeros(len(c))
+        x[solved] = np.linalg.solve(H[np.ix_(solved, solved)], c[solved])
+        wrong = np.flatnonzero(np.where(solved, bounded & (x < 0.0), H @ x - c < -_ROUNDING))
+        if not len(wrong):
+            return x * scale[-1] / scale[:-1]
+        tries = _BLOCK_EXCHANGES if len(wrong) < fewest else tries - 1
+        fewest = min(fewest, len(wrong))
+        wrong = wrong if tries > 0 else wrong[-1:]  # one at a time ends always (Murty 1974)
+        solved[wrong] ^= True
