@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 
 from identify.arrays import Array
 from identify.design.periodic import PeriodicBasis, limited_motion, scaled_coefficients
-from identify.design.problem import MotionProblem
+from identify.design.problem import DesignRows, MotionProblem
 from identify.errors import ProblemError
 
 _RANDOM_MOTIONS = 20
@@ -130,11 +130,10 @@ def motion_cost(
     `targets`: share of each limit above which it is penalized.
     """
     motion, pullback = limited_motion(series, coefficients, problem.limits)
-    rows, slopes = problem.rows_with_slopes(motion)
+    rows, pull_rows = problem.rows_with_pullback(motion)
     value, of_regressor = _criterion(problem, rows.regressor)
     excess = np.maximum(rows.shares - targets, 0.0)
-    gradient = np.einsum("trp,trpon->otn", of_regressor, slopes.regressor, optimize=True)
-    gradient += np.einsum("tl,tlon->otn", 2.0 * _PENALTY * excess, slopes.shares)
+    gradient = pull_rows(DesignRows(of_regressor, 2.0 * _PENALTY * excess))
     too_close, of_values = problem.proximity(motion)
     gradient[0] += np.einsum("tl,tln->tn", 2.0 * _PENALTY * too_close, of_values)
     penalty = float(np.square(excess).sum() + np.square(too_close).sum())

@@ -9,13 +9,14 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Phi
 from identify.design.periodic import AxisLimits
-from identify.design.problem import DesignRows, no_proximity, used_at_start
+from identify.design.problem import DesignRows, RowsPullback, no_proximity, used_at_start
 from identify.design.self_collision import SelfCollision
 from identify.design.workspace import ReachLimits, reach_limits
 from identify.errors import ProblemError
 from identify.inertia import InertialParameters
 from identify.inertia.frames import frame_map
 from identify.robots import FramePlacement, RobotModel, robot_base_columns, torque_regressor
+from identify.robots.regressor_gradient import regressor_with_pullback
 from identify.robots.robot_model import BASE
 
 SIGN_SPEED = 0.05
@@ -163,42 +164,41 @@ class JointProblem:
 
     def rows(self, motion: Array) -> DesignRows:
         """Return rows [Y, friction, 1] / σ of each sample, and shares of the torque limits."""
-        columns, torque = self._dynamics(*motion)
-        in_space = self.space.shares(self.robot, self.start + motion[0])
+        q = self.start + motion[0]
+        columns, torque = self._dynamics(torque_regressor(self.robot, q, *motion[1:]))
+        in_space = self.space.shares(self.robot, q)
         return self._rows(motion, columns, torque, in_space)
 
-    def rows_with_slopes(self, motion: Array) -> tuple[DesignRows, DesignRows]:
-        """Return rows and shares, and their derivatives with respect to the motion of the joints.
+    def rows_with_pullback(self, motion: Array) -> tuple[DesignRows, RowsPullback]:
+        """Return rows and shares, and the pullback of gradients to the motion of the joints."""
+        q, v = self.start + motion[0], motion[1]
+        full, pull_regressor = regressor_with_pullback(self.robot, q, v, motion[2])
+        columns, torque = self._dynamics(full)
+        joints, p = np.arange(len(self.robot.joints)), columns.shape[-1]
+        n = len(joints)
 
-        By differences: torques are linear in accelerations and quadratic in velocities, so that
-        those with respect to them are exact.
-        """
-        _, samples, n = motion.shape
-        steps = [(0, _POSITION_STEP), (0, -_POSITION_STEP), (1, 1.0), (1, -1.0), (2, 1.0)]
-        moved = np.tile(motion[:, None], (1, 1 + len(steps) * n, 1, 1))
-        joints = np.arange(n)
-        for k, (order, step) in enumerate(steps):
-            moved[order, 1 + k * n + joints, :, joints] += step
-        columns, torque = (
-            values.reshape(-1, samples, *values.shape[1:])
-            for values in self._dynamics(*moved.reshape(3, -1, n))
-        )
-        near = moved[0, : 1 + 2 * n].reshape(-1, n)
-        in_space = self.space.shares(self.robot, self.start + near).reshape(1 + 2 * n, samples, -1)
-        rows = self._rows(motion, columns[0], torque[0], in_space[0])
-        p, sigma = columns.shape[-1], self.noise.sigma[:, None, None, None]
-        regressor = np.zeros((samples, n, p + 3 * n, 3, n))
-        regressor[:, :, :p] = _differences(columns, n) / sigma
-        of_torque = _differences(torque, n) / self.torque_limits[:, None, None]
-        of_torque *= np.sign(torque[0])[..., None, None]
-        speed = np.tanh(motion[1] / SIGN_SPEED)
-        regressor[:, joints, p + joints, 1, joints] = 1.0 / self.noise.sigma
-        of_sign = (1.0 - speed**2) / SIGN_SPEED
-        regressor[:, joints, p + n + joints, 1, joints] = of_sign / self.noise.sigma
-        of_space = np.zeros((samples, len(self.space.names), 3, n))
-        ahead, behind = in_space[1:].reshape(2, n, samples, -1)
-        of_space[:, :, 0] = np.moveaxis((ahead - behind) / (2.0 * _POSITION_STEP), 0, -1)
-        return rows, DesignRows(regressor, np.concatenate((of_torque, of_space), axis=1))
+        def pullback(of: DesignRows) -> Array:
+            of_regressor = of.regressor / self.noise.sigma[:, None]
+            of_torque = of.shares[:, :n] * np.sign(torque) / self.torque_limits
+            gradient = pull_regressor(self._pull_dynamics(of_regressor[..., :p], of_torque))
+            of_sign = (1.0 - np.tanh(v / SIGN_SPEED) ** 2) / SIGN_SPEED
+            gradient[1] += of_regressor[:, joints, p + joints]
+            gradient[1] += of_regressor[:, joints, p + n + joints] * of_sign
+            gradient[0] += self._pull_space(q, of.shares[:, n:])
+            return gradient
+
+        in_space = self.space.shares(self.robot, q)
+        return self._rows(motion, columns, torque, in_space), pullback
+
+    def _pull_space(self, q: Array, of_shares: Array) -> Array:
+        """Pull a gradient of the shares in space back to the positions, by central differences."""
+        if not of_shares.any():
+            return np.zeros_like(q)
+        steps = _POSITION_STEP * np.eye(q.shape[1])
+        moved = q + np.stack((steps, -steps))[:, :, None]
+        shares = self.space.shares(self.robot, moved.reshape(-1, q.shape[1]))
+        ahead, behind = shares.reshape(*moved.shape[:3], -1)
+        return np.einsum("ntl,tl->tn", ahead - behind, of_shares / (2.0 * _POSITION_STEP))
 
     def _rows(self, motion: Array, columns: Array, torque: Array, in_space: Array) -> DesignRows:
         """Return rows with viscous and Coulomb friction and offsets, divided by the noise."""
@@ -208,9 +208,8 @@ class JointProblem:
         regressor = np.concatenate((columns, friction), axis=2) / self.noise.sigma[:, None]
         return DesignRows(regressor, np.hstack((np.abs(torque / self.torque_limits), in_space)))
 
-    def _dynamics(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        """Return the columns that are wanted, (N, n, p), and the torques of arm and payload."""
-        full = torque_regressor(self.robot, self.start + q, v, a)
+    def _dynamics(self, full: Array) -> tuple[Array, Array]:
+        """Return the wanted columns of a regressor, (N, n, p), and torques of arm and payload."""
         torque = full @ self.robot.phi.ravel()
         if self.payload is None:
             columns = full[..., self.base_columns]
@@ -219,13 +218,16 @@ class JointProblem:
         on_link = full[..., link : link + 10] @ frame_map(self.space.tool.X_LF)
         return on_link, torque + on_link @ self.payload
 
-
-def _differences(values: Array, joints: int) -> Array:
-    """Return derivatives from values at the steps of `rows_with_slopes`, shape (N, ..., 3, n)."""
-    steps = values[1:].reshape(5, joints, *values.shape[1:])
-    of_position = (steps[0] - steps[1]) / (2.0 * _POSITION_STEP)
-    of_speed, of_acceleration = 0.5 * (steps[2] - steps[3]), steps[4] - values[0]
-    return np.moveaxis(np.stack((of_position, of_speed, of_acceleration)), (0, 1), (-2, -1))
+    def _pull_dynamics(self, of_columns: Array, of_torque: Array) -> Array:
+        """Pull gradients of columns and torques of `_dynamics` back to the regressor of the arm."""
+        weights = of_torque[..., None] * self.robot.phi.ravel()
+        if self.payload is None:
+            weights[..., self.base_columns] += of_columns
+            return weights
+        link = 10 * self.space.tool.link
+        on_link = of_columns + of_torque[..., None] * self.payload
+        weights[..., link : link + 10] += on_link @ frame_map(self.space.tool.X_LF).T
+        return weights
 
 
 def supporting_joints(robot: RobotModel, placement: FramePlacement) -> tuple[str, ...]:

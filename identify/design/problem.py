@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -13,9 +14,6 @@ from identify.design.periodic import AxisLimits
 class DesignRows(NamedTuple):
     """Regressor of a motion, and the values of its limited quantities divided by their limits.
 
-    Their derivatives, with respect to value, rate and second derivative of each axis at the same
-    time, have two axes more, (…, 3, n).
-
     Attributes:
         regressor: rows divided by the standard deviation of their noise, shape (samples, rows, p).
         shares: of limits other than those of the axes; at most 1, shape (samples, limits).
@@ -23,6 +21,11 @@ class DesignRows(NamedTuple):
 
     regressor: Array
     shares: Array
+
+
+RowsPullback: TypeAlias = Callable[[DesignRows], Array]
+"""Maps the gradient of a cost with respect to regressor and shares to that with respect to value,
+rate and second derivative of each axis, shape (3, samples, n)."""
 
 
 class MotionProblem(Protocol):
@@ -77,8 +80,8 @@ class MotionProblem(Protocol):
         """Return regressor and shares of limits of a motion, shape (3, samples, n)."""
         ...
 
-    def rows_with_slopes(self, motion: Array) -> tuple[DesignRows, DesignRows]:
-        """Return regressor and shares of a motion, shape (3, samples, n), and derivatives."""
+    def rows_with_pullback(self, motion: Array) -> tuple[DesignRows, RowsPullback]:
+        """Return regressor and shares of a motion, (3, samples, n), and their pullback."""
         ...
 
     def describe_excess(self, limit: int, share: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
 from identify.design.periodic import AxisLimits
-from identify.design.problem import DesignRows, no_proximity, used_at_start
+from identify.design.problem import DesignRows, RowsPullback, no_proximity, used_at_start
 from identify.errors import ProblemError
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.spatial.columns import PRODUCT_PAIRS, PROPER_ACCELERATION
@@ -154,20 +154,20 @@ class WristProblem:
         tilt = self._tilt_scale * (1.0 - psi[:, PROPER_ACCELERATION] @ self._upright)
         return DesignRows(regressor, np.column_stack((tilt, np.abs(psi @ self._range_shares))))
 
-    def rows_with_slopes(self, motion: Array) -> tuple[DesignRows, DesignRows]:
-        """Return rows and shares, and their derivatives with respect to the angles' motion."""
+    def rows_with_pullback(self, motion: Array) -> tuple[DesignRows, RowsPullback]:
+        """Return rows and shares, and the pullback of gradients to the angles' motion."""
         states = np.moveaxis(motion, 1, 0)
         psi, jacobian = wrist_features(states, self.gravity), wrist_jacobian(states, self.gravity)
-        regressor = np.zeros((len(psi), 6, 16, 3, 3))
-        regressor[:, :, :10] = np.einsum(
-            "tjon,jrp->trpon", jacobian, self._whitened_tensor, optimize=True
-        )
-        shares = np.empty((len(psi), 7, 3, 3))
-        of_tilt = np.einsum("tjon,j->ton", jacobian[:, PROPER_ACCELERATION], -self._upright)
-        shares[:, 0] = self._tilt_scale * of_tilt
-        shares[:, 1:] = np.einsum("tjon,jr->tron", jacobian, self._range_shares)
-        shares[:, 1:] *= np.sign(psi @ self._range_shares)[..., None, None]
-        return self._rows(psi), DesignRows(regressor, shares)
+
+        def pullback(of: DesignRows) -> Array:
+            of_psi = np.tensordot(of.regressor[..., :10], self._whitened_tensor, ((1, 2), (1, 2)))
+            of_range = of.shares[:, 1:] * np.sign(psi @ self._range_shares)
+            of_psi += of_range @ self._range_shares.T
+            of_tilt = self._tilt_scale * of.shares[:, :1]
+            of_psi[:, PROPER_ACCELERATION] -= of_tilt * self._upright
+            return np.einsum("tj,tjon->otn", of_psi, jacobian)
+
+        return self._rows(psi), pullback
 
     @property
     def _whitened_tensor(self) -> Array:

@@ -141,13 +141,17 @@ def link_motions(robot: RobotModel, q: Array, v: Array, a: Array) -> Iterator[Li
     `q`: positions [rad or m], samples last, shape (n, N); `v`: velocities, shape (n, N); `a`:
     accelerations, shape (n, N).
     """
+    motions = {BASE: base_motion(robot)}
+    for index, link in enumerate(robot.tree):
+        k = link.joint
+        motions[index] = _next_motion(link, motions[link.parent], q[k], v[k], a[k])
+        yield motions[index]
+
+
+def base_motion(robot: RobotModel) -> LinkMotion:
+    """Return the motion of the base, which is at rest, with one sample."""
     zero = np.zeros((3, 1))
-    base = LinkMotion(np.eye(3)[..., None], zero, zero, zero, -robot.gravity[:, None])
-    motions: list[LinkMotion] = []
-    for link in robot.tree:
-        parent = base if link.parent == BASE else motions[link.parent]
-        motions.append(_next_motion(link, parent, q[link.joint], v[link.joint], a[link.joint]))
-        yield motions[-1]
+    return LinkMotion(np.eye(3)[..., None], zero, zero, zero, -robot.gravity[:, None])
 
 
 def _next_motion(link: MovingLink, parent: LinkMotion, q: Array, v: Array, a: Array) -> LinkMotion:
@@ -200,6 +204,5 @@ def rotate_back(R: Array, vectors: Array) -> Array:
 
 def cross(u: Array, v: Array) -> Array:
     """Return u × v of each sample, components first."""
-    return np.stack(
-        (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
-    )
+    following, last = (1, 2, 0), (2, 0, 1)
+    return u.take(following, 0) * v.take(last, 0) - u.take(last, 0) * v.take(following, 0)

@@ -11,6 +11,7 @@ at once. Rotor inertias and friction are not part of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ _CHUNK_SAMPLES = 4096
 cache."""
 
 
-class _UnitTwists(NamedTuple):
+class UnitTwists(NamedTuple):
     """Twists of a link per unit rate of the joints that move it, at the link's origin in its axes.
 
     Attributes:
@@ -104,36 +105,45 @@ def inverse_dynamics(
 
 def _write_regressor(robot: RobotModel, q: Array, v: Array, a: Array, out: Array) -> None:
     """Write the regressor of a chunk of N samples into `out`, shape (n, 10 L, N)."""
-    twists: list[_UnitTwists] = []
+    for index, (motion, twists) in enumerate(moving_links(robot, q, v, a)):
+        write_link_columns(motion, twists, out[:, 10 * index : 10 * index + 10])
+
+
+def moving_links(
+    robot: RobotModel, q: Array, v: Array, a: Array
+) -> Iterator[tuple[LinkMotion, UnitTwists]]:
+    """Yield motion and unit twists of each link, in the order of the tree; arrays (n, N)."""
+    twists = {BASE: base_twists(q.shape[1])}
     for index, motion in enumerate(link_motions(robot, q, v, a)):
         link = robot.tree[index]
-        parent = None if link.parent == BASE else twists[link.parent]
-        twists.append(_next_unit_twists(link, motion, parent))
-        _write_link_columns(motion, twists[-1], out[:, 10 * index : 10 * index + 10])
+        twists[index] = _next_unit_twists(link, motion, twists[link.parent])
+        yield motion, twists[index]
 
 
-def _next_unit_twists(
-    link: MovingLink, motion: LinkMotion, parent: _UnitTwists | None
-) -> _UnitTwists:
+def base_twists(samples: int) -> UnitTwists:
+    """Return the unit twists of the base, which no joint moves."""
+    return UnitTwists(np.zeros(0, dtype=np.intp), *np.zeros((2, 3, 0, samples)))
+
+
+def _next_unit_twists(link: MovingLink, motion: LinkMotion, parent: UnitTwists) -> UnitTwists:
     """Return the unit twists of a link from those of its parent and of the link's joint."""
     samples = motion.w.shape[-1]
-    count = 0 if parent is None else len(parent.joints)
-    joints = [] if parent is None else parent.joints.tolist()
+    count = len(parent.joints)
+    joints = parent.joints.tolist()
     if link.joint not in joints:  # else it moves the parent already, as a mimic's leader
         joints.append(link.joint)
     row = joints.index(link.joint)
     v, u = np.zeros((2, 3, len(joints), samples))
-    if parent is not None:
-        v[:, :count] = rotate_back(
-            motion.R_PL, parent.linear + cross(parent.angular, motion.p_PL[:, None])
-        )
-        u[:, :count] = rotate_back(motion.R_PL, parent.angular)
+    v[:, :count] = rotate_back(
+        motion.R_PL, parent.linear + cross(parent.angular, motion.p_PL[:, None])
+    )
+    u[:, :count] = rotate_back(motion.R_PL, parent.angular)
     moved = v if link.prismatic else u
     moved[:, row] += link.multiplier * link.axis[:, None]
-    return _UnitTwists(np.array(joints), v, u)
+    return UnitTwists(np.array(joints), v, u)
 
 
-def _write_link_columns(motion: LinkMotion, twists: _UnitTwists, out: Array) -> None:
+def write_link_columns(motion: LinkMotion, twists: UnitTwists, out: Array) -> None:
     """Write the columns of a link into `out`, (n, 10, N), in the rows of joints that move it."""
     (ax, ay, az), (wx, wy, wz), (lx, ly, lz) = motion.a, motion.w, motion.alpha
     xx = wx * wx
