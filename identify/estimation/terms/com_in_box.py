@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.scaling import Scaling
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-
-    from identify.estimation.scaling import Scaling
-
 
 FARTHEST_FACE = 1e6
 """Largest distance of a face of the box from Bo [m]; the solver is inexact for farther faces."""
@@ -57,24 +52,16 @@ class ComInBox(Term):
                 f"{self.low} and {self.high}"
             )
 
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+    def build(self, x: ScaledSpace) -> Constraints:
         """Build the six linear constraints of the first moment, in scaled units."""
-        import cvxpy as cp
-
-        body = x.body(self.body)
-        low, high = body.scaled_point(np.array(self.low)), body.scaled_point(np.array(self.high))
-        return [
-            body.moment >= cp.multiply(low, body.mass),
-            body.moment <= cp.multiply(high, body.mass),
-        ]
+        above, below = map(x.body(self.body).moment_about, (self.low, self.high))
+        return [above >= 0.0, below <= 0.0]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the six linear constraints of the first moment in NumPy."""
         body = ScaledSpace.of(scaling).body(self.body)
-        low, high = body.scaled_point(np.array(self.low)), body.scaled_point(np.array(self.high))
-        above = body.moment - np.outer(low, body.mass)
-        below = np.outer(high, body.mass) - body.moment
-        return ConicRows.of("nonnegative", np.concatenate((above, below)))
+        above, below = map(body.moment_about, (self.low, self.high))
+        return ConicRows.of("nonnegative", np.concatenate((above, -below)))
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the distance of the centre of mass outside the box, in units of length.

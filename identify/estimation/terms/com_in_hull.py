@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
+from identify.estimation.scaling import Scaling
 from identify.estimation.terms.geometry_checks import (
     coplanar,
     longest_side,
     require_metres,
     validated_points,
 )
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-
-    from identify.estimation.scaling import Scaling
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +46,12 @@ class ComInHull(Term):
                 "points separated by the body's thickness"
             )
 
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+    def build(self, x: ScaledSpace) -> Constraints:
         """Build one linear constraint of the first moment for each face, in scaled units."""
-        import cvxpy as cp
-
         body = x.body(self.body)
         normals, levels = _faces(self.points)
         to_faces = levels * body.inverse_length - normals @ body.com
-        return [normals @ body.moment <= cp.multiply(to_faces, body.mass)]
+        return [normals @ body.moment <= to_faces * body.mass]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the linear constraint of the first moment of each face in NumPy."""

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
-from identify.estimation.terms.term import ScaledSpace, Term
+from identify.estimation.scaling import Scaling
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term
 from identify.inertia import PSEUDO_INERTIA_BASIS
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-
-    from identify.estimation.scaling import Scaling
 
 CONSISTENCY_MARGIN = 1e-9
 """Smallest eigenvalue of the scaled pseudo-inertia and smallest scaled mass; sheets of paper
@@ -60,7 +56,7 @@ class Consistent(Term):
         """Return the smallest eigenvalue of the scaled pseudo-inertia of a body."""
         return self.margin if self.bodies is None or body in self.bodies else CONSISTENCY_MARGIN
 
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+    def build(self, x: ScaledSpace) -> Constraints:
         """Build one matrix inequality and one mass bound for each body."""
         return [
             constraint

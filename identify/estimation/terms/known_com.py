@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.cones import ConicRows
+from identify.estimation.scaling import Scaling
 from identify.estimation.terms.geometry_checks import validated_points
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-
-    from identify.estimation.scaling import Scaling
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +35,14 @@ class KnownCom(Term):
         (com,) = validated_points([self.com], "known centre of mass")
         object.__setattr__(self, "com", com)
 
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+    def build(self, x: ScaledSpace) -> Constraints:
         """Build the equality of the first moment and the mass times the point, in scaled units."""
-        import cvxpy as cp
-
-        body = x.body(self.body)
-        return [body.moment == cp.multiply(body.scaled_point(np.array(self.com)), body.mass)]
+        return [x.body(self.body).moment_about(self.com) == 0.0]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the equality of the first moment and the mass times the point in NumPy."""
         body = ScaledSpace.of(scaling).body(self.body)
-        point = body.scaled_point(np.array(self.com))
-        return ConicRows.of("zero", np.outer(point, body.mass) - body.moment)
+        return ConicRows.of("zero", -body.moment_about(self.com))
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the distance of the centre of mass from the known point, in units of length.

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from identify.arrays import Array, require_positive
 from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.scaling import Scaling
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
 from identify.spatial.vectors import STANDARD_GRAVITY
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-
-    from identify.estimation.scaling import Scaling
 
 LIGHTEST_GIVEN, HEAVIEST_GIVEN = 1e-12, 1e12
 """Range of accepted known masses [kg]; powers of masses outside it exceed double precision."""
@@ -46,7 +42,7 @@ class KnownMass(Term):
                 f"no sensor measures; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
             )
 
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+    def build(self, x: ScaledSpace) -> Constraints:
         """Build m = mass."""
         body = x.body(self.body)
         return [body.mass == body.scaled_mass(self.mass)]

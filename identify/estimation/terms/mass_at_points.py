@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.cones import ConeBlock, ConicRows
 from identify.estimation.errors import TermError
+from identify.estimation.scaling import Scaling
 from identify.estimation.terms.geometry_checks import (
     coplanar,
     longest_side,
     require_metres,
     validated_points,
 )
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.inertia.matrices import phi_from_inertia
 from identify.regressors import ParameterSpace
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-
-    from identify.estimation.scaling import Scaling
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +50,7 @@ class MassAtPoints(Term):
                 "without thickness; give two layers of them, as thick as the body"
             )
 
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+    def build(self, x: ScaledSpace) -> Constraints:
         """Build the equality of the scaled body and a sum of nonnegative point masses."""
         import cvxpy as cp
 

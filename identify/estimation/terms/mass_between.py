@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
+from identify.estimation.scaling import Scaling
 from identify.estimation.terms.known_mass import HEAVIEST_GIVEN, LIGHTEST_GIVEN
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-
-    from identify.estimation.scaling import Scaling
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +43,10 @@ class MassBetween(Term):
                 f"sensor can measure; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
             )
 
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+    def build(self, x: ScaledSpace) -> Constraints:
         """Build low ≤ m ≤ high."""
         body = x.body(self.body)
-        bounds: list[cp.Constraint] = [body.mass >= body.scaled_mass(self.low)]
+        bounds: Constraints = [body.mass >= body.scaled_mass(self.low)]
         if np.isfinite(self.high):
             bounds.append(body.mass <= body.scaled_mass(self.high))
         return bounds

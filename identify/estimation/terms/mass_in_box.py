@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
+from identify.estimation.scaling import Scaling
 from identify.estimation.terms.com_in_box import FARTHEST_FACE, ComInBox
 from identify.estimation.terms.geometry_checks import require_metres, validated_points
 from identify.estimation.terms.term import (
+    Constraints,
     ScaledSpace,
     Term,
     body_index,
@@ -23,11 +25,6 @@ from identify.estimation.terms.term import (
 )
 from identify.inertia.matrices import pseudo_inertia
 from identify.regressors import ParameterSpace
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-
-    from identify.estimation.scaling import Scaling
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ class MassInBox(Term):
         sides = np.subtract(self.high, self.low)
         return second_moment_rows(T.T @ _POLYNOMIALS @ T) * float(sides.min()) ** 2
 
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+    def build(self, x: ScaledSpace) -> Constraints:
         """Build mean ≥ 0 over the mass of 19 polynomials that are nonnegative in the box."""
         return [self._mean_rows @ x.body(self.body).phi >= 0.0]
 

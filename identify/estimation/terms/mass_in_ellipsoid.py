@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from identify.arrays import Array
 from identify.errors import ModelError
 from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
+from identify.estimation.scaling import Scaling
 from identify.estimation.terms.geometry_checks import require_metres
 from identify.estimation.terms.term import (
+    Constraints,
     ScaledSpace,
     Term,
     body_index,
@@ -22,11 +24,6 @@ from identify.estimation.terms.term import (
 from identify.inertia.matrices import pseudo_inertia
 from identify.inertia.shapes.bounding import BoundingEllipsoid
 from identify.regressors import ParameterSpace
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-
-    from identify.estimation.scaling import Scaling
 
 _Vector = tuple[float, float, float]
 
@@ -75,7 +72,7 @@ class MassInEllipsoid(Term):
         ellipsoid = self.ellipsoid
         return ellipsoid.semi_axes[0] ** 2 * second_moment_rows(ellipsoid.containment_matrix)
 
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+    def build(self, x: ScaledSpace) -> Constraints:
         """Build mean ≥ 0 over the mass of the ellipsoid's polynomial 1 − (r − c)ᵀ Q⁻¹ (r − c)."""
         return [self._mean_row @ x.body(self.body).phi >= 0.0]
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.cones import ConicRows
-from identify.estimation.terms.term import ScaledSpace, Term
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-
-    from identify.estimation.scaling import Scaling
+from identify.estimation.scaling import Scaling
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +19,7 @@ class ScalarBounds(Term):
 
     kind: ClassVar[str] = "scalar_bounds"
 
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+    def build(self, x: ScaledSpace) -> Constraints:
         """Build the finite lower and upper bounds of all scalars."""
         constraints = []
         for number, scalar in enumerate(x.space.scalars):

@@ -5,19 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat44, Vec3
 from identify.estimation.cones import ConicRows
+from identify.estimation.scaling import BodyScaling, Scaling
 from identify.inertia import PSEUDO_INERTIA_BASIS
 from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-    from identify.estimation.scaling import BodyScaling, Scaling
+Constraints: TypeAlias = "list[cp.Constraint]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,15 @@ class ScaledBody:
         """Convert ten parameters per kg [SI] to scaled parameters per unit of mass, (10, n)."""
         return self.unit.mass * self.unit.to_theta @ phi
 
-    def scaled_point(self, p: Vec3) -> Vec3:
+    def scaled_point(self, p: ArrayLike) -> Vec3:
         """Convert a point p_BoP_B [m] to scaled coordinates from the reference point."""
         return np.asarray(p, dtype=np.float64) * self.inverse_length - self.com
+
+    def moment_about(self, p: ArrayLike) -> Any:
+        """Return the first moment about a point p_BoP_B [m], in mass times length, shape (3,)."""
+        point = self.scaled_point(p)
+        rows = isinstance(self.theta, np.ndarray)
+        return self.moment - (point[:, None] if rows else point) * self.mass
 
     def scaled_mass(self, mass: float) -> float:
         """Convert a mass [kg] to the unit of mass."""
@@ -138,7 +146,7 @@ class Term(ABC):
     units; the certificate needs it if there are any."""
 
     @abstractmethod
-    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+    def build(self, x: ScaledSpace) -> Constraints:
         """Build the constraints in cvxpy on scaled unknowns."""
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
