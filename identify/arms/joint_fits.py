@@ -7,6 +7,7 @@ ceiling is one of negative masses to them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -116,12 +117,33 @@ class JointFit(NamedTuple):
         return float(np.sqrt(self.errors**2 @ self.power / self.power.sum()))
 
 
+class _JointRows(NamedTuple):
+    """Rows of a joint while it moves.
+
+    Attributes:
+        moves: samples of the rows, shape (s,).
+        A: coefficients of the unknowns, shape (rows, p).
+        rigid: torque of the links of the model, shape (rows,).
+    """
+
+    moves: Flags
+    A: Array
+    rigid: Array
+
+
 def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False) -> JointFit:
     """Fit friction and rotor inertias that are at least zero, with the links of the model.
 
     With `links` they are free, not those of the model; with `gains` their torque has a gain for
     each joint.
     """
+    return fit_frictions(points, [points.motion.effort], links=links, gains=gains)[0]
+
+
+def fit_frictions(
+    points: ArmPoints, efforts: Iterable[Array], *, links: bool = False, gains: bool = False
+) -> list[JointFit]:
+    """Fit, as `fit_friction`, the motion with each of several efforts, shape (s, n)."""
     columns = points.columns
     robot = points.robot
     m = points.motion
@@ -134,34 +156,44 @@ def fit_friction(points: ArmPoints, *, links: bool = False, gains: bool = False)
     # offsets first, then links or a load, then unknowns that are at least zero
     free = [*(scalars.start + np.flatnonzero(low < 0.0))]
     free += [*(first_link + columns.base.independent if links else np.arange(first_link))]
-    numbers = np.array([*free, *(scalars.start + np.flatnonzero(low == 0.0))])
+    numbers = 1 + np.array([*free, *(scalars.start + np.flatnonzero(low == 0.0))])
     model = np.zeros(len(space))
     model[first_link : scalars.start] = 0.0 if links else robot.phi.ravel()
     Y = np.moveaxis(torque_regressor(robot, m.q, m.v, m.a), 0, -1)
-    n, p = len(robot.joints), len(numbers) + len(robot.joints) * gains
+    rows: dict[int, _JointRows] = {}
+    for j in np.flatnonzero(points.moving_joints).tolist():
+        moves = np.abs(m.v[:, j]) > points.still_below[j]
+        nonzero, z = joint_columns(columns, Y, m, j)
+        values = z[:, moves].T @ equations.residual_coefficients(0, j)[nonzero, 0]
+        rows[j] = _JointRows(moves, values[:, numbers], values[:, 1:] @ model)
+    return [_fit_effort(rows, effort, len(free), len(numbers), gains) for effort in efforts]
+
+
+def _fit_effort(
+    rows: dict[int, _JointRows], effort: Array, free: int, unknowns: int, gains: bool
+) -> JointFit:
+    n = effort.shape[1]
+    p = unknowns + n * gains
     grams = np.zeros((n, p + 1, p + 1))
     power = np.full(n, _MIN_POWER)
     rigid_power = np.zeros(n)
-    for j in np.flatnonzero(points.moving_joints).tolist():
-        moves = np.abs(m.v[:, j]) > points.still_below[j]
+    for j, (moves, coefficients, rigid) in rows.items():
         if moves.mean() < _MIN_MOVING_SHARE:
             grams[j, p, p] = 1.0
             continue
-        nonzero, z = joint_columns(columns, Y, m, j)
-        rows = z[:, moves].T @ equations.residual_coefficients(0, j)[nonzero, 0]
-        torque = rows[:, 0]
-        rigid = rows[:, 1:] @ model
-        A = np.zeros((len(rows), p + 1))
-        power[j], rigid_power[j] = max(float(torque @ torque) / len(rows), _MIN_POWER), rigid.var()
-        A[:, : len(numbers)] = rows[:, 1 + numbers]
+        torque = effort[moves, j]
+        A = np.zeros((len(torque), p + 1))
+        power[j] = max(float(torque @ torque) / len(torque), _MIN_POWER)
+        rigid_power[j] = rigid.var()
+        A[:, :unknowns] = coefficients
         A[:, p] = torque if gains else torque - rigid
         if gains:
-            A[:, len(numbers) + j] = rigid
-        grams[j] = A.T @ A / (power[j] * len(rows))
-    x = _bounded_solution(grams.sum(axis=0), len(free))
+            A[:, unknowns + j] = rigid
+        grams[j] = A.T @ A / (power[j] * len(torque))
+    x = _bounded_solution(grams.sum(axis=0), free)
     z = np.append(-x, 1.0)
     residual = np.maximum(np.einsum("a,jab,b->j", z, grams, z), 0.0)
-    factors = x[len(numbers) :] if gains else np.ones(n)
+    factors = x[unknowns:] if gains else np.ones(n)
     return JointFit(np.sqrt(residual), power, factors, factors**2 * rigid_power / power)
 
 

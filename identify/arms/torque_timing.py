@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from identify.arms.joint_fits import ArmPoints, fit_friction
+from identify.arms.joint_fits import ArmPoints, fit_friction, fit_frictions
 from identify.arrays import Array
 
 _TRIED_DELAYS = np.linspace(-0.2, 0.2, 21)
@@ -50,22 +51,29 @@ def torque_timing(points: ArmPoints) -> TorqueTiming | None:
     rates = np.gradient(m.effort, dt, axis=0)
     curvature = np.gradient(rates, dt, axis=0)
     inside, effort = points.at(slice(most, -most)), m.effort
+    few = inside.few
+    power = fit_friction(few, links=True).power
 
-    def cost(torque: Array) -> float:
-        motion = inside.motion._replace(effort=torque[most:-most])
-        fit = fit_friction(replace(inside, motion=motion).few, links=True)
-        return float(fit.errors**2 @ (fit.power / power))
+    def costs(torques: Mapping[float, Array]) -> dict[float, float]:
+        motions = (inside.motion._replace(effort=each[most:-most]) for each in torques.values())
+        efforts = (replace(inside, motion=motion).few.motion.effort for motion in motions)
+        fits = fit_frictions(few, efforts, links=True)
+        return {
+            key: float(fit.errors**2 @ (fit.power / power))
+            for key, fit in zip(torques, fits, strict=True)
+        }
 
-    power = fit_friction(inside.few, links=True).power
-    delays = {d: cost(np.roll(effort, -round(d / dt), axis=0)) for d in _TRIED_DELAYS.tolist()}
+    def delayed(delays: Sequence[float]) -> dict[float, float]:
+        return costs({d: np.roll(effort, -round(d / dt), axis=0) for d in delays})
+
+    delays = delayed(_TRIED_DELAYS.tolist())
     coarse = min(delays, key=lambda d: delays[d])
-    for d in (coarse - 0.01, coarse + 0.01):
-        if abs(d) < _TRIED_DELAYS[-1]:
-            delays[d] = cost(np.roll(effort, -round(d / dt), axis=0))
-    lags = {T: cost(effort + T * rates) for T in _TRIED_LAGS.tolist()}
-    lags |= {
-        2.0 * T: cost(effort + T * (2.0 * rates + T * curvature)) for T in _TRIED_LAGS.tolist()
-    }
-    plain = cost(effort)
-    delay, lag = (min(costs, key=lambda each: costs[each]) for costs in (delays, lags))
+    near = (coarse - 0.01, coarse + 0.01)
+    delays |= delayed([d for d in near if abs(d) < _TRIED_DELAYS[-1]])
+    lags = costs(
+        {T: effort + T * rates for T in _TRIED_LAGS.tolist()}
+        | {2.0 * T: effort + T * (2.0 * rates + T * curvature) for T in _TRIED_LAGS.tolist()}
+    )
+    (plain,) = costs({0.0: effort}).values()
+    delay, lag = (min(tried, key=lambda each: tried[each]) for tried in (delays, lags))
     return TorqueTiming(delay, delays[delay] / plain, lag, lags[lag] / plain)
