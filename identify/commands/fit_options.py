@@ -116,6 +116,8 @@ class KnownBody:
 
         Raises `UsageError`: invalid numbers, such as a lower bound above the upper one.
         """
+        if (self.mass_between, self.com_box, self.com, self.bounding_box) == (None,) * 4:
+            return ()
         from identify.estimation.errors import TermError
         from identify.estimation.terms import ComInBox, KnownCom, MassBetween, MassInBox
 

@@ -14,14 +14,10 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
-from tyro.extras import SubcommandApp
-
-from identify.commands.check import Check
-from identify.commands.combine import Add, Subtract
 from identify.commands.command import (
     PARSER_SETTINGS,
     Command,
@@ -30,55 +26,57 @@ from identify.commands.command import (
     error_record,
     parse_command,
 )
-from identify.commands.compare import Compare
-from identify.commands.compensate import Compensate
-from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
-from identify.commands.design import Design
-from identify.commands.doctor import Doctor, package_version
-from identify.commands.export import ExportCommand
-from identify.commands.fit import Fit
-from identify.commands.fit_arm import FitArm
-from identify.commands.init import Init
-from identify.commands.inspect import Inspect
-from identify.commands.look import Look
 from identify.commands.output import error_lines, print_text, warnings_on_stderr, wrapped_lines
-from identify.commands.replay import ReplayCommand
-from identify.commands.report import Report
-from identify.commands.shape import ShapeCommand
-from identify.commands.simulate import Simulate
-from identify.commands.study import StudyCheck, StudyCompare, StudyRun, StudyTable
 from identify.errors import IdentifyError, did_you_mean
 from identify.texts import to_json_value
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
+
+class _LazyCommands(Mapping[str, type[Command]]):
+    """Classes of the subcommands by name, each loaded when it is looked up."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = places
+
+    def __getitem__(self, name: str) -> type[Command]:
+        module, _, kind = self._places[name].partition(":")
+        return getattr(import_module(f"identify.commands.{module}"), kind)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+COMMANDS: Mapping[str, type[Command]] = _LazyCommands(
     {
-        "fit": Fit,
-        "fit-arm": FitArm,
-        "look": Look,
-        "init": Init,
-        "check": Check,
-        "report": Report,
-        "compare": Compare,
-        "design": Design,
-        "replay": ReplayCommand,
-        "compensate": Compensate,
-        "simulate": Simulate,
-        "inspect": Inspect,
-        "export": ExportCommand,
-        "add": Add,
-        "subtract": Subtract,
-        "shape": ShapeCommand,
-        "study check": StudyCheck,
-        "study run": StudyRun,
-        "study table": StudyTable,
-        "study compare": StudyCompare,
-        "datasets list": DatasetsList,
-        "datasets fetch": DatasetsFetch,
-        "datasets path": DatasetsPath,
-        "doctor": Doctor,
+        "fit": "fit:Fit",
+        "fit-arm": "fit_arm:FitArm",
+        "look": "look:Look",
+        "init": "init:Init",
+        "check": "check:Check",
+        "report": "report:Report",
+        "compare": "compare:Compare",
+        "design": "design:Design",
+        "replay": "replay:ReplayCommand",
+        "compensate": "compensate:Compensate",
+        "simulate": "simulate:Simulate",
+        "inspect": "inspect:Inspect",
+        "export": "export:ExportCommand",
+        "add": "combine:Add",
+        "subtract": "combine:Subtract",
+        "shape": "shape:ShapeCommand",
+        "study check": "study:StudyCheck",
+        "study run": "study:StudyRun",
+        "study table": "study:StudyTable",
+        "study compare": "study:StudyCompare",
+        "datasets list": "datasets:DatasetsList",
+        "datasets fetch": "datasets:DatasetsFetch",
+        "datasets path": "datasets:DatasetsPath",
+        "doctor": "doctor:Doctor",
     }
 )
 """Subcommands by name, in the order of the help; a name may consist of two words."""
@@ -202,6 +200,8 @@ def _run(argv: list[str]) -> Outcome:
             f"no command given; {_command_list(_command_groups())}; see identify --help"
         )
     if argv[0] in ("-V", "--version"):
+        from identify.commands.doctor import package_version
+
         version = package_version()
         return Outcome(lines=[f"identify {version}"], document=lambda: {"version": version})
     if argv[0] == _COMPLETION:
@@ -231,6 +231,8 @@ def _print_completion(words: list[str]) -> NoReturn:
     """Print the completion script of the commands and options for a shell."""
     if len(words) != 1 or words[0] not in _SHELLS:
         raise UsageError(f"{_COMPLETION}: expected one of {', '.join(_SHELLS)}")
+    from tyro.extras import SubcommandApp
+
     app = SubcommandApp()
     groups = {name: SubcommandApp() for name in _command_groups() if _group_members(name)}
     for name, group in groups.items():
