@@ -15,7 +15,7 @@ from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording, open_log
 from identify.logs.recording_fields import LogLike
 from identify.logs.schema import SchemaLike
-from identify.pipeline.misread_logs import MisreadLog
+from identify.pipeline.misread_error import MisreadLog
 from identify.pipeline.precision_findings import (
     precision_findings,
     precision_levels,

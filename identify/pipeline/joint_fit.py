@@ -31,7 +31,7 @@ from identify.findings import Finding
 from identify.inertia import InertialParameters
 from identify.pipeline.hypotheses import findings_of, reported
 from identify.pipeline.joint_hypotheses import JointLogs, joint_hypotheses
-from identify.pipeline.misread_logs import MisreadLog, reason_without_advice
+from identify.pipeline.misread_error import MisreadLog, reason_without_advice
 from identify.pipeline.result import Result
 from identify.pipeline.settings import FitSettings, JointSettings
 from identify.robots import RobotModel, read_robot

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.diagnosis.faults.timing import time_patch, time_remedy
-from identify.errors import IdentifyError, ProblemError
+from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, NegativeMass
 from identify.findings import Finding
 from identify.logs import Recording
@@ -20,6 +20,7 @@ from identify.pipeline.check_findings import (
     span_findings,
 )
 from identify.pipeline.explanations import rank_interpretations
+from identify.pipeline.misread_error import MisreadLog, reason_without_advice
 from identify.pipeline.scanned_log import ScannedLog
 from identify.pipeline.small_fault_fit import FittedLogs
 from identify.regressors import LogSummary
@@ -35,24 +36,6 @@ _UNIT_FACTORS = (1e-9, 1e-6, 1e-3, 1e3, SECONDS_PER_DAY, 1e6, 1e9)
 
 _SIGN_CODES = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction", "imu_sign")
 """Codes of faults in which a sign is wrong."""
-
-
-class MisreadLog(ProblemError):
-    """A log cannot be fitted as its schema describes it, but can be under another interpretation.
-
-    Attributes:
-        finding: finding of the likeliest fault.
-        as_read: error of the fit under the schema; empty if no fit was tried.
-    """
-
-    def __init__(self, fit_error: str, finding: Finding) -> None:
-        self.as_read, self.finding = fit_error, finding
-        failure = f" (As read: {fit_error})" if fit_error else ""
-        super().__init__(f"the log does not match its schema: {finding}{failure}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle by the arguments of the constructor."""
-        return MisreadLog, (self.as_read, self.finding)
 
 
 def require_plausible_rate(log: LogSummary) -> None:
@@ -116,12 +99,6 @@ def alternative_interpretation_error(
     if finding is None or ranking.best.unexplained > MAX_UNEXPLAINED:
         return None
     return MisreadLog(reason_without_advice(fit_error), finding)
-
-
-def reason_without_advice(error: IdentifyError) -> str:
-    """Return the reason of an error, without its advice for logs that match their schema."""
-    finding = getattr(error, "finding", None)
-    return finding.text.rstrip(".") if isinstance(finding, Finding) else str(error)
 
 
 def negative_mass_error(

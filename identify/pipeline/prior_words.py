@@ -11,9 +11,7 @@ import numpy as np
 from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation.errors import TermError
-from identify.estimation.priors import Ball, BodyPrior, NoPrior, Prior, ShapePrior
-from identify.exchange import require_unedited
-from identify.exchange.body_files import read_body
+from identify.estimation.priors.prior import Ball, NoPrior, Prior
 from identify.spatial import Pose
 from identify.spatial.rotations import MAX_ROTATION_ANGLE, exp_rotation
 
@@ -56,6 +54,8 @@ class PriorWords:
             raise SchemaError(f"fit: {error}") from error
 
     def _from_shape(self, spell: Callable[[str], str]) -> Prior:
+        from identify.estimation.priors import ShapePrior  # slow to import, and rarely needed
+
         words, prior = str(self.shape), f"{spell('prior')} {self.prior}"
         if self.prior in (None, _UNIFORM):
             prior = spell("prior_error")
@@ -89,6 +89,10 @@ class PriorWords:
             if self.prior_error is not None:
                 raise SchemaError(f"fit: {spell('prior_error')} requires {spell('prior')} FILE")
             return NoPrior() if self.prior == _NONE else Ball()
+        from identify.estimation.priors import BodyPrior  # slow to import, and rarely needed
+        from identify.exchange import require_unedited
+        from identify.exchange.body_files import read_body
+
         path = Path(str(self.prior))
         if not path.suffix and "#" not in path.name and not path.exists():
             lookup(dict.fromkeys((_UNIFORM, _BALL, _NONE)), path.name, "prior by name")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from identify.arrays import as_array, require_positive
-from identify.diagnosis.faults import codes_of_faults
 from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, IntervalRoute
@@ -16,7 +15,6 @@ from identify.estimation.priors.prior import BALL, Prior
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import BODY_CHANGE_CODES, CORRECTABLE_CODES
 from identify.pipeline.required_precision import parse_required_precision
-from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
 from identify.regressors import Offsets
 from identify.sensors import Sensor
 from identify.signals import Interpretation
@@ -101,10 +99,9 @@ class FitSettings(EstimatorSettings):
     def __post_init__(self) -> None:
         EstimatorSettings.__post_init__(self)
         parse_required_precision(self.needs)  # raises if invalid
-        codes = (*codes_of_faults(), *CORRECTABLE_CODES, "body_changed", *SMALL_FAULT_CODES)
         for code in self.apply:
             if code not in BODY_CHANGE_CODES:
-                lookup(dict.fromkeys(codes), code, "code of a finding that can be corrected")
+                _require_correctable(code)
         if self.cutoff_hz is not None:
             require_positive(self.cutoff_hz, "cut-off", "Hz", SchemaError)
         if self.gravity is not None:
@@ -157,6 +154,14 @@ class FitSettings(EstimatorSettings):
 
 _JOINT_OPTIONS = tuple(each.name for each in fields(JointSettings))
 """Options of `fit` that are in `FitSettings.joints`."""
+
+
+def _require_correctable(code: str) -> None:
+    from identify.diagnosis.faults import codes_of_faults  # few fits correct a fault
+    from identify.pipeline.small_fault_findings import SMALL_FAULT_CODES
+
+    codes = (*codes_of_faults(), *CORRECTABLE_CODES, "body_changed", *SMALL_FAULT_CODES)
+    lookup(dict.fromkeys(codes), code, "code of a finding that can be corrected")
 
 
 def _with_joint_options(names: Sequence[str], joint_options: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from identify.findings import Finding
 from identify.logs import synthetic_recording
 from identify.logs.recording_parts import DroppedRows
 from identify.pipeline import check_logs, load_result, saved_arm
-from identify.pipeline.misread_logs import MisreadLog
+from identify.pipeline.misread_error import MisreadLog
 from identify.pipeline.saved_result import result_bytes, result_digest, result_texts
 from identify.reporting import report_html
 from identify.reporting.arm_torques import fitted_arm, friction_columns, torque_columns

@@ -17,7 +17,7 @@ from identify.commands.output import (
 from identify.errors import MissingFile, SchemaError
 from identify.files import is_device_or_pipe, write_bytes
 from identify.findings import Finding
-from identify.pipeline.misread_logs import MisreadLog
+from identify.pipeline.misread_error import MisreadLog
 
 NAMES = ("estimate.json", "report.html")
 

@@ -4,7 +4,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.logs import Recording, read_log
 from identify.pipeline import check_logs, fit
-from identify.pipeline.misread_logs import MisreadLog
+from identify.pipeline.misread_error import MisreadLog
 from tests.close import assert_close
 from tests.diagnosis.logs import moving, time_of
 

@@ -8,7 +8,7 @@ from identify.logs.draft_schema import draft_schema
 from identify.logs.log_writing import write_log
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.pipeline import fit
-from identify.pipeline.misread_logs import MisreadLog
+from identify.pipeline.misread_error import MisreadLog
 from tests.small_faults import PHI
 
 DAY, START = 86400.0, 45000.123

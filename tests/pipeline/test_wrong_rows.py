@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 from identify.diagnosis.contacts import wrong_pose_runs
 from identify.inertia import InertialParameters
 from identify.pipeline import check_logs, fit
-from identify.pipeline.misread_logs import MisreadLog
+from identify.pipeline.misread_error import MisreadLog
 from identify.regressors import summarise_log
 from tests.recordings import still_poses, with_signals
 from tests.slow import mostly_slow
