@@ -1,4 +1,4 @@
-"""Bodies given on the command line: an estimate.json or a model's link, each with a pose."""
+"""Bodies given on the command line, in any form that `identify body` reads, each with a pose."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ POSE_OF_EACH_BODY_HELP = (
     "[rad]; give it once for each body after the first, in order."
 )
 
-BODY_HELP = "The body: an estimate.json, JSON with mass, com and an inertia, or model.urdf#LINK."
+BODY_HELP = "The body: an estimate.json, model.urdf#LINK, or a text that identify body reads."
 """Help text of an argument that is a body."""
 
 _LEAST_CERTAIN_FIRST = ("default", "constraint", "prior", "data", "given")
@@ -72,7 +72,7 @@ def exit_status(verdict: Verdict | None) -> int:
 
 
 def read_bodies(*paths: Path) -> tuple[SavedEstimate, ...]:
-    """Read bodies from files, or from links of models given as `MODEL#LINK`.
+    """Read bodies from files of any form, or from links of models given as `MODEL#LINK`.
 
     Raises `MissingFile`: no such file; `ModelError`: a file does not describe a body, or a link is
     missing or has no mass.
@@ -80,6 +80,12 @@ def read_bodies(*paths: Path) -> tuple[SavedEstimate, ...]:
     from identify.exchange.body_files import read_body
 
     return tuple(map(read_body, paths))
+
+
+def reading_notes(saved: SavedEstimate) -> list[str]:
+    """Return how the numbers of a body's text were read: its point, signs and last digits."""
+    notes = saved.provenance.get("notes")
+    return [str(note) for note in notes] if isinstance(notes, list) else []
 
 
 def pose_from_numbers(at: Sequence[float], command: str) -> Pose:

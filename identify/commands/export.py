@@ -16,6 +16,7 @@ from identify.commands.bodies import (
     exit_status,
     pose_from_numbers,
     read_bodies,
+    reading_notes,
     verdict_messages,
 )
 from identify.commands.command import (
@@ -58,7 +59,7 @@ class ExportCommand(Command):
     """
 
     estimate: Annotated[Path, Positional, option("BODY", "(required)")]
-    """The body: an estimate.json, JSON with mass, com and inertia_about_com, or MODEL#LINK."""
+    """The body: an estimate.json, MODEL#LINK, or a text that identify body reads."""
 
     to: Annotated[str | None, option("NAME", help=_FORMAT_HELP)] = None
 
@@ -105,7 +106,7 @@ class ExportCommand(Command):
         content, remarks = write(saved, pose)
         if unusable:
             content, remarks = self._with_reasons(content, reasons, remarks)
-        remarks = _without_repetitions(remarks, reasons)
+        remarks = (*reading_notes(saved), *_without_repetitions(remarks, reasons))
         text = content.decode()
         if self.output is not None:
             write_file(self.output, content)

@@ -65,6 +65,7 @@ COMMANDS: Mapping[str, type[Command]] = _LazyCommands(
         "compensate": "compensate:Compensate",
         "simulate": "simulate:Simulate",
         "inspect": "inspect:Inspect",
+        "body": "body:BodyCommand",
         "export": "export:ExportCommand",
         "add": "combine:Add",
         "subtract": "combine:Subtract",

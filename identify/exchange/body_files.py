@@ -1,4 +1,4 @@
-"""Bodies in files: an estimate.json, or a link of a model."""
+"""Bodies in files: an estimate.json, a link of a model, or a text of another program."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ from pathlib import Path
 
 from identify.documents import lookup
 from identify.errors import ModelError
+from identify.exchange.body_formats.answers import NO_ANSWERS, BodyAnswers
+from identify.exchange.body_formats.registry import read_body_text
 from identify.exchange.estimate_json import SavedEstimate
-from identify.exchange.estimate_reading import read_estimate
-from identify.exchange.models import read_model
+from identify.exchange.models import MODEL_SUFFIXES, read_model
 from identify.inertia import InertialParameters
 
-_MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf")
-"""Suffixes of files of robot models."""
 
+def read_body(path: Path, answers: BodyAnswers = NO_ANSWERS) -> SavedEstimate:
+    """Read a body from a file, from a link given as `MODEL#LINK`, or one of several as `FILE#NAME`.
 
-def read_body(path: Path) -> SavedEstimate:
-    """Read a body from a file, or from a link of a model given as `MODEL#LINK`.
+    `answers`: what a text of another program does not say.
 
     Raises `MissingFile`: no such file; `ModelError`: the file does not describe a body, or the link
     is missing or has no mass.
     """
     file, hash_, name = str(path).rpartition("#")
     if path.exists() or not hash_:
-        if path.suffix.lower() not in _MODEL_SUFFIXES:
-            return read_estimate(path)
+        if path.suffix.lower() not in MODEL_SUFFIXES:
+            return read_body_text(path, answers)
         names = [link.name for link in read_model(path).links]
         raise ModelError(f"{path} is a model; choose a link as {path}#LINK, one of {names}")
+    if Path(file).suffix.lower() not in MODEL_SUFFIXES:
+        return read_body_text(Path(file), answers, name)
     links = {link.name: link for link in read_model(file).links}
     try:
         link = lookup(links, name, "link", ModelError)

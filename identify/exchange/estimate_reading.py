@@ -61,7 +61,7 @@ def read_estimate(path: Path | str) -> SavedEstimate:
         _require_all_parameters(document)
         intact = not own_layout or document["digest"] == contents_digest(text)
         # In an edited file phi may contradict the other keys: only phi is read.
-        body = read_body(document if intact else {"phi": document["phi"]})
+        body = read_body_keys(document if intact else {"phi": document["phi"]})
         given = {key: document[key] for key in FILE_FIELDS if document.get(key) is not None}
         saved = _validate(_ESTIMATE, {"parameters": body, **given})
         _require_equal_channels(saved)
@@ -237,7 +237,7 @@ _REDUNDANCY_TOLERANCE = 1e-6
 """Largest relative difference of redundant values: other programs write six digits or more."""
 
 
-def read_body(document: Mapping[str, object]) -> InertialParameters:
+def read_body_keys(document: Mapping[str, object]) -> InertialParameters:
     """Return the body of a JSON document.
 
     Raises:

@@ -9,18 +9,26 @@ from types import MappingProxyType
 
 from identify.documents import lookup
 from identify.errors import ModelError
-from identify.exchange.estimate_reading import read_estimate
+from identify.exchange.body_formats.registry import read_body_text
 from identify.exchange.link_inertia import LinkInertia
 from identify.exchange.mjcf import Mjcf
 from identify.exchange.model_format import ModelFormat
 from identify.exchange.sdf import Sdf
 from identify.exchange.urdf import Urdf
 from identify.exchange.xml_document import XmlDocument, read_xml
+from identify.files import require_file
 
 MODEL_FORMATS: Mapping[str, ModelFormat] = MappingProxyType(
     {form.name: form for form in (Urdf(), Sdf(), Mjcf())}
 )
 """XML formats of robot models by name. A new format is a file and an entry here."""
+
+
+MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf")
+"""Suffixes of files of robot models."""
+
+_MAX_SPACE_BEFORE_XML = 1024
+"""Largest size of a byte order mark and empty lines before an XML document [bytes]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,7 @@ class Model:
 
     Attributes:
         path: the file.
-        format: `urdf`, `sdf`, `mjcf` or `estimate`.
+        format: `urdf`, `sdf`, `mjcf`, or `estimate` for a single body.
         links: in the order of the file.
         notes: parts of the file that were not read.
     """
@@ -49,15 +57,15 @@ class Model:
 
 
 def read_model(path: Path | str) -> Model:
-    """Read every link of a URDF, SDF or MJCF file, or the body of an estimate.json.
+    """Read every link of a URDF, SDF or MJCF file, or the body of a text of another program.
 
     Raises:
         MissingFile: no such file.
         ModelError: not a model, or a file with errors; for XML a `ModelFileError` with the line.
     """
     path = Path(path)
-    if path.suffix.lower() == ".json":
-        estimate = read_estimate(path)
+    if not _is_xml(path):
+        estimate = read_body_text(path)
         phi = estimate.parameters.phi
         body = phi if phi.any() else None
         link = LinkInertia(estimate.frame, None, body, massless=body is None, printed=body)
@@ -72,6 +80,16 @@ def read_model(path: Path | str) -> Model:
         if element.tag in ("include", "attach")
     )
     return Model(path, form.name, tuple(entry.inertia for entry in form.read(document)), notes)
+
+
+def _is_xml(path: Path) -> bool:
+    """Return whether a file is a model, by its suffix or its first character."""
+    if path.suffix.lower() in MODEL_SUFFIXES:
+        return True
+    require_file(path)
+    with path.open("rb") as file:
+        beginning = file.read(_MAX_SPACE_BEFORE_XML)
+    return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
 
 
 def detect_format(document: XmlDocument) -> ModelFormat:

@@ -17,8 +17,9 @@ import numpy as np
 
 from identify.arrays import Mat33, Phi
 from identify.errors import ModelError
+from identify.exchange.body_formats.registry import read_body_text
 from identify.exchange.estimate_json import SavedEstimate, estimate_text
-from identify.exchange.estimate_reading import read_estimate, require_unedited
+from identify.exchange.estimate_reading import require_unedited
 from identify.exchange.link_checks import LinkCheck, LinkRequirements, check_links
 from identify.exchange.link_geometry import (
     MAX_CONVEX_RATIO,
@@ -271,7 +272,7 @@ class _LinkContext:
 
 
 def _repaired_estimate(path: Path, wrong: LinkCheck, settings: RepairSettings) -> RepairedModel:
-    saved = read_estimate(path)
+    saved = read_body_text(path)
     require_unedited(saved, path)
     try:
         repair = _repair(wrong, settings, None)

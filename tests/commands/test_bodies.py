@@ -231,7 +231,10 @@ def test_digits(cli, ball, urdf, tmp_path):
         (("export", "{urdf}", "--to", "urdf"), "is a model; choose a link as "),
         (("export", "{urdf}#finger", "--to", "urdf"), "no link 'finger' among "),
         (("export", "{urdf}#base", "--to", "urdf"), "link 'base' is a massless frame"),
-        (("export", "{tool}#x", "--to", "urdf"), "{tool}: no link 'x' among "),
+        (
+            ("export", "{tool}#x", "--to", "urdf"),
+            "{tool}: no body 'x' in it: it is an estimate.json",
+        ),
         (("export", "none.urdf#x", "--to", "urdf"), "none.urdf: no such file"),
         (("add", "{tool}"), "add: missing BODY; expected two or more"),
         (("add", "{tool}", "{tool}", "{tool}", "--at", 0, 0, 0, 0, 0, 0), "1 times --at for 2 bod"),
