@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
 
 _FORMAT_HELP = (
-    "Format: urdf, sdf, mjcf (an inertial element); drake, dart (Python); abb, fanuc, franka, "
-    "franka_desk, kuka, ros, ur, yaskawa (payload settings). Required unless --into gives a file."
+    "Format: urdf, sdf, mjcf (an inertial element); drake, dart (Python); usd (a layer); abb, "
+    "fanuc, franka, franka_desk, kuka, ros, ur, ur_ros2, ur_ros2_rolling, yaskawa (payload "
+    "settings); ros2_gravity, mujoco_gravity (weight, for filters). Required without --into."
 )
 _AT_HELP = (
     "Pose of the body's frame in the target frame (the inverse of --frame), as a pendant shows a "

@@ -56,6 +56,11 @@ class ExportMarks:
         names = " and ".join(_QUANTITY_NAMES[quantity] for quantity in self.by_quantity)
         return f" with poor {names}" if names else ""
 
+    def of_the_weight(self) -> ExportMarks:
+        """Return the marks on a text that has no inertia."""
+        marks = {name: mark for name, mark in self.by_quantity.items() if name != "inertia"}
+        return ExportMarks(marks, self.care)
+
     def notes(self, without_comments: str = "") -> tuple[str, ...]:
         """Return the notes on an export; of a format without comments its name is given."""
         notes = [*self.lines, self.care]

@@ -29,7 +29,7 @@ from identify.texts import XML_COMMENT, with_comment_lines
 _PROGRAM_TEMPLATES: Mapping[str, str] = read_toml(
     Path(str(files("identify.exchange").joinpath("programs.toml")))
 )
-"""Templates of Python programs that create the body in a library, by format name."""
+"""Templates of Python programs and scenes that create the body, by format name."""
 
 EXPORT_FORMATS: tuple[str, ...] = (*MODEL_FORMATS, *_PROGRAM_TEMPLATES, *CONTROLLERS)
 """Names of all export formats: robot models, programs and controllers."""
@@ -75,15 +75,20 @@ def export_body(
     phi = InertialParameters.single(body).in_frame(X_AB or Pose.identity()).phi
     if name in _PROGRAM_TEMPLATES:
         written = round_body(phi, digits=digits)
+        principal = round_body(phi, principal=True, digits=digits)
         six = zip(("xx", "xy", "xz", "yy", "yz", "zz"), written.inertia, strict=True)
-        text = Template(_PROGRAM_TEMPLATES[name]).substitute(
-            dict(six), m=written.mass, com=", ".join(written.com)
+        text = Template(_PROGRAM_TEMPLATES[name].lstrip()).substitute(
+            dict(six),
+            m=written.mass,
+            com=", ".join(written.com),
+            diagonal=", ".join(principal.diagonal),
+            quaternion=", ".join(principal.quat_wxyz),
         )
     else:
         snippet = inertial_snippet(phi, name, digits=digits)
         text, written = snippet.text, snippet.body
     marks = export_marks(body, X_AB, pose_given=X_AB is not None)
-    text = with_comment_lines(text, _comment_prefix(name), marks.lines)
+    text = _below_comment(text, name, marks.lines)
     return Export(text, (written.change,) if written.change else (), (*marks.notes(), *notes))
 
 
@@ -95,8 +100,13 @@ def with_comment(text: str, name: str, lines: Sequence[str]) -> str | None:
         name: its name.
         lines: the comment, a paragraph each; in ASCII, as controllers require.
     """
-    prefix = _comment_prefix(name)
-    return with_comment_lines(text, prefix, lines) if prefix else None
+    return _below_comment(text, name, lines) if _comment_prefix(name) else None
+
+
+def _below_comment(text: str, name: str, lines: Sequence[str]) -> str:
+    """Return an exported text below a comment, which follows the first line of USD."""
+    first, separator, rest = text.partition("\n") if name == "usd" else ("", "", text)
+    return first + separator + with_comment_lines(rest, _comment_prefix(name), lines)
 
 
 def _comment_prefix(name: str) -> str:

@@ -78,8 +78,8 @@ def _read_abb(record: str) -> InertialParameters:
 
 
 def _read_ros(text: str) -> InertialParameters:
-    """Read a `geometry_msgs/Inertia` in YAML [kg, m, kg m²]."""
-    entries = dict(re.findall(rf"\b(m|x|y|z|i[xyz][xyz])\s*:\s*({_NUMBER})", text))
+    """Read a `geometry_msgs/Inertia` or a `SetPayload` in YAML [kg, m, kg m²]."""
+    entries = dict(re.findall(rf"\b(m|x|y|z|i[xyz][xyz])(?:ass)?\s*:\s*({_NUMBER})", text))
     names = ("m", "x", "y", "z", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     if missing := [name for name in names if name not in entries]:
         raise ModelError(f"the message has no {', '.join(missing)}")
@@ -109,6 +109,11 @@ PAYLOAD_TEXTS: Mapping[str, PayloadText] = MappingProxyType(
             re.compile(r"\bloaddata\s+\w+\s*:=\s*\[([^;]*)\]\s*;"),
             _read_abb,
             "tool frame (GripLoad), or wrist frame (tload)",
+        ),
+        "ur_ros2": PayloadText(
+            "set_payload of the driver of Universal Robots",
+            re.compile(r"(?s)ur_msgs/srv/SetPayload\s+[\"'](\{.*\})"),
+            _read_ros,
         ),
         "ros": PayloadText(
             "geometry_msgs/Inertia",

@@ -1,7 +1,8 @@
-"""Numbers of a payload as text, in the three forms that controllers take.
+"""Numbers of a payload as text, in the forms that controllers take.
 
-These are three moments along the flange's axes, principal moments with their axes, or the complete
-inertia matrix. No number has an exponent, and the rounded body is still physically consistent.
+These are three moments along the flange's axes, principal moments with their axes, the complete
+inertia matrix, or the weight alone. No number has an exponent, and the rounded body is still
+physically consistent.
 """
 
 from __future__ import annotations
@@ -145,6 +146,19 @@ def tensor_numbers(payload: Payload) -> PayloadNumbers:
         *six,
     )
     return PayloadNumbers(by_name)
+
+
+def weight_numbers(payload: Payload, *, lost: str) -> PayloadNumbers:
+    """Format mass and centre of mass; the names are `m` and `x y z`.
+
+    `lost`: the information that every body loses.
+    """
+    by_name = _name_numbers(
+        "m x y z",
+        format_fixed(payload.mass, decimals_for(payload.mass, DEFAULT_DIGITS)),
+        *format_all_fixed(payload.com, decimals_for(payload.com, DEFAULT_DIGITS)),
+    )
+    return PayloadNumbers(by_name, (lost,) if payload.inertia.any() else ())
 
 
 def decimals_for(values: ArrayLike, digits: int, minimum: int = 0) -> int:

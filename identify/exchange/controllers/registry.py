@@ -23,6 +23,7 @@ from identify.exchange.controllers.payload_numbers import (
     nearest_principal_frame,
     principal_numbers,
     tensor_numbers,
+    weight_numbers,
 )
 from identify.exchange.estimate_views import EstimateViews
 from identify.exchange.export_marks import can_be_placed, export_marks, misplaced_origin
@@ -81,6 +82,7 @@ class Controller:
         comment: prefix of a comment line; empty if the format has no comments.
         zero_inertia: what the controller takes an inertia of zero for; empty if no source says it.
         principal: whether the moments are along the principal axes.
+        weight_only: whether the text has no inertia.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Controller:
     comment: str = ""
     zero_inertia: str = ""
     principal: bool = False
+    weight_only: bool = False
 
 
 def _abb_numbers(payload: Payload, **options: str) -> PayloadNumbers:
@@ -129,6 +132,7 @@ _NUMBER_FORMATS: Mapping[str, Callable[..., PayloadNumbers]] = {
     "screen": diagonal_numbers,
     "tensor": tensor_numbers,
     "ur": _ur_numbers,
+    "weight": weight_numbers,
 }
 """Function that formats a payload's numbers, by its name in `controllers.toml`."""
 
@@ -147,6 +151,7 @@ def parse_controller(name: str, entry: Mapping[str, Any]) -> Controller:
         entry.get("comment", ""),
         entry.get("zero_inertia", ""),
         entry["figures"] in ("abb", "principal"),
+        entry["figures"] == "weight",
     )
 
 
@@ -251,6 +256,8 @@ def payload_setting(
         zero_inertia=entry.zero_inertia,
         principal=entry.principal,
     )
+    if entry.weight_only:
+        marks = marks.of_the_weight()
     if marks.inertia_left_out:
         payload = payload._replace(inertia=np.zeros((3, 3)))
     try:

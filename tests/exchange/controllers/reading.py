@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
+import yaml
 from scipy.spatial.transform import Rotation
 
 from identify.inertia import phi_from_inertia
@@ -79,13 +80,61 @@ def read_ros(text: str) -> ReadBody:
     return ReadBody(n[0], n[1:4], symmetric(*n[4:]))
 
 
+def request(text: str) -> dict:
+    """The request of a `ros2 service call`, by a reader of YAML."""
+    return yaml.safe_load(re.search(r'SetPayload "(.*)"', text, re.DOTALL)[1])
+
+
+def read_ur_ros2(text: str) -> ReadBody:
+    """By the definition: mass, center_of_gravity, ixx to iyz, transition_time (a Duration)."""
+    read = request(text)
+    assert read.pop("transition_time") == {"sec": 0}
+    com = [read["center_of_gravity"][axis] for axis in "xyz"]
+    six = [read[f"i{entry}"] for entry in ("xx", "yy", "zz", "xy", "xz", "yz")]
+    assert len(read) == 8
+    return ReadBody(read["mass"], np.array(com), symmetric(*six))
+
+
+def read_ur_ros2_rolling(text: str) -> ReadBody:
+    """By the definition: payload (geometry_msgs/Inertia), transition_time (float64)."""
+    read = request(text)
+    assert set(read) == {"payload", "transition_time"}
+    assert isinstance(read["transition_time"], float)
+    payload = read["payload"]
+    six = [payload[f"i{entry}"] for entry in ("xx", "yy", "zz", "xy", "xz", "yz")]
+    com = [payload["com"][axis] for axis in "xyz"]
+    return ReadBody(payload["m"], np.array(com), symmetric(*six))
+
+
+def read_ros2_gravity(text: str) -> ReadBody:
+    """By the parameter file of the filter: tool.pos of three doubles, tool.mass."""
+    (tool,) = (
+        each["params"]["tool"] for each in yaml.safe_load(text)["sensor_filter_chain"].values()
+    )
+    return ReadBody(tool["mass"], np.array(tool["pos"]), np.zeros((3, 3)))
+
+
+def read_mujoco_gravity(text: str) -> ReadBody:
+    """By the parameters that the plugin gets: CoG.pos of three doubles, CoG.mass, frame_id."""
+    plugins = yaml.safe_load(text)["/**"]["ros__parameters"]["mujoco_plugins"]
+    (plugin,) = plugins.values()
+    assert plugin.pop("type") == "mujoco_ros2_control_plugins/FtsGravCompPlugin"
+    (sensor,) = plugin.values()
+    assert isinstance(sensor["frame_id"], str)
+    return ReadBody(sensor["CoG"]["mass"], np.array(sensor["CoG"]["pos"]), np.zeros((3, 3)))
+
+
 READERS: Mapping[str, Callable[[str], ReadBody]] = {
     "abb": read_abb,
     "fanuc": read_fanuc,
     "franka": read_franka,
     "franka_desk": read_franka_desk,
     "kuka": read_kuka,
+    "mujoco_gravity": read_mujoco_gravity,
     "ros": read_ros,
+    "ros2_gravity": read_ros2_gravity,
+    "ur_ros2": read_ur_ros2,
+    "ur_ros2_rolling": read_ur_ros2_rolling,
     "ur": read_ur,
     "yaskawa": read_yaskawa,
 }

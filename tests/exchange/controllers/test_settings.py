@@ -10,7 +10,8 @@ from tests.close import assert_close, assert_same_body
 from tests.exchange.controllers.reading import READERS
 from tests.strategies import bodies, masses, vectors
 
-WHOLE = ("franka", "franka_desk", "ros", "ur")
+WHOLE = ("franka", "franka_desk", "ros", "ur", "ur_ros2", "ur_ros2_rolling")
+WEIGHT = ("mujoco_gravity", "ros2_gravity")
 PRINCIPAL = ("abb", "kuka")
 SCREENS = {"fanuc": (0.01, 0.01, 0.0980665), "yaskawa": (0.001, 0.001, 1.0)}
 """The last digit, and what the units of length and of inertia are in SI."""
@@ -30,7 +31,7 @@ def payloads() -> st.SearchStrategy[InertialParameters]:
 
 
 def test_every_controller_has_a_reader() -> None:
-    assert set(READERS) == set(CONTROLLERS) == {*WHOLE, *PRINCIPAL, *SCREENS}
+    assert set(READERS) == set(CONTROLLERS) == {*WHOLE, *PRINCIPAL, *SCREENS, *WEIGHT}
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -41,6 +42,16 @@ def test_full_inertia_matrix_is_read_back(name: str, body: InertialParameters) -
     assert_close(read.com, body.com, 1e-8, scale=np.abs(body.com).max() + 1e-9)
     assert_close(read.inertia, body.inertia_about_com, 1e-8)
     assert_same_body(read.phi, body.phi, 1e-7)
+
+
+@pytest.mark.parametrize("name", WEIGHT)
+@given(body=payloads())
+def test_a_filter_of_gravity_gets_the_weight(name: str, body: InertialParameters) -> None:
+    setting = payload_setting(name, body)
+    read = READERS[name](setting.text)
+    assert_close(read.mass, body.mass, 1e-8)
+    assert_close(read.com, body.com, 1e-8, scale=np.abs(body.com).max() + 1e-9)
+    assert "the inertia: " in " ".join(setting.lost_information)
 
 
 @pytest.mark.parametrize("name", PRINCIPAL)
