@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -94,6 +94,10 @@ class EstimateViews:
     def flange_displacement(self) -> float:
         """Largest error of the flange's place in the schema [m]; 0 without a flange."""
         return 0.0 if self.frames.flange is None else self.point_displacement
+
+    def apply_to(self, model: Any, name: str) -> None:
+        """Write the body into a model in memory, as `InertialParameters.apply_to`."""
+        self.parameters.apply_to(model, name)
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return a table of the parameters: value, 95 % interval, SI unit and `decided_by`.

@@ -273,6 +273,23 @@ class InertialParameters:
 
         tools.to_mujoco(self.phi, body)
 
+    def apply_to(self, model: Any, name: str) -> None:
+        """Write the body into a model in memory, in the frame of its body of that name.
+
+        Args:
+            model: an `MjSpec` (before or after a compilation; compile it again), a
+                `pinocchio.Model`, whose joint then carries the body in place of the earlier one, or
+                a `Usd.Stage`, in whose units it is written, with `newton:inertia`.
+            name: of the body; of a stage the path of a prim.
+
+        Raises:
+            ModelError: a model of another program, no such body, a batch of bodies, or a setting of
+                the model by which it would ignore or change the numbers.
+        """
+        from identify.inertia.conventions.live_models import apply_body
+
+        apply_body(seal(self.phi, "body", (10,)), model, name)
+
     def __add__(self, other: InertialParameters) -> InertialParameters:
         if not isinstance(other, InertialParameters):
             return NotImplemented
