@@ -23,11 +23,25 @@ _SHAPE_NAMES_HELP = (
     "ellipsoid, ellipsoid-shell, plate, rod, sphere, sphere-shell, tube, or mesh with a file."
 )
 
+_DENSITY_HELP = (
+    "Density: kg/m³ for solids, or a material (steel, aluminium, titanium, brass, pla, petg, abs, "
+    "nylon, pom, …); kg/m² for shells, plates and discs, kg/m for a rod."
+)
+
 _MAX_MASS, _MAX_INERTIA = 1e15, 1e24
 """Maximum plausible mass [kg] and inertia [kg m²]."""
 
-_MAX_MESH_EXTENT = 100.0
+_MAX_MESH_EXTENT = 10.0
 """Extent of a mesh [m] above which a note states that its unit may not be the metre."""
+
+_MIN_SOLID_DENSITY = 1.2
+"""Density of air [kg/m³], below which a mesh with a mass is in another unit than it was read in."""
+
+_MESH_SUFFIXES = (".stl", ".obj", ".ply", ".off", ".3mf", ".glb", ".gltf", ".dae")
+"""Suffixes of mesh files, which may stand in place of the name of a shape."""
+
+_NEGLIGIBLE = 1e-12
+"""Ratio to a body's size, or to its largest moment, below which a number is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +61,7 @@ class ShapeCommand(Command):
     mass: Annotated[Number, option("KG")] = None
     """Mass of the shape; give this or --density."""
 
-    density: Annotated[Number, option("RHO")] = None
-    """Density: kg/m³ for solids, kg/m² for shells, plates and discs, kg/m for a rod."""
+    density: Annotated[str | None, option("RHO", help=_DENSITY_HELP)] = None
 
     scale: Annotated[float, option("S", "(default: 1)")] = 1.0
     """Length unit of the mesh file [m], 0.001 for millimetres."""
@@ -77,14 +90,18 @@ class ShapeCommand(Command):
         from identify.reporting.parameter_table import TABLE_GROUPS, parameter_rich_table
 
         geometry, notes = self._geometry()
-        body = geometry.body(mass=self.mass, density=self.density)
+        body = geometry.body(mass=self.mass, density=self._density(geometry))
         _require_plausible(body)
+        if isinstance(geometry, Mesh):
+            _require_plausible_unit(body, geometry, self.scale)
         frame = f"that of the shape: {' '.join((self.name, *self.sizes))}"
         if self.at is not None:
             body = body.in_frame(pose_from_numbers(self.at, "shape"))
             frame = f"the frame in which {frame} is at {' '.join(map(str, self.at))}"
+        body = _without_rounding(body)
         saved = SavedEstimate(body, frame, provenance={"command": invocation})
-        lines = [parameter_rich_table(saved, groups=TABLE_GROUPS)] if self.output is None else ()
+        table = parameter_rich_table(saved, groups=TABLE_GROUPS)
+        lines = [_measure_line(body, geometry), table] if self.output is None else ()
         if self.output is not None:
             write_file(self.output, estimate_text(saved).encode())
         if isinstance(geometry, Mesh):
@@ -105,21 +122,85 @@ class ShapeCommand(Command):
         from identify.errors import ModelError
         from identify.inertia import shapes
 
-        if self.name == _MESH_SHAPE:
-            if len(self.sizes) != 1:
-                raise UsageError(f"shape: mesh takes one file, got {len(self.sizes)} arguments")
+        file_alone = Path(self.name).suffix.lower() in _MESH_SUFFIXES
+        if file_alone or self.name == _MESH_SHAPE:
+            mesh_files = (self.name, *self.sizes) if file_alone else self.sizes
+            if len(mesh_files) != 1:
+                raise UsageError(f"shape: mesh takes one file, got {len(mesh_files)} arguments")
+            (mesh_file,) = mesh_files
             try:
-                return shapes.read_mesh(self.sizes[0], scale=self.scale), []
+                return shapes.read_mesh(mesh_file, scale=self.scale), []
             except ModelError as error:
                 if not (self.hull and self.scale > 0.0):
                     raise
-                hull = shapes.convex_hull(self.scale * shapes.read_triangles(Path(*self.sizes))[0])
+                hull = shapes.convex_hull(self.scale * shapes.read_triangles(Path(mesh_file))[0])
                 hint = f"its convex hull of {hull.measure:.4g} m³ is used"
                 return hull, [f"note: {str(error).partition(';')[0]}; {hint}"]
         if self.scale != 1.0 or self.hull:
             raise UsageError("shape: --scale and --hull apply to a mesh; give sizes in metres")
         lookup({**shapes.SHAPES, _MESH_SHAPE: None}, self.name, "shape", ModelError)  # if unknown
         return shapes.shape_from_sizes(self.name, [_number(word) for word in self.sizes]), []
+
+    def _density(self, geometry: Geometry) -> float | None:
+        """Return the given density [SI], by its number or the name of a material."""
+        from identify.documents import lookup
+        from identify.inertia.shapes import MATERIAL_DENSITIES
+
+        if self.density is None:
+            return None
+        try:
+            return float(self.density)
+        except ValueError:
+            if geometry.measure_kind != "volume":
+                raise UsageError(
+                    f"shape: --density {self.density}: a material is of a solid; give the density "
+                    f"of a {self.name} as a number"
+                ) from None
+            return lookup(MATERIAL_DENSITIES, self.density.lower(), "material", UsageError)
+
+
+def _measure_line(body: InertialParameters, geometry: Geometry) -> str:
+    """Return volume (area, length) and density in a line."""
+    from identify.inertia.shapes import DENSITY_UNITS
+
+    unit = DENSITY_UNITS[geometry.measure_kind]
+    density = body.mass / geometry.measure
+    power = {"volume": (1e6, "cm³"), "area": (1e4, "cm²"), "length": (1e3, "mm")}
+    scale, name = power.get(geometry.measure_kind, (1.0, "kg"))
+    kind = geometry.measure_kind.capitalize()
+    return f"{kind} {scale * geometry.measure:.6g} {name}, density {density:.6g} {unit}."
+
+
+def _without_rounding(body: InertialParameters) -> InertialParameters:
+    """Return a body whose coordinates and products that are rounding are zero."""
+    import numpy as np
+
+    from identify.inertia import InertialParameters
+
+    com, inertia = np.array(body.com), np.array(body.inertia_about_com)
+    size = np.abs(com).max() + np.sqrt(np.trace(inertia) / body.mass)
+    com[np.abs(com) < _NEGLIGIBLE * size] = 0.0
+    inertia[np.abs(inertia) < _NEGLIGIBLE * np.trace(inertia)] = 0.0
+    return InertialParameters.from_com(body.mass, com, inertia)
+
+
+def _require_plausible_unit(body: InertialParameters, mesh: Geometry, scale: float) -> None:
+    """Raise if the density of a mesh with a mass shows that it is in another unit."""
+    from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY
+
+    density = body.mass / mesh.measure
+    if _MIN_SOLID_DENSITY <= density <= MAX_MATERIAL_DENSITY:
+        return
+    factor, words = (
+        (1e-3, "lighter than air")
+        if density < _MIN_SOLID_DENSITY
+        else (1e3, "denser than any metal")
+    )
+    raise UsageError(
+        f"shape: {body.mass:g} kg in {mesh.measure:.4g} m³ is {words} ({density:.3g} kg/m³): is "
+        f"the file in another unit? With --scale {factor * scale:g} it would be "
+        f"{density / factor**3:.4g} kg/m³"
+    )
 
 
 def _require_plausible(body: InertialParameters) -> None:

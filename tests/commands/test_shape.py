@@ -94,3 +94,47 @@ def test_the_hull_of_a_mesh_with_holes_is_taken_on_request(cli, tmp_path):
     assert err.endswith("its convex hull of 0.03 m³ is used\n")
     assert read_estimate(out).parameters.mass == pytest.approx(30.0)
     assert "expected a positive" in cli.refused(*words[:5], "--hull", "--scale", "-1")
+
+
+@pytest.fixture
+def cover(tmp_path):
+    """A box of 80 mm × 70 mm × 90 mm away from the origin, in millimetres."""
+    trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
+    box = trimesh.creation.box((80.0, 70.0, 90.0))
+    box.apply_translation((10.0, 0.0, 30.0))
+    box.export(tmp_path / "cover.stl")
+    return tmp_path / "cover.stl"
+
+
+def test_a_mesh_in_millimetres_with_a_mass_is_asked_about(cli, cover):
+    """In metres 0.3 kg would be lighter than air; the right scale is named with its density."""
+    message = cli.refused("shape", cover, "--mass", 0.3)
+    assert "0.3 kg in 5.04e+05 m³ is lighter than air" in message
+    assert f"With --scale 0.001 it would be {0.3 / 504e-6:.4g} kg/m³" in message
+    printed = cli.done("shape", cover, "--mass", 0.3, "--scale", 0.001)
+    assert printed.startswith(f"Volume 504 cm³, density {0.3 / 504e-6:.6g} kg/m³.\n")
+    assert "denser than any metal" in cli.refused("shape", cover, "--mass", 0.3, "--scale", 1e-5)
+    assert "the mesh is 90 m wide" in cli("shape", cover, "--density", "pla").err
+
+
+def test_a_material_by_name(cli, cover, tmp_path):
+    out = tmp_path / "cover.json"
+    words = ("shape", "mesh", cover, "--scale", 0.001, "--density")
+    assert cli(*words, "Aluminium", "-o", out).status == 0
+    assert read_estimate(out).parameters.mass == pytest.approx(2700.0 * 504e-6, rel=1e-6)
+    assert "no material 'stel' among abs, " in cli.refused(*words, "stel")
+    plate = cli.refused("shape", "plate", 0.1, 0.1, "--density", "steel")
+    assert "a material is of a solid; give the density of a plate as a number" in plate
+
+
+def test_rounding_of_a_mesh_is_not_printed(cli, tmp_path):
+    """The centre of a cylinder's mesh is some 1e-20 m from its axis."""
+    trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
+    trimesh.creation.cylinder(radius=0.03, height=0.1).export(tmp_path / "pin.stl")
+    out = tmp_path / "pin.json"
+    assert cli("shape", tmp_path / "pin.stl", "--density", "steel", "-o", out).status == 0
+    body = read_estimate(out).parameters
+    np.testing.assert_array_equal(body.com, 0.0)
+    products = body.inertia_about_com[~np.eye(3, dtype=bool)]
+    np.testing.assert_array_equal(products, 0.0)
+    assert "10⁻²" not in cli.done("shape", tmp_path / "pin.stl", "--density", "steel")

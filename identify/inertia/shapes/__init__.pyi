@@ -2,6 +2,7 @@ from identify.inertia.shapes.bounding import (
     BoundingEllipsoid as BoundingEllipsoid,
     enclosing_ellipsoid as enclosing_ellipsoid,
 )
+from identify.inertia.shapes.materials import MATERIAL_DENSITIES as MATERIAL_DENSITIES
 from identify.inertia.shapes.mesh import (
     Mesh as Mesh,
     convex_hull as convex_hull,
