@@ -24,6 +24,7 @@ from identify.commands.bodies import (
     require_pose_of_each,
 )
 from identify.commands.command import Command, Outcome, option
+from identify.commands.exact_comparison import compare_with_exact, has_exact_body
 from identify.commands.output import (
     ESTIMATE,
     REPORT,
@@ -41,8 +42,9 @@ class Compare(Command):
     """Compare the bodies of separate fits, and test whether they agree.
 
     All must be about the same point in the same axes, unless --at gives their poses. The test
-    assumes that the fits share no data. Exit status: 2 for bad use or a body without intervals;
-    4 if one of the estimates must not be used (it is shown but not compared).
+    assumes that the fits share no data. Of two bodies one may be exact, such as that of a CAD text:
+    its values stand beside the other's. Exit status: 2 for bad use or a body without intervals; 4
+    if one of the estimates must not be used (it is shown but not compared).
     """
 
     first: Annotated[Path, Positional, option("OUT", "(required)")]
@@ -76,6 +78,8 @@ class Compare(Command):
         bodies = list(read_bodies(*files))
         notes = self._move_to_first_frame(files, bodies)
         names = _unique_names(files)
+        if has_exact_body(bodies) and self.output is None:
+            return compare_with_exact(names, bodies, notes)
         logs = tuple(
             FittedLog(name, str(file), "fitted", body, link=self._report_link(file))
             for name, file, body in zip(names, files, bodies, strict=True)

@@ -1,3 +1,4 @@
+import json
 import re
 import shutil
 from dataclasses import replace
@@ -85,12 +86,25 @@ def test_compare_notes_estimates_of_same_log(folder, capsys):
     assert re.search("again and mon share a log", said(capsys))
 
 
+def test_an_exact_body_stands_beside_the_other(folder, capsys):
+    """In either order; a page takes bodies with intervals alone."""
+    body = read_estimate(Path("mon") / "estimate.json").parameters
+    Path("exact.json").write_text(json.dumps({"phi": (1.1 * body.phi).tolist()}))
+    for words in (("mon", "exact.json"), ("exact.json", "mon")):
+        main(["compare", *words])
+        printed = capsys.readouterr().out
+        assert "mon, and exact.json as true" in printed
+        assert f"{1.1 * body.mass:.3f}" in printed
+    assert main(["compare", "mon", "exact.json", "-o", "page.html"]) == 2
+    assert "cannot be compared" in capsys.readouterr().err
+
+
 def test_incomparable_estimates_are_rejected(folder, capsys):
     assert main(["compare", "mon"]) == 2
     assert main(["compare", "mon", "tue", "tool", "--at", *"000000"]) == 2
     assert main(["compare", "mon", "nowhere"]) == 2
     Path("bare.json").write_text('{"phi": [1, 0, 0, 0, 1, 0, 0, 1, 0, 1]}')
-    assert main(["compare", "mon", "bare.json"]) == 2
+    assert main(["compare", "mon", "tue", "bare.json"]) == 2
     errors = capsys.readouterr().err
     for part in (
         "missing OUT",
