@@ -32,10 +32,11 @@ class Inspect(Command):
     """Check the inertia of every link of a URDF, SDF or MJCF file, or of an estimate.json.
 
     Prints each link with its verdict; for an invalid link the reasons and their size, "by rounding"
-    if the printed digits explain it; and links whose shape contradicts their inertia. With --repair
-    only changes and remaining faults are printed. Exit status: 1 if any link is physically
-    inconsistent, has a mass but no inertia, or violates --for or --margin (with --repair: if any
-    still does), 2 for a file that cannot be read.
+    if the printed digits explain it; and the convention in which the numbers of a link would fit
+    its shape, if they do not as written. With --repair only changes and remaining faults are
+    printed. Exit status: 1 if any link is physically inconsistent, has a mass but no inertia, does
+    not fit its shape, or violates --for or --margin (with --repair: if any still does), 2 for a
+    file that cannot be read.
     """
 
     model: Annotated[Path, Positional, option("MODEL", "(required)")]
@@ -152,18 +153,27 @@ def link_lines(
             lines += [f"- warning: {warning}"] * bool(warning)
             shown.append((entry.link, lines + [f"- note: {note}"] * bool(note)))
     width = min(max((len(link.name) for link, _ in shown), default=4), _MAX_NAME_WIDTH)
+    subtrees = model.subtree_masses() if model.parents else {}
     if shown:
-        yield f"{'line':>6}  {'link':<{width}}  {'mass [kg]':>10}  verdict"
+        subtree = f"  {'subtree':>10}" * bool(subtrees)
+        yield f"{'line':>6}  {'link':<{width}}  {'mass [kg]':>10}{subtree}  verdict"
     for link, (first, *rest) in shown:
         line = "" if link.line is None else str(link.line)
         mass = "–" if link.phi is None else f"{link.phi[0]:.6g}"
-        yield f"{line:>6}  {link.name:<{width}}  {mass:>10}  {first}"
-        yield from (f"{'':>{width + 20}}  {reason}" for reason in rest)
+        subtree = f"  {subtrees[link.name]:>10.6g}" if subtrees else ""
+        yield f"{line:>6}  {link.name:<{width}}  {mass:>10}{subtree}  {first}"
+        indent = width + (32 if subtrees else 20)
+        yield from (f"{'':>{indent}}  {reason}" for reason in rest)
     for note in model.notes:
         yield f"Note: {note}."
     simulator = requirement.simulator
     if simulator is not None and simulator.massless_treatment and counts["massless"]:
         yield f"Note: for massless links, {simulator.title} {simulator.massless_treatment}."
+    if any(entry.reading for entry in judged):
+        yield f"Repair: identify inspect {model.path} --repair -o FIXED writes the numbers as read."
+    if len(model.links) > 1:
+        total = sum(float(link.phi[0]) for link in model.links if link.phi is not None)
+        yield f"Total mass: {total:.6g} kg."
     link_count = {0: "no links", 1: "1 link"}.get(len(model.links), f"{len(model.links)} links")
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     yield f"{model.path}: {link_count} ({model.format}){': ' if kinds else ''}{kinds}."

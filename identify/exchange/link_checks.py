@@ -19,6 +19,7 @@ from identify.exchange.link_inertia import (
     link_body_kinds,
 )
 from identify.exchange.model_format import INERTIA_ENTRIES
+from identify.exchange.shape_readings import ShapeReading, density_warning, read_by_shape
 from identify.exchange.simulators import Simulator
 from identify.inertia.consistency import BodyKind, is_consistent
 from identify.inertia.conventions.orders import ENTRY_ORDERS, entries_in_order, matrix_from_entries
@@ -45,6 +46,10 @@ _MIRROR_TOLERANCE = 0.05
 
 _SIDE_NAMES = ("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R")
 """Parts of link names that distinguish the left and right side of a robot."""
+
+
+MISREAD = "does not fit its shape"
+"""Problem of a link that fits its shape in another convention."""
 
 
 class InertiaTypo(NamedTuple):
@@ -222,6 +227,8 @@ class LinkCheck(NamedTuple):
             placeholder.
         note: that of the link, without the parts that repeat the problem or the warning.
         typo: likely typing error behind an inconsistent inertia, or None.
+        reading: convention under which the numbers fit the link's shape, which they do not as
+            written, or None.
     """
 
     link: LinkInertia
@@ -231,6 +238,7 @@ class LinkCheck(NamedTuple):
     warning: str = ""
     note: str = ""
     typo: InertiaTypo | None = None
+    reading: ShapeReading | None = None
 
 
 def check_links(
@@ -290,6 +298,7 @@ def _check_link(
     warning = ""
     note = link.note
     typo = None
+    reading = None if shape is None else read_by_shape(link, shape)
     body, flat = link.phi_as_printed, kind in (BodyKind.POINT, BodyKind.ROD)
     if body is not None and body[0] > 0.0 and not link.massless:
         smallest = np.abs(body[4:]).max() if moments is None else moments[0]
@@ -298,6 +307,10 @@ def _check_link(
         problem = "unreadable"
         reasons = [note]
         note = ""
+    elif reading is not None:
+        problem = "impossible" if kind == BodyKind.IMPOSSIBLE else MISREAD
+        reasons = [f"likely {reading.text}", reading.fit]
+        note = link.note_without_size
     elif body is not None and flat and implied_density(body) > MAX_MATERIAL_DENSITY:
         problem = "without inertia"
         reason = f"a mass of {body[0]:.6g} kg, but no inertia"
@@ -314,7 +327,9 @@ def _check_link(
         second = second_moment_about_com(link.phi)
         contradiction = shape_contradiction(second, float(link.phi[0]), shape) if shape else ""
         distance = "" if contradiction else com_distance_warning(link.phi, shape)
-        warning = "; ".join(filter(None, (link.placeholder_warning, contradiction, distance)))
+        density = density_warning(link, shape) if shape else ""
+        texts = link.placeholder_warning, contradiction, distance, density
+        warning = "; ".join(filter(None, texts))
         note = link.note_without_size if warning else note
         total = float(0.5 * moments.sum())
         share = float(total - moments[2]) / total if total > 0.0 else 0.0
@@ -331,4 +346,4 @@ def _check_link(
             refusals = (f"{simulator.title} {simulator.refusal}",)
         problem = problem or f"not for {simulator.title}" * bool(refusals)
         reasons += refusals
-    return LinkCheck(link, kind, problem, tuple(reasons), warning, note, typo)
+    return LinkCheck(link, kind, problem, tuple(reasons), warning, note, typo, reading)

@@ -19,6 +19,7 @@ from identify.exchange.link_inertia import LinkInertia, largest_magnitude
 from identify.exchange.mjcf_compiling import CompiledBody, compiled_bodies, has_geoms
 from identify.exchange.model_format import (
     LinkEntry,
+    LinkJoint,
     ModelFormat,
     link_with_inertia,
     massless_link,
@@ -122,6 +123,26 @@ class Mjcf(ModelFormat):
         diagonal = frame._replace(inertia=np.diag(np.diag(frame.inertia)))
         return round_in_frame(diagonal, InertiaFloor(MIN_MOMENT_RATIO, MUJOCO_MIN_INERTIA), digits)
 
+    def joints(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> dict[str, LinkJoint]:
+        """Return the joint of every body in another, by name; bodies of the world have none."""
+        names = {entry.link_element.start_byte: entry.inertia.name for entry in entries}
+        joints: dict[str, LinkJoint] = {}
+        stack: list[tuple[XmlElement, str, tuple[XmlElement, ...]]] = [
+            (world, "", ()) for world in document.root.find_all("worldbody")
+        ]
+        while stack:
+            element, parent, frames = stack.pop()
+            for child in element.children:
+                if child.tag in ("frame", "replicate"):
+                    stack.append((child, parent, (*frames, child)))
+                elif child.tag == "body":
+                    name = names[child.start_byte]
+                    if parent:
+                        pose = partial(_composed_pose, document, (*frames, child))
+                        joints[name] = LinkJoint(parent, not _has_joint(child), pose)
+                    stack.append((child, name, ()))
+        return joints
+
     def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
         """Yield the names of massless bodies with a joint and no fixed children with mass."""
         # A body has mass if it or a child fixed to it has mass; children follow their parents.
@@ -148,6 +169,15 @@ class Mjcf(ModelFormat):
             )
         if problem:
             raise document.error(f"{problem} first", document.root.find("compiler"))
+
+
+def _composed_pose(document: XmlDocument, elements: Sequence[XmlElement]) -> Pose:
+    """Return the pose of the last element in the parent of the first, each in the one before."""
+    settings, X = read_angle_settings(document), Pose.identity()
+    for element in elements:
+        position = document.attribute_numbers(element, "pos", 3, "0 0 0").values
+        X = X @ Pose(read_orientation(document, element, settings), position)
+    return X
 
 
 def _has_joint(body: XmlElement) -> bool:

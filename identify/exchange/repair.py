@@ -19,7 +19,7 @@ from identify.arrays import Mat33, Phi
 from identify.errors import ModelError
 from identify.exchange.estimate_json import SavedEstimate, estimate_text
 from identify.exchange.estimate_reading import read_estimate, require_unedited
-from identify.exchange.link_checks import LinkCheck, LinkRequirements, check_links
+from identify.exchange.link_checks import MISREAD, LinkCheck, LinkRequirements, check_links
 from identify.exchange.link_geometry import (
     MAX_CONVEX_RATIO,
     SHAPE_CONTRADICTION,
@@ -43,8 +43,10 @@ from identify.inertia import (
     second_moment_about_com,
 )
 from identify.inertia.consistency import mean_density
+from identify.inertia.conventions.mass_properties import InertialFrame
 from identify.inertia.matrices import second_moment_from_inertia
 from identify.inertia.parameters import DEFAULT_DENSITY
+from identify.spatial import Pose
 
 _MAX_ROD_WIDTH = 1e-4
 """Second largest second moment up to which a body is a rod, relative to the largest one."""
@@ -75,8 +77,10 @@ class Repair:
         source: description of the body; empty for the nearest consistent one.
         distance: ‖T ΔPi Tᵀ‖ of that from the body that was read, in units of its own size (see
             `nearest_consistent`); None for another body.
-        change: sentences on the corrected typo, and on further changes that keep the body off the
-            consistency boundary or above a format's floor; or empty.
+        change: sentences on the corrected typo or convention, and on further changes that keep the
+            body off the consistency boundary or above a format's floor; or empty.
+        whole: whether `phi` is about the link's origin in its axes, with a new mass or centre of
+            mass; else it is in the axes of the printed numbers.
     """
 
     link: LinkInertia
@@ -84,6 +88,7 @@ class Repair:
     source: str = ""
     distance: float | None = None
     change: str = ""
+    whole: bool = False
 
     @property
     def moments(self) -> Phi:
@@ -174,11 +179,7 @@ def repair_model(
             repairs.append(_repair(check_result, settings, context))
         except ModelError as error:
             unrepaired.append((check_result.link, str(error)))
-    bodies = {  # with a mass, only the inertia is replaced
-        r.link.name: r.phi
-        for r in repairs
-        if r.link.phi_as_printed is None or r.link.phi_as_printed[0] <= 0
-    }
+    bodies = {r.link.name: r.phi for r in repairs if r.whole}
     inertias = {r.link.name: inertia_about_com(r.phi) for r in repairs if r.link.name not in bodies}
     digits = _digits_for_margin(settings.requirement.margin)
     rewritten = rewrite_model(path, bodies, inertias=inertias, digits=digits)
@@ -190,8 +191,14 @@ def repair_model(
     checks = check_links([entry.inertia for entry in again], settings.requirement, shapes)
     new = [e.link for e in checks if e.link.name in rewritten.bodies and not e.warning]
     sizes = ((link, _size_warning(link, shapes.get(link.name))) for link in new)
-    warnings = (*_warnings(checks), *(entry for entry in sizes if entry[1]))
-    named = {link.name for link, _ in unrepaired}
+    # An inertia from the shape, about a centre of mass outside it, is possible: the mass was right.
+    misread = [e for e in checks if e.link.name in rewritten.bodies and e.problem == MISREAD]
+    warnings = (
+        *_warnings(checks),
+        *(entry for entry in sizes if entry[1]),
+        *((entry.link, entry.reasons[0]) for entry in misread),
+    )
+    named = {link.name for link, _ in unrepaired} | {entry.link.name for entry in misread}
     unrepaired += [
         (entry.link, "; ".join(entry.reasons))
         for entry in checks
@@ -300,6 +307,9 @@ def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | 
     if context is not None and context.entry.frame is None:
         raise ModelError(_DERIVED_INERTIA_REASON)
     distance, phi = 0.0, link.phi_as_printed
+    reading = wrong.reading
+    if reading is not None:
+        phi, correction = reading.central_phi(link.axes), reading.text
     if check_consistency(phi).impossible:
         nearest = nearest_consistent(phi, margin=MIN_MOMENT_RATIO)
         against = context is not None and context.contradicts(inertia_about_com(nearest.phi))
@@ -315,6 +325,9 @@ def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | 
     if source:
         correction = ""
         inertia = _move_to_interior(inertia, settings.requirement.margin)
+    if reading is not None and reading.moves_mass:
+        frame = InertialFrame(phi[0], Pose(link.axes, reading.body.com), inertia)
+        return Repair(link, frame.phi, source, None, correction, whole=True)
     written = phi_from_inertia(phi[0], phi[1:4] / phi[0], inertia)
     distance = None if source or correction else distance
     return Repair(link, written, source, distance, correction)
@@ -340,7 +353,7 @@ def _repair_mass(
         ) from error
     density = settings.density
     source = f"{shape.description} with {density:g} kg/m³: mass and centre of mass are new"
-    return Repair(link, density * shape.phi, source)
+    return Repair(link, density * shape.phi, source, whole=True)
 
 
 def _inertia_with_extent(

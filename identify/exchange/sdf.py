@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from identify.exchange.link_inertia import LinkInertia, largest_magnitude
 from identify.exchange.model_format import (
     INERTIA_ENTRIES,
     LinkEntry,
+    LinkJoint,
     ModelFormat,
     link_with_inertia,
     massless_link,
@@ -57,7 +58,7 @@ class Sdf(ModelFormat):
     def links(self, document: XmlDocument) -> Iterator[LinkEntry]:
         """Yield every link of an SDF file; names within nested models are joined by `::`."""
         largest = _largest_length(document)
-        for scope, link in _links(document, document.root):
+        for scope, link in _elements(document, document.root, "link"):
             name = scope + require_name(document, link)
             read = partial(_read_inertial, document, name, link, largest)
             yield read_link(document, name, link, read)
@@ -93,14 +94,34 @@ class Sdf(ModelFormat):
                         kind = "shape at a pose in another frame" if note else shape.tag
                         yield LinkGeometry(role, kind, pose, partial(_child_text, shape))
 
+    def joints(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> dict[str, LinkJoint]:
+        """Return the joint of every link with a parent; poses relative to frames are not read."""
+        links = {entry.inertia.name: entry.link_element for entry in entries}
+        joints: dict[str, LinkJoint] = {}
+        for scope, joint in _elements(document, document.root, "joint"):
+            parent, child = (scope + _child_text(joint, tag).strip() for tag in ("parent", "child"))
+            if parent in links and child in links:
+                fixed = joint.attributes.get("type") == "fixed"
+                pose = partial(_relative_pose, document, links[parent], links[child])
+                joints[child] = LinkJoint(parent, fixed, pose)
+        return joints
+
+
+def _relative_pose(document: XmlDocument, parent: XmlElement, child: XmlElement) -> Pose:
+    """Return the pose of a link in another of the same model."""
+    X_MP, X_MC = (_read_pose(document, link.find("pose"))[0] for link in (parent, child))
+    return X_MP.inverse() @ X_MC
+
 
 def _child_text(element: XmlElement, name: str) -> str:
     child = element.find(name)
     return "" if child is None else child.text
 
 
-def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
-    """Yield links with the prefix of their models, except that of a single top-level model."""
+def _elements(
+    document: XmlDocument, root: XmlElement, tag: str
+) -> Iterator[tuple[str, XmlElement]]:
+    """Yield links or joints with the prefix of their models, except a single top-level model's."""
     outer = [
         model for element in (root, *root.find_all("world")) for model in element.find_all("model")
     ]
@@ -108,13 +129,13 @@ def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlEl
     stack = [("", root)]
     while stack:
         scope, element = stack.pop()
-        if element.tag == "link":
+        if element.tag == tag:
             yield scope, element
             continue
         if element.tag == "model":
             name = require_name(document, element)
             scope = "" if element is only_model else f"{scope}{name}::"
-        nested = [e for e in element.children if e.tag in ("world", "model", "link")]
+        nested = [e for e in element.children if e.tag in ("world", "model", tag)]
         stack.extend((scope, child) for child in reversed(nested))
 
 
