@@ -22,8 +22,8 @@ _MAX_NAME_WIDTH = 40
 _UNCHANGED_RTOL = 1e-8
 """Relative change below which a number counts as unchanged."""
 _FOR_HELP = (
-    "Also check the limits of a program (mujoco, drake, gazebo, pinocchio or bullet), and report "
-    "how it treats links that exceed them."
+    "Also check the limits of a program (mujoco, drake, gazebo, dart, pinocchio, bullet, newton), "
+    "and show the bodies that it simulates where they differ from the file."
 )
 
 
@@ -71,7 +71,7 @@ class Inspect(Command):
         from identify.exchange import read_model
         from identify.exchange.link_checks import check_links
         from identify.exchange.repair import RepairSettings, repair_model
-        from identify.exchange.rewriting import link_shapes
+        from identify.exchange.rewriting import bodies_in_program, link_shapes
 
         requirement = self._requirement()
         geometry, density = not self.no_geometry, self.density
@@ -80,7 +80,12 @@ class Inspect(Command):
         self._require_readable(model, requirement)
         if self.output is None:
             shapes = {} if model.format == "estimate" else link_shapes(self.model)
-            judged = check_links(model.links, requirement, shapes)
+            simulator = requirement.simulator
+            is_model = model.format != "estimate"
+            simulated = (
+                bodies_in_program(self.model, simulator.name) if simulator and is_model else {}
+            )
+            judged = check_links(model.links, requirement, shapes, simulated)
             return Outcome(
                 lines=link_lines(model, judged, requirement, only_wrong=self.quiet),
                 document=lambda: _record(model, judged),
@@ -150,19 +155,20 @@ def link_lines(
         counts[counted] += 1
         if entry.problem or entry.warning or not only_wrong:
             note, warning = entry.note, entry.warning
+            lines += [f"- {line}" for line in _simulated_lines(entry, requirement)]
             lines += [f"- warning: {warning}"] * bool(warning)
             shown.append((entry.link, lines + [f"- note: {note}"] * bool(note)))
     width = min(max((len(link.name) for link, _ in shown), default=4), _MAX_NAME_WIDTH)
     subtrees = model.subtree_masses() if model.parents else {}
     if shown:
-        subtree = f"  {'subtree':>10}" * bool(subtrees)
+        subtree = f"  {'subtree [kg]':>12}" * bool(subtrees)
         yield f"{'line':>6}  {'link':<{width}}  {'mass [kg]':>10}{subtree}  verdict"
     for link, (first, *rest) in shown:
         line = "" if link.line is None else str(link.line)
         mass = "–" if link.phi is None else f"{link.phi[0]:.6g}"
-        subtree = f"  {subtrees[link.name]:>10.6g}" if subtrees else ""
+        subtree = f"  {subtrees[link.name]:>12.6g}" if subtrees else ""
         yield f"{line:>6}  {link.name:<{width}}  {mass:>10}{subtree}  {first}"
-        indent = width + (32 if subtrees else 20)
+        indent = width + (34 if subtrees else 20)
         yield from (f"{'':>{indent}}  {reason}" for reason in rest)
     for note in model.notes:
         yield f"Note: {note}."
@@ -190,6 +196,28 @@ def _verdict_lines(entry: LinkCheck) -> tuple[str, list[str]]:
     return "possible", [f"possible: {entry.kind}"]
 
 
+def _simulated_lines(entry: LinkCheck, requirement: LinkRequirements) -> Iterator[str]:
+    """Yield the body that the required program simulates, if it is not that of the file."""
+    from identify.exchange.link_checks import format_moments
+    from identify.inertia import check_consistency
+
+    simulated, simulator = entry.simulated, requirement.simulator
+    if simulated is None or simulator is None or not simulated.changes:
+        return
+    changes = "; ".join(simulated.changes)
+    if simulated.phi is None:
+        yield f"in {simulator.title} {changes}"
+        return
+    mass, center = float(simulated.phi[0]), "0, 0, 0"
+    if mass:
+        center = format_moments(simulated.phi[1:4] / mass)
+    moments = format_moments(check_consistency(simulated.phi).principal_moments)
+    yield (
+        f"{simulator.title} simulates {mass:.6g} kg at [{center}] m with the principal moments "
+        f"{moments} kg m²: {changes}"
+    )
+
+
 def _record(model: Model, judged: Sequence[LinkCheck]) -> dict[str, object]:
     links = [
         {
@@ -200,6 +228,7 @@ def _record(model: Model, judged: Sequence[LinkCheck]) -> dict[str, object]:
             "fault": entry.problem or None,
             "reasons": entry.reasons,
             "warning": entry.warning or None,
+            "simulated": None if entry.simulated is None else entry.simulated._asdict(),
             "note": entry.note or None,
         }
         for entry in judged

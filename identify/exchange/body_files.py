@@ -8,7 +8,10 @@ from identify.documents import lookup
 from identify.errors import ModelError
 from identify.exchange.estimate_json import SavedEstimate
 from identify.exchange.estimate_reading import read_estimate
+from identify.exchange.link_checks import WITHOUT_INERTIA, check_links
 from identify.exchange.models import read_model
+from identify.exchange.rewriting import open_model
+from identify.exchange.simulated_bodies import body_in_own_program
 from identify.inertia import InertialParameters
 
 _MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf")
@@ -32,7 +35,24 @@ def read_body(path: Path) -> SavedEstimate:
         link = lookup(links, name, "link", ModelError)
     except ModelError as error:
         raise ModelError(f"{file}: {error}") from None
+    if link.line is not None:
+        _require_body_of_numbers(file, name)
     if link.phi is None:
         reason = "is a massless frame" if link.massless else f"has no inertia: {link.note}"
         raise ModelError(f"{file}: link {name!r} {reason}")
     return SavedEstimate(InertialParameters(link.phi), f"link {name} of {file}")
+
+
+def _require_body_of_numbers(file: str, name: str) -> None:
+    """Raise `ModelError` if a link has no inertia, or MuJoCo's settings in a URDF change it."""
+    document, form = open_model(file)
+    entry = next(entry for entry in form.read(document) if entry.inertia.name == name)
+    (checked,) = check_links([entry.inertia])
+    if checked.problem == WITHOUT_INERTIA:
+        raise ModelError(f"{file}: link {name!r} has {checked.reasons[0]}")
+    if changes := "; ".join(body_in_own_program(document, form, entry).changes):
+        raise ModelError(
+            f"{file}: in MuJoCo link {name!r} is not the body of its numbers ({changes}); remove "
+            f"the settings of <mujoco> <compiler> for the body as it is written, or see identify "
+            f"inspect {file} --for mujoco"
+        )

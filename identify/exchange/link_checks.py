@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from identify.exchange.link_inertia import (
 )
 from identify.exchange.model_format import INERTIA_ENTRIES
 from identify.exchange.shape_readings import ShapeReading, density_warning, read_by_shape
+from identify.exchange.simulated_bodies import SimulatedBody
 from identify.exchange.simulators import Simulator
 from identify.inertia.consistency import BodyKind, is_consistent
 from identify.inertia.conventions.orders import ENTRY_ORDERS, entries_in_order, matrix_from_entries
@@ -29,6 +30,7 @@ from identify.inertia.matrices import (
     second_moment_about_com,
     symmetric_from_entries,
 )
+from identify.inertia.parameters import DEFAULT_DENSITY
 
 _MOMENT_MASK = np.array([True, False, False, True, False, True])
 """Mask of the moments of inertia among ixx, ixy, ixz, iyy, iyz, izz."""
@@ -47,6 +49,9 @@ _MIRROR_TOLERANCE = 0.05
 _SIDE_NAMES = ("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R")
 """Parts of link names that distinguish the left and right side of a robot."""
 
+
+WITHOUT_INERTIA = "without inertia"
+"""Problem of a link with a mass and no inertia."""
 
 MISREAD = "does not fit its shape"
 """Problem of a link that fits its shape in another convention."""
@@ -229,6 +234,7 @@ class LinkCheck(NamedTuple):
         typo: likely typing error behind an inconsistent inertia, or None.
         reading: convention under which the numbers fit the link's shape, which they do not as
             written, or None.
+        simulated: body that the required simulator makes of the link, or None.
     """
 
     link: LinkInertia
@@ -239,19 +245,23 @@ class LinkCheck(NamedTuple):
     note: str = ""
     typo: InertiaTypo | None = None
     reading: ShapeReading | None = None
+    simulated: SimulatedBody | None = None
 
 
 def check_links(
     links: Sequence[LinkInertia],
     requirement: LinkRequirements | None = None,
     shapes: Mapping[str, ShapeInertia] | None = None,
+    simulated: Mapping[str, SimulatedBody] | None = None,
 ) -> tuple[LinkCheck, ...]:
     """Check the inertia of every link, in the order of the links.
 
     A link of a model file with a mass and no inertia about some axis has a problem, unless the mass
     is so small that programs take its inertia for zero. With the shapes of links, by name, bodies
-    that contradict their shape get a warning.
+    that contradict their shape get a warning. `simulated` are the bodies that the required
+    simulator makes of the links, by name.
     """
+    simulated = simulated or {}
     requirement = LinkRequirements() if requirement is None else requirement
     kinds = link_body_kinds(links)
     sized = [
@@ -270,6 +280,7 @@ def check_links(
             moments.get(i),
             requirement,
             shapes.get(link.name),
+            simulated.get(link.name),
             mirrored_links=consistent,
         )
         for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
@@ -289,6 +300,7 @@ def _check_link(
     moments: Array | None,
     requirement: LinkRequirements,
     shape: ShapeInertia | None,
+    simulated: SimulatedBody | None,
     *,
     mirrored_links: Mapping[str, Phi],
 ) -> LinkCheck:
@@ -312,7 +324,7 @@ def _check_link(
         reasons = [f"likely {reading.text}", reading.fit]
         note = link.note_without_size
     elif body is not None and flat and implied_density(body) > MAX_MATERIAL_DENSITY:
-        problem = "without inertia"
+        problem = WITHOUT_INERTIA
         reason = f"a mass of {body[0]:.6g} kg, but no inertia"
         reason += " about its axis" * (kind == BodyKind.ROD)
         reasons, note = [": ".join(filter(None, (reason, link.note_without_size)))], ""
@@ -323,6 +335,12 @@ def _check_link(
         reasons += [first[of_mass] for of_mass in sorted(first, reverse=True)]
         typo = None if verdict.by_rounding else find_typo(link, mirrored_links, shape)
         reasons += [] if typo is None else [typo.text]
+    elif link.filled_by_programs and shape is not None:
+        mass = DEFAULT_DENSITY * float(shape.phi[0])
+        warning = (
+            f"it has no <inertial>: MuJoCo and Newton simulate {mass:.4g} kg of "
+            f"{shape.description}, DART and Bullet 1 kg, Drake and Pinocchio none"
+        )
     elif body is not None and link.phi is not None and moments is not None:
         second = second_moment_about_com(link.phi)
         contradiction = shape_contradiction(second, float(link.phi[0]), shape) if shape else ""
@@ -341,9 +359,19 @@ def _check_link(
             )
     simulator = requirement.simulator
     if simulator is not None and kind is not None:
-        refusals = tuple(simulator.refusals(link))
+        refusals = tuple(simulator.refusals(_judged_link(link, simulated)))
         if refusals and problem.startswith(("impossible", "without")):  # the same reason
             refusals = (f"{simulator.title} {simulator.refusal}",)
         problem = problem or f"not for {simulator.title}" * bool(refusals)
         reasons += refusals
-    return LinkCheck(link, kind, problem, tuple(reasons), warning, note, typo, reading)
+    return LinkCheck(link, kind, problem, tuple(reasons), warning, note, typo, reading, simulated)
+
+
+def _judged_link(link: LinkInertia, simulated: SimulatedBody | None) -> LinkInertia:
+    """Return a link with the body that a simulator judges, in place of the numbers in the file."""
+    if simulated is None or simulated.judged is None:
+        return link
+    massless = not simulated.judged.any()
+    return replace(
+        link, phi=simulated.judged, printed=None, rounding_errors=None, massless=massless
+    )

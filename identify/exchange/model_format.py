@@ -106,15 +106,23 @@ class ModelFormat(ABC):
                     link,
                 )
         alone = set(self.moving_frames(document, entries))
-        return tuple(
-            entry._replace(inertia=replace(entry.inertia, is_moving_frame=True))
-            if entry.inertia.name in alone
-            else entry
+        filled = set(self.filled_frames(document, entries))
+        marks = (
+            {"is_moving_frame": entry.inertia.name in alone}
+            | {"filled_by_programs": entry.inertia.name in filled}
             for entry in entries
+        )
+        return tuple(
+            entry._replace(inertia=replace(entry.inertia, **mark)) if any(mark.values()) else entry
+            for entry, mark in zip(entries, marks, strict=True)
         )
 
     def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterable[str]:
         """Yield the names of massless frames that a joint moves with no mass fixed to them."""
+        return ()
+
+    def filled_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterable[str]:
+        """Yield the names of attached links that programs fill, as they have no inertial."""
         return ()
 
     def joints(

@@ -30,8 +30,9 @@ from identify.exchange.link_geometry import (
 from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY, LinkInertia, implied_density
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import Model, read_model
-from identify.exchange.rewriting import link_shapes, open_model, rewrite_model
+from identify.exchange.rewriting import bodies_in_program, link_shapes, open_model, rewrite_model
 from identify.exchange.rounding import DEFAULT_DIGITS, MIN_MOMENT_RATIO
+from identify.exchange.simulated_bodies import simulated_bodies
 from identify.exchange.xml_document import XmlDocument, parse_xml
 from identify.inertia import (
     InertialParameters,
@@ -159,7 +160,10 @@ def repair_model(
     settings = RepairSettings() if settings is None else settings
     model = read_model(path) if model is None else model
     shapes = {} if model.format == "estimate" else link_shapes(path)
-    checks = check_links(model.links, settings.requirement, shapes)
+    simulator = settings.requirement.simulator
+    is_model = model.format != "estimate"
+    simulated = bodies_in_program(path, simulator.name) if simulator and is_model else {}
+    checks = check_links(model.links, settings.requirement, shapes, simulated)
     wrong = [
         e
         for e in checks
@@ -187,8 +191,10 @@ def repair_model(
         body = rewritten.bodies[entry.link.name]
         change = "; ".join(filter(None, (entry.change, body.change)))
         repairs[i] = replace(entry, phi=body.phi, change=change)
-    again = form.read(parse_xml(rewritten.content, path))
-    checks = check_links([entry.inertia for entry in again], settings.requirement, shapes)
+    document = parse_xml(rewritten.content, path)
+    again = [entry.inertia for entry in form.read(document)]
+    simulated = simulated_bodies(document, form, simulator.name) if simulator else {}
+    checks = check_links(again, settings.requirement, shapes, simulated)
     new = [e.link for e in checks if e.link.name in rewritten.bodies and not e.warning]
     sizes = ((link, _size_warning(link, shapes.get(link.name))) for link in new)
     # An inertia from the shape, about a centre of mass outside it, is possible: the mass was right.

@@ -11,13 +11,18 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33
+from identify.arrays import Array, Mat33, Phi
 from identify.documents import lookup
 from identify.errors import ModelError, did_you_mean
 from identify.exchange.link_geometry import ShapeInertia, inertia_from_shapes
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, detect_format
 from identify.exchange.rounding import DEFAULT_DIGITS, RoundedBody
+from identify.exchange.simulated_bodies import (
+    SimulatedBody,
+    body_in_own_program,
+    simulated_bodies,
+)
 from identify.exchange.xml_document import (
     Edit,
     ModelFileError,
@@ -28,6 +33,9 @@ from identify.exchange.xml_document import (
     parse_xml,
     read_xml,
 )
+
+_SAME_BODY = 1e-9
+"""Largest difference of a body that is read back, relative to its largest parameter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +114,27 @@ def rewrite_model(
                 raise ModelError(f"{name}: {error}") from error
             edits += new
     content = apply_edits(document.content, edits)
-    for entry in form.read(parse_xml(content, document.path)):  # check that it can be read
-        if entry.inertia.unreadable and entry.inertia.name in written:
-            raise document.error(f"link {entry.inertia.name!r}: {entry.inertia.note}")
+    again = parse_xml(content, document.path)
+    for entry in form.read(again):  # check that it can be read, and is the body that was written
+        name = entry.inertia.name
+        if entry.inertia.unreadable and name in written:
+            raise document.error(f"link {name!r}: {entry.inertia.note}")
+        if name in bodies:
+            _require_body(again, form, entry, written[name].phi)
     return RewrittenModel(content, MappingProxyType(written))
+
+
+def _require_body(document: XmlDocument, form: ModelFormat, entry: LinkEntry, phi: Phi) -> None:
+    """Raise `ModelFileError` if the program that a file is for changes a link that was written."""
+    body = body_in_own_program(document, form, entry)
+    if body.phi is None or np.abs(body.phi - phi).max() <= _SAME_BODY * np.abs(phi).max():
+        return
+    changes = "; ".join(body.changes) or entry.inertia.note
+    raise document.error(
+        f"link {entry.inertia.name!r}: MuJoCo would not simulate the body that is written: "
+        f"{changes}; remove the setting from <compiler> first",
+        entry.inertial_element,
+    )
 
 
 def rewrite_inertias(
@@ -161,6 +186,15 @@ def link_shapes(path: Path | str) -> Mapping[str, ShapeInertia]:
                 form.geometry(document, entry.link_element), document.path
             )
     return shapes
+
+
+def bodies_in_program(path: Path | str, program: str) -> Mapping[str, SimulatedBody]:
+    """Return the body that a program simulates for each link of a model file, by name.
+
+    Raises `MissingFile` or `ModelError`: as `read_model` does.
+    """
+    document = read_xml(path)
+    return simulated_bodies(document, detect_format(document), program)
 
 
 def inertial_snippet(

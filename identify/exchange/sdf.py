@@ -11,7 +11,7 @@ import numpy as np
 
 from identify.arrays import Mat66
 from identify.errors import ModelError
-from identify.exchange.link_geometry import LinkGeometry
+from identify.exchange.link_geometry import LinkGeometry, inertia_from_shapes
 from identify.exchange.link_inertia import LinkInertia, largest_magnitude
 from identify.exchange.model_format import (
     INERTIA_ENTRIES,
@@ -27,6 +27,7 @@ from identify.exchange.rounding import RoundedBody
 from identify.exchange.xml_document import Edit, PrintedNumbers, XmlDocument, XmlElement
 from identify.inertia.added_mass import checked_added_mass
 from identify.inertia.conventions.simulators import SdfInertial
+from identify.inertia.parameters import DEFAULT_DENSITY
 from identify.spatial import Pose
 
 _ROD_MARGIN = 1e-6
@@ -41,6 +42,9 @@ _DEFAULT_ENTRIES: dict[str, float] = dict(
     zip(INERTIA_ENTRIES, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True)
 )
 """Default entries of the inertia in SDFormat: moments 1, products 0."""
+
+_DEFAULT_MASS = PrintedNumbers(np.ones(1), np.zeros(1))
+"""Default mass in SDFormat [kg]."""
 
 _NO_INERTIAL_NOTE = "no <inertial>: listed as massless, but SDFormat would give it 1 kg and 1 kg m²"
 
@@ -145,13 +149,13 @@ def _read_inertial(
     inertial = link.find("inertial")
     if inertial is None:
         return massless_link(name, link, note=_NO_INERTIAL_NOTE)
-    if _is_true(inertial, "auto"):
-        note = "inertial auto='true': a simulator computes it from the collision shapes"
-        return LinkEntry(LinkInertia(name, inertial.line, note=note), link, inertial)
     mass_element, tensor = inertial.find("mass"), inertial.find("inertia")
-    if mass_element is None:
-        raise document.error("an <inertial> without <mass>", inertial)
-    mass = document.text_numbers(mass_element, 1)
+    mass, mass_note = _DEFAULT_MASS, "no <mass>: SDFormat gives it 1 kg"
+    if mass_element is not None:
+        mass, mass_note = document.text_numbers(mass_element, 1), ""
+    if _is_true(inertial, "auto"):
+        given = None if mass_element is None else float(mass.values[0])
+        return LinkEntry(_automatic_inertia(document, name, link, inertial, given), link, inertial)
     six = PrintedNumbers(np.zeros(6), np.zeros(6))
     if tensor is not None or mass.values.any():
         six = _read_entries(document, tensor)
@@ -161,11 +165,42 @@ def _read_inertial(
     X_LC, note = _read_pose(document, inertial.find("pose"))
     missing = ", ".join(f"<{e}>" for e in ("ixx", "iyy", "izz") if not (tensor and tensor.find(e)))
     default = f"no {missing if tensor else '<inertia>'}: SDFormat gives it 1 kg m² about each axis"
-    note = "; ".join(filter(None, (default if missing else "", note)))
+    note = "; ".join(filter(None, (mass_note, default if missing else "", note)))
     entry = link_with_inertia(
         name, link, inertial, mass, six, X_LC, largest, note=note, added_mass=added
     )
     return entry._replace(frame=None) if tensor is None else entry
+
+
+def _automatic_inertia(
+    document: XmlDocument, name: str, link: XmlElement, inertial: XmlElement, mass: float | None
+) -> LinkInertia:
+    """Return the inertia of collision shapes at their densities, or scaled to a mass [kg].
+
+    The density of a shape is that of its `<collision>`, else of the `<inertial>`, else 1000 kg/m³.
+    """
+    auto = "inertial auto='true'"
+    collisions = [c for c in link.find_all("collision") if c.find("geometry") is not None]
+    shapes = [shape for shape in Sdf().geometry(document, link) if shape.role == "collision"]
+    try:
+        filled = inertia_from_shapes(shapes, document.path)
+    except ModelError as error:
+        note = f"{auto}: a simulator computes it from the collision shapes; {error}"
+        return LinkInertia(name, inertial.line, note=note)
+    default = _density(document, inertial, DEFAULT_DENSITY)
+    densities = [_density(document, collision, default) for collision in collisions]
+    if not shapes or len(densities) != len(shapes) or not filled.description.startswith("its coll"):
+        return LinkInertia(name, inertial.line, note=f"{auto}, but it has no collision shapes")
+    phi = np.array(densities) @ filled.parts
+    if mass is not None:
+        phi *= mass / float(phi[0])
+    note = f"{auto}: computed from {filled.description}, {phi[0] / filled.phi[0]:.6g} kg/m³"
+    return LinkInertia(name, inertial.line, phi, note=note)
+
+
+def _density(document: XmlDocument, element: XmlElement, default: float) -> float:
+    density = element.find("density")
+    return default if density is None else float(document.text_numbers(density, 1).values[0])
 
 
 def _is_true(element: XmlElement, name: str) -> bool:

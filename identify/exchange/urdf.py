@@ -88,6 +88,13 @@ class Urdf(ModelFormat):
             if parent is not None and child is not None
         }
 
+    def filled_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
+        """Yield the names of attached links with collision shapes and no `<inertial>`."""
+        attached = self.joints(document, entries)
+        for inertia, link, inertial, _ in entries:
+            if inertial is None and inertia.name in attached and link.find("collision") is not None:
+                yield inertia.name
+
     def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
         """Yield the names of massless links that a joint moves without any mass fixed to them."""
         joints = self.joints(document, entries)
