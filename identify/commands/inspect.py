@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,7 +48,7 @@ class Inspect(Command):
     """Minimum ratio of the smallest second moment of mass to the sum of all three (0 to 1/3)."""
 
     repair: Flag = False
-    """Replace invalid inertias and keep everything else (requires -o)."""
+    """Replace invalid inertias and keep everything else; write FIXED (with or without -o)."""
 
     no_geometry: Flag = False
     """Do not compute a missing inertia from the shapes of the link."""
@@ -64,6 +64,12 @@ class Inspect(Command):
 
     quiet: Flag = False
     """Print only links with faults or warnings."""
+
+    def with_extra_positionals(self, words: Sequence[str]) -> Inspect:
+        """Take a file after --repair for that of the repaired model."""
+        if not self.repair or self.output is not None or len(words) != 1:
+            raise UsageError(f"unexpected {' '.join(words)}; expected one MODEL")
+        return replace(self, output=Path(words[0]))
 
     def run(self, invocation: str) -> Outcome:
         """Check the links, and repair them if an output file is given."""

@@ -18,6 +18,11 @@ _MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf")
 """Suffixes of files of robot models."""
 
 
+def is_model_file(path: Path) -> bool:
+    """Return whether a file is a robot model by its suffix."""
+    return path.suffix.lower() in _MODEL_SUFFIXES
+
+
 def read_body(path: Path) -> SavedEstimate:
     """Read a body from a file, or from a link of a model given as `MODEL#LINK`.
 
@@ -26,7 +31,7 @@ def read_body(path: Path) -> SavedEstimate:
     """
     file, hash_, name = str(path).rpartition("#")
     if path.exists() or not hash_:
-        if path.suffix.lower() not in _MODEL_SUFFIXES:
+        if not is_model_file(path):
             return read_estimate(path)
         names = [link.name for link in read_model(path).links]
         raise ModelError(f"{path} is a model; choose a link as {path}#LINK, one of {names}")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Phi
+from identify.arrays import Array, Mat33, Phi
 from identify.errors import ModelError
 from identify.exchange.link_geometry import ShapeInertia, com_distance_warning, shape_contradiction
 from identify.exchange.link_inertia import (
@@ -19,7 +19,12 @@ from identify.exchange.link_inertia import (
     link_body_kinds,
 )
 from identify.exchange.model_format import INERTIA_ENTRIES
-from identify.exchange.shape_readings import ShapeReading, density_warning, read_by_shape
+from identify.exchange.shape_readings import (
+    ONE_NUMBER,
+    ShapeReading,
+    density_warning,
+    read_by_shape,
+)
 from identify.exchange.simulated_bodies import SimulatedBody
 from identify.exchange.simulators import Simulator
 from identify.inertia.consistency import BodyKind, is_consistent
@@ -45,6 +50,9 @@ still be inconsistent for a typo to be clear."""
 
 _MIRROR_TOLERANCE = 0.05
 """Largest relative difference of equal numbers of a left and a right link."""
+
+_MAX_GYRATION = 5.0
+"""Radius of gyration [m] up to which a link is of a usual size."""
 
 _SIDE_NAMES = ("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R")
 """Parts of link names that distinguish the left and right side of a robot."""
@@ -311,6 +319,9 @@ def _check_link(
     note = link.note
     typo = None
     reading = None if shape is None else read_by_shape(link, shape)
+    if kind == BodyKind.IMPOSSIBLE and (reading is None or reading.text.startswith(ONE_NUMBER)):
+        typo = find_typo(link, mirrored_links, shape)
+        reading = None if typo is not None and typo.is_conclusive else reading
     body, flat = link.phi_as_printed, kind in (BodyKind.POINT, BodyKind.ROD)
     if body is not None and body[0] > 0.0 and not link.massless:
         smallest = np.abs(body[4:]).max() if moments is None else moments[0]
@@ -333,7 +344,7 @@ def _check_link(
         # Further violated rules of the inertia repeat the first one.
         first = {v.rule == "mass": v.message for v in reversed(verdict.violations)}
         reasons += [first[of_mass] for of_mass in sorted(first, reverse=True)]
-        typo = None if verdict.by_rounding else find_typo(link, mirrored_links, shape)
+        typo = None if verdict.by_rounding else typo
         reasons += [] if typo is None else [typo.text]
     elif link.filled_by_programs and shape is not None:
         mass = DEFAULT_DENSITY * float(shape.phi[0])
@@ -346,7 +357,8 @@ def _check_link(
         contradiction = shape_contradiction(second, float(link.phi[0]), shape) if shape else ""
         distance = "" if contradiction else com_distance_warning(link.phi, shape)
         density = density_warning(link, shape) if shape else ""
-        texts = link.placeholder_warning, contradiction, distance, density
+        size = _size_warning(link.phi, second)
+        texts = link.placeholder_warning, contradiction, distance, density, size
         warning = "; ".join(filter(None, texts))
         note = link.note_without_size if warning else note
         total = float(0.5 * moments.sum())
@@ -365,6 +377,14 @@ def _check_link(
         problem = problem or f"not for {simulator.title}" * bool(refusals)
         reasons += refusals
     return LinkCheck(link, kind, problem, tuple(reasons), warning, note, typo, reading, simulated)
+
+
+def _size_warning(phi: Phi, second_moment: Mat33) -> str:
+    """Return a warning of a link that is larger than machines are."""
+    radius = float(np.sqrt(np.trace(second_moment) / phi[0]))
+    if radius <= _MAX_GYRATION:
+        return ""
+    return f"its radius of gyration is {radius:.3g} m: are the units kg, m and kg m²?"
 
 
 def _judged_link(link: LinkInertia, simulated: SimulatedBody | None) -> LinkInertia:

@@ -58,6 +58,9 @@ _MATERIALS = {
 _MATERIAL_TOLERANCE = 0.01
 """Largest relative difference of a density from that of a material."""
 
+ONE_NUMBER = "one of its six numbers is not its shape's, as the others are"
+"""Text of the correction of one number by that of the shape."""
+
 _BY_ROWS = ENTRY_ORDERS["urdf"]
 _PRODUCTS = ("xy", "xz", "yz")
 _PLACES = {name: ("xyz".index(name[0]), "xyz".index(name[1])) for name in _BY_ROWS}
@@ -240,6 +243,17 @@ def _row_by_row(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
     return body._replace(inertia=np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
 
+def _other_number(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
+    """Correct the one of the six numbers that is farthest from the shape's, by the shape's."""
+    expected = body.axes.T @ uniform.inertia @ body.axes
+    sizes = np.sqrt(np.diag(expected))
+    off = np.triu(np.abs(body.inertia - expected) / (sizes[:, None] * sizes))
+    row, column = np.unravel_index(int(off.argmax()), (3, 3))
+    inertia = body.inertia.copy()
+    inertia[row, column] = inertia[column, row] = expected[row, column]
+    return body._replace(inertia=inertia)
+
+
 def _centre_inside(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
     """Correct a centre of mass outside the convex hull of the shapes, if the inertia may fit."""
     trace, uniform_trace = float(np.trace(body.inertia)), float(np.trace(uniform.inertia))
@@ -309,6 +323,7 @@ def _corrections() -> Iterator[tuple[str, Correction]]:
         yield f"its inertia is {text}", _mapped(R, com=False)
         yield f"its {point} and inertia are {text}", _mapped(R)
     yield f"its {point} is outside its shapes", _centre_inside
+    yield ONE_NUMBER, _other_number
 
 
 CORRECTIONS = tuple(_corrections())

@@ -272,6 +272,14 @@ def _fused(
     return fused
 
 
+def fused_bodies(
+    model: LinkedModel, bodies: Mapping[str, SimulatedBody]
+) -> tuple[Mapping[str, str], dict[str, SimulatedBody]]:
+    """Return the first link of each link's fixed group, and the bodies of groups, static or not."""
+    first = first_of_fixed_groups(bodies, model.joints)
+    return first, _fused(model, bodies, roots_move=True)
+
+
 def _bodies_with_joints(model: LinkedModel) -> set[str]:
     """Return the names of bodies of the world that have a joint."""
     return {

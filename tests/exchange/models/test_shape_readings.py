@@ -185,3 +185,32 @@ def test_a_placeholder_is_not_read_by_its_shape(tmp_path):
     result = checked(write(tmp_path / "r.urdf", 1.0, np.zeros(3), np.zeros(3), [1, 0, 0, 1, 0, 1]))
     assert result.reading is None
     assert "placeholder" in result.warning
+
+
+def test_one_wrong_number_becomes_that_of_the_shape(tmp_path, cli):
+    """Both forms of the command write it; the other numbers and lines keep their place."""
+    b = Bracket()
+    six = entries(b.inertia).copy()
+    six[3] *= 1.7
+    path = write(tmp_path / "r.urdf", b.mass, b.com, np.zeros(3), six)
+    assert "one of its six numbers" in checked(path).reasons[0]
+    plain, option = tmp_path / "a.urdf", tmp_path / "b.urdf"
+    cli.done("inspect", path, "--repair", plain)
+    cli.done("inspect", path, "--repair", "-o", option)
+    assert plain.read_text() == option.read_text()
+    before, after = (file.read_text().splitlines() for file in (path, plain))
+    assert [i for i, pair in enumerate(zip(before, after, strict=True)) if len(set(pair)) > 1] == [
+        3
+    ]
+    assert_close(read_model(plain).links[0].printed[4:], entries(b.inertia), 1e-8)
+
+
+def test_a_link_larger_than_machines_is_warned_of(tmp_path):
+    path = tmp_path / "r.urdf"
+    six = " ".join(f'{k}="{x}"' for k, x in zip(NAMES, (70, 0, 0, 80, 0, 90), strict=True))
+    path.write_text(
+        f'<robot name="r"><link name="a"><inertial><mass value="1"/><inertia {six}/></inertial>'
+        "</link></robot>"
+    )
+    (result,) = check_links(read_model(path).links)
+    assert "its radius of gyration is 11 m" in result.warning
