@@ -48,6 +48,9 @@ with all mass at the surface of a ball; with all mass inside, the ratio is small
 
 With all mass at the surface of a ball the ratio is √5; with all mass inside it may be small."""
 
+_INNER_PART = 0.6
+"""Part of a bounding box, along each side, that is inside of most shapes."""
+
 _MAX_ORIGIN_DISTANCE_RADII, _MAX_ORIGIN_DISTANCE = 30.0, 3.0
 """Largest plausible distance of a centre of mass from its link's origin, in radii of gyration and
 in [m]."""
@@ -116,6 +119,8 @@ def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> Shap
             reasons.append(f"{role}: {error}")
             continue
         names = ", ".join(description for _, _, description in filled)
+        if _overlap([corners for _, corners, _ in filled]):
+            names += "; overlapping parts count twice"
         return ShapeInertia(
             np.array([phi for phi, _, _ in filled]),
             np.array([geometry.pose.rotation for geometry in selected]),
@@ -123,6 +128,23 @@ def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> Shap
             f"its {role} geometry ({names})",
         )
     raise ModelError("; ".join(reasons) or "it has no geometry")
+
+
+def _overlap(boxes: Sequence[Vec3]) -> bool:
+    """Return whether a point well inside the bounding box of a part is in that of another."""
+    centres = [corners.mean(axis=0) for corners in boxes]
+    points = [
+        np.vstack((centre, centre + _INNER_PART * (corners - centre)))
+        for corners, centre in zip(boxes, centres, strict=True)
+    ]
+    for i, (corners, centre) in enumerate(zip(boxes, centres, strict=True)):
+        edges = corners[[4, 2, 1]] - corners[0]  # of the corners in the order of `product`
+        squares = np.maximum((edges**2).sum(axis=1), 1e-300)
+        for k, others in enumerate(points):
+            share = (others - centre) @ edges.T / squares
+            if k != i and (np.abs(share) < 0.5 * _INNER_PART).all(axis=1).any():
+                return True
+    return False
 
 
 def bounding_corners(geometry: LinkGeometry, model: Path) -> Vec3:

@@ -97,6 +97,26 @@ def compiled_bodies(document: XmlDocument, bodies: Sequence[XmlElement]) -> dict
     return compiled
 
 
+def installed_mujoco_bodies(document: XmlDocument) -> tuple[str, dict[str, Phi]]:
+    """Return the version of the installed MuJoCo and its bodies with a mass, by name.
+
+    There are none if it is not installed or does not compile the file as it is.
+    """
+    try:
+        mujoco = importlib.import_module("mujoco")
+    except ImportError:
+        return "", {}
+    if _size_excess(document):
+        return "", {}
+    with _capture_warnings(mujoco, []):
+        try:
+            model = mujoco.MjModel.from_xml_path(str(document.path))
+        except (ValueError, OSError, RuntimeError, mujoco.FatalError):
+            return "", {}
+    bodies = {model.body(n).name: _read_body(model, n).phi for n in range(1, model.nbody)}
+    return mujoco.__version__, {name: phi for name, phi in bodies.items() if phi is not None}
+
+
 def _compile_if_small(
     document: XmlDocument, messages: list[str]
 ) -> tuple[_CompiledModel | None, str]:

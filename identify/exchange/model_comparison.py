@@ -10,7 +10,12 @@ import numpy as np
 
 from identify.arrays import Phi
 from identify.exchange.models import detect_format
-from identify.exchange.simulated_bodies import LinkedModel, body_in_own_program, fused_bodies
+from identify.exchange.simulated_bodies import (
+    LinkedModel,
+    SimulatedBody,
+    body_in_own_program,
+    fused_bodies,
+)
 from identify.exchange.xml_document import read_xml
 from identify.inertia.matrices import inertia_about_com
 
@@ -44,17 +49,14 @@ def merged_model(path: Path) -> MergedModel:
     document = read_xml(path)
     form = detect_format(document)
     model = LinkedModel.of_document(document, form)
-    own = {
-        entry.inertia.name: body_in_own_program(document, form, entry) for entry in model.entries
-    }
-    own = {
-        entry.inertia.name: own[entry.inertia.name]._replace(phi=np.zeros(10))
-        if entry.inertia.massless and own[entry.inertia.name].phi is None
-        else own[entry.inertia.name]
-        for entry in model.entries
-    }
-    first, bodies = fused_bodies(model, own)
-    masses = [float(body.phi[0]) for body in own.values() if body.phi is not None]
+    alone: dict[str, SimulatedBody] = {}
+    for entry in model.entries:
+        body = body_in_own_program(document, form, entry)
+        if body.phi is None and entry.inertia.massless:
+            body = body._replace(phi=np.zeros(10))
+        alone[entry.inertia.name] = body
+    first, bodies = fused_bodies(model, alone)
+    masses = [float(body.phi[0]) for body in alone.values() if body.phi is not None]
     return MergedModel(
         path,
         {name: bodies[name].phi for name in bodies if first[name] == name},
@@ -87,18 +89,18 @@ def difference(a: Phi, b: Phi) -> str:
 
 def model_differences(a: MergedModel, b: MergedModel) -> dict[str, str]:
     """Return in words how the bodies of two models differ, by name; only of those that do."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name in dict.fromkeys((*a.bodies, *b.bodies)):
         mine, theirs = a.bodies.get(name, np.zeros(10)), b.bodies.get(name, np.zeros(10))
         if mine is None or theirs is None:
-            found[name] = f"not known in {(a if mine is None else b).path}"
+            texts[name] = f"not known in {(a if mine is None else b).path}"
         elif name not in a.bodies or name not in b.bodies:
             body, model = (mine, a) if name in a.bodies else (theirs, b)
             if body.any():
-                found[name] = f"{body[0]:.6g} kg in {model.path} alone"
+                texts[name] = f"{body[0]:.6g} kg in {model.path} alone"
         elif text := difference(mine, theirs):
-            found[name] = text
-    return found
+            texts[name] = text
+    return texts
 
 
 def comparison_lines(

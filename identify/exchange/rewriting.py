@@ -15,6 +15,7 @@ from identify.arrays import Array, Mat33, Phi
 from identify.documents import lookup
 from identify.errors import ModelError, did_you_mean
 from identify.exchange.link_geometry import ShapeInertia, inertia_from_shapes
+from identify.exchange.mjcf_compiling import installed_mujoco_bodies
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, detect_format
 from identify.exchange.rounding import DEFAULT_DIGITS, RoundedBody
@@ -36,6 +37,10 @@ from identify.exchange.xml_document import (
 
 _SAME_BODY = 1e-9
 """Largest difference of a body that is read back, relative to its largest parameter."""
+
+
+_SAME_IN_PROGRAM = 1e-6
+"""Largest difference of a body by the rules and by the program, relative to its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,7 @@ def rewrite_model(
 def _require_body(document: XmlDocument, form: ModelFormat, entry: LinkEntry, phi: Phi) -> None:
     """Raise `ModelFileError` if the program that a file is for changes a link that was written."""
     body = body_in_own_program(document, form, entry)
-    if body.phi is None or np.abs(body.phi - phi).max() <= _SAME_BODY * np.abs(phi).max():
+    if body.phi is None or _is_same(body.phi, phi, _SAME_BODY):
         return
     changes = "; ".join(body.changes) or entry.inertia.note
     raise document.error(
@@ -191,10 +196,22 @@ def link_shapes(path: Path | str) -> Mapping[str, ShapeInertia]:
 def bodies_in_program(path: Path | str, program: str) -> Mapping[str, SimulatedBody]:
     """Return the body that a program simulates for each link of a model file, by name.
 
+    Where MuJoCo is installed its own bodies are compared, and a difference is one of the changes.
     Raises `MissingFile` or `ModelError`: as `read_model` does.
     """
     document = read_xml(path)
-    return simulated_bodies(document, detect_format(document), program)
+    bodies = simulated_bodies(document, detect_format(document), program)
+    version, installed = installed_mujoco_bodies(document) if program == "mujoco" else ("", {})
+    for name, phi in installed.items():
+        body = bodies.get(name, SimulatedBody(phi))
+        if body.phi is None or not _is_same(body.phi, phi, _SAME_IN_PROGRAM):
+            change = f"the installed MuJoCo {version} compiles {phi[0]:.6g} kg in its place"
+            bodies[name] = body._replace(changes=(*body.changes, change))
+    return bodies
+
+
+def _is_same(a: Phi, b: Phi, tolerance: float) -> bool:
+    return bool(np.abs(a - b).max() <= tolerance * np.abs(b).max())
 
 
 def inertial_snippet(

@@ -246,3 +246,18 @@ def test_a_body_contradicts_its_shape_along_the_direction_that_is_five_times_off
         "its box",
     )
     assert bool(shape_contradiction(R @ second @ R.T, 2.0, turned)) == bool(sentence)
+
+
+@pytest.mark.parametrize(
+    ("x", "overlap"), [("0.05", True), ("0.02", True), ("0.1", False), ("0.3", False)]
+)
+def test_parts_that_overlap_are_said_to_count_twice(tmp_path, x, overlap):
+    """Boxes of 0.1 m side by side, one in another, and apart."""
+    shapes = "".join(
+        f'<collision><origin xyz="{p} 0 0" rpy="0 0 0.1"/><geometry><box size="0.1 0.1 0.1"/>'
+        "</geometry></collision>"
+        for p in ("0", x)
+    )
+    path = urdf(tmp_path / "r.urdf", '<mass value="2"/>' + ZERO, shapes)
+    _, repair = repaired(path)
+    assert ("overlapping parts count twice" in repair.source) == overlap

@@ -288,3 +288,14 @@ def test_balanced_inertia_compiles(tmp_path, cli):
 def test_a_moving_link_with_shapes_and_no_inertial_is_warned_of(tmp_path, cli):
     out = cli.done("inspect", robot(tmp_path / "r.urdf", "shapes"))
     assert "it has no <inertial>: MuJoCo and Newton simulate 9.142 kg of its collision" in out
+
+
+def test_a_difference_from_the_installed_program_is_said(tmp_path, monkeypatch):
+    path = robot(tmp_path / "r.urdf", "solid", tool="continuous")
+    monkeypatch.setattr(
+        "identify.exchange.rewriting.installed_mujoco_bodies",
+        lambda document: ("9.9", {"arm": 2.0 * UNIT}),
+    )
+    bodies = bodies_in_program(path, "mujoco")
+    assert bodies["arm"].changes == ("the installed MuJoCo 9.9 compiles 2 kg in its place",)
+    assert not bodies["tool"].changes
