@@ -23,7 +23,7 @@ from identify.commands.bodies import (
     require_one_frame,
     require_pose_of_each,
 )
-from identify.commands.command import Command, Outcome, option
+from identify.commands.command import Command, Outcome, UsageError, option
 from identify.commands.exact_comparison import compare_with_exact, has_exact_body
 from identify.commands.output import (
     ESTIMATE,
@@ -39,16 +39,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Compare(Command):
-    """Compare the bodies of separate fits, and test whether they agree.
+    """Compare the bodies of separate fits, and test whether they agree; or two models of a robot.
 
     All must be about the same point in the same axes, unless --at gives their poses. The test
     assumes that the fits share no data. Of two bodies one may be exact, such as that of a CAD text:
-    its values stand beside the other's. Exit status: 2 for bad use or a body without intervals; 4
-    if one of the estimates must not be used (it is shown but not compared).
+    its values stand beside the other's. Of two models (URDF, SDF, MJCF) it lists the links whose
+    simulated bodies differ, with fixed joints merged, and the total masses. Exit status: 1 for
+    models that differ; 2 for bad use or a body without intervals; 4 if one of the estimates must
+    not be used (it is shown but not compared).
     """
 
     first: Annotated[Path, Positional, option("OUT", "(required)")]
-    """Result folder of a fit, or an estimate.json."""
+    """Result folder of a fit, an estimate.json, or a model."""
 
     others: Annotated[tuple[str, ...], Positional, option("OUT ...", "(required)")] = ()
     """The other folders or files."""
@@ -68,12 +70,16 @@ class Compare(Command):
 
     def run(self, invocation: str) -> Outcome:
         """Compare the bodies, and write the page if an output file is given."""
+        from identify.exchange.body_files import is_model_file
+
+        paths = [self.first, *map(Path, self.others)]
+        if any(map(is_model_file, paths)):
+            return self._compare_models(paths)
         require_pose_of_each(self.at, self.others, "compare", "OUT")
         require_writable_file(self.output)
         from identify.reporting.comparison import Comparison, FittedLog, comparison_lines
         from identify.reporting.comparison_page import comparison_html
 
-        paths = [self.first, *map(Path, self.others)]
         files = [path / ESTIMATE if path.is_dir() else path for path in paths]
         bodies = list(read_bodies(*files))
         notes = self._move_to_first_frame(files, bodies)
@@ -94,6 +100,26 @@ class Compare(Command):
             document=lambda: {"logs": comparison.frame().to_dict("records")},
             files=[] if self.output is None else [self.output],
             status=UNUSABLE_STATUS if any(log.usable == "no" for log in logs) else 0,
+        )
+
+    def _compare_models(self, paths: Sequence[Path]) -> Outcome:
+        """Compare the simulated bodies of two models of one robot."""
+        from identify.exchange.body_files import is_model_file
+        from identify.exchange.model_comparison import (
+            comparison_lines,
+            merged_model,
+            model_differences,
+        )
+
+        if len(paths) != 2 or not all(map(is_model_file, paths)) or self.at or self.output:
+            raise UsageError("compare: expected two models, without --at and -o: compare A B")
+        a, b = map(merged_model, paths)
+        differences = model_differences(a, b)
+        masses = {str(model.path): model.total_mass for model in (a, b)}
+        return Outcome(
+            lines=comparison_lines(a, b, differences),
+            document=lambda: {"differences": differences, "total_mass": masses},
+            status=1 if differences else 0,
         )
 
     def _move_to_first_frame(self, files: Sequence[Path], bodies: list[SavedEstimate]) -> list[str]:

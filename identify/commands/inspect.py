@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,8 +22,8 @@ _MAX_NAME_WIDTH = 40
 _UNCHANGED_RTOL = 1e-8
 """Relative change below which a number counts as unchanged."""
 _FOR_HELP = (
-    "Also check the limits of a program (mujoco, drake, gazebo, pinocchio or bullet), and report "
-    "how it treats links that exceed them."
+    "Also check the limits of a program (mujoco, drake, gazebo, dart, pinocchio, bullet, newton), "
+    "and show the bodies that it simulates where they differ from the file."
 )
 
 
@@ -32,10 +32,11 @@ class Inspect(Command):
     """Check the inertia of every link of a URDF, SDF or MJCF file, or of an estimate.json.
 
     Prints each link with its verdict; for an invalid link the reasons and their size, "by rounding"
-    if the printed digits explain it; and links whose shape contradicts their inertia. With --repair
-    only changes and remaining faults are printed. Exit status: 1 if any link is physically
-    inconsistent, has a mass but no inertia, or violates --for or --margin (with --repair: if any
-    still does), 2 for a file that cannot be read.
+    if the printed digits explain it; and the convention in which the numbers of a link would fit
+    its shape, if they do not as written. With --repair only changes and remaining faults are
+    printed. Exit status: 1 if any link is physically inconsistent, has a mass but no inertia, does
+    not fit its shape, or violates --for or --margin (with --repair: if any still does), 2 for a
+    file that cannot be read.
     """
 
     model: Annotated[Path, Positional, option("MODEL", "(required)")]
@@ -47,7 +48,7 @@ class Inspect(Command):
     """Minimum ratio of the smallest second moment of mass to the sum of all three (0 to 1/3)."""
 
     repair: Flag = False
-    """Replace invalid inertias and keep everything else (requires -o)."""
+    """Replace invalid inertias and keep everything else; write FIXED (with or without -o)."""
 
     no_geometry: Flag = False
     """Do not compute a missing inertia from the shapes of the link."""
@@ -64,13 +65,19 @@ class Inspect(Command):
     quiet: Flag = False
     """Print only links with faults or warnings."""
 
+    def with_extra_positionals(self, words: Sequence[str]) -> Inspect:
+        """Take a file after --repair for that of the repaired model."""
+        if not self.repair or self.output is not None or len(words) != 1:
+            raise UsageError(f"unexpected {' '.join(words)}; expected one MODEL")
+        return replace(self, output=Path(words[0]))
+
     def run(self, invocation: str) -> Outcome:
         """Check the links, and repair them if an output file is given."""
         self._require_output()
         from identify.exchange import read_model
         from identify.exchange.link_checks import check_links
         from identify.exchange.repair import RepairSettings, repair_model
-        from identify.exchange.rewriting import link_shapes
+        from identify.exchange.rewriting import bodies_in_program, link_shapes
 
         requirement = self._requirement()
         geometry, density = not self.no_geometry, self.density
@@ -79,7 +86,12 @@ class Inspect(Command):
         self._require_readable(model, requirement)
         if self.output is None:
             shapes = {} if model.format == "estimate" else link_shapes(self.model)
-            judged = check_links(model.links, requirement, shapes)
+            simulator = requirement.simulator
+            is_model = model.format != "estimate"
+            simulated = (
+                bodies_in_program(self.model, simulator.name) if simulator and is_model else {}
+            )
+            judged = check_links(model.links, requirement, shapes, simulated)
             return Outcome(
                 lines=link_lines(model, judged, requirement, only_wrong=self.quiet),
                 document=lambda: _record(model, judged),
@@ -149,21 +161,31 @@ def link_lines(
         counts[counted] += 1
         if entry.problem or entry.warning or not only_wrong:
             note, warning = entry.note, entry.warning
+            lines += [f"- {line}" for line in _simulated_lines(entry, requirement)]
             lines += [f"- warning: {warning}"] * bool(warning)
             shown.append((entry.link, lines + [f"- note: {note}"] * bool(note)))
     width = min(max((len(link.name) for link, _ in shown), default=4), _MAX_NAME_WIDTH)
+    subtrees = model.subtree_masses() if model.parents else {}
     if shown:
-        yield f"{'line':>6}  {'link':<{width}}  {'mass [kg]':>10}  verdict"
+        subtree = f"  {'subtree [kg]':>12}" * bool(subtrees)
+        yield f"{'line':>6}  {'link':<{width}}  {'mass [kg]':>10}{subtree}  verdict"
     for link, (first, *rest) in shown:
         line = "" if link.line is None else str(link.line)
         mass = "–" if link.phi is None else f"{link.phi[0]:.6g}"
-        yield f"{line:>6}  {link.name:<{width}}  {mass:>10}  {first}"
-        yield from (f"{'':>{width + 20}}  {reason}" for reason in rest)
+        subtree = f"  {subtrees[link.name]:>12.6g}" if subtrees else ""
+        yield f"{line:>6}  {link.name:<{width}}  {mass:>10}{subtree}  {first}"
+        indent = width + (34 if subtrees else 20)
+        yield from (f"{'':>{indent}}  {reason}" for reason in rest)
     for note in model.notes:
         yield f"Note: {note}."
     simulator = requirement.simulator
     if simulator is not None and simulator.massless_treatment and counts["massless"]:
         yield f"Note: for massless links, {simulator.title} {simulator.massless_treatment}."
+    if any(entry.reading for entry in judged):
+        yield f"Repair: identify inspect {model.path} --repair -o FIXED writes the numbers as read."
+    if len(model.links) > 1:
+        total = sum(float(link.phi[0]) for link in model.links if link.phi is not None)
+        yield f"Total mass: {total:.6g} kg."
     link_count = {0: "no links", 1: "1 link"}.get(len(model.links), f"{len(model.links)} links")
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     yield f"{model.path}: {link_count} ({model.format}){': ' if kinds else ''}{kinds}."
@@ -180,6 +202,28 @@ def _verdict_lines(entry: LinkCheck) -> tuple[str, list[str]]:
     return "possible", [f"possible: {entry.kind}"]
 
 
+def _simulated_lines(entry: LinkCheck, requirement: LinkRequirements) -> Iterator[str]:
+    """Yield the body that the required program simulates, if it is not that of the file."""
+    from identify.exchange.link_checks import format_moments
+    from identify.inertia import check_consistency
+
+    simulated, simulator = entry.simulated, requirement.simulator
+    if simulated is None or simulator is None or not simulated.changes:
+        return
+    changes = "; ".join(simulated.changes)
+    if simulated.phi is None:
+        yield f"in {simulator.title} {changes}"
+        return
+    mass, center = float(simulated.phi[0]), "0, 0, 0"
+    if mass:
+        center = format_moments(simulated.phi[1:4] / mass)
+    moments = format_moments(check_consistency(simulated.phi).principal_moments)
+    yield (
+        f"{simulator.title} simulates {mass:.6g} kg at [{center}] m with the principal moments "
+        f"{moments} kg m²: {changes}"
+    )
+
+
 def _record(model: Model, judged: Sequence[LinkCheck]) -> dict[str, object]:
     links = [
         {
@@ -190,6 +234,7 @@ def _record(model: Model, judged: Sequence[LinkCheck]) -> dict[str, object]:
             "fault": entry.problem or None,
             "reasons": entry.reasons,
             "warning": entry.warning or None,
+            "simulated": None if entry.simulated is None else entry.simulated._asdict(),
             "note": entry.note or None,
         }
         for entry in judged

@@ -31,6 +31,9 @@ _DENSITY_HELP = (
 _MAX_MASS, _MAX_INERTIA = 1e15, 1e24
 """Maximum plausible mass [kg] and inertia [kg m²]."""
 
+_MAX_FACET_LOSS = 0.01
+"""Share of the volume that the facets of a rounded mesh may cut off without a note."""
+
 _MAX_MESH_EXTENT = 10.0
 """Extent of a mesh [m] above which a note states that its unit may not be the metre."""
 
@@ -109,6 +112,14 @@ class ShapeCommand(Command):
             if extent > _MAX_MESH_EXTENT:
                 hint = "if its file is in millimetres, give --scale 0.001"
                 notes.append(f"note: the mesh is {extent:.4g} m wide; {hint}")
+            angle = geometry.facet_angle
+            missing = 1.0 - np.sinc(angle / np.pi)
+            if missing > _MAX_FACET_LOSS:
+                notes.append(
+                    f"note: its faces meet at {np.degrees(angle):.3g}°; if they stand for a round "
+                    f"surface, up to {100.0 * missing:.2g} % of the volume is missing: export it "
+                    "with finer facets"
+                )
         return Outcome(
             lines=lines,
             messages=notes,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Phi
+from identify.arrays import Array, Mat33, Phi
 from identify.errors import ModelError
 from identify.exchange.link_geometry import ShapeInertia, com_distance_warning, shape_contradiction
 from identify.exchange.link_inertia import (
@@ -19,6 +19,13 @@ from identify.exchange.link_inertia import (
     link_body_kinds,
 )
 from identify.exchange.model_format import INERTIA_ENTRIES
+from identify.exchange.shape_readings import (
+    ONE_NUMBER,
+    ShapeReading,
+    density_warning,
+    read_by_shape,
+)
+from identify.exchange.simulated_bodies import SimulatedBody
 from identify.exchange.simulators import Simulator
 from identify.inertia.consistency import BodyKind, is_consistent
 from identify.inertia.conventions.orders import ENTRY_ORDERS, entries_in_order, matrix_from_entries
@@ -28,6 +35,7 @@ from identify.inertia.matrices import (
     second_moment_about_com,
     symmetric_from_entries,
 )
+from identify.inertia.parameters import DEFAULT_DENSITY
 
 _MOMENT_MASK = np.array([True, False, False, True, False, True])
 """Mask of the moments of inertia among ixx, ixy, ixz, iyy, iyz, izz."""
@@ -43,8 +51,18 @@ still be inconsistent for a typo to be clear."""
 _MIRROR_TOLERANCE = 0.05
 """Largest relative difference of equal numbers of a left and a right link."""
 
+_MAX_GYRATION = 5.0
+"""Radius of gyration [m] up to which a link is of a usual size."""
+
 _SIDE_NAMES = ("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R")
 """Parts of link names that distinguish the left and right side of a robot."""
+
+
+WITHOUT_INERTIA = "without inertia"
+"""Problem of a link with a mass and no inertia."""
+
+MISREAD = "does not fit its shape"
+"""Problem of a link that fits its shape in another convention."""
 
 
 class InertiaTypo(NamedTuple):
@@ -222,6 +240,9 @@ class LinkCheck(NamedTuple):
             placeholder.
         note: that of the link, without the parts that repeat the problem or the warning.
         typo: likely typing error behind an inconsistent inertia, or None.
+        reading: convention under which the numbers fit the link's shape, which they do not as
+            written, or None.
+        simulated: body that the required simulator makes of the link, or None.
     """
 
     link: LinkInertia
@@ -231,19 +252,24 @@ class LinkCheck(NamedTuple):
     warning: str = ""
     note: str = ""
     typo: InertiaTypo | None = None
+    reading: ShapeReading | None = None
+    simulated: SimulatedBody | None = None
 
 
 def check_links(
     links: Sequence[LinkInertia],
     requirement: LinkRequirements | None = None,
     shapes: Mapping[str, ShapeInertia] | None = None,
+    simulated: Mapping[str, SimulatedBody] | None = None,
 ) -> tuple[LinkCheck, ...]:
     """Check the inertia of every link, in the order of the links.
 
     A link of a model file with a mass and no inertia about some axis has a problem, unless the mass
     is so small that programs take its inertia for zero. With the shapes of links, by name, bodies
-    that contradict their shape get a warning.
+    that contradict their shape get a warning. `simulated` are the bodies that the required
+    simulator makes of the links, by name.
     """
+    simulated = simulated or {}
     requirement = LinkRequirements() if requirement is None else requirement
     kinds = link_body_kinds(links)
     sized = [
@@ -262,6 +288,7 @@ def check_links(
             moments.get(i),
             requirement,
             shapes.get(link.name),
+            simulated.get(link.name),
             mirrored_links=consistent,
         )
         for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
@@ -281,6 +308,7 @@ def _check_link(
     moments: Array | None,
     requirement: LinkRequirements,
     shape: ShapeInertia | None,
+    simulated: SimulatedBody | None,
     *,
     mirrored_links: Mapping[str, Phi],
 ) -> LinkCheck:
@@ -290,6 +318,10 @@ def _check_link(
     warning = ""
     note = link.note
     typo = None
+    reading = None if shape is None else read_by_shape(link, shape)
+    if kind == BodyKind.IMPOSSIBLE and (reading is None or reading.text.startswith(ONE_NUMBER)):
+        typo = find_typo(link, mirrored_links, shape)
+        reading = None if typo is not None and typo.is_conclusive else reading
     body, flat = link.phi_as_printed, kind in (BodyKind.POINT, BodyKind.ROD)
     if body is not None and body[0] > 0.0 and not link.massless:
         smallest = np.abs(body[4:]).max() if moments is None else moments[0]
@@ -298,8 +330,12 @@ def _check_link(
         problem = "unreadable"
         reasons = [note]
         note = ""
+    elif reading is not None:
+        problem = "impossible" if kind == BodyKind.IMPOSSIBLE else MISREAD
+        reasons = [f"likely {reading.text}", reading.fit]
+        note = link.note_without_size
     elif body is not None and flat and implied_density(body) > MAX_MATERIAL_DENSITY:
-        problem = "without inertia"
+        problem = WITHOUT_INERTIA
         reason = f"a mass of {body[0]:.6g} kg, but no inertia"
         reason += " about its axis" * (kind == BodyKind.ROD)
         reasons, note = [": ".join(filter(None, (reason, link.note_without_size)))], ""
@@ -308,13 +344,22 @@ def _check_link(
         # Further violated rules of the inertia repeat the first one.
         first = {v.rule == "mass": v.message for v in reversed(verdict.violations)}
         reasons += [first[of_mass] for of_mass in sorted(first, reverse=True)]
-        typo = None if verdict.by_rounding else find_typo(link, mirrored_links, shape)
+        typo = None if verdict.by_rounding else typo
         reasons += [] if typo is None else [typo.text]
+    elif link.filled_by_programs and shape is not None:
+        mass = DEFAULT_DENSITY * float(shape.phi[0])
+        warning = (
+            f"it has no <inertial>: MuJoCo and Newton simulate {mass:.4g} kg of "
+            f"{shape.description}, DART and Bullet 1 kg, Drake and Pinocchio none"
+        )
     elif body is not None and link.phi is not None and moments is not None:
         second = second_moment_about_com(link.phi)
         contradiction = shape_contradiction(second, float(link.phi[0]), shape) if shape else ""
         distance = "" if contradiction else com_distance_warning(link.phi, shape)
-        warning = "; ".join(filter(None, (link.placeholder_warning, contradiction, distance)))
+        density = density_warning(link, shape) if shape else ""
+        size = _size_warning(link.phi, second)
+        texts = link.placeholder_warning, contradiction, distance, density, size
+        warning = "; ".join(filter(None, texts))
         note = link.note_without_size if warning else note
         total = float(0.5 * moments.sum())
         share = float(total - moments[2]) / total if total > 0.0 else 0.0
@@ -326,9 +371,27 @@ def _check_link(
             )
     simulator = requirement.simulator
     if simulator is not None and kind is not None:
-        refusals = tuple(simulator.refusals(link))
+        refusals = tuple(simulator.refusals(_judged_link(link, simulated)))
         if refusals and problem.startswith(("impossible", "without")):  # the same reason
             refusals = (f"{simulator.title} {simulator.refusal}",)
         problem = problem or f"not for {simulator.title}" * bool(refusals)
         reasons += refusals
-    return LinkCheck(link, kind, problem, tuple(reasons), warning, note, typo)
+    return LinkCheck(link, kind, problem, tuple(reasons), warning, note, typo, reading, simulated)
+
+
+def _size_warning(phi: Phi, second_moment: Mat33) -> str:
+    """Return a warning of a link that is larger than machines are."""
+    radius = float(np.sqrt(np.trace(second_moment) / phi[0]))
+    if radius <= _MAX_GYRATION:
+        return ""
+    return f"its radius of gyration is {radius:.3g} m: are the units kg, m and kg m²?"
+
+
+def _judged_link(link: LinkInertia, simulated: SimulatedBody | None) -> LinkInertia:
+    """Return a link with the body that a simulator judges, in place of the numbers in the file."""
+    if simulated is None or simulated.judged is None:
+        return link
+    massless = not simulated.judged.any()
+    return replace(
+        link, phi=simulated.judged, printed=None, rounding_errors=None, massless=massless
+    )

@@ -48,6 +48,9 @@ with all mass at the surface of a ball; with all mass inside, the ratio is small
 
 With all mass at the surface of a ball the ratio is √5; with all mass inside it may be small."""
 
+_INNER_PART = 0.6
+"""Part of a bounding box, along each side, that is inside of most shapes."""
+
 _MAX_ORIGIN_DISTANCE_RADII, _MAX_ORIGIN_DISTANCE = 30.0, 3.0
 """Largest plausible distance of a centre of mass from its link's origin, in radii of gyration and
 in [m]."""
@@ -79,12 +82,22 @@ class ShapeInertia(NamedTuple):
     """Inertia of the shapes of a link, filled with 1 kg/m³.
 
     Attributes:
-        phi: ten parameters about the link's origin, shape (10,); the mass is the volume [m³].
+        parts: ten parameters of each about the link's origin, shape (k, 10); the mass is the volume
+            [m³].
+        rotations: R_LP of their own axes P in the link's, shape (k, 3, 3).
+        corners: of their bounding boxes along their own axes, in the link's [m], shape (8 k, 3).
         description: the shapes, for messages.
     """
 
-    phi: Phi
+    parts: Phi
+    rotations: Mat33
+    corners: Vec3
     description: str
+
+    @property
+    def phi(self) -> Phi:
+        """Ten parameters of all shapes about the link's origin, shape (10,)."""
+        return self.parts.sum(axis=0)
 
 
 def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> ShapeInertia:
@@ -101,14 +114,37 @@ def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> Shap
         if not selected:
             continue
         try:
-            bodies, names = zip(
-                *(_fill_shapes(geometry, model) for geometry in selected), strict=True
-            )
+            filled = [_fill_shape(geometry, model) for geometry in selected]
         except IdentifyError as error:
             reasons.append(f"{role}: {error}")
             continue
-        return ShapeInertia(np.sum(bodies, axis=0), f"its {role} geometry ({', '.join(names)})")
+        names = ", ".join(description for _, _, description in filled)
+        if _overlap([corners for _, corners, _ in filled]):
+            names += "; overlapping parts count twice"
+        return ShapeInertia(
+            np.array([phi for phi, _, _ in filled]),
+            np.array([geometry.pose.rotation for geometry in selected]),
+            np.concatenate([corners for _, corners, _ in filled]),
+            f"its {role} geometry ({names})",
+        )
     raise ModelError("; ".join(reasons) or "it has no geometry")
+
+
+def _overlap(boxes: Sequence[Vec3]) -> bool:
+    """Return whether a point well inside the bounding box of a part is in that of another."""
+    centres = [corners.mean(axis=0) for corners in boxes]
+    points = [
+        np.vstack((centre, centre + _INNER_PART * (corners - centre)))
+        for corners, centre in zip(boxes, centres, strict=True)
+    ]
+    for i, (corners, centre) in enumerate(zip(boxes, centres, strict=True)):
+        edges = corners[[4, 2, 1]] - corners[0]  # of the corners in the order of `product`
+        squares = np.maximum((edges**2).sum(axis=1), 1e-300)
+        for k, others in enumerate(points):
+            share = (others - centre) @ edges.T / squares
+            if k != i and (np.abs(share) < 0.5 * _INNER_PART).all(axis=1).any():
+                return True
+    return False
 
 
 def bounding_corners(geometry: LinkGeometry, model: Path) -> Vec3:
@@ -119,23 +155,25 @@ def bounding_corners(geometry: LinkGeometry, model: Path) -> Vec3:
     """
     if geometry.kind == "mesh":
         vertices, _ = _mesh_triangles(geometry, model)
-        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        return _box_corners(vertices.min(axis=0), vertices.max(axis=0), geometry.pose)
+    sizes = {
+        name: _read_numbers(geometry.attribute(name), count, geometry, name)
+        for name, count in _sizes_of(geometry)
+    }
+    if geometry.kind == "box":
+        high = 0.5 * sizes["size"]
+    elif geometry.kind == "ellipsoid":
+        high = sizes["radii"]
     else:
-        sizes = {
-            name: _read_numbers(geometry.attribute(name), count, geometry, name)
-            for name, count in _sizes_of(geometry)
-        }
-        if geometry.kind == "box":
-            high = 0.5 * sizes["size"]
-        elif geometry.kind == "ellipsoid":
-            high = sizes["radii"]
-        else:
-            radius, length = sizes["radius"][0], sizes.get("length", np.zeros(1))[0]
-            end = 0.0 if geometry.kind == "cylinder" else radius
-            high = np.array([radius, radius, 0.5 * length + end])
-        low = -high
+        radius, length = sizes["radius"][0], sizes.get("length", np.zeros(1))[0]
+        end = 0.0 if geometry.kind == "cylinder" else radius
+        high = np.array([radius, radius, 0.5 * length + end])
+    return _box_corners(-high, high, geometry.pose)
+
+
+def _box_corners(low: Vec3, high: Vec3, pose: Pose) -> Vec3:
     corners = np.array(list(product(*zip(low, high, strict=True))))
-    return corners @ geometry.pose.rotation.T + geometry.pose.position
+    return corners @ pose.rotation.T + pose.position
 
 
 def _sizes_of(geometry: LinkGeometry) -> tuple[tuple[str, int], ...]:
@@ -193,10 +231,12 @@ def com_distance_warning(phi: Phi, shape: ShapeInertia | None) -> str:
     return warning if distance > limit else ""
 
 
-def _fill_shapes(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:
-    """Return the inertia of shapes filled with 1 kg/m³."""
+def _fill_shape(geometry: LinkGeometry, model: Path) -> tuple[Phi, Vec3, str]:
+    """Return the inertia of a shape filled with 1 kg/m³, its corners, and its description."""
     if geometry.kind == "mesh":
-        shape, description = _read_mesh_shape(geometry, model)
+        vertices, faces = _mesh_triangles(geometry, model)
+        shape, description = _mesh_shape(vertices, faces, geometry)
+        corners = _box_corners(vertices.min(axis=0), vertices.max(axis=0), geometry.pose)
     elif geometry.kind in _SIZE_ATTRIBUTES:
         kind, names = _SIZE_ATTRIBUTES[geometry.kind]
         sizes = [
@@ -205,9 +245,10 @@ def _fill_shapes(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:
             for x in _read_numbers(geometry.attribute(name), count, geometry, name)
         ]
         shape, description = kind(*sizes), geometry.kind
+        corners = bounding_corners(geometry, model)
     else:
         raise ModelError(f"the volume of a <{geometry.kind}> is not known")
-    return in_frame(shape.body(density=1.0).phi, geometry.pose), description
+    return in_frame(shape.body(density=1.0).phi, geometry.pose), corners, description
 
 
 def _read_numbers(text: str, count: int, geometry: LinkGeometry, name: str) -> Array:
@@ -220,8 +261,7 @@ def _read_numbers(text: str, count: int, geometry: LinkGeometry, name: str) -> A
     return values
 
 
-def _read_mesh_shape(geometry: LinkGeometry, model: Path) -> tuple[Shape, str]:
-    vertices, faces = _mesh_triangles(geometry, model)
+def _mesh_shape(vertices: Vec3, faces: Indices, geometry: LinkGeometry) -> tuple[Shape, str]:
     name = Path(geometry.attribute("filename") or geometry.attribute("uri").strip()).name
     try:
         return Mesh(vertices, faces), f"mesh {name}"

@@ -43,6 +43,8 @@ class LinkInertia:
         order: of the numbers, by its name in `ENTRY_ORDERS`, or `diagonal` for moments only.
         axes: R_LC of the axes C of the printed numbers in the link's, shape (3, 3).
         is_moving_frame: whether it is a massless frame that a joint moves, without fixed mass.
+        filled_by_programs: whether it has no inertial element, but collision shapes that programs
+            fill, and is attached to another link.
         unreadable: whether its element cannot be read (see the note).
         largest_length: largest length in the file [m]; None for none.
     """
@@ -58,6 +60,7 @@ class LinkInertia:
     order: str = "urdf"
     axes: Mat33 = field(default_factory=lambda: np.eye(3))
     is_moving_frame: bool = False
+    filled_by_programs: bool = False
     unreadable: bool = False
     largest_length: float | None = None
 

@@ -19,11 +19,13 @@ from identify.exchange.link_inertia import LinkInertia, largest_magnitude
 from identify.exchange.mjcf_compiling import CompiledBody, compiled_bodies, has_geoms
 from identify.exchange.model_format import (
     LinkEntry,
+    LinkJoint,
     ModelFormat,
     link_with_inertia,
     massless_link,
     read_link,
 )
+from identify.exchange.mujoco_compiler import MujocoCompiler
 from identify.exchange.rounding import (
     DEFAULT_DIGITS,
     MIN_MOMENT_RATIO,
@@ -33,7 +35,7 @@ from identify.exchange.rounding import (
 )
 from identify.exchange.xml_document import Edit, PrintedNumbers, XmlDocument, XmlElement
 from identify.inertia.conventions.axes import rotation_from_wxyz
-from identify.inertia.conventions.mass_properties import InertialFrame
+from identify.inertia.conventions.mass_properties import InertialFrame, inertial_frame
 from identify.inertia.conventions.orders import entries_in_order, matrix_from_entries
 from identify.inertia.conventions.simulators import MUJOCO_MIN_INERTIA
 from identify.spatial import Pose, exp_rotation, rotation_from_quaternion
@@ -62,32 +64,55 @@ class Mjcf(ModelFormat):
     has_principal_moments: ClassVar[bool] = True
     has_geometry: ClassVar[bool] = False
 
-    def links(self, document: XmlDocument) -> Iterator[LinkEntry]:
-        """Yield every body of an MJCF file."""
+    def links(self, document: XmlDocument) -> list[LinkEntry]:
+        """Return every body of an MJCF file, as MuJoCo's compiler changes it."""
         root = document.root
         bodies = [
             e for world in root.find_all("worldbody") for e in world.walk() if e.tag == "body"
         ]
         settings = read_angle_settings(document)
-        always, total = _always_from_geoms(document), _scales_masses(document)
+        compiler = MujocoCompiler.of_document(document)
         from_geoms = [
-            has_geoms(body) and (always or body.find("inertial") is None) for body in bodies
+            compiler.inertia_from_geoms != "false"
+            and has_geoms(body, compiler.groups)
+            and (compiler.inertia_from_geoms == "true" or body.find("inertial") is None)
+            for body in bodies
         ]
-        compiled = compiled_bodies(document, bodies) if any(from_geoms) or total else {}
+        compiled = compiled_bodies(document, bodies) if any(from_geoms) else {}
         largest = _largest_length(document)
+        entries: list[LinkEntry] = []
         for number, (body, by_geoms) in enumerate(zip(bodies, from_geoms, strict=True), 1):
             name = body.attributes.get("name") or f"unnamed body {number}"
             inertial = body.find("inertial")
             if by_geoms:
                 inertia = _inertia_from_geoms(name, body, compiled[body.start_byte])
-                yield LinkEntry(inertia, body, inertial)
+                entries.append(LinkEntry(inertia, body, inertial))
             elif inertial is None:
-                yield massless_link(name, body)
+                entries.append(massless_link(name, body))
             else:
                 read = partial(_read_body, document, name, body, inertial, settings, largest)
-                entry = read_link(document, name, body, read)
-                inertia = _scale_to_total_mass(entry.inertia, compiled.get(body.start_byte))
-                yield entry._replace(inertia=inertia) if total else entry
+                entries.append(read_link(document, name, body, read))
+        return self._compiled(document, entries, compiler)
+
+    def _compiled(
+        self, document: XmlDocument, entries: Sequence[LinkEntry], compiler: MujocoCompiler
+    ) -> list[LinkEntry]:
+        """Apply the compiler's settings to the bodies; the printed numbers stay."""
+        bodies = [(_compiled_body(document, entry, compiler), entry) for entry in entries]
+        if compiler.total_mass is None:
+            return [entry._replace(inertia=inertia) for inertia, entry in bodies]
+        known = all(inertia.massless or inertia.phi is not None for inertia, _ in bodies)
+        fixed = _fixed_to_world(entries) if compiler.fuses_static else set[int]()
+        mass = sum(
+            float(inertia.phi[0])
+            for inertia, entry in bodies
+            if inertia.phi is not None and entry.link_element.start_byte not in fixed
+        )
+        factor = compiler.scale(mass) if known else None
+        return [
+            entry._replace(inertia=_scaled_to_total_mass(inertia, factor))
+            for inertia, entry in bodies
+        ]
 
     def inertial(self, body: RoundedBody, newline: str = "", step: str = "") -> str:
         """Return an `<inertial>` with principal moments, on one line; indentation is ignored."""
@@ -122,6 +147,26 @@ class Mjcf(ModelFormat):
         diagonal = frame._replace(inertia=np.diag(np.diag(frame.inertia)))
         return round_in_frame(diagonal, InertiaFloor(MIN_MOMENT_RATIO, MUJOCO_MIN_INERTIA), digits)
 
+    def joints(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> dict[str, LinkJoint]:
+        """Return the joint of every body in another, by name; bodies of the world have none."""
+        names = {entry.link_element.start_byte: entry.inertia.name for entry in entries}
+        joints: dict[str, LinkJoint] = {}
+        stack: list[tuple[XmlElement, str, tuple[XmlElement, ...]]] = [
+            (world, "", ()) for world in document.root.find_all("worldbody")
+        ]
+        while stack:
+            element, parent, frames = stack.pop()
+            for child in element.children:
+                if child.tag in ("frame", "replicate"):
+                    stack.append((child, parent, (*frames, child)))
+                elif child.tag == "body":
+                    name = names[child.start_byte]
+                    if parent:
+                        pose = partial(_composed_pose, document, (*frames, child))
+                        joints[name] = LinkJoint(parent, not _has_joint(child), pose)
+                    stack.append((child, name, ()))
+        return joints
+
     def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
         """Yield the names of massless bodies with a joint and no fixed children with mass."""
         # A body has mass if it or a child fixed to it has mass; children follow their parents.
@@ -138,10 +183,11 @@ class Mjcf(ModelFormat):
 
     def require_writable(self, document: XmlDocument) -> None:
         """Raise `ModelFileError` if inertiafromgeom or settotalmass of the compiler is on."""
+        compiler = MujocoCompiler.of_document(document)
         problem = ""
-        if _scales_masses(document):
+        if compiler.total_mass is not None:
             problem = "<compiler settotalmass> makes MuJoCo scale every mass and inertia; remove it"
-        elif _always_from_geoms(document):
+        elif compiler.inertia_from_geoms == "true":
             problem = (
                 "<compiler inertiafromgeom='true'> makes MuJoCo ignore every <inertial>; set it to "
                 "'auto'"
@@ -150,27 +196,62 @@ class Mjcf(ModelFormat):
             raise document.error(f"{problem} first", document.root.find("compiler"))
 
 
+def _composed_pose(document: XmlDocument, elements: Sequence[XmlElement]) -> Pose:
+    """Return the pose of the last element in the parent of the first, each in the one before."""
+    settings, X = read_angle_settings(document), Pose.identity()
+    for element in elements:
+        position = document.attribute_numbers(element, "pos", 3, "0 0 0").values
+        X = X @ Pose(read_orientation(document, element, settings), position)
+    return X
+
+
 def _has_joint(body: XmlElement) -> bool:
     return any(child.tag in ("joint", "freejoint") for child in body.children)
 
 
-def _always_from_geoms(document: XmlDocument) -> bool:
-    """Return whether the compiler takes inertia from geoms even if there is an `<inertial>`."""
-    return _compiler_setting(document, "inertiafromgeom") == "true"
+def _fixed_to_world(entries: Sequence[LinkEntry]) -> set[int]:
+    """Return the start bytes of bodies without a joint, in the world or in another such body."""
+    inner = {child.start_byte for e in entries for child in _bodies_in(e.link_element)}
+    fixed: set[int] = set()
+    stack = [e.link_element for e in entries if e.link_element.start_byte not in inner]
+    while stack:
+        body = stack.pop()
+        if not _has_joint(body):
+            fixed.add(body.start_byte)
+            stack.extend(_bodies_in(body))
+    return fixed
 
 
-def _scales_masses(document: XmlDocument) -> bool:
-    """Return whether the compiler scales all masses to a given total mass."""
-    try:
-        return float(_compiler_setting(document, "settotalmass")) > 0.0
-    except ValueError:
-        return False
+def _bodies_in(element: XmlElement) -> Iterator[XmlElement]:
+    """Yield the bodies in an element, also those in frames, without the bodies in them."""
+    for child in element.children:
+        if child.tag == "body":
+            yield child
+        elif child.tag in ("frame", "replicate"):
+            yield from _bodies_in(child)
 
 
-def _compiler_setting(document: XmlDocument, name: str) -> str:
-    """Return an attribute of the last `<compiler>` that has it, or an empty string."""
-    given = [c.attributes[name] for c in document.root.find_all("compiler") if name in c.attributes]
-    return given[-1] if given else ""
+def _compiled_body(
+    document: XmlDocument, entry: LinkEntry, compiler: MujocoCompiler
+) -> LinkInertia:
+    """Apply bounds and balance to a body as MuJoCo does."""
+    inertia = entry.inertia
+    if not compiler.changes_inertias or inertia.unreadable:
+        return inertia
+    if entry.frame is not None:
+        frame = entry.frame
+    elif inertia.phi is not None:
+        frame = inertial_frame(inertia.phi, "mujoco")
+    elif inertia.massless:  # its centre of mass is its position in its parent
+        X = _composed_pose(document, (entry.link_element,))
+        frame = InertialFrame(np.array(0.0), X, np.zeros((3, 3)))
+    else:
+        return inertia
+    phi, changes = compiler.compiled(frame)
+    if not changes:
+        return inertia
+    note = "; ".join(filter(None, (inertia.note, *(f"<compiler> {text}" for text in changes))))
+    return replace(inertia, phi=phi, massless=False, note=note)
 
 
 def _inertia_from_geoms(name: str, body: XmlElement, compiled: CompiledBody) -> LinkInertia:
@@ -180,15 +261,14 @@ def _inertia_from_geoms(name: str, body: XmlElement, compiled: CompiledBody) -> 
     return LinkInertia(name, body.line, compiled.phi, note="; ".join(notes))
 
 
-def _scale_to_total_mass(inertia: LinkInertia, compiled: CompiledBody | None) -> LinkInertia:
+def _scaled_to_total_mass(inertia: LinkInertia, factor: float | None) -> LinkInertia:
     """Scale a body as MuJoCo does for `settotalmass`; the printed numbers stay."""
-    if inertia.phi is None or compiled is None:
+    if inertia.phi is None:
         return inertia
-    mass = float(inertia.phi[0])
-    if compiled.phi is None or not mass > 0.0:
+    if factor is None:
         note = "<compiler settotalmass> scales its mass and inertia by an unknown factor"
-        return replace(inertia, note="; ".join(filter(None, (inertia.note, note, compiled.note))))
-    factor = float(compiled.phi[0]) / mass
+        return replace(inertia, note="; ".join(filter(None, (inertia.note, note))))
+    mass = float(inertia.phi[0])
     note = f"<compiler settotalmass> scales its {mass:.6g} kg and its inertia by {factor:.6g}"
     phi = factor * inertia.phi
     return replace(inertia, phi=phi, note="; ".join(filter(None, (inertia.note, note))))

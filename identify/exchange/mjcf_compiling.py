@@ -21,9 +21,6 @@ from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.inertia.conventions.simulators import MUJOCO_MIN_FULL_INERTIA, MujocoInertial
 
 _FROM_GEOMS_NOTE = "its inertia comes from its geoms"
-_IGNORED_WARNING = "settotalmass"
-"""Text of a MuJoCo warning that is omitted, because every link has a note on it."""
-
 _TRANSPARENT_ELEMENTS = ("frame", "replicate", "composite", "flexcomp")
 """Elements whose geoms belong to the enclosing body."""
 
@@ -63,13 +60,15 @@ class CompiledBody(NamedTuple):
     note: str = ""
 
 
-def has_geoms(body: XmlElement) -> bool:
-    """Return whether a body has geoms of its own."""
+def has_geoms(body: XmlElement, groups: tuple[float, float]) -> bool:
+    """Return whether a body has geoms of its own in a range of groups."""
     stack = list(body.children)
     while stack:
         element = stack.pop()
         if element.tag == "geom":
-            return True
+            group = element.attributes.get("group", "0")
+            if not group.isdigit() or groups[0] <= float(group) <= groups[1]:
+                return True
         if element.tag in _TRANSPARENT_ELEMENTS:
             stack.extend(element.children)
     return False
@@ -92,10 +91,30 @@ def compiled_bodies(document: XmlDocument, bodies: Sequence[XmlElement]) -> dict
         compiled = _match_by_name(document, bodies, model)
     first = next((start for start, body in compiled.items() if body.phi is not None), None)
     if first is not None:
-        texts = dict.fromkeys(_one_line(text) for text in messages if _IGNORED_WARNING not in text)
+        texts = dict.fromkeys(map(_one_line, messages))
         notes = filter(None, (compiled[first].note, *(f"MuJoCo warns: {text}" for text in texts)))
         compiled[first] = compiled[first]._replace(note="; ".join(notes))
     return compiled
+
+
+def installed_mujoco_bodies(document: XmlDocument) -> tuple[str, dict[str, Phi]]:
+    """Return the version of the installed MuJoCo and its bodies with a mass, by name.
+
+    There are none if it is not installed or does not compile the file as it is.
+    """
+    try:
+        mujoco = importlib.import_module("mujoco")
+    except ImportError:
+        return "", {}
+    if _size_excess(document):
+        return "", {}
+    with _capture_warnings(mujoco, []):
+        try:
+            model = mujoco.MjModel.from_xml_path(str(document.path))
+        except (ValueError, OSError, RuntimeError, mujoco.FatalError):
+            return "", {}
+    bodies = {model.body(n).name: _read_body(model, n).phi for n in range(1, model.nbody)}
+    return mujoco.__version__, {name: phi for name, phi in bodies.items() if phi is not None}
 
 
 def _compile_if_small(
@@ -138,34 +157,24 @@ def _cell_count(element: XmlElement, *names: str) -> int:
 
 
 def _compile(mujoco: ModuleType, document: XmlDocument) -> tuple[_CompiledModel | None, str]:
-    """Compile a file; if MuJoCo rejects it or fuses bodies, compile it with valid inertias.
+    """Compile a file without the settings that change bodies, and with valid explicit inertias.
 
-    Consistent inertias then replace those of `<inertial>`, which are read from the file anyway.
-    The masses stay, because `settotalmass` depends on them.
+    Explicit inertias are read from the file, and `MujocoCompiler` applies the settings.
     """
-    refusals = (ValueError, OSError, RuntimeError, mujoco.FatalError)
-    model, reason = None, ""
-    try:
-        model = mujoco.MjModel.from_xml_path(str(document.path))
-    except refusals as error:
-        reason = _one_line(str(error))
-    compilers = document.root.find_all("compiler")
-    fused = any(compiler.attributes.get("fusestatic") == "true" for compiler in compilers)
-    if model is not None and not fused:
-        return model, ""
     try:
         spec = mujoco.MjSpec.from_file(str(document.path))
-        spec.compiler.fusestatic = False
-        always = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
-        if spec.compiler.inertiafromgeom != always:
-            for body in spec.bodies:
-                if body.explicitinertial:
-                    body.mass = max(float(body.mass), MUJOCO_MIN_FULL_INERTIA)
-                    body.inertia = np.ones(3)
-                    body.fullinertia = np.full(6, np.nan)
+        compiler = spec.compiler
+        compiler.fusestatic = compiler.balanceinertia = False
+        compiler.boundmass = compiler.boundinertia = 0.0
+        compiler.settotalmass = -1.0
+        for body in spec.bodies:
+            if body.explicitinertial:
+                body.mass = max(float(body.mass), MUJOCO_MIN_FULL_INERTIA)
+                body.inertia = np.ones(3)
+                body.fullinertia = np.full(6, np.nan)
         return spec.compile(), ""
-    except refusals:
-        return model, reason  # of the original file
+    except (ValueError, OSError, RuntimeError, mujoco.FatalError) as error:
+        return None, _one_line(str(error))
 
 
 @contextmanager

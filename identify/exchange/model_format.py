@@ -57,6 +57,21 @@ class LinkEntry(NamedTuple):
     frame: InertialFrame | None = None
 
 
+class LinkJoint(NamedTuple):
+    """Joint of a link to its parent.
+
+    Attributes:
+        parent: name of the link it is attached to.
+        fixed: whether it does not move.
+        read_pose: returns X_PC, the pose of the link in its parent at zero joint position, or
+            raises `ModelFileError`.
+    """
+
+    parent: str
+    fixed: bool
+    read_pose: Callable[[], Pose]
+
+
 class ModelFormat(ABC):
     """Base class of XML formats of robot models.
 
@@ -91,16 +106,30 @@ class ModelFormat(ABC):
                     link,
                 )
         alone = set(self.moving_frames(document, entries))
-        return tuple(
-            entry._replace(inertia=replace(entry.inertia, is_moving_frame=True))
-            if entry.inertia.name in alone
-            else entry
+        filled = set(self.filled_frames(document, entries))
+        marks = (
+            {"is_moving_frame": entry.inertia.name in alone}
+            | {"filled_by_programs": entry.inertia.name in filled}
             for entry in entries
+        )
+        return tuple(
+            entry._replace(inertia=replace(entry.inertia, **mark)) if any(mark.values()) else entry
+            for entry, mark in zip(entries, marks, strict=True)
         )
 
     def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterable[str]:
         """Yield the names of massless frames that a joint moves with no mass fixed to them."""
         return ()
+
+    def filled_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterable[str]:
+        """Yield the names of attached links that programs fill, as they have no inertial."""
+        return ()
+
+    def joints(
+        self, document: XmlDocument, entries: Sequence[LinkEntry]
+    ) -> Mapping[str, LinkJoint]:
+        """Return the joint of every link with a parent, by name of the link."""
+        return {}
 
     def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
         """Yield the shapes of a link in its axes, collision shapes before visual ones."""
@@ -148,6 +177,19 @@ class ModelFormat(ABC):
 
     def require_writable(self, document: XmlDocument) -> None:  # noqa: B027
         """Raise `ModelFileError` if other programs would ignore a written inertia."""
+
+
+def first_of_fixed_groups(names: Iterable[str], joints: Mapping[str, LinkJoint]) -> dict[str, str]:
+    """Map every link to the first link of its group of links that are fixed to each other."""
+    first: dict[str, str] = {}
+    for name in names:
+        visited: list[str] = []
+        while name not in first and name in joints and joints[name].fixed and name not in visited:
+            visited.append(name)
+            name = joints[name].parent
+        for member in (*visited, name):
+            first[member] = first.get(name, name)
+    return first
 
 
 def read_link(

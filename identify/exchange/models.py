@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -40,12 +40,28 @@ class Model:
         format: `urdf`, `sdf`, `mjcf`, or `estimate` for a single body.
         links: in the order of the file.
         notes: parts of the file that were not read.
+        parents: names of the links to which links are attached by joints, by name of the link.
     """
 
     path: Path
     format: str
     links: tuple[LinkInertia, ...]
     notes: tuple[str, ...] = ()
+    parents: Mapping[str, str] = field(default_factory=dict)
+
+    def subtree_masses(self) -> dict[str, float]:
+        """Return the mass of each link with all that is attached to it, by name [kg].
+
+        Links without a known mass count as zero.
+        """
+        masses = {link.name: 0.0 for link in self.links}
+        for link in self.links:
+            name, visited = link.name, set[str]()
+            while name in masses and name not in visited:
+                masses[name] += 0.0 if link.phi is None else float(link.phi[0])
+                visited.add(name)
+                name = self.parents.get(name, "")
+        return masses
 
     def link(self, name: str) -> LinkInertia:
         """Return the link of a name.
@@ -79,7 +95,10 @@ def read_model(path: Path | str) -> Model:
         for element in document.root.walk()
         if element.tag in ("include", "attach")
     )
-    return Model(path, form.name, tuple(entry.inertia for entry in form.read(document)), notes)
+    entries = form.read(document)
+    parents = {name: joint.parent for name, joint in form.joints(document, entries).items()}
+    links = tuple(entry.inertia for entry in entries)
+    return Model(path, form.name, links, notes, MappingProxyType(parents))
 
 
 def _is_xml(path: Path) -> bool:

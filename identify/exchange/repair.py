@@ -20,7 +20,7 @@ from identify.errors import ModelError
 from identify.exchange.body_formats.registry import read_body_text
 from identify.exchange.estimate_json import SavedEstimate, estimate_text
 from identify.exchange.estimate_reading import require_unedited
-from identify.exchange.link_checks import LinkCheck, LinkRequirements, check_links
+from identify.exchange.link_checks import MISREAD, LinkCheck, LinkRequirements, check_links
 from identify.exchange.link_geometry import (
     MAX_CONVEX_RATIO,
     SHAPE_CONTRADICTION,
@@ -31,8 +31,9 @@ from identify.exchange.link_geometry import (
 from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY, LinkInertia, implied_density
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import Model, read_model
-from identify.exchange.rewriting import link_shapes, open_model, rewrite_model
+from identify.exchange.rewriting import bodies_in_program, link_shapes, open_model, rewrite_model
 from identify.exchange.rounding import DEFAULT_DIGITS, MIN_MOMENT_RATIO
+from identify.exchange.simulated_bodies import simulated_bodies
 from identify.exchange.xml_document import XmlDocument, parse_xml
 from identify.inertia import (
     InertialParameters,
@@ -44,8 +45,10 @@ from identify.inertia import (
     second_moment_about_com,
 )
 from identify.inertia.consistency import mean_density
+from identify.inertia.conventions.mass_properties import InertialFrame
 from identify.inertia.matrices import second_moment_from_inertia
 from identify.inertia.parameters import DEFAULT_DENSITY
+from identify.spatial import Pose
 
 _MAX_ROD_WIDTH = 1e-4
 """Second largest second moment up to which a body is a rod, relative to the largest one."""
@@ -76,8 +79,10 @@ class Repair:
         source: description of the body; empty for the nearest consistent one.
         distance: ‖T ΔPi Tᵀ‖ of that from the body that was read, in units of its own size (see
             `nearest_consistent`); None for another body.
-        change: sentences on the corrected typo, and on further changes that keep the body off the
-            consistency boundary or above a format's floor; or empty.
+        change: sentences on the corrected typo or convention, and on further changes that keep the
+            body off the consistency boundary or above a format's floor; or empty.
+        whole: whether `phi` is about the link's origin in its axes, with a new mass or centre of
+            mass; else it is in the axes of the printed numbers.
     """
 
     link: LinkInertia
@@ -85,6 +90,7 @@ class Repair:
     source: str = ""
     distance: float | None = None
     change: str = ""
+    whole: bool = False
 
     @property
     def moments(self) -> Phi:
@@ -155,7 +161,10 @@ def repair_model(
     settings = RepairSettings() if settings is None else settings
     model = read_model(path) if model is None else model
     shapes = {} if model.format == "estimate" else link_shapes(path)
-    checks = check_links(model.links, settings.requirement, shapes)
+    simulator = settings.requirement.simulator
+    is_model = model.format != "estimate"
+    simulated = bodies_in_program(path, simulator.name) if simulator and is_model else {}
+    checks = check_links(model.links, settings.requirement, shapes, simulated)
     wrong = [
         e
         for e in checks
@@ -175,11 +184,7 @@ def repair_model(
             repairs.append(_repair(check_result, settings, context))
         except ModelError as error:
             unrepaired.append((check_result.link, str(error)))
-    bodies = {  # with a mass, only the inertia is replaced
-        r.link.name: r.phi
-        for r in repairs
-        if r.link.phi_as_printed is None or r.link.phi_as_printed[0] <= 0
-    }
+    bodies = {r.link.name: r.phi for r in repairs if r.whole}
     inertias = {r.link.name: inertia_about_com(r.phi) for r in repairs if r.link.name not in bodies}
     digits = _digits_for_margin(settings.requirement.margin)
     rewritten = rewrite_model(path, bodies, inertias=inertias, digits=digits)
@@ -187,12 +192,20 @@ def repair_model(
         body = rewritten.bodies[entry.link.name]
         change = "; ".join(filter(None, (entry.change, body.change)))
         repairs[i] = replace(entry, phi=body.phi, change=change)
-    again = form.read(parse_xml(rewritten.content, path))
-    checks = check_links([entry.inertia for entry in again], settings.requirement, shapes)
+    document = parse_xml(rewritten.content, path)
+    again = [entry.inertia for entry in form.read(document)]
+    simulated = simulated_bodies(document, form, simulator.name) if simulator else {}
+    checks = check_links(again, settings.requirement, shapes, simulated)
     new = [e.link for e in checks if e.link.name in rewritten.bodies and not e.warning]
     sizes = ((link, _size_warning(link, shapes.get(link.name))) for link in new)
-    warnings = (*_warnings(checks), *(entry for entry in sizes if entry[1]))
-    named = {link.name for link, _ in unrepaired}
+    # An inertia from the shape, about a centre of mass outside it, is possible: the mass was right.
+    misread = [e for e in checks if e.link.name in rewritten.bodies and e.problem == MISREAD]
+    warnings = (
+        *_warnings(checks),
+        *(entry for entry in sizes if entry[1]),
+        *((entry.link, entry.reasons[0]) for entry in misread),
+    )
+    named = {link.name for link, _ in unrepaired} | {entry.link.name for entry in misread}
     unrepaired += [
         (entry.link, "; ".join(entry.reasons))
         for entry in checks
@@ -301,6 +314,9 @@ def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | 
     if context is not None and context.entry.frame is None:
         raise ModelError(_DERIVED_INERTIA_REASON)
     distance, phi = 0.0, link.phi_as_printed
+    reading = wrong.reading
+    if reading is not None:
+        phi, correction = reading.central_phi(link.axes), reading.text
     if check_consistency(phi).impossible:
         nearest = nearest_consistent(phi, margin=MIN_MOMENT_RATIO)
         against = context is not None and context.contradicts(inertia_about_com(nearest.phi))
@@ -316,6 +332,9 @@ def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | 
     if source:
         correction = ""
         inertia = _move_to_interior(inertia, settings.requirement.margin)
+    if reading is not None and reading.moves_mass:
+        frame = InertialFrame(phi[0], Pose(link.axes, reading.body.com), inertia)
+        return Repair(link, frame.phi, source, None, correction, whole=True)
     written = phi_from_inertia(phi[0], phi[1:4] / phi[0], inertia)
     distance = None if source or correction else distance
     return Repair(link, written, source, distance, correction)
@@ -341,7 +360,7 @@ def _repair_mass(
         ) from error
     density = settings.density
     source = f"{shape.description} with {density:g} kg/m³: mass and centre of mass are new"
-    return Repair(link, density * shape.phi, source)
+    return Repair(link, density * shape.phi, source, whole=True)
 
 
 def _inertia_with_extent(

@@ -11,13 +11,19 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33
+from identify.arrays import Array, Mat33, Phi
 from identify.documents import lookup
 from identify.errors import ModelError, did_you_mean
 from identify.exchange.link_geometry import ShapeInertia, inertia_from_shapes
+from identify.exchange.mjcf_compiling import installed_mujoco_bodies
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, detect_format
 from identify.exchange.rounding import DEFAULT_DIGITS, RoundedBody
+from identify.exchange.simulated_bodies import (
+    SimulatedBody,
+    body_in_own_program,
+    simulated_bodies,
+)
 from identify.exchange.xml_document import (
     Edit,
     ModelFileError,
@@ -28,6 +34,13 @@ from identify.exchange.xml_document import (
     parse_xml,
     read_xml,
 )
+
+_SAME_BODY = 1e-9
+"""Largest difference of a body that is read back, relative to its largest parameter."""
+
+
+_SAME_IN_PROGRAM = 1e-6
+"""Largest difference of a body by the rules and by the program, relative to its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +119,27 @@ def rewrite_model(
                 raise ModelError(f"{name}: {error}") from error
             edits += new
     content = apply_edits(document.content, edits)
-    for entry in form.read(parse_xml(content, document.path)):  # check that it can be read
-        if entry.inertia.unreadable and entry.inertia.name in written:
-            raise document.error(f"link {entry.inertia.name!r}: {entry.inertia.note}")
+    again = parse_xml(content, document.path)
+    for entry in form.read(again):  # check that it can be read, and is the body that was written
+        name = entry.inertia.name
+        if entry.inertia.unreadable and name in written:
+            raise document.error(f"link {name!r}: {entry.inertia.note}")
+        if name in bodies:
+            _require_body(again, form, entry, written[name].phi)
     return RewrittenModel(content, MappingProxyType(written))
+
+
+def _require_body(document: XmlDocument, form: ModelFormat, entry: LinkEntry, phi: Phi) -> None:
+    """Raise `ModelFileError` if the program that a file is for changes a link that was written."""
+    body = body_in_own_program(document, form, entry)
+    if body.phi is None or _is_same(body.phi, phi, _SAME_BODY):
+        return
+    changes = "; ".join(body.changes) or entry.inertia.note
+    raise document.error(
+        f"link {entry.inertia.name!r}: MuJoCo would not simulate the body that is written: "
+        f"{changes}; remove the setting from <compiler> first",
+        entry.inertial_element,
+    )
 
 
 def rewrite_inertias(
@@ -161,6 +191,27 @@ def link_shapes(path: Path | str) -> Mapping[str, ShapeInertia]:
                 form.geometry(document, entry.link_element), document.path
             )
     return shapes
+
+
+def bodies_in_program(path: Path | str, program: str) -> Mapping[str, SimulatedBody]:
+    """Return the body that a program simulates for each link of a model file, by name.
+
+    Where MuJoCo is installed its own bodies are compared, and a difference is one of the changes.
+    Raises `MissingFile` or `ModelError`: as `read_model` does.
+    """
+    document = read_xml(path)
+    bodies = simulated_bodies(document, detect_format(document), program)
+    version, installed = installed_mujoco_bodies(document) if program == "mujoco" else ("", {})
+    for name, phi in installed.items():
+        body = bodies.get(name, SimulatedBody(phi))
+        if body.phi is None or not _is_same(body.phi, phi, _SAME_IN_PROGRAM):
+            change = f"the installed MuJoCo {version} compiles {phi[0]:.6g} kg in its place"
+            bodies[name] = body._replace(changes=(*body.changes, change))
+    return bodies
+
+
+def _is_same(a: Phi, b: Phi, tolerance: float) -> bool:
+    return bool(np.abs(a - b).max() <= tolerance * np.abs(b).max())
 
 
 def inertial_snippet(

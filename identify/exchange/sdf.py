@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -11,11 +11,12 @@ import numpy as np
 
 from identify.arrays import Mat66
 from identify.errors import ModelError
-from identify.exchange.link_geometry import LinkGeometry
+from identify.exchange.link_geometry import LinkGeometry, inertia_from_shapes
 from identify.exchange.link_inertia import LinkInertia, largest_magnitude
 from identify.exchange.model_format import (
     INERTIA_ENTRIES,
     LinkEntry,
+    LinkJoint,
     ModelFormat,
     link_with_inertia,
     massless_link,
@@ -26,6 +27,7 @@ from identify.exchange.rounding import RoundedBody
 from identify.exchange.xml_document import Edit, PrintedNumbers, XmlDocument, XmlElement
 from identify.inertia.added_mass import checked_added_mass
 from identify.inertia.conventions.simulators import SdfInertial
+from identify.inertia.parameters import DEFAULT_DENSITY
 from identify.spatial import Pose
 
 _ROD_MARGIN = 1e-6
@@ -40,6 +42,9 @@ _DEFAULT_ENTRIES: dict[str, float] = dict(
     zip(INERTIA_ENTRIES, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True)
 )
 """Default entries of the inertia in SDFormat: moments 1, products 0."""
+
+_DEFAULT_MASS = PrintedNumbers(np.ones(1), np.zeros(1))
+"""Default mass in SDFormat [kg]."""
 
 _NO_INERTIAL_NOTE = "no <inertial>: listed as massless, but SDFormat would give it 1 kg and 1 kg m²"
 
@@ -57,7 +62,7 @@ class Sdf(ModelFormat):
     def links(self, document: XmlDocument) -> Iterator[LinkEntry]:
         """Yield every link of an SDF file; names within nested models are joined by `::`."""
         largest = _largest_length(document)
-        for scope, link in _links(document, document.root):
+        for scope, link in _elements(document, document.root, "link"):
             name = scope + require_name(document, link)
             read = partial(_read_inertial, document, name, link, largest)
             yield read_link(document, name, link, read)
@@ -93,14 +98,34 @@ class Sdf(ModelFormat):
                         kind = "shape at a pose in another frame" if note else shape.tag
                         yield LinkGeometry(role, kind, pose, partial(_child_text, shape))
 
+    def joints(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> dict[str, LinkJoint]:
+        """Return the joint of every link with a parent; poses relative to frames are not read."""
+        links = {entry.inertia.name: entry.link_element for entry in entries}
+        joints: dict[str, LinkJoint] = {}
+        for scope, joint in _elements(document, document.root, "joint"):
+            parent, child = (scope + _child_text(joint, tag).strip() for tag in ("parent", "child"))
+            if parent in links and child in links:
+                fixed = joint.attributes.get("type") == "fixed"
+                pose = partial(_relative_pose, document, links[parent], links[child])
+                joints[child] = LinkJoint(parent, fixed, pose)
+        return joints
+
+
+def _relative_pose(document: XmlDocument, parent: XmlElement, child: XmlElement) -> Pose:
+    """Return the pose of a link in another of the same model."""
+    X_MP, X_MC = (_read_pose(document, link.find("pose"))[0] for link in (parent, child))
+    return X_MP.inverse() @ X_MC
+
 
 def _child_text(element: XmlElement, name: str) -> str:
     child = element.find(name)
     return "" if child is None else child.text
 
 
-def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
-    """Yield links with the prefix of their models, except that of a single top-level model."""
+def _elements(
+    document: XmlDocument, root: XmlElement, tag: str
+) -> Iterator[tuple[str, XmlElement]]:
+    """Yield links or joints with the prefix of their models, except a single top-level model's."""
     outer = [
         model for element in (root, *root.find_all("world")) for model in element.find_all("model")
     ]
@@ -108,13 +133,13 @@ def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlEl
     stack = [("", root)]
     while stack:
         scope, element = stack.pop()
-        if element.tag == "link":
+        if element.tag == tag:
             yield scope, element
             continue
         if element.tag == "model":
             name = require_name(document, element)
             scope = "" if element is only_model else f"{scope}{name}::"
-        nested = [e for e in element.children if e.tag in ("world", "model", "link")]
+        nested = [e for e in element.children if e.tag in ("world", "model", tag)]
         stack.extend((scope, child) for child in reversed(nested))
 
 
@@ -124,13 +149,13 @@ def _read_inertial(
     inertial = link.find("inertial")
     if inertial is None:
         return massless_link(name, link, note=_NO_INERTIAL_NOTE)
-    if _is_true(inertial, "auto"):
-        note = "inertial auto='true': a simulator computes it from the collision shapes"
-        return LinkEntry(LinkInertia(name, inertial.line, note=note), link, inertial)
     mass_element, tensor = inertial.find("mass"), inertial.find("inertia")
-    if mass_element is None:
-        raise document.error("an <inertial> without <mass>", inertial)
-    mass = document.text_numbers(mass_element, 1)
+    mass, mass_note = _DEFAULT_MASS, "no <mass>: SDFormat gives it 1 kg"
+    if mass_element is not None:
+        mass, mass_note = document.text_numbers(mass_element, 1), ""
+    if _is_true(inertial, "auto"):
+        given = None if mass_element is None else float(mass.values[0])
+        return LinkEntry(_automatic_inertia(document, name, link, inertial, given), link, inertial)
     six = PrintedNumbers(np.zeros(6), np.zeros(6))
     if tensor is not None or mass.values.any():
         six = _read_entries(document, tensor)
@@ -140,11 +165,42 @@ def _read_inertial(
     X_LC, note = _read_pose(document, inertial.find("pose"))
     missing = ", ".join(f"<{e}>" for e in ("ixx", "iyy", "izz") if not (tensor and tensor.find(e)))
     default = f"no {missing if tensor else '<inertia>'}: SDFormat gives it 1 kg m² about each axis"
-    note = "; ".join(filter(None, (default if missing else "", note)))
+    note = "; ".join(filter(None, (mass_note, default if missing else "", note)))
     entry = link_with_inertia(
         name, link, inertial, mass, six, X_LC, largest, note=note, added_mass=added
     )
     return entry._replace(frame=None) if tensor is None else entry
+
+
+def _automatic_inertia(
+    document: XmlDocument, name: str, link: XmlElement, inertial: XmlElement, mass: float | None
+) -> LinkInertia:
+    """Return the inertia of collision shapes at their densities, or scaled to a mass [kg].
+
+    The density of a shape is that of its `<collision>`, else of the `<inertial>`, else 1000 kg/m³.
+    """
+    auto = "inertial auto='true'"
+    collisions = [c for c in link.find_all("collision") if c.find("geometry") is not None]
+    shapes = [shape for shape in Sdf().geometry(document, link) if shape.role == "collision"]
+    try:
+        filled = inertia_from_shapes(shapes, document.path)
+    except ModelError as error:
+        note = f"{auto}: a simulator computes it from the collision shapes; {error}"
+        return LinkInertia(name, inertial.line, note=note)
+    default = _density(document, inertial, DEFAULT_DENSITY)
+    densities = [_density(document, collision, default) for collision in collisions]
+    if not shapes or len(densities) != len(shapes) or not filled.description.startswith("its coll"):
+        return LinkInertia(name, inertial.line, note=f"{auto}, but it has no collision shapes")
+    phi = np.array(densities) @ filled.parts
+    if mass is not None:
+        phi *= mass / float(phi[0])
+    note = f"{auto}: computed from {filled.description}, {phi[0] / filled.phi[0]:.6g} kg/m³"
+    return LinkInertia(name, inertial.line, phi, note=note)
+
+
+def _density(document: XmlDocument, element: XmlElement, default: float) -> float:
+    density = element.find("density")
+    return default if density is None else float(document.text_numbers(density, 1).values[0])
 
 
 def _is_true(element: XmlElement, name: str) -> bool:

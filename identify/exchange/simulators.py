@@ -1,9 +1,10 @@
 """Limits that simulators and other programs set on the inertia of a link.
 
 They were measured with one link at a time, by MuJoCo 4.0.0, Drake 1.51.1 and the libsdformat in it
-(which reads Gazebo's files), Pinocchio 4.1.0 and PyBullet 3.2.7 (`URDF_USE_INERTIA_FROM_FILE`); the
-tests repeat the first four. That Gazebo wants a mass above zero, and drops links without one, is
-from SDFormat's documentation (tutorial "zero mass links"; gazebosim/sdformat pull request 1238).
+(which reads Gazebo's files), Pinocchio 4.1.0, PyBullet 3.2.7 (`URDF_USE_INERTIA_FROM_FILE`), DART
+6.20.0 and Newton 1.8.0; the tests repeat the first four. That Gazebo wants a mass above zero, and
+drops links without one, is from SDFormat's documentation (tutorial "zero mass links";
+gazebosim/sdformat pull request 1238).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Simulator:
     """Program with its limits on the inertia of a link.
 
     Attributes:
+        name: its key in `SIMULATORS`.
         title: its name for messages.
         formats: model formats that it reads.
         refusal: sentence part on its reaction to an inertia that it refuses.
@@ -49,6 +51,7 @@ class Simulator:
         accepts_moving_frames: whether it accepts massless frames that a joint moves.
     """
 
+    name: str
     title: str
     formats: tuple[str, ...]
     refusal: str = ""
@@ -111,48 +114,71 @@ class Simulator:
             )
 
 
-SIMULATORS: Mapping[str, Simulator] = MappingProxyType(
-    {
-        "mujoco": Simulator(
-            title="MuJoCo",
-            formats=("urdf", "mjcf"),
-            refusal="does not compile the file",
-            smallest_mass=MUJOCO_MIN_INERTIA,
-            smallest_moment=MUJOCO_MIN_INERTIA,
-            smallest_computed_moment=MUJOCO_MIN_FULL_INERTIA,
-            accepts_moving_frames=False,
+NEWTON_TOLERANCE = float(np.finfo(np.float32).eps)
+"""Excess of the largest moment over the others' sum that Newton leaves, relative to it."""
+
+_SIMULATORS = (
+    Simulator(
+        name="mujoco",
+        title="MuJoCo",
+        formats=("urdf", "mjcf"),
+        refusal="does not compile the file",
+        smallest_mass=MUJOCO_MIN_INERTIA,
+        smallest_moment=MUJOCO_MIN_INERTIA,
+        smallest_computed_moment=MUJOCO_MIN_FULL_INERTIA,
+        accepts_moving_frames=False,
+    ),
+    Simulator(
+        name="drake",
+        title="Drake",
+        formats=("urdf", "sdf", "mjcf"),
+        refusal="puts a ball of water's density in its place",
+        max_triangle_excess=16.0 * _MACHINE_EPSILON,
+        relative_above_moment=1.0,
+    ),
+    Simulator(
+        name="gazebo",
+        title="Gazebo",
+        formats=("urdf", "sdf"),
+        refusal="refuses the link",
+        max_relative_excess=10.0 * _MACHINE_EPSILON,
+        min_turned_rod=1e-7,
+        massless_treatment=(
+            "drops each, with the joints and links behind it, unless its joint is fixed"
         ),
-        "drake": Simulator(
-            title="Drake",
-            formats=("urdf", "sdf", "mjcf"),
-            refusal="puts a ball of water's density in its place",
-            max_triangle_excess=16.0 * _MACHINE_EPSILON,
-            relative_above_moment=1.0,
+    ),
+    Simulator(
+        name="pinocchio",
+        title="Pinocchio",
+        formats=("urdf", "sdf", "mjcf"),
+        max_triangle_excess=None,
+        massless_treatment=(
+            "loads them, but the forward dynamics are NaN for those that move alone"
         ),
-        "gazebo": Simulator(
-            title="Gazebo",
-            formats=("urdf", "sdf"),
-            refusal="refuses the link",
-            max_relative_excess=10.0 * _MACHINE_EPSILON,
-            min_turned_rod=1e-7,
-            massless_treatment=(
-                "drops each, with the joints and links behind it, unless its joint is fixed"
-            ),
-        ),
-        "pinocchio": Simulator(
-            title="Pinocchio",
-            formats=("urdf", "sdf", "mjcf"),
-            max_triangle_excess=None,
-            massless_treatment=(
-                "loads them, but the forward dynamics are NaN for those that move alone"
-            ),
-        ),
-        "bullet": Simulator(
-            title="Bullet",
-            formats=("urdf", "sdf", "mjcf"),
-            refusal="sets the inertia to zero",
-            massless_treatment="gives those without <inertial> 1 kg and 1 kg m²",
-        ),
-    }
+    ),
+    Simulator(
+        name="bullet",
+        title="Bullet",
+        formats=("urdf", "sdf", "mjcf"),
+        refusal="sets the inertia to zero",
+        massless_treatment="gives those without <inertial> 1 kg and 1 kg m²",
+    ),
+    Simulator(
+        name="dart",
+        title="DART",
+        formats=("urdf",),
+        max_triangle_excess=None,
+        massless_treatment="gives those without <inertial> 1 kg and 1 kg m²",
+    ),
+    Simulator(
+        name="newton",
+        title="Newton",
+        formats=("urdf", "mjcf"),
+        refusal="changes it",
+        max_relative_excess=NEWTON_TOLERANCE,
+        massless_treatment="gives those with collision shapes their body at 1000 kg/m³",
+    ),
 )
+
+SIMULATORS: Mapping[str, Simulator] = MappingProxyType({it.name: it for it in _SIMULATORS})
 """Programs with limits on inertias, by name."""

@@ -13,7 +13,9 @@ from identify.exchange.link_inertia import largest_magnitude
 from identify.exchange.model_format import (
     INERTIA_ENTRIES,
     LinkEntry,
+    LinkJoint,
     ModelFormat,
+    first_of_fixed_groups,
     link_with_inertia,
     massless_link,
     read_link,
@@ -73,14 +75,30 @@ class Urdf(ModelFormat):
                         text = partial(_attribute, shape)
                         yield LinkGeometry(role, shape.tag, _read_pose(document, element), text)
 
+    def joints(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> dict[str, LinkJoint]:
+        """Return the joint of every link with a parent, by name of the link."""
+        return {
+            child.attributes.get("link", ""): LinkJoint(
+                parent.attributes.get("link", ""),
+                joint.attributes.get("type") == "fixed",
+                partial(_read_pose, document, joint),
+            )
+            for joint in document.root.find_all("joint")
+            for parent, child in [(joint.find("parent"), joint.find("child"))]
+            if parent is not None and child is not None
+        }
+
+    def filled_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
+        """Yield the names of attached links with collision shapes and no `<inertial>`."""
+        attached = self.joints(document, entries)
+        for inertia, link, inertial, _ in entries:
+            if inertial is None and inertia.name in attached and link.find("collision") is not None:
+                yield inertia.name
+
     def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
         """Yield the names of massless links that a joint moves without any mass fixed to them."""
-        first = _fixed_groups(document)
-        children = {
-            child.attributes.get("link", "")
-            for joint in document.root.find_all("joint")
-            for child in joint.find_all("child")
-        }
+        joints = self.joints(document, entries)
+        first = first_of_fixed_groups([entry.inertia.name for entry in entries], joints)
         with_mass = {
             first[entry.inertia.name]
             for entry in entries
@@ -90,7 +108,8 @@ class Urdf(ModelFormat):
         }
         for entry in entries:
             name = entry.inertia.name
-            if entry.inertia.massless and first[name] == name and name in children - with_mass:
+            moved = first[name] == name and name in joints.keys() - with_mass
+            if entry.inertia.massless and moved:
                 yield name
 
 
@@ -162,26 +181,3 @@ def _read_pose(document: XmlDocument, element: XmlElement) -> Pose:
         document.attribute_numbers(origin, key, 3, "0 0 0").values for key in ("xyz", "rpy")
     )
     return Pose(rotation_from_rpy(rpy), xyz)
-
-
-def _fixed_groups(document: XmlDocument) -> dict[str, str]:
-    """Map every link to the first link of its group of links that are fixed to each other."""
-    parents = {
-        child.attributes.get("link", ""): (
-            parent.attributes.get("link", ""),
-            joint.attributes.get("type") == "fixed",
-        )
-        for joint in document.root.find_all("joint")
-        for parent, child in [(joint.find("parent"), joint.find("child"))]
-        if parent is not None and child is not None
-    }
-    first: dict[str, str] = {}
-    for link in document.root.find_all("link"):
-        name = link.attributes.get("name", "")
-        visited: list[str] = []
-        while name not in first and parents.get(name, ("", False))[1] and name not in visited:
-            visited.append(name)
-            name = parents[name][0]
-        for member in (*visited, name):
-            first[member] = first.get(name, name)
-    return first

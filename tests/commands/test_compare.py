@@ -113,3 +113,36 @@ def test_incomparable_estimates_are_rejected(folder, capsys):
         "without covariance, intervals or decided_by cannot be compared",
     ):
         assert part in errors
+
+
+URDF = """<robot name="r"><link name="base"/><link name="arm"><inertial>
+  <origin xyz="0 0 0.1"/><mass value="2"/>
+  <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.25"/></inertial></link>
+  <link name="tool"><inertial><mass value="1"/>
+  <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.025"/></inertial></link>
+  <joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint>
+  <joint name="k" type="fixed"><origin xyz="0 0 1"/><parent link="arm"/><child link="tool"/></joint>
+</robot>"""
+MJCF = """<mujoco><worldbody><body name="arm"><joint/>
+  <inertial pos="0 0 0.4" mass="{mass}" diaginertia="0.65 0.76 0.275"/></body></worldbody>
+</mujoco>"""
+
+
+def test_models_of_one_robot_are_compared_with_fixed_joints_merged(cli, tmp_path):
+    """0.1 + 0.01 + 2 · 0.3² + 1 · 0.6² = 0.65, 0.76 and 0.275 kg m², by hand."""
+    urdf, mjcf = tmp_path / "r.urdf", tmp_path / "r.xml"
+    urdf.write_text(URDF)
+    mjcf.write_text(MJCF.format(mass=3))
+    out = cli.done("compare", urdf, mjcf)
+    assert f"{urdf}: arm includes tool (fixed)" in out
+    assert "1 bodies agree within 0.1 %, 0 differ." in out
+    assert "Total mass: 3 kg and 3 kg." in out
+    mjcf.write_text(MJCF.format(mass=3.3))
+    status, out, _ = cli("compare", urdf, mjcf)
+    assert status == 1
+    assert "arm: 3 kg and 3.3 kg, inertia per mass 9.09 % apart" in out
+
+
+def test_a_model_is_not_compared_with_a_fit(cli, tmp_path):
+    (tmp_path / "r.urdf").write_text(URDF)
+    assert "expected two models" in cli.refused("compare", tmp_path / "r.urdf", tmp_path)

@@ -138,3 +138,20 @@ def test_rounding_of_a_mesh_is_not_printed(cli, tmp_path):
     products = body.inertia_about_com[~np.eye(3, dtype=bool)]
     np.testing.assert_array_equal(products, 0.0)
     assert "10⁻²" not in cli.done("shape", tmp_path / "pin.stl", "--density", "steel")
+
+
+def test_a_coarse_round_mesh_is_said_to_miss_volume(cli, tmp_path):
+    """A prism of seven sides, 24 triangles: 1 - sin θ / θ = 12.9 % of its cylinder."""
+    pytest.importorskip("trimesh", reason="trimesh is not installed")
+    angles = 2.0 * np.pi * np.arange(7) / 7.0
+    vertices = [f"v {np.cos(t)} {np.sin(t)} {z}" for z in (0, 1) for t in angles]
+    faces = [
+        f"f {1 + i} {1 + j} {8 + j}\nf {1 + i} {8 + j} {8 + i}"
+        for i, j in zip(range(7), [*range(1, 7), 0], strict=True)
+    ]
+    faces += [f"f 1 {i + 2} {i + 1}\nf 8 {8 + i} {9 + i}" for i in range(1, 6)]
+    path = tmp_path / "prism.obj"
+    path.write_text("\n".join([*vertices, *faces]))
+    result = cli("shape", "mesh", path, "--density", 1000)
+    assert "faces meet at 51.4°" in result.err
+    assert "up to 13 % of the volume is missing" in result.err

@@ -70,7 +70,6 @@ UNREADABLE = {
     "nan": (urdf(f"{MASS}<inertia {SIX.format('nan')}/></inertial>"), 4, "<inertia ixx>: .*'nan'"),
     "huge": (urdf(f"{MASS}<inertia {SIX.format('1e999')}/></inertial>"), 4, "1e999' is too large"),
     "xyz": (urdf(f'{MASS}<origin xyz="0 0"/></inertial>'), 4, "<origin xyz>: .* got '0 0'"),
-    "sdf mass": (sdf("<inertia/>"), 3, "without <mass>"),
     "sdf expression": (sdf("<mass>${m}</mass>"), 3, r"got '\${m}'; expand xacro first"),
     "sdf degrees": (
         sdf('<mass>1</mass>\n<pose degrees="1" rotation_format="quat_xyzw">0 0 0 0 0 0 1</pose>'),

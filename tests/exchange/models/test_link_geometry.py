@@ -228,7 +228,9 @@ def test_implausible_density_is_rejected(density):
 def test_a_body_contradicts_its_shape_along_the_direction_that_is_five_times_off(seed, scale):
     """Exact for a body that is the shape, drawn out or pressed along a direction of any frame."""
     rng = np.random.default_rng(seed)
-    shape = ShapeInertia(Box(0.3, 0.2, 0.1).body(density=1.0).phi, "its box")
+    shape = ShapeInertia(
+        Box(0.3, 0.2, 0.1).body(density=1.0).phi[None], np.eye(3)[None], np.zeros((0, 3)), "its box"
+    )
     axis = rng.normal(size=3)
     axis /= np.linalg.norm(axis)
     root = np.diag([0.3, 0.2, 0.1]) / np.sqrt(12.0)  # of ∫ x xᵀ dm / m of the box
@@ -237,5 +239,25 @@ def test_a_body_contradicts_its_shape_along_the_direction_that_is_five_times_off
     sentence = shape_contradiction(second, 2.0, shape)
     assert bool(sentence) == (not 0.2 < scale < 5.0)
     R = rotation_from_rpy(rng.uniform(-3, 3, 3))
-    turned = ShapeInertia(in_frame(shape.phi, Pose(R, np.array([1.0, 2.0, 3.0]))), "its box")
+    turned = ShapeInertia(
+        in_frame(shape.phi, Pose(R, np.array([1.0, 2.0, 3.0])))[None],
+        R[None],
+        np.zeros((0, 3)),
+        "its box",
+    )
     assert bool(shape_contradiction(R @ second @ R.T, 2.0, turned)) == bool(sentence)
+
+
+@pytest.mark.parametrize(
+    ("x", "overlap"), [("0.05", True), ("0.02", True), ("0.1", False), ("0.3", False)]
+)
+def test_parts_that_overlap_are_said_to_count_twice(tmp_path, x, overlap):
+    """Boxes of 0.1 m side by side, one in another, and apart."""
+    shapes = "".join(
+        f'<collision><origin xyz="{p} 0 0" rpy="0 0 0.1"/><geometry><box size="0.1 0.1 0.1"/>'
+        "</geometry></collision>"
+        for p in ("0", x)
+    )
+    path = urdf(tmp_path / "r.urdf", '<mass value="2"/>' + ZERO, shapes)
+    _, repair = repaired(path)
+    assert ("overlapping parts count twice" in repair.source) == overlap

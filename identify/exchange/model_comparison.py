@@ -1,0 +1,118 @@
+"""Comparison of two models of one robot, such as a URDF and its conversion to MJCF or SDF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from identify.arrays import Phi
+from identify.exchange.models import detect_format
+from identify.exchange.simulated_bodies import (
+    LinkedModel,
+    SimulatedBody,
+    body_in_own_program,
+    fused_bodies,
+)
+from identify.exchange.xml_document import read_xml
+from identify.inertia.matrices import inertia_about_com
+
+_SAME_BODY = 1e-3
+"""Largest relative difference of two bodies that are the same but for rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergedModel:
+    """Moving bodies of a model, with the links that are fixed to them.
+
+    Attributes:
+        path: the file.
+        bodies: ten parameters by name of the first link, about its origin, shape (10,); None for
+            a body that the file does not determine.
+        merged: names of the links that are part of another, by name of its first link.
+        total_mass: of all links [kg].
+    """
+
+    path: Path
+    bodies: Mapping[str, Phi | None]
+    merged: Mapping[str, tuple[str, ...]]
+    total_mass: float
+
+
+def merged_model(path: Path) -> MergedModel:
+    """Read the bodies of a model in its own program, with links of fixed joints merged.
+
+    Raises `MissingFile` or `ModelError`: as `read_model` does.
+    """
+    document = read_xml(path)
+    form = detect_format(document)
+    model = LinkedModel.of_document(document, form)
+    alone: dict[str, SimulatedBody] = {}
+    for entry in model.entries:
+        body = body_in_own_program(document, form, entry)
+        if body.phi is None and entry.inertia.massless:
+            body = body._replace(phi=np.zeros(10))
+        alone[entry.inertia.name] = body
+    first, bodies = fused_bodies(model, alone)
+    masses = [float(body.phi[0]) for body in alone.values() if body.phi is not None]
+    return MergedModel(
+        path,
+        {name: bodies[name].phi for name in bodies if first[name] == name},
+        {
+            name: tuple(member for member in first if first[member] == name != member)
+            for name in bodies
+        },
+        sum(masses),
+    )
+
+
+def difference(a: Phi, b: Phi) -> str:
+    """Return in words how two bodies of one link differ; empty if they do by rounding alone."""
+    masses = float(a[0]), float(b[0])
+    if not (masses[0] > 0.0 and masses[1] > 0.0):
+        return "" if masses[0] == masses[1] else f"{masses[0]:.6g} kg and {masses[1]:.6g} kg"
+    parts = []
+    if abs(masses[1] - masses[0]) > _SAME_BODY * masses[0]:
+        parts.append(f"{masses[0]:.6g} kg and {masses[1]:.6g} kg")
+    inertia, other = inertia_about_com(a) / masses[0], inertia_about_com(b) / masses[1]
+    radius = float(np.sqrt(0.5 * np.trace(inertia)))
+    distance = float(np.linalg.norm(b[1:4] / masses[1] - a[1:4] / masses[0]))
+    if distance > _SAME_BODY * radius:
+        parts.append(f"centres of mass {1e3 * distance:.3g} mm apart")
+    off = float(np.abs(other - inertia).max() / max(np.abs(inertia).max(), 1e-300))
+    if off > _SAME_BODY:
+        parts.append(f"inertia per mass {100.0 * off:.3g} % apart")
+    return ", ".join(parts)
+
+
+def model_differences(a: MergedModel, b: MergedModel) -> dict[str, str]:
+    """Return in words how the bodies of two models differ, by name; only of those that do."""
+    texts: dict[str, str] = {}
+    for name in dict.fromkeys((*a.bodies, *b.bodies)):
+        mine, theirs = a.bodies.get(name, np.zeros(10)), b.bodies.get(name, np.zeros(10))
+        if mine is None or theirs is None:
+            texts[name] = f"not known in {(a if mine is None else b).path}"
+        elif name not in a.bodies or name not in b.bodies:
+            body, model = (mine, a) if name in a.bodies else (theirs, b)
+            if body.any():
+                texts[name] = f"{body[0]:.6g} kg in {model.path} alone"
+        elif text := difference(mine, theirs):
+            texts[name] = text
+    return texts
+
+
+def comparison_lines(
+    a: MergedModel, b: MergedModel, differences: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the differences of two models, the links merged in them, and their total masses."""
+    for name, text in differences.items():
+        yield f"{name}: {text}"
+    for model in (a, b):
+        for name, members in model.merged.items():
+            if members:
+                yield f"{model.path}: {name} includes {', '.join(members)} (fixed)"
+    same = len(a.bodies.keys() & b.bodies.keys() - differences.keys())
+    yield f"{same} bodies agree within {100.0 * _SAME_BODY:g} %, {len(differences)} differ."
+    yield f"Total mass: {a.total_mass:.6g} kg and {b.total_mass:.6g} kg."
