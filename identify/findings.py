@@ -84,6 +84,7 @@ FINDING_CODES = (
     "wrench_rounded",
     *("transposed", "robot_pose", "current_gains", "joints_unused"),
     *("same_run", "effort_constant", "effort_sign", "joint_unit", "effort_scale", "joint_order"),
+    *("gravity_subtracted", "joint_gain", "torque_scale"),
     *("joint_sign", "joint_zero", "joint_type", "effort_low_passed", "effort_delay"),
     "impossible_links",
     *_SYMPTOM_CODES,

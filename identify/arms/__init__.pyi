@@ -1,4 +1,4 @@
-from identify.arms.arm_fit import ArmFit as ArmFit, fit_arm as fit_arm
+from identify.arms.arm_fit import ArmFit as ArmFit, Calibration as Calibration, fit_arm as fit_arm
 from identify.arms.base_parameters import BaseParameters as BaseParameters
 from identify.arms.columns import ArmColumns as ArmColumns
 from identify.arms.fitted_arm import FittedArm as FittedArm, HeldOut as HeldOut

@@ -14,6 +14,7 @@ from identify.arms.columns import ArmColumns
 from identify.arms.equations import equations_of
 from identify.arms.fitted_arm import FittedArm, HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
+from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate
 from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import torque_errors, torque_series, with_fitted_friction
 from identify.arms.rows import ArmLog, scan_arm
@@ -49,7 +50,7 @@ class ArmFit(FittedArm):
 
     @classmethod
     def of(
-        cls, solution: ArmSolution, logs: Sequence[ArmLog], scale: TorqueScale, **rest: Any
+        cls, solution: ArmSolution, logs: Sequence[ArmLog], gains: FittedGains, **rest: Any
     ) -> ArmFit:
         """Return the fit of a solution, with errors and series of the torques of its logs."""
         equations = equations_of(solution.system)
@@ -58,7 +59,7 @@ class ArmFit(FittedArm):
             frame=equations.frame,
             loaded=sum(equations.loaded),
             runs=equations.runs[: len(logs)],
-            scale=scale,
+            gains=gains,
             scalars=solution.estimate.scalars,
             errors=torque_errors(solution.system, solution.x),
             series=tuple(
@@ -98,6 +99,7 @@ class ArmFit(FittedArm):
             statistics=with_saved_blocks(join_logs([log.statistics for log in self.logs])),
             kinematics=link_kinematics(self.robot),
             dependence=equations_of(self.solution.system).columns.base.dependence,
+            scale=None if self.gains.known_load is None else self.scale,
             report={
                 "model": str(self.robot.path),
                 "logs": {log.name: log.sha256 for log in self.logs},
@@ -114,6 +116,21 @@ class ArmFit(FittedArm):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Logs of an arm with a load of known mass, which tell the gains of its torques.
+
+    Attributes:
+        logs: with the load.
+        frame: frame of the URDF that the load is fixed to.
+        mass: of the load [kg].
+    """
+
+    logs: tuple[Recording, ...]
+    frame: str
+    mass: float
+
+
 def fit_arm(
     logs: Recording | Sequence[Recording],
     robot: RobotModel,
@@ -122,6 +139,8 @@ def fit_arm(
     friction: Friction = "shared",
     interval: IntervalRoute | None = None,
     scale: TorqueScale | None = None,
+    link_accuracy: float = LINK_ACCURACY,
+    calibration: Calibration | None = None,
     held_out: Sequence[Recording] = (),
 ) -> ArmFit:
     """Fit links, rotor inertias and friction of an arm to logs of its joints.
@@ -135,7 +154,10 @@ def fit_arm(
         cutoff_hz: highest frequency that is used [Hz]; 8 Hz if not given.
         friction: whether each log has friction of its own, or all logs share it.
         interval: method of the intervals; bootstrap where there are ten blocks, if not given.
-        scale: gains of the torques with their errors; 2 % each if not given.
+        scale: gains of the torques with their errors; if not given, as the logs and the links of
+            the model show them.
+        link_accuracy: standard deviation of the relative errors of the model's links.
+        calibration: logs of the arm with a known load, which tell the gains of the torques.
         held_out: other logs of the arm, on which the fit is scored, with the friction of the first
             log; without any, each half of the logs is scored by a fit to the other.
 
@@ -146,18 +168,34 @@ def fit_arm(
         SolveError: the solver failed, or its solution is not proved.
     """
     used = [logs] if isinstance(logs, Recording) else list(logs)
-    columns, scans = scan_logs([*used, *held_out], robot, cutoff_hz)
+    weighed = () if calibration is None else tuple(calibration.logs)
+    columns, every = scan_logs([*weighed, *used, *held_out], robot, cutoff_hz)
+    scans = every[len(weighed) :]
     statistics = join_logs([scan.statistics for scan in scans[: len(used)]])
+    count = len(weighed) + len(used)
+    gains = calibrate(
+        partial(
+            arm_system,
+            columns=columns,
+            runs=runs_of(count, friction),
+            loaded=(True,) * len(weighed) + (False,) * len(used),
+            frame=None if calibration is None else calibration.frame,
+        ),
+        join_logs([scan.statistics for scan in every[:count]]),
+        scale,
+        known_load=None if calibration is None else calibration.mass,
+        link_accuracy=link_accuracy,
+        has_unit=used[0].joint_axes.has_torque,
+    )
     runs = runs_of(len(used), friction)
-    scale = scale or TorqueScale.assumed(len(robot.joints))
-    form = partial(arm_system, columns=columns, runs=runs, gains=scale.gains)
-    solution = solve_arm(lambda scatter: form(statistics, scatter=scatter), scale, interval)
+    form = partial(arm_system, columns=columns, runs=runs, gains=gains.scale.gains)
+    solution = solve_arm(lambda scatter: form(statistics, scatter=scatter), gains.scale, interval)
     system = form(statistics, scatter=solution.scatter, bounded=False)
     base = arm_base_columns(equations_of(system))
     return ArmFit.of(
         solution,
         scans[: len(used)],
-        scale,
+        gains,
         ordinary=fit_base_parameters(system, base, weighted=False),
         weighted=fit_base_parameters(system, base),
         model_errors=torque_errors(system, with_fitted_friction(system, robot.phi)),

@@ -8,7 +8,7 @@ import numpy as np
 
 from identify.arms.fitting import ArmSolution
 from identify.arms.torque_scale import TorqueScale
-from identify.estimation.terms import Term
+from identify.estimation.terms import KnownMass, Term
 from identify.findings import Finding, Severity
 from identify.inertia import PHI
 from identify.significance import CONTRADICTED_CONSTRAINT_SIGMA, HALF_WIDTH_SIGMA, IMPOSSIBLE_SIGMA
@@ -23,11 +23,12 @@ def contradicted_terms(
 ) -> Finding | None:
     """Return a finding if given values move the mass or a first moment far beyond its interval.
 
-    `known_load`: mass from which the scale was taken [kg]; the first moments then change with the
-    scale, and only the mass is compared.
+    `known_load`: mass from which the scale was taken [kg]. The first moments change with a given
+    mass, and only the mass is then compared.
     Intervals of `free` include the error of the torque scale.
     """
-    count = 4 if known_load is None else 1
+    mass_alone = known_load is not None or all(isinstance(term, KnownMass) for term in terms)
+    count = 1 if mass_alone else 4
     intervals = [free.estimate.intervals[name] or (-np.inf, np.inf) for name in PHI[:count]]
     errors = np.ptp(intervals, axis=1) / (2.0 * HALF_WIDTH_SIGMA)
     load = free.estimate.parameters

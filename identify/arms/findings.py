@@ -7,11 +7,13 @@ from itertools import product
 
 import numpy as np
 
+from identify.arms.gains import FittedGains
 from identify.arms.rows import joint_segments
 from identify.findings import Finding
 from identify.inertia import check_consistency
 from identify.logs import Recording
 from identify.robots import RobotModel
+from identify.significance import HALF_WIDTH_SIGMA, IMPOSSIBLE_SIGMA
 
 _IMPOSSIBLE_MARGIN = -1e-3
 """Largest scaled eigenvalue of an impossible link, below the rounding of the numbers of models."""
@@ -105,6 +107,74 @@ def _opposite_velocities(log: Recording) -> Iterator[Finding]:
             {"correlation": float(correlations[j])},
             log.name,
         )
+
+
+def gain_findings(gains: FittedGains, joints: Sequence[str]) -> Iterator[Finding]:
+    """Yield findings on gains of the torques beyond those of right logs."""
+    if not gains.has_unit:
+        yield _gains_of_currents(gains, joints)
+        return
+    errors = abs(gains.scale.gains) * np.sqrt(np.diag(gains.scale.covariance))
+    common, common_error = gains.common
+    of_joints = [
+        f"{name} {gain:.3g} ± {HALF_WIDTH_SIGMA * error:.2g}"
+        for name, gain, error, is_large in zip(
+            joints, gains.scale.gains, errors, gains.large, strict=True
+        )
+        if is_large
+    ]
+    if of_joints:
+        yield Finding(
+            "joint_gain",
+            "warning",
+            f"the torques of some joints have gains: {', '.join(of_joints)} times the torques that "
+            f"{_told_by(gains)}. The estimate counts with them.",
+            _gains_line(gains),
+            dict(zip(joints, gains.scale.gains.tolist(), strict=True)),
+        )
+    elif gains.contradicts_links:
+        is_clear = abs(common - 1.0) > IMPOSSIBLE_SIGMA * common_error
+        yield Finding(
+            "torque_scale",
+            "warning" if is_clear else "info",
+            f"the torques are {common:.2g} ± {HALF_WIDTH_SIGMA * common_error:.2g} times those "
+            "that the links of the robot's model need, if these are right to the accuracy assumed. "
+            "The estimate takes the torques as right: else the mass changes by the factor "
+            f"{1.0 / common:.2g}.",
+            "Give the logs of a weighed load with `--known-load KG`: it tells the scale of the "
+            "torques, and of the mass. Links that are less accurate: `--link-accuracy`.",
+            {"scale": common, "error": common_error},
+        )
+
+
+def _told_by(gains: FittedGains) -> str:
+    load = gains.known_load
+    return "the links of the model need" if load is None else f"a load of {load:g} kg needs"
+
+
+def _gains_line(gains: FittedGains) -> str:
+    factors = ", ".join(f"{1.0 / gain:.4g}" for gain in gains.scale.gains.tolist())
+    return (
+        f"In the schema, [joints], multiply the efforts: `gains = [{factors}]` (times the gains "
+        "that are there). A weighed load tells them better: `--known-load KG`."
+    )
+
+
+def _gains_of_currents(gains: FittedGains, joints: Sequence[str]) -> Finding:
+    """Return the note on gains of currents, which the schema does not give [N m/A]."""
+    half_widths = HALF_WIDTH_SIGMA * np.sqrt(np.diag(gains.scale.covariance))
+    factors = 1.0 / gains.scale.gains
+    listed = ", ".join(
+        f"{name} {factor:.3g} ± {100.0 * half:.2g} %"
+        for name, factor, half in zip(joints, factors, half_widths, strict=True)
+    )
+    return Finding(
+        "current_gains",
+        "info",
+        f"gains from currents to torques, as {_told_by(gains)} [N m/A]: {listed}.",
+        "Give `gains` in [joints] if you know them better, or a weighed load: `--known-load KG`.",
+        dict(zip(joints, factors.tolist(), strict=True)),
+    )
 
 
 def impossible_links(robot: RobotModel) -> Iterator[Finding]:

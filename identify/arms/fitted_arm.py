@@ -11,6 +11,7 @@ import numpy as np
 from identify.arms.base_parameters import BaseParameters
 from identify.arms.columns import FRICTION
 from identify.arms.equations import of_run
+from identify.arms.gains import FittedGains
 from identify.arms.prediction import TorqueErrors, TorqueSeries
 from identify.arms.torque_scale import TorqueScale
 from identify.errors import ProblemError
@@ -42,7 +43,7 @@ class FittedArm:
         frame: frame of the URDF that the load is fixed to; None without a load.
         loaded: number of logs with the load; they come first.
         runs: number of the run of each log; each run has friction of its own.
-        scale: gains of the torques; with a known load, as it corrected them.
+        gains: of the torques, as fitted to the logs.
         scalars: rotor inertias and friction by name, each with its standard error.
         errors: torque errors of the estimate on the logs of the fit.
         held_out: torque errors on data that a fit has not used.
@@ -58,7 +59,7 @@ class FittedArm:
     frame: str | None = None
     loaded: int = 0
     runs: tuple[int, ...]
-    scale: TorqueScale
+    gains: FittedGains
     scalars: Mapping[str, tuple[float, float]]
     errors: TorqueErrors
     held_out: tuple[HeldOut, ...] = ()
@@ -68,6 +69,11 @@ class FittedArm:
     series: tuple[TorqueSeries, ...] = field(default=(), repr=False)
     report: Mapping[str, Any] = field(default_factory=dict)
     digest: str = ""
+
+    @property
+    def scale(self) -> TorqueScale:
+        """Gains of the torques with their errors."""
+        return self.gains.scale
 
     @property
     def joints(self) -> tuple[str, ...]:

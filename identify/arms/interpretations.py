@@ -126,6 +126,13 @@ def _mountings(robot: RobotModel) -> Iterator[ArmInterpretation]:
             ),
         )
 
+    yield ArmInterpretation(
+        "gravity_subtracted",
+        "the efforts are without the weight of the links, as a controller gives that subtracts it",
+        "Log the torques as measured: without its weight no torque tells a mass.",
+        lambda points: _with_model(points, replace(points.robot, gravity=np.zeros(3))),
+    )
+
 
 def _types(robot: RobotModel) -> Iterator[ArmInterpretation]:
     for j, (name, prismatic) in enumerate(zip(robot.joints, robot.prismatic.tolist(), strict=True)):

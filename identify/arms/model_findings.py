@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arms.columns import ArmColumns
-from identify.arms.interpretations import interpretations
+from identify.arms.interpretations import interpretations, moved
 from identify.arms.joint_fits import ArmPoints, JointFit, arm_points, fit_friction
 from identify.arms.rows import ARM_CUTOFF_HZ
 from identify.arms.torque_timing import torque_timing
+from identify.arrays import Array
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.robots import RobotModel
@@ -31,6 +32,9 @@ is named. For right logs of four arms the best is above .9."""
 _MAX_FREE_COST_RATIO = 0.35
 """Largest ratio of the squared errors with another interpretation to those as read if links are
 free, which take up part of every error."""
+
+_MAX_ERROR_LEFT = 0.5
+"""Largest relative torque error that an interpretation leaves of a joint that it explains."""
 
 _TIE_RATIO = 1.05
 """Ratio of squared errors within which interpretations are equally likely; the first is named."""
@@ -80,6 +84,11 @@ class JudgedLog(NamedTuple):
         )
         return float(np.maximum(of_model, self.free.errors / (2.0 * _LARGE_TORQUE_ERROR)).max())
 
+    @property
+    def is_right(self) -> bool:
+        """Whether its torques are explained as those of right logs."""
+        return self.excess <= 1.0
+
 
 def log_least_explained(
     logs: Sequence[Recording],
@@ -88,18 +97,22 @@ def log_least_explained(
     loaded: int = 0,
     frame: str | None = None,
     cutoff_hz: float | None = None,
+    gains: Array | None = None,
 ) -> JudgedLog:
     """Return the log that the model's links explain worst.
 
     Each joint's torque is explained with free links by least squares, and with the links of the
     model, with friction fitted and at least zero. The `loaded` logs with a load in `frame` come
-    first; frequencies above `cutoff_hz` (8 Hz) are not used.
+    first; frequencies above `cutoff_hz` (8 Hz) are not used. The
+    efforts are divided by `gains`, shape (n,), if they are given.
     Raises `LogError`: a log has no effort, or is too short.
     """
     columns, judged = ArmColumns.of(robot, logs[0].joint_axes.motor_per_joint), []
     for number, log in enumerate(logs):
         load = frame if number < loaded else None
         points = arm_points(log, columns, cutoff_hz or ARM_CUTOFF_HZ, load)
+        if gains is not None:
+            points = moved(effort=1.0 / gains)(points)
         few = points.few
         judged.append(JudgedLog(points, fit_friction(few), fit_friction(few, links=True)))
     return max(judged, key=lambda each: each.excess)
@@ -107,7 +120,7 @@ def log_least_explained(
 
 def misread_findings(log: JudgedLog) -> Iterator[Finding]:
     """Yield findings on interpretations, the best at each step, with the points corrected by it."""
-    if log.excess <= 1.0:
+    if log.is_right:
         return
     few, remedies = log.points.few, set[str]()
     for _ in range(_MAX_COMBINED_INTERPRETATIONS):
@@ -141,6 +154,8 @@ def _best_interpretation(
     best, corrected = tried[first]
     joint = int(plain.errors.argmax())
     before, after = float(plain.errors[joint]), float(fits[first].errors[joint])
+    if after > _MAX_ERROR_LEFT:
+        return None
     text = (
         f"{best.text}: read so, {_percent(after)} of the torque of {points.robot.joints[joint]} "
         f"is left, not {_percent(before)}."

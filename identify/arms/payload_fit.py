@@ -11,15 +11,15 @@ from identify.arms.arm_fit import ArmFit, require_distinct, scan_logs, split_log
 from identify.arms.contradicted_terms import contradicted_terms
 from identify.arms.fitted_arm import HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
+from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate
 from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors
 from identify.arms.saved_arm import SavedArm
-from identify.arms.torque_scale import TorqueScale, scale_sensitivity
+from identify.arms.torque_scale import TorqueScale
+from identify.arrays import require_positive
 from identify.errors import ProblemError, SolveError
 from identify.estimation.errors import NegativeMass, TooLittleMotion
 from identify.estimation.least_squares import weighted_least_squares
-from identify.estimation.posterior import posterior_of
-from identify.estimation.priors.prior import BALL
 from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import KnownMass, Term
 from identify.logs import Recording
@@ -32,6 +32,10 @@ squares at which the logs are swapped: up to 1.02 if they are, from 1.17 if grav
 
 _MAX_SWAPPED_ERROR = 0.15
 """Largest relative torque error of swapped logs; on a wall no links explain the torques."""
+
+_MAX_LOAD_RATIO = 2.0
+"""Ratio of the fitted mass to that of a known load, or its inverse, from which the mass or a unit
+of the torques is wrong: no links of a model are off by as much."""
 
 _NEGATIVE_MASS_CAUSES = (
     "torques have the other sign (`effort_acts_on` of [joints], or a minus before a column of one "
@@ -53,6 +57,7 @@ def fit_payload(
     interval: IntervalRoute | None = None,
     scale: TorqueScale | None = None,
     known_load: float | None = None,
+    link_accuracy: float = LINK_ACCURACY,
     terms: Sequence[Term] = (),
 ) -> ArmFit:
     """Fit a load to logs of an arm with it, and without it or with a known arm.
@@ -69,8 +74,10 @@ def fit_payload(
         cutoff_hz: highest frequency that is used [Hz]; 8 Hz if not given.
         friction: whether each log has friction of its own, or all logs share it.
         interval: method of the intervals; if not given, bootstrap where there are ten blocks.
-        scale: gains of the torques with their errors; 2 % each if not given.
+        scale: gains of the torques with their errors; if not given, as the logs and the links of
+            the model show them, or those of `arm` if a known load has shown them.
         known_load: mass of this load [kg], from which the scale of the torques is taken.
+        link_accuracy: standard deviation of the relative errors of the model's links.
         terms: what is known of the load.
 
     Raises:
@@ -92,7 +99,6 @@ def fit_payload(
         require_distinct(logs, arm.statistics.logs)
         statistics = join_logs([statistics, arm.statistics])
     count = len(statistics.logs)
-    scale = scale or TorqueScale.assumed(len(robot.joints))
     form = partial(
         arm_system,
         columns=columns,
@@ -100,39 +106,60 @@ def fit_payload(
         loaded=(True,) * len(with_load) + (False,) * (count - len(with_load)),
         frame=frame,
     )
+    if scale is None and arm is not None and known_load is None:
+        scale = arm.scale
 
-    def solve(scale: TorqueScale, terms: Sequence[Term]) -> ArmSolution:
-        system = partial(form, statistics, gains=scale.gains)
-        return solve_arm(lambda scatter: system(scatter=scatter), scale, interval, terms)
+    def gains_by(load: float | None, terms: Sequence[Term] = ()) -> FittedGains:
+        return calibrate(
+            form,
+            statistics,
+            scale,
+            known_load=load,
+            link_accuracy=link_accuracy,
+            has_unit=with_load[0].joint_axes.has_torque,
+            terms=terms,
+        )
+
+    def solve(gains: FittedGains, terms: Sequence[Term]) -> ArmSolution:
+        system = partial(form, statistics, gains=gains.scale.gains)
+        return solve_arm(lambda scatter: system(scatter=scatter), gains.scale, interval, terms)
 
     free = None
     try:
-        free = solve(scale, ())
+        gains = gains_by(None)
+        free = solve(gains, ())
     except NegativeMass as error:
         raise _negative_mass(error, form, statistics) from None
     except TooLittleMotion:
         if known_load is not None or not terms:
             raise
+        gains = gains_by(None, terms)
     if known_load is not None and free is not None:
-        posterior = posterior_of(weighted_least_squares(free.system), BALL)
-        scale = scale.with_known_load(
-            known_load,
-            float(free.estimate.parameters.mass),
-            float(np.sqrt(free.estimate.repeatability[0, 0])),
-            scale_sensitivity(posterior, len(robot.joints))[0],
-        )
+        _require_plausible_load(known_load, float(free.estimate.parameters.mass))
+        gains = gains_by(known_load)
         terms = (*terms, KnownMass(known_load))
-    solution = free if free is not None and not terms else solve(scale, terms)
-    form = partial(form, gains=scale.gains)
+    solution = free if free is not None and not terms else solve(gains, terms)
+    form = partial(form, gains=gains.scale.gains)
     return ArmFit.of(
         solution,
         logs,
-        scale,
+        gains,
         held_out=_score_halves(form, statistics, solution, terms),
         contradicted=None
         if free is None or not terms
-        else contradicted_terms(solution, free, terms, scale, known_load),
+        else contradicted_terms(solution, free, terms, gains.scale, known_load),
     )
+
+
+def _require_plausible_load(mass: float, estimate: float) -> None:
+    """Raise `ProblemError` unless a known load is above zero and near what the torques show."""
+    require_positive(mass, "known load", "kg", ProblemError)
+    if not mass / _MAX_LOAD_RATIO < estimate < mass * _MAX_LOAD_RATIO:
+        raise ProblemError(
+            f"known load of {mass:g} kg: the torques show {estimate:.3g} kg, more than a "
+            f"factor of {_MAX_LOAD_RATIO:g} away; check the mass, the `effort_unit` and "
+            "`gains` of [joints], and which log has the load"
+        )
 
 
 def _score_halves(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from identify.arms.torque_scale import TorqueScale
 from identify.arrays import Array, Phi
 from identify.errors import ModelError, ProblemError
 from identify.files import read_bytes, write_text
@@ -19,7 +20,7 @@ from identify.regressors.statistics import sum_statistics
 from identify.robots import RobotModel, parameter_names, robot_base_columns
 from identify.serialisation import from_json_and_arrays, to_json_and_arrays
 
-_FILE_VERSION = 2
+_FILE_VERSION = 3
 """Version of the file's layout."""
 
 _MAX_SAVED_BLOCKS = 20
@@ -44,6 +45,7 @@ class SavedArm:
         statistics: of the logs of the fit, by joint.
         kinematics: rows of `link_kinematics`, shape (L, 20).
         dependence: of the columns of the torque regressor, by the fit's choice of columns.
+        scale: gains of the torques if a known load has shown them; None otherwise.
         report: base parameters, torque errors and provenance, as plain values.
     """
 
@@ -54,6 +56,7 @@ class SavedArm:
     statistics: Statistics
     kinematics: Array
     dependence: Array
+    scale: TorqueScale | None = None
     report: Mapping[str, Any] = field(default_factory=dict)
 
     def base_of(self, robot: RobotModel) -> BaseColumns:

@@ -1,17 +1,17 @@
-"""Scale of a robot's torques: how well it is known, and the scale that a known load shows.
+"""Scale of a robot's torques, and how well it is known.
 
-Unloaded runs cannot show it: torques that are all 2 % too large are those of an arm that is 2 %
-heavier. Errors of scale are gains of the joints' torques, and the estimate is linear in these.
+Errors of scale are gains of the joints' torques, and the estimate is linear in these. `gains` fits
+them; torques that are all 2 % too large are those of an arm that is 2 % heavier.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, require_positive, seal
+from identify.arrays import Array, seal
 from identify.errors import ProblemError
 from identify.estimation.posterior import Posterior
 
@@ -19,21 +19,16 @@ ASSUMED_SCALE_ERROR = 0.02
 """Standard error of the scale of each joint's torque where nothing else is known: torque constants
 of motors of one type differ by as much."""
 
-_COMMON_SCALE_ERROR = 0.2
-"""Standard error of a scale common to all joints that a known load may correct."""
-
-_MAX_SCALE_FACTOR = 2.0
-"""Ratio of the fitted mass to that of a known load, or its inverse, from which the mass or a unit
-of the torques is wrong: no torque constant is off by as much."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TorqueScale:
     """Gains of the joints' torques, logged = gain × true, with their errors, as `SystematicErrors`.
 
+    A gain below zero is that of a torque with the other sign.
+
     Attributes:
         gains: of each joint, shape (n,).
-        covariance: of the gains, shape (n, n).
+        covariance: of the gains' relative errors, shape (n, n).
         interval_kind: description for intervals and reports.
     """
 
@@ -43,16 +38,10 @@ class TorqueScale:
 
     def __post_init__(self) -> None:
         gains, n = seal(self.gains, "gains of the torques", (None,), ProblemError), len(self.gains)
-        if not (gains > 0.0).all():
-            raise ProblemError(f"gains of the torques: expected numbers above zero, got {gains}")
+        if not gains.all():
+            raise ProblemError(f"gains of the torques: expected none that is zero, got {gains}")
         object.__setattr__(self, "gains", gains)
         object.__setattr__(self, "covariance", seal(self.covariance, "covariance", (n, n)))
-
-    @classmethod
-    def assumed(cls, joints: int) -> TorqueScale:
-        """Return gains of one, known to 2 % each."""
-        scale = cls.known(ASSUMED_SCALE_ERROR, joints)
-        return replace(scale, interval_kind=f"{scale.interval_kind} (assumed)")
 
     @classmethod
     def known(cls, error: float | Sequence[float], joints: int) -> TorqueScale:
@@ -71,39 +60,6 @@ class TorqueScale:
         size = f"{low:.3g} %" if low == high else f"{low:.3g} to {high:.3g} %"
         variances = np.broadcast_to(errors, joints) ** 2
         return cls(np.ones(joints), np.diag(variances), f"torque scale of each joint to {size}")
-
-    def with_known_load(
-        self, mass: float, estimate: float, error: float, sensitivity: Array
-    ) -> TorqueScale:
-        """Update the gains by the fit of a load of known mass.
-
-        A scale common to all joints has a wide prior, so that the load determines it; single joints
-        keep their errors.
-
-        Args:
-            mass: true mass of the load [kg].
-            estimate: its estimate with these gains [kg].
-            error: standard error of the estimate, without that of the scale [kg].
-            sensitivity: change of the estimate with the gain of each joint [kg], shape (n,).
-
-        Raises:
-            ProblemError: the mass is not above zero, or differs from the estimate by a factor that
-                is no error of scale.
-        """
-        require_positive(mass, "known load", "kg", ProblemError)
-        if not mass / _MAX_SCALE_FACTOR < estimate < mass * _MAX_SCALE_FACTOR:
-            raise ProblemError(
-                f"known load of {mass:g} kg: the torques show {estimate:.3g} kg, more than a "
-                f"factor of {_MAX_SCALE_FACTOR:g} away; check the mass, the `effort_unit` and "
-                "`gains` of [joints], and which log has the load"
-            )
-        sensitivity = sensitivity * (mass / estimate)  # at the gains that the load shows
-        prior = self.covariance + _COMMON_SCALE_ERROR**2
-        along = prior @ sensitivity
-        variance = float(sensitivity @ along) + error**2
-        gains = self.gains * (1.0 + along * ((estimate - mass) / variance))
-        covariance = prior - np.outer(along, along) / variance
-        return TorqueScale(gains, covariance, f"torque scale by a load of {mass:g} kg")
 
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
         """Compute the unknowns' covariance from errors of the scale, twice, as all is of scale."""

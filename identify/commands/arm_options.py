@@ -18,8 +18,12 @@ _ROBOT_HELP = (
     "--frame, and --unloaded or --arm."
 )
 SCALE_HELP = (
-    "Standard error of the scale of the torques, of all joints or of each (default: 0.02, which is "
-    "2 %); counted in the intervals."
+    "Standard error of the scale of the torques, of all joints or of each, such as 0.02 for 2 %; "
+    "by default a gain of each joint is fitted."
+)
+LINK_ACCURACY_HELP = (
+    "Relative accuracy of the links of the URDF, which tell the gains of the torques (default: "
+    "0.15)."
 )
 
 
@@ -47,6 +51,8 @@ class Arm:
     known_load: Annotated[Number, option("KG")] = None
     """Known mass of this load: takes the torque scale from it."""
 
+    link_accuracy: Annotated[Number, option("SHARE", help=LINK_ACCURACY_HELP)] = None
+
     def settings(self) -> JointSettings:
         """Return the options of joint logs of a fit."""
         from identify.pipeline import JointSettings
@@ -58,6 +64,7 @@ class Arm:
             friction=self.friction,
             torque_scale=parse_scale(self.torque_scale, "fit"),
             known_load=self.known_load,
+            link_accuracy=self.link_accuracy,
         )
 
     def require_robot(self) -> None:
@@ -83,10 +90,13 @@ class Arm:
         if missing:
             raise UsageError(f"fit: --robot needs {'; and '.join(missing)}")
         parse_scale(self.torque_scale, "fit")
-        if self.known_load is not None and not self.known_load > 0.0:
-            raise UsageError(
-                f"fit: --known-load {self.known_load:g}: expected a mass above zero [kg]"
-            )
+        require_known_load(self.known_load, "fit")
+
+
+def require_known_load(mass: float | None, command: str) -> None:
+    """Raise `UsageError` unless a known load is above zero."""
+    if mass is not None and not mass > 0.0:
+        raise UsageError(f"{command}: --known-load {mass:g}: expected a mass above zero [kg]")
 
 
 def sensor_of_logs(sensor: str, robot: Path | None, command: str) -> str:

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.arm_options import SCALE_HELP, parse_scale
+from identify.commands.arm_options import (
+    LINK_ACCURACY_HELP,
+    SCALE_HELP,
+    parse_scale,
+    require_known_load,
+)
 from identify.commands.bodies import exit_status
 from identify.commands.command import (
     SCHEMA_OPTION,
@@ -37,6 +42,8 @@ from identify.commands.output import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from identify.arms import Calibration
+    from identify.logs import Schema
     from identify.pipeline import Result
 
 _LOGGER = logging.getLogger(__name__)
@@ -79,6 +86,18 @@ class FitArm(Command):
     """Friction: own of each log, or shared by all logs."""
 
     torque_scale: Annotated[str, option("SHARE[,SHARE ...]", help=SCALE_HELP)] = ""
+
+    link_accuracy: Annotated[Number, option("SHARE", help=LINK_ACCURACY_HELP)] = None
+
+    calibration: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
+    """Log of the arm with a load of known mass, which tells the gains of the torques; needs --frame
+    and --known-load. The gains are kept in OUT/arm.json."""
+
+    frame: Annotated[str | None, option("NAME")] = None
+    """Link or joint of the URDF that the load of --calibration is fixed to."""
+
+    known_load: Annotated[Number, option("KG")] = None
+    """Mass of the load of --calibration."""
 
     cutoff: Annotated[Number, option("HZ", "(default: 8 Hz or rate/10)")] = None
     """Highest frequency that is used."""
@@ -130,6 +149,13 @@ class FitArm(Command):
         if not self.logs:
             raise UsageError("fit-arm: missing LOG [LOG ...]; see identify fit-arm --help")
         parse_scale(self.torque_scale, "fit-arm")
+        require_known_load(self.known_load, "fit-arm")
+        given = [bool(self.calibration), self.frame is not None, self.known_load is not None]
+        if any(given) and not all(given):
+            raise UsageError(
+                "fit-arm: a calibration of the torques needs all of --calibration LOG (with the "
+                "load), --frame NAME and --known-load KG"
+            )
         require_writable(self.output, names)
         require_writable_file(self.export)
         export = self.export
@@ -159,8 +185,19 @@ class FitArm(Command):
             robot=self.robot,
             friction=self.friction,
             torque_scale=parse_scale(self.torque_scale, "fit-arm"),
+            link_accuracy=self.link_accuracy,
+            calibration=self._calibration(schema),
             held_out=[read_log(log, schema, "joints") for log in self.held_out],
         )
+
+    def _calibration(self, schema: Schema) -> Calibration | None:
+        if self.frame is None or self.known_load is None:
+            return None
+        from identify.arms import Calibration
+        from identify.logs import read_log
+
+        logs = (read_log(log, schema, "joints") for log in self.calibration)
+        return Calibration(tuple(logs), self.frame, self.known_load)
 
 
 def _fitted_urdf(result: Result) -> bytes:

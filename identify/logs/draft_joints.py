@@ -104,7 +104,7 @@ class JointColumns:
         if self.are_currents and self.targets:
             lines += [("effort_unit", "A", ""), *self.targets]
         elif self.are_currents:
-            lines.append(("effort_unit", "A", "which need gains [N m/A], one for each joint"))
+            lines.append(("effort_unit", "A", "their gains [N m/A] are fitted"))
         if "effort" not in self.arrays:
             return lines
         if self.arrays["effort"] == "target_moment":

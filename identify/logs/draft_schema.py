@@ -73,8 +73,7 @@ _MASS_AT_SENSOR = (
 """Comment on the mass of the sensor beyond its measuring element."""
 
 _MISSING_WRENCH = "force and torque"
-MISSING_GAINS = "the gains of the currents"
-_GAINS_LINE = f"# gains = []  # {NEEDS_REVIEW} torque on each joint for an ampere [N m/A]"
+_GAINS_LINE = "# gains = []  # torque on each joint for an ampere [N m/A], if you know it"
 
 _MAX_LISTED_COLUMNS = 40
 """Maximum number of columns listed in a comment."""
@@ -333,7 +332,7 @@ def _robot_pose_lines(robot: RobotModel | None) -> list[SchemaLine]:
 def _draft_without_wrench(log: Path, joints: JointColumns) -> DraftSchema:
     """Draft the schema of a log that has joints and no wrench."""
     table = find_named_vectors(joints.contents)
-    missing = [MISSING_GAINS] if joints.lack_gains else []
+    missing: list[str] = []
     clock = time_lines(table, read_columns(log, table, [joints.entries["position"]]), missing, log)
     if table.table.topic is not None:
         clock.append(("topic", table.table.topic, table.table.message_type))

@@ -43,6 +43,7 @@ def read_joints(log: LogLike, schema: Schema) -> Recording:
         names=joints.names,
         still_below=seal(joints.per_joint(joints.still_below), "still_below", (None,)),
         motor_per_joint=joints.motor and seal(joints.motor.per_joint, "R", (None, None)),
+        has_torque=joints.has_torque,
     )
     recording = Recording(**content.recording_fields, frames={}, sensor="joints", joints=axes)
     _require_effort(content.path, recording)

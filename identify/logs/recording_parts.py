@@ -71,11 +71,13 @@ class JointAxes:
             stiction cannot be distinguished [rad/s, m/s], shape (n,).
         motor_per_joint: the matrix R from positions of joints to those of motors, shape (n, n);
             None if the log is of the joints themselves.
+        has_torque: whether efforts are torques or forces; currents without gains are not.
     """
 
     names: tuple[str, ...]
     still_below: Array
     motor_per_joint: Array | None = None
+    has_torque: bool = True
 
 
 def _read_only(array: Array) -> Array:

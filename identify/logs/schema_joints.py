@@ -127,10 +127,11 @@ class JointsTable(DocumentTable):
     effort_unit: Annotated[
         str, word_validator((*TORQUE_UNITS, *CURRENT_UNITS), ignoring=r"[\s*·.\-]")
     ] = "Nm"
-    """Unit of `effort`; with "Nm" a force is in N. Currents ("A", "mA") need `gains`."""
+    """Unit of `effort`; with "Nm" a force is in N."""
     gains: PerJoint | None = None
-    """Torque for one ampere [N m/A]: the motor's torque constant times its gear ratio (with
-    `[joints.motor]` the constant alone)."""
+    """Torque for one unit of `effort`: of a current [N m/A] the motor's torque constant times its
+    gear ratio (with `[joints.motor]` the constant alone). Without it those of currents are fitted
+    to the links of the robot's model or a known load."""
     target_current: JointArrayColumns | None = None
     """Currents that the controller asks for, in `effort_unit`: with `target_effort` in place of
     `gains`, which are fitted to both, such as to `target_current` and `target_moment` of Universal
@@ -179,18 +180,18 @@ class JointsTable(DocumentTable):
 
     @model_validator(mode="after")
     def _effort_has_scale(self) -> JointsTable:
-        targets = self.target_current is not None and self.target_effort is not None
-        if self.effort_unit in CURRENT_UNITS and self.gains is None and not targets:
+        if (self.target_current is None) is not (self.target_effort is None):
             raise InvalidKeyValue(
-                "effort_unit",
-                f'"{self.effort_unit}" needs gains, the torque of each joint for an ampere '
-                "[N m/A]: the motor's torque constant times its gear ratio; or target_current and "
-                "target_effort of the controller, from which they are found",
+                "target_current", "give both target_current and target_effort, or neither"
             )
-        scaled = "gains" if self.gains is not None else "target_current"
-        if getattr(self, scaled) is not None and self.effort_unit not in CURRENT_UNITS:
+        if self.target_current is not None and self.effort_unit not in CURRENT_UNITS:
             raise InvalidKeyValue(
-                scaled, f'given with effort_unit = "{self.effort_unit}"; set effort_unit = "A"'
+                "target_current",
+                f'given with effort_unit = "{self.effort_unit}"; set effort_unit = "A"',
+            )
+        if not np.all(self.per_joint(1.0 if self.gains is None else self.gains)):
+            raise InvalidKeyValue(
+                "gains", f"expected numbers other than zero, got {self.gains}; leave the key out"
             )
         if self.target_current and (self.gains is not None or self.motor is not None):
             raise InvalidKeyValue("target_current", "gains and motor cannot be given with it")
@@ -233,6 +234,12 @@ class JointsTable(DocumentTable):
     def angular(self) -> Flags:
         """Whether each joint's positions are angles, shape (n,)."""
         return np.array([unit in ANGLE_UNITS for unit in self.units])
+
+    @property
+    def has_torque(self) -> bool:
+        """Whether efforts are torques or forces, or become so by gains or targets."""
+        has_scale = self.gains is not None or self.target_current is not None
+        return has_scale or self.effort_unit not in CURRENT_UNITS
 
     @property
     def effort_factors(self) -> Array:

@@ -19,7 +19,6 @@ from identify.estimation.settings import CARRIER
 from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.logs.patch import Patch
 from identify.pipeline.check_findings import MAX_NAMED_EXPLANATIONS, distinct_best_explanations
-from identify.pipeline.interpretation_comparison import rank_explanations
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, split_by_body
 from identify.pipeline.small_fault_fit import FittedLogs, comparison_bands, deviance
 from identify.signals import Interpretation
@@ -59,6 +58,8 @@ def rank_interpretations(
     Logs of a payload on its carrier, and of the carrier alone, move another body each: each of both
     is ranked by itself, as if it had a sensor of its own.
     """
+    from identify.pipeline.interpretation_comparison import rank_explanations  # few fits compare
+
     if not settings.unloaded:
         plain = rank_explanations(logs.scanned, large_types)
         return rank_with_small_faults(plain, logs, settings), ALL_LOGS

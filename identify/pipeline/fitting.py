@@ -79,7 +79,7 @@ def fit(
             `FitSettings` documents each. Of logs of joints `mass`, `cutoff_hz`, `gravity`, `terms`,
             `needs` and `interval`, and those of `JointSettings`: `robot` (needed), `frame` of the
             load (without one, the arm itself is fitted), `arm`, `friction`, `torque_scale`,
-            `known_load` and `held_out`.
+            `known_load`, `link_accuracy`, `calibration` and `held_out`.
 
     Returns:
         The certified estimate with data, validation and provenance; that of a carrier in `carrier`.

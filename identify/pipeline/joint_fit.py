@@ -22,6 +22,7 @@ from identify.arms import (
 from identify.arms.columns import FRICTION
 from identify.arms.equations import of_run
 from identify.arms.findings import impossible_links
+from identify.arms.gains import LINK_ACCURACY
 from identify.errors import ProblemError, SchemaError, SolveError
 from identify.estimation import Estimate, NegativeMass
 from identify.estimation.terms import KnownMass
@@ -152,6 +153,8 @@ def _fit(
             friction=options.friction or "shared",
             interval=settings.interval,
             scale=scale,
+            link_accuracy=options.link_accuracy or LINK_ACCURACY,
+            calibration=options.calibration,
             held_out=options.held_out,
         )
     return fit_payload(
@@ -165,6 +168,7 @@ def _fit(
         interval=settings.interval,
         scale=scale,
         known_load=options.known_load,
+        link_accuracy=options.link_accuracy or LINK_ACCURACY,
         terms=(*settings.terms, *(() if settings.mass is None else (KnownMass(settings.mass),))),
     )
 
@@ -270,6 +274,7 @@ def _findings_of_logs(fit: ArmFit, logs: Sequence[Recording]) -> Iterator[Findin
         loaded=fit.loaded,
         frame=fit.frame,
         cutoff_hz=fit.logs[0].cutoff_hz,
+        gains=fit.gains,
     )
     yield from findings_of(joint_hypotheses(judged))
     yield from impossible_links(fit.robot)

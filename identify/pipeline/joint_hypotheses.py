@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from identify.arms.findings import signal_findings
+from identify.arms.findings import gain_findings, signal_findings
+from identify.arms.gains import FittedGains
 from identify.arms.model_findings import (
     JudgedLog,
     log_least_explained,
@@ -17,6 +18,7 @@ from identify.arms.model_findings import (
     timing_findings,
     unexplained_torque_findings,
 )
+from identify.arrays import Array
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.pipeline.hypotheses import Hypothesis, Outcome
@@ -33,6 +35,7 @@ class JointLogs:
         loaded: number of logs with the load.
         frame: frame of the load; None without one.
         cutoff_hz: highest frequency that is used [Hz]; None for the default.
+        gains: of the torques as fitted; None if the fit failed.
     """
 
     logs: Sequence[Recording]
@@ -40,16 +43,29 @@ class JointLogs:
     loaded: int = 0
     frame: str | None = None
     cutoff_hz: float | None = None
+    gains: FittedGains | None = None
 
     @cached_property
     def least_explained(self) -> JudgedLog:
-        """The log that the model's links explain worst."""
+        """The log that the model's links explain worst.
+
+        With the gains of the fit if these are large and explain the logs, or give a unit.
+        """
+        gains = self.gains
+        if gains is not None and (gains.are_large or not gains.has_unit):
+            corrected = self._judge(gains.scale.gains)
+            if corrected.is_right or not gains.has_unit:
+                return corrected
+        return self._judge(None)
+
+    def _judge(self, gains: Array | None) -> JudgedLog:
         return log_least_explained(
             self.logs,
             self.robot,
             loaded=self.loaded,
             frame=self.frame,
             cutoff_hz=self.cutoff_hz,
+            gains=gains,
         )
 
 
@@ -72,6 +88,12 @@ def _misread_joints(logs: JointLogs) -> Iterator[Hypothesis]:
     yield from _hypothesis(misread_findings(logs.least_explained), "refuses")
 
 
+def _wrong_gains(logs: JointLogs) -> Iterator[Hypothesis]:
+    """Yield gains of joints, or of all torques, that are part of the fit and large."""
+    if logs.gains is not None:
+        yield from _hypothesis(gain_findings(logs.gains, logs.robot.joints), "corrects")
+
+
 def _mistimed_efforts(logs: JointLogs) -> Iterator[Hypothesis]:
     """Yield the delay or the low-pass of the efforts."""
     yield from _hypothesis(timing_findings(logs.least_explained), "notes")
@@ -92,6 +114,7 @@ def _hypothesis(findings: Iterable[Finding], outcome: Outcome) -> Iterator[Hypot
 _KINDS: tuple[Callable[[JointLogs], Iterator[Hypothesis]], ...] = (
     _wrong_signals,  # rows are wrong under every reading
     _misread_joints,  # at points of one log, before its many samples are searched
+    _wrong_gains,  # which a misread log may imitate
     _mistimed_efforts,  # little beside a log that is misread
     _unexplained_torques,  # only what no reading and no timing explains
 )

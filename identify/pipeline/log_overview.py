@@ -24,7 +24,7 @@ from identify.files import read_bytes
 from identify.logs import Recording, read_log
 from identify.logs.column_use import ColumnUse, column_uses, schema_table
 from identify.logs.draft_lines import drafted_keys
-from identify.logs.draft_schema import MISSING_GAINS, DraftSchema, draft_schema
+from identify.logs.draft_schema import DraftSchema, draft_schema
 from identify.logs.raw_columns import RawTable, read_raw_tables
 
 _ATTITUDE_KEYS = ("quaternion", "matrix", "euler", "rotation_vector")
@@ -183,9 +183,6 @@ def _missing_entries(
         if "joints.effort" not in named:
             remedy = '[joints]\neffort = ["TAU1", "TAU2", …]'
             yield MissingEntry("torques or motor currents of the joints", "a fit", remedy)
-        if MISSING_GAINS in draft.missing_signals:
-            name, remedy = "torque for an ampere, of each joint", "[joints]\ngains = [11.1, …]"
-            yield MissingEntry(name, "torques from currents", remedy)
         remedy = "identify fit … --robot arm.urdf"
         yield MissingEntry("the model of the arm", "a fit", remedy)
         return

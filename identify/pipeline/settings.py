@@ -20,7 +20,7 @@ from identify.sensors import Sensor
 from identify.signals import Interpretation
 
 if TYPE_CHECKING:
-    from identify.arms import TorqueScale
+    from identify.arms import Calibration, TorqueScale
     from identify.arms.model import Friction
     from identify.logs import Recording
     from identify.robots import RobotModel
@@ -38,8 +38,11 @@ class JointSettings:
         friction: whether each log has friction of its own, or all logs share it; if not given,
             "own" with a load and "shared" without.
         torque_scale: gains of the torques, or their relative standard errors, of all joints or of
-            each; 2 % each if not given.
+            each; if not given, gains are fitted.
         known_load: mass of this load [kg], from which the scale of the torques is taken.
+        link_accuracy: standard deviation of the relative errors of the model's links, which tell
+            the gains; 15 % if not given.
+        calibration: logs of the arm with a known load, which tell the gains in a fit of the arm.
         held_out: other logs of the arm that score a fit of the arm.
 
     Raises:
@@ -52,11 +55,15 @@ class JointSettings:
     friction: Friction | None = None
     torque_scale: TorqueScale | Sequence[float] | float | None = None
     known_load: float | None = None
+    link_accuracy: float | None = None
+    calibration: Calibration | None = None
     held_out: Sequence[Recording] = ()
 
     def __post_init__(self) -> None:
         if self.friction not in (None, "own", "shared"):
             raise SchemaError(f'friction: expected "own" or "shared", got {self.friction!r}')
+        if self.link_accuracy is not None:
+            require_positive(self.link_accuracy, "link accuracy", "", SchemaError)
 
     def record(self) -> dict[str, object]:
         """Return the options as plain values, for the provenance."""
@@ -200,6 +207,8 @@ class FitOptions(TypedDict, total=False):
     friction: Friction | None
     torque_scale: TorqueScale | Sequence[float] | float | None
     known_load: float | None
+    link_accuracy: float | None
+    calibration: Calibration | None
     held_out: Sequence[Recording] | None
 
 

@@ -88,7 +88,10 @@ def test_formula_is_said_where_blocks_are_few(robot):
     fit = fit_payload(*logs, robot=robot, frame="tool")
     assert "by residuals" in fit.estimate.interval_kind
     assert "8 blocks of time" in fit.estimate.interval_kind
-    assert "torque scale of each joint to 2 % (assumed)" in fit.estimate.interval_kind
+    assert (
+        "torque scale of each joint to 2 % (assumed), gains of joints fitted"
+        in fit.estimate.interval_kind
+    )
     with pytest.raises(ProblemError, match=r"8 blocks of time"):
         fit_payload(*logs, robot=robot, frame="tool", interval="bootstrap")
 
@@ -98,7 +101,8 @@ def test_error_of_the_torque_scale_is_in_the_interval(robot, pair, payload):
     wide, narrow = (np.ptp(each.estimate.intervals["m"]) for each in (fit, payload))
     # Gains of single joints move the mass by 5 % of the share of each in it.
     assert 0.05 * LOAD.mass < wide - narrow < 0.2 * LOAD.mass
-    assert_close(fit.estimate.parameters.phi, payload.estimate.parameters.phi, 1e-9)
+    # The logs tell gains of single joints better than that.
+    assert_close(fit.estimate.parameters.mass, payload.estimate.parameters.mass, 0.03)
 
 
 def test_gains_of_all_torques_scale_the_load(robot, pair, payload):
@@ -150,7 +154,7 @@ def test_terms_are_of_the_load(robot, pair):
 
 
 @pytest.mark.parametrize(
-    ("factor", "severity"), [(0.5, "error"), (1.0, None), (1.07, "warning"), (2.0, "error")]
+    ("factor", "severity"), [(0.5, "error"), (1.0, None), (1.05, "warning"), (2.0, "error")]
 )
 def test_wrong_known_mass_is_contradicted_by_the_torques(robot, pair, factor, severity):
     mass = factor * LOAD.mass
@@ -285,5 +289,5 @@ def test_log_of_the_fitted_arm_is_not_given_again(robot, pair):
 def test_scale_that_is_none_is_refused():
     with pytest.raises(ProblemError, match=r"relative error such as 0.02, or one for each of 3"):
         TorqueScale.known([0.1, 0.2], 3)
-    with pytest.raises(ProblemError, match=r"above zero"):
-        TorqueScale(np.array([1.0, -1.0]), np.eye(2), "given")
+    with pytest.raises(ProblemError, match=r"none that is zero"):
+        TorqueScale(np.array([1.0, 0.0]), np.eye(2), "given")

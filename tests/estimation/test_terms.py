@@ -30,7 +30,6 @@ from identify.estimation.terms import (
     Term,
 )
 from identify.estimation.terms.consistent import CONSISTENCY_MARGIN
-from identify.estimation.terms.cvxpy_rows import rows_by_cvxpy
 from identify.inertia import PSEUDO_INERTIA_BASIS, inertia_about_com
 from identify.regressors import (
     ONE_BODY_SPACE,
@@ -230,7 +229,7 @@ def test_the_rows_of_every_term_are_those_of_cvxpy(space, mass):
         x, scaling = scaled_space(np.random.default_rng(seed), mass, space)
         points = MassAtPoints(hull_about(x[1:4] / x[0], size_of(x[:10])))
         for term in (points, *terms_about(x, space).values()):
-            ours, theirs = term.conic_rows(scaling), rows_by_cvxpy(term, scaling)
+            ours, theirs = term.conic_rows(scaling), Term.conic_rows(term, scaling)
             assert ours.cones == theirs.cones
             for name in ("F", "G", "f") if ours.cones else ():
                 assert_close(getattr(ours, name), getattr(theirs, name), 1e-13)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from identify.commands.main import main
-from identify.errors import LogError, MissingColumn, MissingFile, SchemaError
+from identify.errors import LogError, MissingColumn, MissingFile
 from identify.logs import load_schema, read_log
 from identify.logs.draft_schema import draft_schema
 from identify.robots import read_robot
@@ -234,14 +234,14 @@ def test_fingers_that_the_model_has_not_are_left_out(tmp_path):
     np.testing.assert_array_equal(log.signals["joint_position"][:, :3], Q)
 
 
-def test_currents_of_universal_robots_lack_their_gains(tmp_path):
+def test_currents_of_universal_robots_need_no_gains(tmp_path):
     arrays = ("target_q", 6), ("actual_q", 6), ("actual_qd", 6), ("actual_current", 6)
     path, draft = draft_of(tmp_path, columns_of(*arrays, ("target_moment", 6)))
-    assert draft.missing_signals == ("the gains of the currents",)
-    with pytest.raises(SchemaError, match=r'effort_unit: "A" needs gains'):
-        load_schema(tomllib.loads(draft.text))
+    assert draft.missing_signals == ()
+    assert not read_log(path, tomllib.loads(draft.text)).joints.has_torque
     with_gains = draft.text.replace("# gains = []", "gains = [12, 12, 10, 10, 10, 10]")
     log = read_log(path, tomllib.loads(with_gains))
+    assert log.joints.has_torque
     assert log.joints.names[3:] == ("wrist_1_joint", "wrist_2_joint", "wrist_3_joint")
 
 

@@ -110,7 +110,7 @@ def test_joint_that_does_not_move_has_no_gain(tmp_path, joint):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"target_effort": None}, "needs gains, .* or target_current and target_effort"),
+        ({"target_effort": None}, "give both target_current and target_effort"),
         ({"gains": 1.0}, "target_current: gains and motor cannot be given with it"),
         ({"effort_unit": "Nm"}, 'target_current: given with effort_unit = "Nm"'),
         ({"target_current": ["it0"]}, "target_current: expected one for each of 3 names"),
@@ -252,8 +252,7 @@ def test_a_recording_of_joints_is_pickled():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"effort_unit": "A"}, r'\[joints\] effort_unit: "A" needs gains'),
-        ({"gains": [1, 2, 3]}, r'gains: given with effort_unit = "Nm"'),
+        ({"gains": [1, 0, 3]}, r"gains: expected numbers other than zero"),
         ({"effort": ["u0", "u1"]}, r"effort: expected one for each of 3 names, got 2"),
         ({"position": "q[0:2]"}, r"position: expected one for each of 3 names, got 2"),
         ({"position": None}, r"key 'position' is missing"),

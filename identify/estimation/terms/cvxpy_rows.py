@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import cvxpy as cp
 import numpy as np
 
 from identify.errors import SolveError
 from identify.estimation.cones import ConeBlock, ConicRows
-from identify.estimation.terms.term import ScaledSpace, Term
-
-if TYPE_CHECKING:
-    from identify.estimation.scaling import Scaling
 
 
-def rows_by_cvxpy(term: Term, scaling: Scaling) -> ConicRows:
-    """Convert the constraints of a term's `build` to cvxpy's standard form for Clarabel.
+def rows_by_cvxpy(
+    term: str, build: Callable[[cp.Variable], Sequence[cp.Constraint]], unknowns: int
+) -> ConicRows:
+    """Convert the constraints of a term on the scaled unknowns to cvxpy's form for Clarabel.
 
+    `term`: its name; `build`: returns its constraints; `unknowns`: their number.
     Raises `SolveError`: a constraint is not convex, or of a cone that cannot be certified.
     """
-    theta = cp.Variable(len(scaling.space))
-    constraints = term.build(ScaledSpace.of(scaling, theta))
+    theta = cp.Variable(unknowns)
+    constraints = build(theta)
     for constraint in constraints:
         if not constraint.is_dcp():
             raise SolveError(

@@ -159,7 +159,11 @@ class Term(ABC):
         """
         from identify.estimation.terms.cvxpy_rows import rows_by_cvxpy
 
-        return rows_by_cvxpy(self, scaling)
+        return rows_by_cvxpy(
+            str(self),
+            lambda theta: self.build(ScaledSpace.of(scaling, theta)),
+            len(scaling.space),
+        )
 
     @abstractmethod
     def violation(self, x: Array, scaling: Scaling) -> float:
