@@ -45,8 +45,8 @@ class SavedArm:
         statistics: of the logs of the fit, by joint.
         kinematics: rows of `link_kinematics`, shape (L, 20).
         dependence: of the columns of the torque regressor, by the fit's choice of columns.
-        scale: gains of the torques if a known load has shown them; None otherwise.
         report: base parameters, torque errors and provenance, as plain values.
+        scale: gains of the torques if a known load has shown them; None otherwise.
     """
 
     joints: tuple[str, ...]
@@ -56,8 +56,8 @@ class SavedArm:
     statistics: Statistics
     kinematics: Array
     dependence: Array
-    scale: TorqueScale | None = None
     report: Mapping[str, Any] = field(default_factory=dict)
+    scale: TorqueScale | None = None
 
     def base_of(self, robot: RobotModel) -> BaseColumns:
         """Return the fit's choice of independent columns, if a robot is the fitted arm.

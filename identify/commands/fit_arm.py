@@ -90,8 +90,7 @@ class FitArm(Command):
     link_accuracy: Annotated[Number, option("SHARE", help=LINK_ACCURACY_HELP)] = None
 
     calibration: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
-    """Log of the arm with a load of known mass, which tells the gains of the torques; needs --frame
-    and --known-load. The gains are kept in OUT/arm.json."""
+    """Log with a load of --known-load KG on --frame, which tells the gains for OUT/arm.json."""
 
     frame: Annotated[str | None, option("NAME")] = None
     """Link or joint of the URDF that the load of --calibration is fixed to."""

@@ -222,7 +222,7 @@ def test_log_given_as_loaded_and_unloaded_is_rejected():
         identify.fit([loaded], unloaded=[empty, loaded])
     with pytest.raises(LogError, match="counted twice"):
         identify.fit([loaded], unloaded=[empty, empty])
-    with pytest.raises(LogError, match=r"'empty.csv' is a path, which needs a schema"):
+    with pytest.raises(LogError, match=r"the path 'empty.csv'; a file, .* need a schema"):
         identify.fit(loaded, unloaded=["empty.csv"])
 
 

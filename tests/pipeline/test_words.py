@@ -33,7 +33,7 @@ def test_fit_of_a_path_equals_the_fit_of_its_recording(log):
     for given in (path, str(path), [path]):
         fitted = identify.fit(given, schema=schema).estimate
         assert_close(fitted.parameters.phi, read.parameters.phi, rtol=0.0)
-    with pytest.raises(LogError, match=r"is a path, which needs a schema: give schema=…"):
+    with pytest.raises(LogError, match=r"log.csv'; a file, .* need a schema: give schema=…"):
         identify.fit(path)
 
 

@@ -88,5 +88,8 @@ def test_trial_matches_fit_without_small_faults():
     (named,) = study.estimators
     output = named.estimator.estimate(TrialData(log))
     estimate = fit(without_effects(log.loaded[0])).estimate
-    np.testing.assert_array_equal(output.phi, estimate.parameters.phi)
-    assert output.intervals == estimate.intervals
+    # The fit reads fewer columns of the statistics, which differ by rounding.
+    np.testing.assert_allclose(output.phi, estimate.parameters.phi, rtol=1e-12)
+    assert output.intervals.keys() == estimate.intervals.keys()
+    for name, interval in estimate.intervals.items():
+        np.testing.assert_allclose(output.intervals[name], interval, rtol=1e-9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import cvxpy as cp
 import numpy as np
@@ -12,7 +12,7 @@ from identify.estimation.cones import ConeBlock, ConicRows
 
 
 def rows_by_cvxpy(
-    term: str, build: Callable[[cp.Variable], Sequence[cp.Constraint]], unknowns: int
+    term: str, build: Callable[[cp.Variable], list[cp.Constraint]], unknowns: int
 ) -> ConicRows:
     """Convert the constraints of a term on the scaled unknowns to cvxpy's form for Clarabel.
 
