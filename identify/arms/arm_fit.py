@@ -14,7 +14,7 @@ from identify.arms.columns import ArmColumns
 from identify.arms.equations import equations_of
 from identify.arms.fitted_arm import FittedArm, HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
-from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate
+from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate, require_plausible_load
 from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import torque_errors, torque_series, with_fitted_friction
 from identify.arms.rows import ArmLog, scan_arm
@@ -22,6 +22,7 @@ from identify.arms.saved_arm import SavedArm, link_kinematics, with_saved_blocks
 from identify.arms.torque_scale import TorqueScale
 from identify.arrays import Phi
 from identify.errors import LogError, ProblemError
+from identify.estimation.errors import NegativeMass
 from identify.estimation.estimate import Estimate
 from identify.estimation.settings import IntervalRoute
 from identify.findings import Finding
@@ -173,7 +174,8 @@ def fit_arm(
     scans = every[len(weighed) :]
     statistics = join_logs([scan.statistics for scan in scans[: len(used)]])
     count = len(weighed) + len(used)
-    gains = calibrate(
+    fit_gains = partial(
+        calibrate,
         partial(
             arm_system,
             columns=columns,
@@ -183,10 +185,19 @@ def fit_arm(
         ),
         join_logs([scan.statistics for scan in every[:count]]),
         scale,
-        known_load=None if calibration is None else calibration.mass,
         link_accuracy=link_accuracy,
         has_unit=used[0].joint_axes.has_torque,
     )
+    try:
+        gains = fit_gains()
+    except NegativeMass as error:
+        raise ProblemError(
+            f"calibration: the logs with the load show one of {error.mass:.3g} kg: the logs with "
+            "and without the load are swapped, or efforts have the other sign"
+        ) from error
+    if calibration is not None and gains.load_mass is not None:
+        require_plausible_load(calibration.mass, gains.load_mass)
+        gains = fit_gains(known_load=calibration.mass)
     runs = runs_of(len(used), friction)
     form = partial(arm_system, columns=columns, runs=runs, gains=gains.scale.gains)
     solution = solve_arm(lambda scatter: form(statistics, scatter=scatter), gains.scale, interval)

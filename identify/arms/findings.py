@@ -115,7 +115,6 @@ def gain_findings(gains: FittedGains, joints: Sequence[str]) -> Iterator[Finding
         yield _gains_of_currents(gains, joints)
         return
     errors = abs(gains.scale.gains) * np.sqrt(np.diag(gains.scale.covariance))
-    common, common_error = gains.common
     of_joints = [
         f"{name} {gain:.3g} ± {HALF_WIDTH_SIGMA * error:.2g}"
         for name, gain, error, is_large in zip(
@@ -127,12 +126,13 @@ def gain_findings(gains: FittedGains, joints: Sequence[str]) -> Iterator[Finding
         yield Finding(
             "joint_gain",
             "warning",
-            f"the torques of some joints have gains: {', '.join(of_joints)} times the torques that "
-            f"{_told_by(gains)}. The estimate counts with them.",
+            f"logged torques of some joints have gains: {', '.join(of_joints)} "
+            f"({gains.scale.interval_kind}). The estimate counts with them.",
             _gains_line(gains),
             dict(zip(joints, gains.scale.gains.tolist(), strict=True)),
         )
-    elif gains.contradicts_links:
+    elif gains.contradicts_links and gains.common is not None:
+        common, common_error = gains.common
         is_clear = abs(common - 1.0) > IMPOSSIBLE_SIGMA * common_error
         yield Finding(
             "torque_scale",
@@ -142,14 +142,10 @@ def gain_findings(gains: FittedGains, joints: Sequence[str]) -> Iterator[Finding
             "The estimate takes the torques as right: else the mass changes by the factor "
             f"{1.0 / common:.2g}.",
             "Give the logs of a weighed load with `--known-load KG`: it tells the scale of the "
-            "torques, and of the mass. Links that are less accurate: `--link-accuracy`.",
+            "torques, and of the mass. A log of the arm alone must be without a load. Links that "
+            "are less accurate: `--link-accuracy`.",
             {"scale": common, "error": common_error},
         )
-
-
-def _told_by(gains: FittedGains) -> str:
-    load = gains.known_load
-    return "the links of the model need" if load is None else f"a load of {load:g} kg needs"
 
 
 def _gains_line(gains: FittedGains) -> str:
@@ -171,7 +167,7 @@ def _gains_of_currents(gains: FittedGains, joints: Sequence[str]) -> Finding:
     return Finding(
         "current_gains",
         "info",
-        f"gains from currents to torques, as {_told_by(gains)} [N m/A]: {listed}.",
+        f"gains from currents to torques [N m/A]: {listed} ({gains.scale.interval_kind}).",
         "Give `gains` in [joints] if you know them better, or a weighed load: `--known-load KG`.",
         dict(zip(joints, factors.tolist(), strict=True)),
     )

@@ -17,10 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arms.equations import equations_of
+from identify.arms.equations import PAYLOAD, equations_of
 from identify.arms.model import link_default
 from identify.arms.torque_scale import ASSUMED_SCALE_ERROR, TorqueScale
-from identify.arrays import Array, Flags, Indices, Phi
+from identify.arrays import Array, Flags, Indices, Phi, require_positive
+from identify.errors import ProblemError
 from identify.estimation.bootstrap import score_scatter_ratio
 from identify.estimation.fit_data import MIN_RELATIVE_RESIDUAL
 from identify.estimation.least_squares import weighted_least_squares
@@ -47,6 +48,10 @@ _MAX_KNOWN_GAIN_SPREAD = 0.1
 
 _MAX_USUAL_GAIN = 0.1
 """Largest relative deviation of a joint's gain that is no finding."""
+
+_MAX_LOAD_RATIO = 2.0
+"""Ratio of the fitted mass to that of a known load, or its inverse, from which the mass or a unit
+of the torques is wrong: no links of a model are off by as much."""
 
 _NO_SIZE = 1e-100
 """Standard deviation of effects that do not exist."""
@@ -85,17 +90,19 @@ class FittedGains:
     Attributes:
         scale: the gains with their errors.
         common: gain of all joints by the links of the model alone, taken as accurate to
-            their stated accuracy, with its standard error; beside the gains of single joints.
-        link_deviation: standard deviation of the links' relative deviations from the model.
+            their stated accuracy, with its standard error; None if `are_free`.
         known_load: mass of the load that told the gains [kg], if it is known.
         has_unit: whether efforts are torques; gains of currents are [A/N m].
+        are_free: whether the gains differ by so much that they say nothing about their mean.
+        load_mass: mass of a load by least squares with these gains [kg]; None without one.
     """
 
     scale: TorqueScale
-    common: tuple[float, float]
-    link_deviation: float
+    common: tuple[float, float] | None
     known_load: float | None = None
     has_unit: bool = True
+    are_free: bool = False
+    load_mass: float | None = None
 
     @property
     def large(self) -> Flags:
@@ -113,9 +120,10 @@ class FittedGains:
     @property
     def contradicts_links(self) -> bool:
         """Whether torques and links of the model differ by a scale beyond their accuracy."""
+        if self.common is None or self.known_load is not None:
+            return False
         gain, error = self.common
-        is_apart = abs(gain - 1.0) > POSSIBLE_SCALE_SIGMA * error
-        return self.known_load is None and self.has_unit and is_apart
+        return abs(gain - 1.0) > POSSIBLE_SCALE_SIGMA * error
 
 
 def calibrate(
@@ -148,9 +156,12 @@ def calibrate(
         link_accuracy=link_accuracy,
         has_unit=has_unit,
     )
-    gains = fit(form(statistics)).scale.gains
-    scatter = score_scatter_ratio(weighted_least_squares(form(statistics, gains=gains), terms))
-    return fit(form(statistics, scatter=scatter), start=gains)
+    first = fit(form(statistics))
+    fitted = form(statistics, gains=first.scale.gains)
+    least_squares = weighted_least_squares(fitted, terms)
+    gains = fit(form(statistics, scatter=score_scatter_ratio(least_squares)), first=first)
+    has_load = PAYLOAD in fitted.space.bodies
+    return replace(gains, load_mass=float(least_squares.x[0]) if has_load else None)
 
 
 def fit_gains(
@@ -159,30 +170,45 @@ def fit_gains(
     known_load: float | None = None,
     link_accuracy: float = LINK_ACCURACY,
     has_unit: bool = True,
-    start: Array | None = None,
+    first: FittedGains | None = None,
 ) -> FittedGains:
     """Fit the gains of the joints' torques to logs of an arm; arguments as of `calibrate`.
 
-    `system`: logs and equations of the arm, with gains of one; `start`: gains of a similar fit,
-    shape (n,).
+    `system`: logs and equations of the arm, with gains of one; `first`: a fit of the same logs by
+    other weights.
     """
     fit = _GainFit.of(system, prior, known_load, link_accuracy, has_unit=has_unit)
-    starts = [fit.first_gain] if start is None else [start]
-    if start is None and prior is None and has_unit:
-        starts.append(fit.gains_by_own_torque())
-    near = fit.best((fit.effects_at(gains) for gains in starts), _Errors.NEAR)
-    by_links = fit.solve(near.effects.effects, _Errors.COMMON).effects
+    if first is None:
+        starts = [fit.first_gain]
+        if prior is None and has_unit:
+            starts.append(fit.gains_by_own_torque())
+    else:
+        starts = [first.scale.gains]
+    firsts = [fit.effects_at(gains) for gains in starts]
+    near, are_free = None, not has_unit if first is None else first.are_free
+    if not are_free:
+        near = fit.best(firsts, _Errors.NEAR).effects
+        # Gains that differ by much say nothing about their mean: links or a known load tell it.
+        are_free = prior is None and fit.gains(near.effects).std() > _MAX_KNOWN_GAIN_SPREAD
+        firsts.append(near.effects)
+    if near is None or are_free:
+        free = fit.best(firsts, _Errors.SINGLE).effects
+        scale = fit.scale(free, _Errors.SINGLE)
+        return FittedGains(scale, None, known_load, has_unit, are_free=True)
+    by_links = fit.solve(near.effects, _Errors.COMMON).effects
     common = 1.0 + float(by_links.effects[0]), float(np.sqrt(by_links.covariance[0, 0]))
-    effects, unknown = near.effects, _Errors.NEAR
-    link_size = float(effects.sizes[-1])
-    # Gains that differ by much say nothing about their mean: links or a known load tell it.
-    are_unknown = not has_unit or fit.gains(effects.effects).std() > _MAX_KNOWN_GAIN_SPREAD
-    if prior is None and are_unknown:
-        unknown = _Errors.SINGLE
-        firsts = (effects.effects, *map(fit.effects_at, starts[1:]))
-        effects = fit.best(firsts, unknown).effects
-    scale = fit.scale(effects, unknown)
-    return FittedGains(scale, common, link_size, known_load, has_unit)
+    return FittedGains(fit.scale(near, _Errors.NEAR), common, known_load, has_unit)
+
+
+def require_plausible_load(mass: float, estimate: float) -> None:
+    """Raise `ProblemError` unless a known load is above zero and near what the torques show."""
+    require_positive(mass, "known load", "kg", ProblemError)
+    if not mass / _MAX_LOAD_RATIO < estimate < mass * _MAX_LOAD_RATIO:
+        raise ProblemError(
+            f"known load of {mass:g} kg: the torques show {estimate:.3g} kg, more than a "
+            f"factor of {_MAX_LOAD_RATIO:g} away; check the mass, the `effort_unit` and "
+            "`gains` of [joints], and which log has the load"
+        )
 
 
 class _Solution(NamedTuple):

@@ -185,8 +185,8 @@ def _scale(points: ArmPoints, plain: JointFit) -> Finding | None:
         f"the efforts are no torques in N m: they are {listed} of what the links of the robot's "
         "model need.",
         'If they are currents, set `effort_unit = "A"` and `gains` [N m/A] in [joints], with the '
-        f"motors' gears in [joints.motor]; the model suggests, gears included, {inverse}. Wrists "
-        "carry too little for such a value: take theirs from the maker.",
+        f"motors' gears in [joints.motor]; the model suggests, gears included, {inverse}. If they "
+        "are torques, the model's masses are wrong: a weighed load, `--known-load KG`, settles it.",
         {"gain": 1.0 / max(ratio, 1e-12), "scale": float(np.median(list(gains.values())))},
         points.name,
     )

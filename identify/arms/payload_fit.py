@@ -11,12 +11,11 @@ from identify.arms.arm_fit import ArmFit, require_distinct, scan_logs, split_log
 from identify.arms.contradicted_terms import contradicted_terms
 from identify.arms.fitted_arm import HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
-from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate
+from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate, require_plausible_load
 from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors
 from identify.arms.saved_arm import SavedArm
 from identify.arms.torque_scale import TorqueScale
-from identify.arrays import require_positive
 from identify.errors import ProblemError, SolveError
 from identify.estimation.errors import NegativeMass, TooLittleMotion
 from identify.estimation.least_squares import weighted_least_squares
@@ -32,10 +31,6 @@ squares at which the logs are swapped: up to 1.02 if they are, from 1.17 if grav
 
 _MAX_SWAPPED_ERROR = 0.15
 """Largest relative torque error of swapped logs; on a wall no links explain the torques."""
-
-_MAX_LOAD_RATIO = 2.0
-"""Ratio of the fitted mass to that of a known load, or its inverse, from which the mass or a unit
-of the torques is wrong: no links of a model are off by as much."""
 
 _NEGATIVE_MASS_CAUSES = (
     "torques have the other sign (`effort_acts_on` of [joints], or a minus before a column of one "
@@ -135,7 +130,7 @@ def fit_payload(
             raise
         gains = gains_by(None, terms)
     if known_load is not None and free is not None:
-        _require_plausible_load(known_load, float(free.estimate.parameters.mass))
+        require_plausible_load(known_load, float(free.estimate.parameters.mass))
         gains = gains_by(known_load)
         terms = (*terms, KnownMass(known_load))
     solution = free if free is not None and not terms else solve(gains, terms)
@@ -149,17 +144,6 @@ def fit_payload(
         if free is None or not terms
         else contradicted_terms(solution, free, terms, gains.scale, known_load),
     )
-
-
-def _require_plausible_load(mass: float, estimate: float) -> None:
-    """Raise `ProblemError` unless a known load is above zero and near what the torques show."""
-    require_positive(mass, "known load", "kg", ProblemError)
-    if not mass / _MAX_LOAD_RATIO < estimate < mass * _MAX_LOAD_RATIO:
-        raise ProblemError(
-            f"known load of {mass:g} kg: the torques show {estimate:.3g} kg, more than a "
-            f"factor of {_MAX_LOAD_RATIO:g} away; check the mass, the `effort_unit` and "
-            "`gains` of [joints], and which log has the load"
-        )
 
 
 def _score_halves(

@@ -414,6 +414,7 @@ def _unit_corrections(body: WrittenBody, uniform: UniformBody) -> Iterator[tuple
     mass, length, inertia = _UNIT_FACTORS.T
     fits = _is_scale(inertia_ratio, inertia / mass) & _is_scale(centre_ratio, length)
     density = uniform.density * mass
+    fits &= (mass == 1.0) | ((density >= LIGHTEST_MATERIAL) & (density <= DENSEST_MATERIAL))
     unusual = (density < _USUAL_DENSITIES[0]) | (density > _USUAL_DENSITIES[1])
     unlikely = _UNIT_PENALTIES + 3 * unusual
     for i in sorted(np.flatnonzero(fits), key=unlikely.__getitem__):

@@ -85,7 +85,10 @@ def _wrong_signals(logs: JointLogs) -> Iterator[Hypothesis]:
 
 def _misread_joints(logs: JointLogs) -> Iterator[Hypothesis]:
     """Yield other signs, orders, units, zeros, types, scales or gravity, several at once."""
-    yield from _hypothesis(misread_findings(logs.least_explained), "refuses")
+    findings = misread_findings(logs.least_explained)
+    if logs.gains is not None and logs.gains.known_load is not None:  # it tells the scale
+        findings = (finding for finding in findings if finding.code != "effort_scale")
+    yield from _hypothesis(findings, "refuses")
 
 
 def _wrong_gains(logs: JointLogs) -> Iterator[Hypothesis]:

@@ -62,8 +62,10 @@ class JointSettings:
     def __post_init__(self) -> None:
         if self.friction not in (None, "own", "shared"):
             raise SchemaError(f'friction: expected "own" or "shared", got {self.friction!r}')
-        if self.link_accuracy is not None:
-            require_positive(self.link_accuracy, "link accuracy", "", SchemaError)
+        if self.link_accuracy is not None and not 0.0 < self.link_accuracy <= 10.0:
+            raise SchemaError(
+                f"link accuracy: expected a share such as 0.15, up to 10, got {self.link_accuracy}"
+            )
 
     def record(self) -> dict[str, object]:
         """Return the options as plain values, for the provenance."""

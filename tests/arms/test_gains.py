@@ -9,6 +9,7 @@ from identify.arms import Calibration, SavedArm, TorqueScale, fit_arm, fit_paylo
 from identify.arms.findings import gain_findings
 from identify.arms.gains import link_deviations
 from identify.arms.model import link_default
+from identify.errors import ProblemError
 from identify.findings import Finding
 from identify.inertia import InertialParameters, pseudo_inertia
 from identify.logs import Recording
@@ -165,3 +166,11 @@ def test_deviations_of_a_link_are_those_of_its_mass_place_and_moments(robot):
     links[1] = 0.15 * changes[:, 0]
     of_change = inverse_dynamics(robot, motion.q, motion.v, motion.a, links)
     assert_close(heavier - with_weight, of_change, 1e-9)
+
+
+def test_logs_with_and_without_the_load_that_are_swapped_calibrate_nothing(robot):
+    loaded, empty = log_of(robot, 1, LOAD), log_of(robot, 2)
+    with pytest.raises(ProblemError, match=r"with and without the load are swapped"):
+        fit_arm(loaded, robot, calibration=Calibration((empty,), "tool", LOAD.mass))
+    with pytest.raises(ProblemError, match=r"known load of 14 kg: the torques show 1\.\d+ kg"):
+        fit_arm(empty, robot, calibration=Calibration((loaded,), "tool", 14.0))

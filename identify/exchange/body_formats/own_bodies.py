@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from identify.inertia.conventions.orders import convert_product_sign, matrix_fro
 MATRIX_KEYS = ("inertia_about_com", "inertia_about_origin")
 """Keys of an inertia matrix."""
 
+_OWN_KEYS = ("units", "products")
 _POINTLESS_KEY = "inertia"
 _UNIT_KEYS = {"mass": mass_unit, "length": length_unit, "inertia": inertia_unit}
 _ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
@@ -46,6 +48,10 @@ def body_keys_in_si(document: Mapping[str, object], answers: BodyAnswers) -> dic
     unit, or a matrix that is none.
     """
     keys = dict(document)
+    for key in keys:
+        near = get_close_matches(key, _OWN_KEYS)
+        if near and key not in _OWN_KEYS:
+            raise ModelError(f"unknown key {key!r}; do you mean {near[0]!r}?")
     if _POINTLESS_KEY in keys and not any(key in keys for key in (*MATRIX_KEYS, "phi")):
         if answers.point is None:
             raise UnstatedProperty(

@@ -127,3 +127,10 @@ def test_no_estimate_is_hidden_by_the_other_forms(tmp_path):
     path.write_text("{")
     with pytest.raises(ModelError, match="not a JSON file"):
         read_body(path)
+
+
+@pytest.mark.parametrize(("key", "meant"), [("unit", "units"), ("product", "products")])
+def test_a_misspelt_key_is_asked_about(read, key, meant):
+    text = f'mass = 300\ncom = [0, 0, 40]\n{key} = "g"\n'
+    with pytest.raises(ModelError, match=rf"unknown key '{key}'; do you mean '{meant}'"):
+        read(text)

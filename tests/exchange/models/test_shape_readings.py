@@ -181,6 +181,14 @@ def test_a_density_of_no_material_is_a_warning(tmp_path, density, words):
     assert f"{density:.3g} kg/m³" in result.warning
 
 
+def test_no_unit_makes_a_link_lighter_than_any_material(tmp_path):
+    """Grams and kg cm² would explain an inertia ten times too large, at 8 kg/m³."""
+    b = Bracket()
+    numbers = b.mass, b.com, np.zeros(3), 10.0 * entries(b.inertia)
+    result = checked(write(tmp_path / "r.urdf", *numbers))
+    assert result.reading is None or "mass is in g" not in result.reading.text
+
+
 def test_a_placeholder_is_not_read_by_its_shape(tmp_path):
     result = checked(write(tmp_path / "r.urdf", 1.0, np.zeros(3), np.zeros(3), [1, 0, 0, 1, 0, 1]))
     assert result.reading is None
