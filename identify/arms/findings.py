@@ -150,10 +150,12 @@ def gain_findings(gains: FittedGains, joints: Sequence[str]) -> Iterator[Finding
 
 def _gains_line(gains: FittedGains) -> str:
     factors = ", ".join(f"{1.0 / gain:.4g}" for gain in gains.scale.gains.tolist())
-    return (
+    line = (
         f"In the schema, [joints], multiply the efforts: `gains = [{factors}]` (times the gains "
-        "that are there). A weighed load tells them better: `--known-load KG`."
+        "that are there)."
     )
+    by_links = gains.are_free and gains.known_load is None
+    return f"{line} A weighed load tells them better: `--known-load KG`." if by_links else line
 
 
 def _gains_of_currents(gains: FittedGains, joints: Sequence[str]) -> Finding:
