@@ -78,7 +78,17 @@ def read_lines(text: str) -> list[ReportLines]:
             ):
                 body.add(point, number, inertia_unit)
             body.quantities[point].entries[key] = value
+    for body in bodies:
+        _drop_empty_principal(body)
     return [body for body in bodies if body.quantities]
+
+
+def _drop_empty_principal(body: ReportLines) -> None:
+    """Leave out principal axes and moments of which a text has the heading only."""
+    principal = {key: body.quantities[key] for key in ("axes", "moments") if key in body.quantities}
+    if principal and not any(quantity.entries for quantity in principal.values()):
+        for key in principal:
+            del body.quantities[key]
 
 
 def _read_principal(body: ReportLines, line: str) -> None:

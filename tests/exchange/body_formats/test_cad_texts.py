@@ -261,3 +261,28 @@ def test_answers_give_the_missing_units(read):
 def test_any_other_text_is_refused(read):
     with pytest.raises(ModelError, match=r"no body: the text is none of: .*SolidWorks.*TOML file"):
         read("time,fx,fy\n0.0,1.0,2.0\n", name="log.csv")
+
+
+def test_solidworks_with_units_that_differ_and_principal_axes_left_out(read):
+    """Grams, inches and grams × square inches, with the bare heading of the principal axes."""
+    text = """Mass properties of bracket
+     Coordinate system: -- default --
+Mass = 1500.00 grams
+Center of mass: ( inches )
+\tX = 6.77
+\tY = 2.68
+\tZ = 0.94
+Principal axes of inertia and principal moments of inertia: ( grams * square inches )
+Taken at the center of mass.
+Moments of inertia: ( grams * square inches )
+Taken at the center of mass. (Using positive tensor notation.)
+\tLxx = 26000.00\tLxy = 15000.00\tLxz = -9000.00
+\tLyx = 15000.00\tLyy = 31000.00\tLyz = -4000.00
+\tLzx = -9000.00\tLzy = -4000.00\tLzz = 40000.00
+"""
+    body = read(text).parameters
+    inch = 0.0254
+    assert body.mass == pytest.approx(1.5, rel=1e-12)
+    np.testing.assert_allclose(body.com, np.array([6.77, 2.68, 0.94]) * inch, rtol=1e-12)
+    expected = [[26.0, -15.0, 9.0], [-15.0, 31.0, 4.0], [9.0, 4.0, 40.0]]
+    np.testing.assert_allclose(body.inertia_about_com, np.array(expected) * inch**2, rtol=1e-9)
