@@ -84,6 +84,8 @@ class Fault:
         describe: function that returns a description from η and its half-widths, for a fault whose
             names and numbers are not enough.
         is_possible: function that returns whether a size η can occur.
+        map_is_exact: whether the map alone corrects the fault; else it is of a part of it, or of
+            small sizes.
     """
 
     name: str
@@ -101,6 +103,7 @@ class Fault:
     parametric: tuple[Fault, Array] | None = None
     describe: Callable[[Array, Array], str] | None = None
     is_possible: Callable[[Array], bool] = lambda size: True
+    map_is_exact: bool = True
 
     @property
     def parameter_count(self) -> int:
@@ -171,6 +174,7 @@ class Fault:
             self.setup,
             raw_counts=self.raw_counts,
             parametric=(self, size),
+            map_is_exact=self.map_is_exact,
         )
 
     def with_mapped(self, other: Fault) -> Fault:
@@ -199,6 +203,7 @@ class Fault:
             setup=self.setup,
             mistake_count=self.mistake_count + other.mistake_count,
             raw_evidence=self.raw_evidence,
+            map_is_exact=self.linear,
         )
 
 

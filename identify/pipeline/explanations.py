@@ -202,9 +202,8 @@ def _read_under(
 ) -> FittedLogs:
     """Correct logs for the fault of an explanation, and fit their small faults.
 
-    They are read again only for a fault that no map of their columns corrects, and for a delay,
-    whose map is exact for short ones only. A clock rate is corrected by its map, too: another rate
-    would change the bands.
+    They are read again only for a fault that no map of their columns corrects. A clock rate is
+    corrected by its map, too: another rate would change the bands.
     """
     if not explanation.code:
         return FittedLogs.fit(logs.scanned, settings) if logs.small_faults is None else logs
@@ -212,7 +211,7 @@ def _read_under(
     again = [
         log.rescan(
             log.summary.reading.with_map(fault.map_at(size))
-            if fault.linear and fault.code != "delay"
+            if fault.linear and fault.map_is_exact
             else correct_fault(log.summary.reading, fault, size),
             check_signals=False,
         )

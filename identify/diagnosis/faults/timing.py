@@ -114,6 +114,7 @@ def _delay_fault(setup: LogProperties) -> Fault:
         lambda size: delay_map(float(size[0])),
         setup=setup,
         parameters=FaultParameters(("delay",), "ms", 1e-3, FAULT_WRENCH_DELAY),
+        map_is_exact=False,
     )
 
 
