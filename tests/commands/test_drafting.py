@@ -148,7 +148,9 @@ def test_a_terminal_is_asked_only_for_what_is_uncertain(upside_down, monkeypatch
     assert main(["fit", "log.csv", "-o", "out", "--no-report"]) == 0
     sensor, question, again = asked
     assert sensor.startswith("Type of the force-torque sensor")
-    assert question.startswith("[world] gravity = [0.0, 0.0, 9.80665] (the likeliest reading")
+    assert question.startswith(
+        "[world] gravity = [0.0, 0.0, 9.80665] (the log fits as well position"
+    )
     assert "[world] gravity: expected a list of 3 numbers, got 'down'" in again
     assert load_schema("out/schema.toml").world.gravity == (0.0, 0.0, 9.81)
     assert "wrote the schema out/schema.toml" in capsys.readouterr().err
