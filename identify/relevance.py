@@ -166,3 +166,6 @@ that shows a motion between them: a cable along a slow sweep of poses has 0.05, 
 MIN_FAULT_TO_PRIOR_RATIO = 0.1
 """Smallest fitted size of a small sensor fault that is reported, relative to the size that the
 prior of the fault expects."""
+
+MIN_RATE_IN_DEGREES = 60.0
+"""Angular rate [rad/s] above which angles read in radians may be in degrees."""

@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 from identify.documents import lookup
 from identify.errors import ModelError
-from identify.exchange.body_formats.registry import read_body_text
 from identify.exchange.link_inertia import LinkInertia
 from identify.exchange.mjcf import Mjcf
 from identify.exchange.model_format import ModelFormat
@@ -81,6 +80,8 @@ def read_model(path: Path | str) -> Model:
     """
     path = Path(path)
     if not _is_xml(path):
+        from identify.exchange.body_formats.registry import read_body_text  # few models need it
+
         estimate = read_body_text(path)
         phi = estimate.parameters.phi
         body = phi if phi.any() else None

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,11 +20,6 @@ from identify.exchange.mjcf_compiling import installed_mujoco_bodies
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, detect_format
 from identify.exchange.rounding import DEFAULT_DIGITS, RoundedBody
-from identify.exchange.simulated_bodies import (
-    SimulatedBody,
-    body_in_own_program,
-    simulated_bodies,
-)
 from identify.exchange.xml_document import (
     Edit,
     ModelFileError,
@@ -34,6 +30,9 @@ from identify.exchange.xml_document import (
     parse_xml,
     read_xml,
 )
+
+if TYPE_CHECKING:
+    from identify.exchange.simulated_bodies import SimulatedBody
 
 _SAME_BODY = 1e-9
 """Largest difference of a body that is read back, relative to its largest parameter."""
@@ -131,6 +130,8 @@ def rewrite_model(
 
 def _require_body(document: XmlDocument, form: ModelFormat, entry: LinkEntry, phi: Phi) -> None:
     """Raise `ModelFileError` if the program that a file is for changes a link that was written."""
+    from identify.exchange.simulated_bodies import body_in_own_program  # no page needs it
+
     body = body_in_own_program(document, form, entry)
     if body.phi is None or _is_same(body.phi, phi, _SAME_BODY):
         return
@@ -199,6 +200,8 @@ def bodies_in_program(path: Path | str, program: str) -> Mapping[str, SimulatedB
     Where MuJoCo is installed its own bodies are compared, and a difference is one of the changes.
     Raises `MissingFile` or `ModelError`: as `read_model` does.
     """
+    from identify.exchange.simulated_bodies import SimulatedBody, simulated_bodies
+
     document = read_xml(path)
     bodies = simulated_bodies(document, detect_format(document), program)
     version, installed = installed_mujoco_bodies(document) if program == "mujoco" else ("", {})

@@ -20,7 +20,6 @@ from identify.diagnosis import (
     without_long_end_contacts,
 )
 from identify.diagnosis.contacts import plausible_contacts, wrong_pose_runs
-from identify.diagnosis.hysteresis import Hysteresis
 from identify.diagnosis.ranking import MISTAKE_PENALTY
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects
@@ -65,6 +64,7 @@ from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD
 from identify.validation import MAX_UNEXPLAINED
 
 if TYPE_CHECKING:
+    from identify.diagnosis.hysteresis import Hysteresis
     from identify.diagnosis.resonance import Resonance
 
 _LOGGER = logging.getLogger(__name__)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from identify.diagnosis import BodyChange, Explanation, Span
-from identify.diagnosis.hysteresis import Hysteresis
 from identify.errors import LogError, ProblemError
 from identify.estimation import FittedEffects
 from identify.pipeline.check_findings import SPLIT_LOG_REMEDY, times_of_change
@@ -23,9 +22,9 @@ from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import FEATURE_TENSOR
 from identify.signals import Interpretation
 from identify.signals.predicted_wrench import PredictedWrench
-from identify.signals.wrench_play import WrenchPlay
 
 if TYPE_CHECKING:
+    from identify.diagnosis.hysteresis import Hysteresis
     from identify.diagnosis.resonance import Resonance
 
 _PLAY_WIDTH_RATIO = 1.35
@@ -158,6 +157,8 @@ def subtract_play(
         body = PredictedWrench.of(
             FEATURE_TENSOR, effects.fit.x[:10], np.zeros(6), log.summary.cutoff_hz
         )
+        from identify.signals.wrench_play import WrenchPlay  # few logs need it
+
         removed = WrenchPlay(tuple(hysteresis_by_sensor[sensor].widths.tolist()), body)
         corrected.append(log.rescan(replace(log.summary.reading, play=removed)))
     widths = [zones.widths.tolist() for zones in hysteresis_by_sensor.values()]

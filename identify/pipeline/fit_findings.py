@@ -8,8 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from identify.arrays import Array, Flags, Phi, Vec3
-from identify.diagnosis.faults.gravity import is_usual_gravity
-from identify.diagnosis.faults.pose import MIN_RATE_IN_DEGREES
 from identify.estimation import Estimate
 from identify.findings import UNIDENTIFIED_SOURCES, Finding
 from identify.inertia.consistency import (
@@ -20,16 +18,15 @@ from identify.inertia.consistency import (
 )
 from identify.logs.log_properties import LogProperties
 from identify.pipeline.check_findings import excluded_small_faults_note
-from identify.pipeline.contradicted_choices import contradicted_choice_finding
 from identify.pipeline.settings import FitSettings
 from identify.pipeline.small_fault_fit import FittedLogs
 from identify.regressors import WRENCH_NAMES, LogSummary
-from identify.relevance import MIN_SCORED_SIGNAL_RATIO
+from identify.relevance import MIN_RATE_IN_DEGREES, MIN_SCORED_SIGNAL_RATIO
 from identify.signals.cutoff import motion_cutoff_hz
 from identify.signals.prepared_log import acceleration_sources
 from identify.significance import CONTRADICTED_CONSTRAINT_SIGMA, REPORTED_CONSTRAINT_SIGMA
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
-from identify.spatial.vectors import STANDARD_GRAVITY
+from identify.spatial.vectors import STANDARD_GRAVITY, is_usual_gravity
 from identify.validation import (
     HeldOutScores,
     Validation,
@@ -151,7 +148,12 @@ def findings_of_fit(
     """Yield findings on a fit: unexplained wrench, contradicted choices, implausible bodies."""
     scores = validation.scores
     logs = [log.summary for log in fitted.clean]
-    contradicted = contradicted_choice_finding(estimate, fitted, settings)
+    contradicted = None
+    if settings.bias != "per_log" or settings.all_terms:
+        # Few fits have a value that a person gives.
+        from identify.pipeline.contradicted_choices import contradicted_choice_finding
+
+        contradicted = contradicted_choice_finding(estimate, fitted, settings)
     unexplained = None
     if scores is None:
         text = "the data are too few to fit a part of them: there are no held-out scores."

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from identify.diagnosis.faults.timing import time_patch, time_remedy
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, NegativeMass
 from identify.findings import Finding
@@ -46,6 +45,8 @@ def require_plausible_rate(log: LogSummary) -> None:
     rate = log.rate_hz
     if rate is None or _MIN_HZ < rate < _MAX_HZ:
         return
+    from identify.diagnosis.faults.timing import time_patch, time_remedy  # few logs need it
+
     schema = log.recording.schema
     units = [factor for factor in _UNIT_FACTORS if time_patch(schema, factor)] or _UNIT_FACTORS
     factor = min(units, key=lambda factor: abs(np.log(rate / factor / _USUAL_HZ)))

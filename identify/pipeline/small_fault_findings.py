@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Flags
-from identify.diagnosis.faults import parametric_faults
-from identify.diagnosis.hysteresis import Hysteresis, fit_hysteresis
 from identify.estimation import FittedEffects
 from identify.estimation.intervals import covariance_of
 from identify.estimation.random_effects_model import (
@@ -30,6 +28,7 @@ from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 from identify.spatial.vectors import coadjoint
 
 if TYPE_CHECKING:
+    from identify.diagnosis.hysteresis import Hysteresis
     from identify.diagnosis.resonance import Resonance
 
 MAX_POINT_DISPLACEMENT = 0.03
@@ -114,6 +113,8 @@ def find_hysteresis(
     is_still = all(log.summary.recording.still for log in logs)
     if not late and not is_still:
         return {}
+    from identify.diagnosis.hysteresis import fit_hysteresis  # few fits have a late sensor
+
     phi = faults.fit.x[:20].reshape(-1, 10).sum(axis=0)
     loaded = without_small_faults(logs, faults)[: len(logs) - n_unloaded]
     zones = {}
@@ -197,6 +198,8 @@ def _low_pass_finding(faults: FittedEffects, block: EffectBlock) -> Finding | No
     delay, b, error = _fitted_filter(faults, block.sensor)
     if not (delay > 0.0 and b < -max(SIGNIFICANT_SIGMA * error, 0.25 * delay**2)):
         return None
+    from identify.diagnosis.faults import parametric_faults  # few fits have such a finding
+
     facts = faults.model.setups[faults.model.sensors.index(block.sensor)]
     ((fault, *_),) = parametric_faults([facts], ["sensor_lag"])
     (of_delay,) = (
@@ -395,7 +398,11 @@ def _remedy(faults: FittedEffects, block: EffectBlock) -> str:
     facts = faults.model.setups[faults.model.sensors.index(block.sensor)]
     if fault.name == "filter_s":  # a first-order filter of time constant T adds −½ T² ẅ
         size = np.sqrt(2.0 * np.abs(size))
-    for candidate, *_ in parametric_faults([facts], [fault.large]) if fault.large else ():
+    if not fault.large:
+        return fault.remedy
+    from identify.diagnosis.faults import parametric_faults  # few fits have such a finding
+
+    for candidate, *_ in parametric_faults([facts], [fault.large]):
         return candidate.remedy_at(size).rstrip(".") + "."
     return fault.remedy
 

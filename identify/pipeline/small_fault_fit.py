@@ -14,7 +14,6 @@ from identify.diagnosis import Fault
 from identify.diagnosis.body_likelihood import BandRows, fit_body, high_snr_bands
 from identify.diagnosis.fault import FaultParameters
 from identify.diagnosis.fault_model import log_squared_determinants
-from identify.diagnosis.faults import parametric_faults
 from identify.diagnosis.ranking import mistake_penalty
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
@@ -138,6 +137,8 @@ def _unknowns_of_fault(fault: Fault, parameters: FaultParameters) -> SensorFault
     """Return the unknowns that describe the size of a parametric fault."""
 
     def map_at(log_facts: LogProperties, size: Array) -> Array:
+        from identify.diagnosis.faults import parametric_faults  # few fits correct a fault
+
         ((fault_of_log, *_),) = parametric_faults([log_facts], [fault.name])
         M = None if fault_of_log.linear_map is None else fault_of_log.linear_map(size)
         assert M is not None

@@ -13,6 +13,14 @@ STANDARD_GRAVITY = 9.80665
 GRAVITY_W = (0.0, 0.0, -STANDARD_GRAVITY)
 """Default gravity, in a world whose z points up [m/s²]."""
 
+_GRAVITY_VARIATION = 0.01
+"""Largest relative difference of the gravity on Earth from standard gravity."""
+
+
+def is_usual_gravity(size: float) -> bool:
+    """Return whether a magnitude of gravity [m/s²] occurs on Earth."""
+    return abs(size / STANDARD_GRAVITY - 1.0) < _GRAVITY_VARIATION
+
 
 def adjoint(X_AB: PoseLike) -> Mat66:
     """Return the matrix that maps a twist about Bo in B to Ao in A: V_A = Ad V_B.

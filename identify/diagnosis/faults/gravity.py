@@ -16,13 +16,10 @@ from identify.logs.schema_fields import negate_column
 from identify.logs.schema_tables import compensated_keys
 from identify.regressors.log_corrections import gravity_map, gravity_tilt, weight_map
 from identify.relevance import FAULT_AXES_ANGLE, FAULT_MISSING_MASS, FAULT_SCALE
-from identify.spatial.vectors import STANDARD_GRAVITY
+from identify.spatial.vectors import STANDARD_GRAVITY, is_usual_gravity
 
 _MIN_TILT_COSINE = 0.95
 """Cosine of the angle to another direction of gravity above which it counts as a tilt."""
-
-_GRAVITY_VARIATION = 0.01
-"""Largest relative difference of the gravity on Earth from standard gravity."""
 
 _SCALE_EVIDENCE = 1e3
 """Evidence of a wrong accelerometer scale if its readings differ from gravity, as twice a
@@ -32,11 +29,6 @@ _GYRO_UNIT_TEXT = "angular rates are in the other unit, of degrees and radians"
 
 _WORLD_DIRECTIONS = {"+x": (1, 0, 0), "-x": (-1, 0, 0), "+y": (0, 1, 0), "-y": (0, -1, 0)}
 _WORLD_DIRECTIONS |= {"+z": (0, 0, 1), "-z": (0, 0, -1)}
-
-
-def is_usual_gravity(size: float) -> bool:
-    """Return whether a magnitude of gravity [m/s²] occurs on Earth."""
-    return abs(size / STANDARD_GRAVITY - 1.0) < _GRAVITY_VARIATION
 
 
 def gravity_faults(setup: LogProperties) -> Iterator[Fault]:

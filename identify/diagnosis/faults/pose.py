@@ -22,7 +22,7 @@ from identify.logs.schema_fields import negate_column
 from identify.logs.schema_tables import PoseTable
 from identify.logs.units import ACCELERATION_UNITS, LENGTH_UNITS
 from identify.regressors.log_corrections import point_offset_map, position_scale_map
-from identify.relevance import FAULT_POINT_DISPLACEMENT, FAULT_SCALE
+from identify.relevance import FAULT_POINT_DISPLACEMENT, FAULT_SCALE, MIN_RATE_IN_DEGREES
 from identify.spatial import Pose
 
 MAX_PLAUSIBLE_RATES = 50.0, 100.0
@@ -30,9 +30,6 @@ MAX_PLAUSIBLE_RATES = 50.0, 100.0
 
 MIN_PLAUSIBLE_RATES = 1e-3, 1e-2
 """Lowest speed [m/s] and angular rate [rad/s] with which another unit is plausible."""
-
-MIN_RATE_IN_DEGREES = 60.0
-"""Angular rate [rad/s] above which angles read in radians may be in degrees."""
 
 _MIN_POSITION_SCALE = 0.1
 """Smallest ratio of lengths to the logged ones that is a scale: less is no motion at all."""

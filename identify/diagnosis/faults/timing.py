@@ -14,13 +14,13 @@ from identify.diagnosis.fault import (
     rounded_for_schema,
     schema_lines,
 )
-from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import MAX_PLAUSIBLE_RATES, MIN_PLAUSIBLE_RATES
 from identify.logs.log_properties import LogProperties
 from identify.logs.patch import Patch
 from identify.logs.units import SECONDS_PER_DAY, TICKS_PER_SECOND
 from identify.regressors.log_corrections import clock_rate_map, delay_map, lag_map
 from identify.relevance import FAULT_CLOCK_RATE, FAULT_WRENCH_DELAY
+from identify.spatial.vectors import is_usual_gravity
 
 _TIME_FACTORS = (1e-6, 1e-3, 0.5, 2.0, 1e3, SECONDS_PER_DAY, 1e6)
 """Tried factors on time: other units, or half or twice the sampling rate."""
