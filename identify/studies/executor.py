@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -19,7 +18,8 @@ from contextlib import AbstractContextManager
 from functools import lru_cache, partial
 from importlib import import_module
 from itertools import chain, islice
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context, parent_process
+from multiprocessing.connection import wait as wait_for_any
 from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
@@ -242,8 +242,14 @@ def _call_numbered(statistics: Callable[[PartT], ItemT], part: tuple[int, PartT]
 _MAX_FAILED_POOLS = 5
 """Number of successive process pools that may die before they accept a call."""
 
-_SPAWN_CONTEXT: Any = get_context("spawn")
-"""Context that starts processes without copying this process."""
+_METHOD = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
+
+_CONTEXT: Any = get_context(_METHOD)
+"""Context of workers: copies of a server that has loaded what a trial needs, not of this process;
+each a new interpreter where the system has no such copies."""
+
+_PRELOADED = ("identify.studies.study", "identify.pipeline.wrench_fit", "identify.estimation")
+"""Modules that the server of the workers loads once."""
 
 _SINGLE_THREAD_VARIABLES = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS")
@@ -325,23 +331,26 @@ class LocalProcesses(Executor):
     def _pool(self) -> ProcessPool:
         """Return the pool of this thread, created on first use."""
         if getattr(self._thread, "pool", None) is None:
+            if _METHOD == "forkserver":
+                _CONTEXT.set_forkserver_preload(list(_PRELOADED))
             self._thread.pool = ProcessPool(
-                1, initializer=_initialise_worker, initargs=(os.getpid(),), context=_SPAWN_CONTEXT
+                1, initializer=_initialise_worker, context=_CONTEXT
             )
             self._pools.append(self._thread.pool)
         return self._thread.pool
 
 
-def _initialise_worker(parent: int) -> None:
+def _initialise_worker() -> None:
     """Prepare a worker process for calls, and make it end with its parent.
 
     A keyboard interrupt reaches the whole process group; only the runner handles it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    assert parent is not None
 
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
+        wait_for_any([parent.sentinel])
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="end_with_parent").start()

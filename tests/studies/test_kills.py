@@ -64,11 +64,17 @@ def started(tally: Path, folder: Path, seeds: int = SEEDS) -> Iterator[subproces
 
 
 def workers_of(runner: int) -> list[int]:
-    """Children, of any thread, that run trials; the tracker of resources is not one of them."""
-    children = " ".join(
-        path.read_text() for path in Path(f"/proc/{runner}/task").glob("*/children")
-    )
-    return [pid for pid in map(int, children.split()) if b"spawn_main" in command_of(pid)]
+    """Processes that run trials: copies of a server, or children with a new interpreter."""
+    children = children_of(runner)
+    servers = [pid for pid in children if b"forkserver" in command_of(pid)]
+    spawned = [pid for pid in children if b"spawn_main" in command_of(pid)]
+    return spawned + [pid for server in servers for pid in children_of(server)]
+
+
+def children_of(process: int) -> list[int]:
+    """Children of all threads."""
+    paths = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(pid) for path in paths for pid in path.read_text().split()]
 
 
 def command_of(process: int) -> bytes:
