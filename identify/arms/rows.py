@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,6 +16,7 @@ from identify.arrays import Array, Flags, Indices
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.logs.recording import recording_rows
+from identify.progress import log_progress
 from identify.regressors import SensorLog
 from identify.regressors.accumulation import statistics_of_blocks
 from identify.regressors.statistics import MAX_FACTOR_BYTES
@@ -25,6 +27,8 @@ from identify.signals.prepared_log import BlockRows
 from identify.signals.segments import EvenSegment, even_segments_of
 from identify.signals.stream_resampling import on_one_clock
 from identify.signals.transform import block_transform
+
+_LOGGER = logging.getLogger(__name__)
 
 ARM_CUTOFF_HZ = 8.0
 """Default cut-off of a log of joints [Hz]; the motions of arms are slower, their modes faster."""
@@ -121,6 +125,7 @@ def scan_arm(log: Recording, columns: ArmColumns, cutoff_hz: float | None = None
             shares += [moves[a:b].mean(axis=0) for a, b in pairwise(span.step * span.edges)]
             points.append(_points(columns, motion, max(1, total // _SERIES_POINTS)))
             samples, moving = samples + len(moves), moving + moves.sum(axis=0)
+            log_progress(_LOGGER, f"preparing {log.name}", samples, total, "samples")
     if not moving.any():
         raise LogError(
             f"{log.name}: no joint is faster than {np.max(still_below):.3g} rad/s anywhere, "

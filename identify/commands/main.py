@@ -108,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     as_json_document = _JSON_OPTION in (words[: words.index("--")] if "--" in words else words)
     words = words[1:] if words[:1] == [_JSON_OPTION] else words
     try:
-        outcome = _run(words)
+        outcome = _run(words, progress=as_json_document and not sys.stderr.isatty())
         if as_json_document:
             _print_document(words, outcome)
         elif not outcome.quiet:
@@ -195,7 +195,7 @@ def document_text(document: Mapping[str, object]) -> str:
     return json.dumps(json.loads(text, parse_constant=lambda name: None), indent=2)
 
 
-def _run(argv: list[str]) -> Outcome:
+def _run(argv: list[str], *, progress: bool) -> Outcome:
     if not argv:
         raise UsageError(
             f"no command given; {_command_list(_command_groups())}; see identify --help"
@@ -214,7 +214,7 @@ def _run(argv: list[str]) -> Outcome:
         print(_help(name), flush=True)
         raise SystemExit(0)
     _require_working_directory()
-    with warnings_on_stderr():
+    with warnings_on_stderr(progress=progress):
         command = parse_command(COMMANDS[name], words, name)
         return command.run(shlex.join(["identify", *argv]))
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, TextIO
 from identify.errors import IdentifyError
 from identify.files import NOT_REGULAR_MESSAGE, digest, is_device_or_pipe, write_bytes, write_files
 from identify.findings import Finding
+from identify.progress import format_duration
 from identify.texts import escape_unprintable
 
 if TYPE_CHECKING:
@@ -216,6 +217,9 @@ def report_matches(estimate: Path) -> bool:
 
 _LOGGER = logging.getLogger("identify")
 
+_PROGRESS_INTERVAL = 2.0
+"""Interval between lines of progress, and time of work before its remaining time is told [s]."""
+
 
 class _WarningHandler(logging.Handler):
     """Log handler that prints each warning as a line on standard error."""
@@ -241,7 +245,7 @@ class _StageHandler(logging.Handler):
             self.end()
             self._stage, self._began = text, time.perf_counter()
         if record.levelno <= logging.INFO:
-            self._status.update(Text(text))
+            self._status.update(Text(text + time_left(record, time.perf_counter() - self._began)))
 
     def end(self) -> None:
         """Print the duration of the current stage."""
@@ -253,11 +257,41 @@ class _StageHandler(logging.Handler):
             self._stage = ""
 
 
+class _ProgressHandler(logging.Handler):
+    """Log handler that prints the progress of long work as lines on standard error."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self._began = self._printed = time.perf_counter()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a DEBUG record with progress, every few seconds."""
+        now = time.perf_counter()
+        if record.levelno == logging.INFO:
+            self._began = now
+        elif hasattr(record, "progress") and now - self._printed > _PROGRESS_INTERVAL:
+            self._printed = now
+            text = record.getMessage() + time_left(record, now - self._began)
+            print_text(f"identify: {text}", file=sys.stderr)
+
+
+def time_left(record: logging.LogRecord, seconds: float) -> str:
+    """Return ", … left" for a record of progress, after some seconds of work; "" before."""
+    done, total = getattr(record, "progress", (0, 0))
+    if not done or seconds < _PROGRESS_INTERVAL:
+        return ""
+    return f", {format_duration(seconds * (total - done) / done)} left"
+
+
 @contextmanager
-def warnings_on_stderr() -> Iterator[None]:
-    """Print warnings of the toolkit on standard error."""
+def warnings_on_stderr(*, progress: bool = False) -> Iterator[None]:
+    """Print warnings of the toolkit on standard error, and the progress of long work if asked."""
     with _with_handler(_WarningHandler(logging.WARNING), logging.WARNING):
-        yield
+        if not progress:
+            yield
+            return
+        with _with_handler(_ProgressHandler(), logging.DEBUG):
+            yield
 
 
 @contextmanager

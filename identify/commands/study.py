@@ -250,7 +250,7 @@ def _workers(count: int) -> str:
 
 
 def _time_lines(estimate: TimeEstimate) -> Iterator[str]:
-    from identify.studies.progress import format_duration
+    from identify.progress import format_duration
 
     yield (
         f"time: about {format_duration(estimate.seconds)} with {_workers(estimate.workers)} "
@@ -264,7 +264,7 @@ def _time_lines(estimate: TimeEstimate) -> Iterator[str]:
 
 
 def _run_lines(done: RunSummary) -> Iterator[str]:
-    from identify.studies.progress import format_duration
+    from identify.progress import format_duration
 
     yield (
         f"{done.total} trials: {done.already_done} cached, {done.done} run in "

@@ -29,6 +29,7 @@ from identify.logs import Recording
 from identify.logs.log_properties import LogProperties
 from identify.pipeline.scanned_log import ScannedLog
 from identify.pipeline.wrench_delays import delayed_explanations
+from identify.progress import log_progress
 from identify.regressors import LogSummary
 from identify.signals import on_one_clock
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, HALF_WIDTH_SIGMA, MIN_LIKELIHOOD_LEAD
@@ -185,7 +186,9 @@ class _Comparison:
         explains no log alone.
         """
         companions = [*self._signs, *self._position_units, *self._position_units_and_signs]
-        for candidate in self._candidates_to_reread():
+        candidates = self._candidates_to_reread()
+        for number, candidate in enumerate(candidates):
+            log_progress(_LOGGER, "comparing readings", number, len(candidates), "read again")
             try:
                 reread = [
                     BandRows.of(_rescan_subset(log, fault).statistics, kept)

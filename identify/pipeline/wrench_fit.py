@@ -51,6 +51,7 @@ from identify.pipeline.settings import (
 from identify.pipeline.small_fault_fit import FittedLogs
 from identify.pipeline.wrench_delays import choose_delay_axes, refine_delays
 from identify.pipeline.wrench_hypotheses import wrench_hypotheses
+from identify.progress import log_progress
 from identify.regressors import LogSummary, Statistics
 from identify.signals.static_poses import with_one_row_a_pose
 from identify.significance import HALF_WIDTH_SIGMA
@@ -272,15 +273,14 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
     if isinstance(source, Recording):
         source = with_one_row_a_pose(source)
 
-    def log_progress(done: int, rows: int) -> None:
-        share = f"{done / rows:.0%}"
-        _LOGGER.debug("preparing %s: %d of %d rows (%s)", source.name, done, rows, share)
+    def progress(done: int, rows: int) -> None:
+        log_progress(_LOGGER, f"preparing {source.name}", done, rows, "rows")
 
     reading = interpretation_from_settings(settings)
-    log = scan_log(source, reading, log_progress, all_columns=True)
+    log = scan_log(source, reading, progress, all_columns=True)
     cutoff, motion = log.summary.cutoff_hz, log.summary.motion_cutoff_hz or 0.0
     if cutoff is not None and motion > cutoff:
-        log = scan_log(source, replace(reading, cutoff_hz=motion), log_progress, all_columns=True)
+        log = scan_log(source, replace(reading, cutoff_hz=motion), progress, all_columns=True)
     require_plausible_rate(log.summary)
     if isinstance(source, Recording) and source.still:
         require_static_poses(reading.apply(source))

@@ -333,9 +333,7 @@ class LocalProcesses(Executor):
         if getattr(self._thread, "pool", None) is None:
             if _METHOD == "forkserver":
                 _CONTEXT.set_forkserver_preload(list(_PRELOADED))
-            self._thread.pool = ProcessPool(
-                1, initializer=_initialise_worker, context=_CONTEXT
-            )
+            self._thread.pool = ProcessPool(1, initializer=_initialise_worker, context=_CONTEXT)
             self._pools.append(self._thread.pool)
         return self._thread.pool
 

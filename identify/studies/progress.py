@@ -11,6 +11,7 @@ from typing import IO
 
 import numpy as np
 
+from identify.progress import format_duration
 from identify.studies.keys import code_fingerprint
 from identify.studies.rows import Row
 from identify.studies.study import Study
@@ -91,16 +92,6 @@ def format_progress(progress: Progress) -> str:
     if progress.unfinished and progress.remaining_seconds is not None:
         parts.append(f"{format_duration(progress.remaining_seconds)} to go")
     return ", ".join(parts)
-
-
-def format_duration(seconds: float) -> str:
-    """Format a time in seconds, minutes or hours."""
-    rounded = round(seconds)
-    if rounded < 60:
-        return f"{rounded} s"
-    if rounded < 3600:
-        return f"{rounded // 60} min {rounded % 60} s"
-    return f"{rounded // 3600} h {rounded % 3600 // 60} min"
 
 
 def _line_printer(stream: IO[str]) -> Callable[[Progress], None]:

@@ -5,6 +5,7 @@ import pty
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ import pytest
 from identify.commands import main as entry
 from identify.commands.command import Command, Outcome
 from identify.commands.main import COMMANDS, document_text
+from identify.commands.output import warnings_on_stderr
 from identify.errors import LogError
 from identify.exchange import read_estimate
 from identify.inertia.shapes import Cylinder
+from identify.progress import log_progress
 from tests.close import assert_close
 
 URDF = (
@@ -128,6 +131,20 @@ def test_non_finite_numbers_become_null():
     assert json.loads(document_text({"a": [1.5, float("nan"), float("inf")]})) == {
         "a": [1.5, None, None]
     }
+
+
+def test_progress_of_long_work_is_told_beside_json_every_two_seconds(monkeypatch, capsys):
+    clock = iter([0.0, 0.0, 1.0, 3.0, 4.0, 6.0])  # handler, stage, four records
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    log = logging.getLogger("identify.pipeline")
+    with warnings_on_stderr(progress=True):
+        log.info("preparing run")
+        for done in (10, 30, 40, 60):
+            log_progress(log, "preparing run", done, 120, "rows")
+    assert capsys.readouterr().err.splitlines() == [
+        "identify: preparing run: 30 of 120 rows, 9 s left",
+        "identify: preparing run: 60 of 120 rows, 6 s left",
+    ]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no pty")

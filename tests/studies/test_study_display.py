@@ -2,7 +2,8 @@ import io
 
 import pytest
 
-from identify.studies.progress import Progress, display_progress, format_duration, format_progress
+from identify.progress import format_duration
+from identify.studies.progress import Progress, display_progress, format_progress
 
 
 class Terminal(io.StringIO):

@@ -10,6 +10,7 @@ import numpy as np
 
 from identify.catalog import dataset_path
 from identify.errors import DatasetError
+from identify.progress import format_duration
 from identify.reporting.content import ReportTable, Section, Text, Tile, Tiles, Tone, make_table
 from identify.reporting.study.rows import (
     StudyRows,
@@ -23,7 +24,6 @@ from identify.reporting.study.rows import (
     with_count,
 )
 from identify.studies.metrics import find_heading
-from identify.studies.progress import format_duration
 from identify.studies.results import mean_interval, proportion_interval
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from identify.files import write_bytes, write_text
+from identify.progress import format_duration
 from identify.reporting.canvas import png_bytes
 from identify.reporting.content import (
     TERMINAL_WIDTH,
@@ -47,7 +48,6 @@ from identify.reporting.study.writing import page_html, section_markdown
 from identify.studies import Results, table
 from identify.studies.keys import code_fingerprint, numerics_digest
 from identify.studies.metrics import find_heading
-from identify.studies.progress import format_duration
 from identify.studies.results import DEFAULT_GROUPING, default_metrics, in_study_order
 
 if TYPE_CHECKING:
