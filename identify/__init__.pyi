@@ -1,5 +1,5 @@
 from identify.errors import IdentifyError as IdentifyError
-from identify.estimation import Estimate as Estimate, solve as solve
+from identify.estimation import Estimate as Estimate
 from identify.estimation.priors import BodyPrior as BodyPrior, ShapePrior as ShapePrior
 from identify.estimation.terms import (
     ComInBox as ComInBox,
@@ -27,6 +27,7 @@ from identify.pipeline import (
     Result as Result,
     check_logs,
     fit as fit,
+    solve as solve,
 )
 from identify.regressors import ParameterSpace as ParameterSpace, ScalarUnknown as ScalarUnknown
 from identify.reporting import plot as plot, report as report

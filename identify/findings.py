@@ -82,7 +82,7 @@ FINDING_CODES = (
     *("not_still", "rows_dropped", "rows_missing", "rows_unused"),
     *("counter_wrapped", "held_samples", "interpolated_samples", "clocks_joined"),
     "wrench_rounded",
-    *("transposed", "robot_pose", "current_gains", "joints_unused"),
+    *("transposed", "column_order", "robot_pose", "current_gains", "joints_unused"),
     *("same_run", "effort_constant", "effort_sign", "joint_unit", "effort_scale", "joint_order"),
     *("gravity_subtracted", "joint_gain", "torque_scale"),
     *("joint_sign", "joint_zero", "joint_type", "effort_low_passed", "effort_delay"),
@@ -100,7 +100,7 @@ _SIGNAL_DEFECT_CODES = ("spikes", "saturation", "frozen_pose", "frozen_wrench")
 """Codes of defects that are visible in a raw signal."""
 
 _UNEXPLAINED_CODES = (
-    *("unexplained", "torque_unexplained", "effort_sign"),
+    *("unexplained", "torque_unexplained", "effort_sign", "column_order"),
     *("joint_unit", "joint_order", "joint_sign", "joint_zero", "joint_type"),
 )
 """Codes of findings by which the residual of the log as it was read is larger than noise."""

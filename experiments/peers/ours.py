@@ -4,7 +4,8 @@ import numpy as np
 
 from experiments.peers.method import BodyEstimate, Method
 from experiments.peers.rows import Rows
-from identify.estimation import Estimate, estimate_body, solve
+from identify import solve
+from identify.estimation import Estimate, estimate_body
 from identify.inertia import PHI
 
 

@@ -14,7 +14,6 @@ from identify.estimation.estimate import DecidedBy as DecidedBy, Estimate as Est
 from identify.estimation.estimator import (
     estimate_body as estimate_body,
     estimate_unknowns as estimate_unknowns,
-    solve as solve,
 )
 from identify.estimation.least_squares import (
     ordinary_least_squares as ordinary_least_squares,

@@ -51,9 +51,11 @@ class TooLittleMotion(ProblemError):
         finding: the error as a finding, `little_motion`.
     """
 
-    def __init__(self, unidentifiable: tuple[str, ...], advice: str) -> None:
+    def __init__(
+        self, unidentifiable: tuple[str, ...], advice: str, subject: str = "the log does"
+    ) -> None:
         self.unidentifiable, self.advice = unidentifiable, advice
-        text = f"the log does not identify {', '.join(unidentifiable)}"
+        text = f"{subject} not identify {', '.join(unidentifiable)}"
         self.finding = Finding("little_motion", "error", f"{text}.", _as_sentence(advice))
         super().__init__(f"{text}: {advice}")
 
@@ -81,6 +83,7 @@ class DependentColumns(TooLittleMotion):
             f"parameters are identifiable: {listed}. For the links of a robot no motion changes "
             "that: give each body a default, ParameterSpace(…, defaults={name: ten parameters}), "
             "such as its link of the URDF, which the estimate then has in what the rows leave open",
+            subject="the rows do",
         )
 
 

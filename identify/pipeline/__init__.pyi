@@ -11,6 +11,7 @@ from identify.pipeline.log_check import LogCheck as LogCheck, check_logs as chec
 from identify.pipeline.log_replay import LogReplay as LogReplay, replay_log as replay_log
 from identify.pipeline.online import OnlineFit as OnlineFit
 from identify.pipeline.result import Result as Result
+from identify.pipeline.rows_fit import solve as solve
 from identify.pipeline.saved_result import (
     ResultFileError as ResultFileError,
     load_result as load_result,

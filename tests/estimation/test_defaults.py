@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from identify import solve
 from identify.errors import ProblemError
-from identify.estimation import TooLittleMotion, solve
+from identify.estimation import TooLittleMotion
 from identify.estimation.scaling import BodyScaling
 from identify.estimation.terms import KnownMass
 from identify.inertia import PHI, InertialParameters, inertia_about_com

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from identify import solve
 from identify.errors import ProblemError
-from identify.estimation import DependentColumns, TooLittleMotion, solve
+from identify.estimation import DependentColumns, TooLittleMotion
 from identify.estimation.terms import Consistent
 from identify.inertia import InertialParameters, base_columns
 from identify.regressors import ParameterSpace, ScalarUnknown
@@ -91,7 +92,7 @@ def test_columns_that_depend_are_named_without_defaults():
 def test_defaults_of_some_links_are_not_enough():
     A, b, _, space, groups = arm(2)
     defaults = {name: space.defaults[name] for name in LINKS[1:]}
-    with pytest.raises(DependentColumns, match=r"does not identify base\.m"):
+    with pytest.raises(DependentColumns, match=r"rows do not identify base\.m"):
         solve(A, b, space=space.with_defaults(defaults), groups=groups)
 
 

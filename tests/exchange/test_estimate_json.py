@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from identify import Compensator
+from identify import Compensator, solve
 from identify.errors import ModelError
-from identify.estimation import estimate_body, estimate_unknowns, solve
+from identify.estimation import estimate_body, estimate_unknowns
 from identify.exchange import SCHEMA_VERSION, SavedEstimate, read_estimate, write_estimate
 from identify.exchange.estimate_json import estimate_text
 from identify.inertia import PHI, InertialParameters

@@ -20,6 +20,10 @@ from identify.inertia.conventions.registry import (
     Convention as Convention,
     find_convention as find_convention,
 )
+from identify.inertia.conventions.regressor_orders import (
+    REGRESSOR_ORDERS as REGRESSOR_ORDERS,
+    ColumnOrder as ColumnOrder,
+)
 from identify.inertia.conventions.simulators import (
     MUJOCO_MIN_FULL_INERTIA as MUJOCO_MIN_FULL_INERTIA,
     MUJOCO_MIN_INERTIA as MUJOCO_MIN_INERTIA,

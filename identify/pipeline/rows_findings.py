@@ -1,0 +1,298 @@
+"""Findings on a fit of a regressor's rows, and its verdict by quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import chdtrc, fdtrc, ndtri
+
+from identify.arrays import Array, Indices
+from identify.estimation import Estimate
+from identify.estimation.certified_solution import CertifiedSolution
+from identify.findings import Finding
+from identify.pipeline.precision_findings import precision_findings, precision_levels
+from identify.pipeline.required_precision import WRENCH_LIMITS
+from identify.pipeline.row_orders import better_order, consistent_excess
+from identify.regressors import ParameterSpace
+from identify.regressors.triangular import qr_factor
+from identify.significance import (
+    BODY_CHANGE_P,
+    PRIOR_EXCLUDED_P,
+    REPORTED_CONSTRAINT_SIGMA,
+    SIGNIFICANT_SIGMA,
+)
+
+_ROWS_LIMITS = replace(
+    WRENCH_LIMITS,
+    scale_remedy="Give the mass as a constraint, or the noise of the rows.",
+    motion_remedy="Add rows of faster or other motions.",
+    design_command="`identify design`",
+)
+"""Precision limits of bodies fitted to rows: those of a log, with remedies that speak of rows."""
+
+_MIN_RELATIVE_EXCESS = 1e-6
+"""Residual of the consistent body beyond that of free least squares, relative to the measured
+values, below which it is rounding."""
+
+_MIN_RELATIVE_RESIDUAL = 1e-7
+"""Residual relative to the measured values below which it is rounding, and not tested."""
+
+_RANK_TOLERANCE = 1e-9
+"""Singular value, relative to the largest, below which a direction is not excited."""
+
+_OUTLIER_P = 1e-4
+"""Probability that some row without a fault is named as outlying."""
+
+_MIN_CORRELATION = 0.1
+"""Correlation of neighbouring residuals below which they count as independent."""
+
+_SYSTEMATIC_CORRELATION = 0.5
+"""Correlation of neighbouring residuals above which they are not noise."""
+
+_LISTED = 8
+"""Largest number of rows, columns or groups that a message names."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowCorrelation:
+    """Correlation of neighbouring residuals of each group of rows.
+
+    Attributes:
+        lag_one: autocorrelation at a lag of one row, zero if it is insignificant, shape (G,).
+    """
+
+    lag_one: Array
+
+    @property
+    def independent_fraction(self) -> Array:
+        """Effective share of independent rows, (1 − ρ)/(1 + ρ) of a first-order process, (G,)."""
+        return (1.0 - self.lag_one) / (1.0 + self.lag_one)
+
+
+def correlation_of_rows(
+    solution: CertifiedSolution, A: Array, b: Array, groups: np.ndarray
+) -> RowCorrelation:
+    """Estimate the correlation of neighbouring residuals in each group, the names sorted."""
+    residual = b - A @ solution.posterior.fit.x
+    lag_one = []
+    for name in np.unique(groups):
+        r = residual[groups == name]
+        power = float(r @ r)
+        measured = b[groups == name]
+        if len(r) < 20 or power <= _MIN_RELATIVE_RESIDUAL**2 * float(measured @ measured):
+            lag_one.append(0.0)
+            continue
+        rho = float(r[1:] @ r[:-1]) / power
+        significant = rho > max(_MIN_CORRELATION, SIGNIFICANT_SIGMA / np.sqrt(len(r)))
+        lag_one.append(min(rho, 0.99) if significant else 0.0)
+    return RowCorrelation(np.array(lag_one))
+
+
+def rows_findings(
+    solution: CertifiedSolution,
+    order: str | Sequence[str],
+    A: Array | None = None,
+    b: Array | None = None,
+    groups: np.ndarray | None = None,
+    numbers: Indices | None = None,
+) -> tuple[Finding, ...]:
+    """Return findings on rows: order of columns, consistency, parts that differ, outlying rows.
+
+    Args:
+        solution: of the rows.
+        order: of the columns, as given.
+        A: the rows, shape (n, p); not given if only their statistics are at hand.
+        b: what was measured, shape (n,).
+        groups: name of each row's group, shape (n,).
+        numbers: number of each row as it was given, shape (n,).
+    """
+    findings = [*_consistency_findings(solution, order)]
+    if not any(finding.code == "column_order" for finding in findings):
+        findings += _part_findings(solution)
+    if A is not None and b is not None and groups is not None and numbers is not None:
+        findings += _residual_findings(solution, A, b, groups, numbers)
+    return tuple(findings)
+
+
+def with_verdict(estimate: Estimate, findings: Sequence[Finding], *, repeated: int = 0) -> Estimate:
+    """Return an estimate with findings on its rows, and with the verdict by quantity.
+
+    `repeated`: rows that repeat others.
+    """
+    if repeated:
+        text = f"{repeated} rows repeat others in every digit; they count once."
+        findings = (*findings, Finding("held_samples", "info", text, "", {"rows": repeated}))
+    alone = not estimate.others
+    others = {
+        name: replace(body, precision=precision_levels(body, "", _ROWS_LIMITS))
+        for name, body in estimate.others.items()
+    }
+    estimate = replace(
+        estimate,
+        findings=(*findings, *estimate.findings),
+        precision=precision_levels(estimate, "", _ROWS_LIMITS),
+        others=others,
+    )
+    widths = precision_findings(estimate, "", _ROWS_LIMITS)
+    if not alone:  # a link may be known poorly without a fault of the rows
+        widths = (replace(finding, severity="info") for finding in widths)
+    return replace(estimate, findings=(*estimate.findings, *widths))
+
+
+def _consistency_findings(
+    solution: CertifiedSolution, order: str | Sequence[str]
+) -> Iterator[Finding]:
+    """Yield findings on the distance of the best consistent body from free least squares."""
+    fit = solution.posterior.fit
+    problem, system = fit.problem, fit.data.system
+    terms = solution.terms
+    excess = consistent_excess(problem.A, problem.b, system.space, terms)
+    excess = 0.0 if excess is None else excess
+    measured = float(np.hypot(np.linalg.norm(problem.b), problem.min_residual))
+    sigmas = float(np.sqrt(excess))
+    if sigmas < max(REPORTED_CONSTRAINT_SIGMA, _MIN_RELATIVE_EXCESS * measured):
+        return
+    better = better_order(system, terms, order, fit.weights)
+    evidence = {"standard_errors": sigmas}
+    if better is not None:
+        yield Finding(
+            "column_order",
+            "error",
+            f"the columns are in another order: by the order given the best consistent body is "
+            f"{sigmas:.3g} standard errors from the rows, by that of {better.text} "
+            f"{np.sqrt(better.excess):.2g}.",
+            f"Give order={better.orders[0]!r}"
+            + (", or that of your tool among these." if len(better.orders) > 1 else "."),
+            {
+                **evidence,
+                "orders": list(better.orders),
+                "gain": better.given_excess - better.excess,
+            },
+        )
+        return
+    rank = int(np.linalg.matrix_rank(problem.A @ fit.scaling.to_x))
+    known = " and ".join(dict.fromkeys(map(str, terms)))
+    if chdtrc(rank, excess) < PRIOR_EXCLUDED_P:
+        yield Finding(
+            "unexplained",
+            "error",
+            f"no body with {known} explains the rows: the best one is {sigmas:.3g} standard errors "
+            "from them.",
+            "Check the order, signs and units of the columns and of b, and the constraints.",
+            evidence,
+        )
+    else:
+        yield Finding(
+            "at_the_edge",
+            "info",
+            f"least squares violates {known}: the best body that does not is {sigmas:.2g} standard "
+            "errors from the rows, on the boundary, where intervals are less reliable.",
+            "Add rows of faster or other motions.",
+            evidence,
+        )
+
+
+def _part_findings(solution: CertifiedSolution) -> Iterator[Finding]:
+    """Yield findings on halves of the rows, and on groups, that are of other bodies (Chow 1960)."""
+    fit = solution.posterior.fit
+    statistics, _ = fit.data.system.data[0]
+    p = len(fit.data.space)
+    factors = np.sqrt(fit.weights[statistics.group, 0, 0])[:, None, None] * statistics.factors
+    scaled = np.concatenate((factors[..., :p] @ fit.scaling.to_x, factors[..., p:]), axis=2)
+    median = np.quantile(np.repeat(statistics.block, statistics.samples.astype(int)), 0.5)
+    names = [group.name for group in statistics.layout.groups]
+    parts = [("body_changed", "the halves of the rows", statistics.block < median)]
+    if len(names) > 1:
+        parts += [
+            ("bodies_differ", f"the rows of group {name!r} and the others", statistics.group == g)
+            for g, name in enumerate(names)
+        ]
+    whole = _least_squares_cost(scaled)
+    equations = fit.problem.equations
+    if whole[0] <= (_MIN_RELATIVE_RESIDUAL**2) * float(np.sum(scaled[..., p] ** 2)):
+        return
+    differing: dict[str, list[tuple[float, str]]] = {}
+    for code, text, part in parts:
+        if not part.any() or part.all():
+            continue
+        first, second = _least_squares_cost(scaled[part]), _least_squares_cost(scaled[~part])
+        degrees = first[1] + second[1] - whole[1]
+        rest = equations - first[1] - second[1]
+        if degrees < 1 or rest < 1:
+            continue
+        within = first[0] + second[0]
+        ratio = (whole[0] - within) / degrees / max(within / rest, np.finfo(float).tiny)
+        probability = float(fdtrc(degrees, rest, max(ratio, 0.0)))
+        if probability < BODY_CHANGE_P / len(parts):
+            differing.setdefault(code, []).append((probability, text))
+    for code, entries in differing.items():
+        probability, text = min(entries)
+        yield Finding(
+            code,
+            "error",
+            f"{text} are not of the same bodies (p = {probability:.1g}).",
+            "Check the columns, units and sign of these rows, or fit the parts separately.",
+            {"p": probability},
+        )
+
+
+def _least_squares_cost(factors: Array) -> tuple[float, int]:
+    """Return the squared residual and the rank of the least squares of rows [A | b]."""
+    p = factors.shape[2] - 1
+    reduced = qr_factor(factors.reshape(-1, p + 1))
+    A, b = reduced[:, :p], reduced[:, p]
+    x, _, rank, _ = np.linalg.lstsq(A, b, rcond=_RANK_TOLERANCE)
+    return float(np.sum((A @ x - b) ** 2)), int(rank)
+
+
+def unexcited_columns(space: ParameterSpace, A: Array) -> list[str]:
+    """Return the names of the columns that are zero in every row."""
+    return [space.names[k] for k in np.flatnonzero((A == 0.0).all(axis=0)).tolist()]
+
+
+def _residual_findings(
+    solution: CertifiedSolution, A: Array, b: Array, groups: np.ndarray, numbers: Indices
+) -> Iterator[Finding]:
+    """Yield findings on outlying rows, correlated residuals, and columns that no row excites."""
+    fit = solution.posterior.fit
+    residual = b - A @ fit.x
+    outlying = np.zeros(len(b), dtype=bool)
+    limit = float(-ndtri(_OUTLIER_P / len(b) / 2.0))
+    for name in np.unique(groups):
+        rows = groups == name
+        r, measured = residual[rows], b[rows]
+        spread = float(np.median(np.abs(r))) / 0.6745
+        if spread > _MIN_RELATIVE_RESIDUAL * float(np.sqrt(np.mean(measured**2))):
+            outlying[rows] = np.abs(r) > limit * spread
+    if outlying.any():
+        listed = numbers[outlying][np.argsort(-np.abs(residual[outlying]))][:_LISTED].tolist()
+        count = int(outlying.sum())
+        yield Finding(
+            "wrong_rows",
+            "warning",
+            f"{count} of {len(b)} rows are outliers of their group: rows "
+            f"{', '.join(map(str, listed))}{' and others' if count > _LISTED else ''}.",
+            "Leave them out if they are wrong; rows with more noise are a group of their own.",
+            {"rows": count},
+        )
+    correlation = correlation_of_rows(solution, A, b, groups).lag_one
+    if correlation.max() > _SYSTEMATIC_CORRELATION:
+        name = np.unique(groups)[int(correlation.argmax())]
+        of_group = f" of group {name!s}" if len(correlation) > 1 else ""
+        yield Finding(
+            "unexplained",
+            "warning",
+            f"neighbouring residuals{of_group} are correlated by {correlation.max():.2f}: they are "
+            "not noise alone; the intervals count fewer rows.",
+            "Add columns for what the model leaves out, such as friction or an offset.",
+            {"correlation": float(correlation.max())},
+        )
+    zero = [
+        name for name, used in zip(fit.data.space.names, A.any(axis=0), strict=True) if not used
+    ]
+    if zero:
+        more = f" and {len(zero) - _LISTED} more" if len(zero) > _LISTED else ""
+        text = f"no row excites the columns {', '.join(zero[:_LISTED])}{more}."
+        yield Finding("little_motion", "info", text, "Add rows of other motions.")
