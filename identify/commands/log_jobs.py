@@ -14,7 +14,7 @@ from identify.commands.command import UsageError
 from identify.errors import IdentifyError
 from identify.files import require_file
 from identify.logs import Schema
-from identify.logs.readers import READERS
+from identify.logs.readers import READERS, TEXT_SUFFIXES, is_log_folder, plugins
 from identify.studies.keys import result_key
 from identify.studies.log_source import is_folder_log, source_files
 from identify.texts import plain_name
@@ -22,7 +22,7 @@ from identify.texts import plain_name
 RESERVED_NAMES = ("table.parquet", "table.csv", "comparison.html")
 """File names in the output folder that cannot be names of a log's folder."""
 
-_LOG_SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".log", *READERS)
+_LOG_SUFFIXES = (*TEXT_SUFFIXES, *READERS)
 """Suffixes of the files in a folder that are taken for logs."""
 
 _MAX_FOLDER_NAME_LENGTH = 200
@@ -119,7 +119,7 @@ def matching_logs(word: Path, *, folder_is_log: bool) -> Iterator[Path]:
 
     Raises `UsageError`: the pattern or the folder matches no log; `MissingFile`: no such file.
     """
-    if word.is_dir() and not folder_is_log:
+    if word.is_dir() and not folder_is_log and not is_log_folder(word):
         matches = [path for path in sorted(word.iterdir()) if _is_log_file(path)]
         if not matches:
             raise UsageError(
@@ -142,7 +142,11 @@ def matching_logs(word: Path, *, folder_is_log: bool) -> Iterator[Path]:
 
 def _is_log_file(path: Path) -> bool:
     suffix = Path(path.stem).suffix if path.suffix.lower() == ".gz" else path.suffix
-    return path.is_file() and not path.name.startswith(".") and suffix.lower() in _LOG_SUFFIXES
+    return (
+        path.is_file()
+        and not path.name.startswith(".")
+        and (suffix.lower() in _LOG_SUFFIXES or suffix.lower().removeprefix(".") in plugins())
+    )
 
 
 def _digests(log: Path, schema: Schema) -> tuple[tuple[str, str], ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.errors import LogError, MissingColumn, MissingFile
 from identify.files import require_file
-from identify.logs.readers import is_bag, read_table
+from identify.logs.readers import is_log_folder, read_table
 from identify.logs.schema import Schema, SignalGroup
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
@@ -107,7 +107,7 @@ def _file_of_group(log: Path | LogInMemory, schema: Schema, group: SignalGroup) 
         path = (log if log.is_dir() else log.parent) / stream.file
         require_file(path)
         return path
-    if log.is_dir() and not is_bag(log):
+    if log.is_dir() and not is_log_folder(log):
         raise LogError(
             f"{log}: is a folder, and the schema does not say which of its files has the {group}; "
             f"add [streams.{group}] with file = …, or give the file instead of the folder",

@@ -7,6 +7,7 @@ file is not what the schema says; messages name file, row, column and remedy.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +18,8 @@ from identify.files import require_file
 from identify.logs.table import ColumnSource, RowsReader, Table, TableInfo
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from identify.logs.readers.line_index import LineIndex
 
 Reader: TypeAlias = Callable[[ColumnSource], Table]
@@ -24,8 +27,12 @@ Reader: TypeAlias = Callable[[ColumnSource], Table]
 RECEIVED, STAMP = "receive_time", "header.stamp"
 """Time columns of a bag: receive time, and the stamp of the message header."""
 
-_FORMATS_OF_SEVERAL_TABLES = ("bag", "hdf5", "ulog")
+_FORMATS_OF_SEVERAL_TABLES = ("bag", "hdf5", "lerobot", "ulog")
 """Formats of files that contain several tables."""
+
+PLUGIN_GROUP = "identify.readers"
+"""Group of entry points of other packages that read formats of their own: the name is the suffix
+without its dot, the object a function from a path to named arrays."""
 
 READERS: Mapping[str, str] = MappingProxyType(
     {
@@ -42,15 +49,29 @@ READERS: Mapping[str, str] = MappingProxyType(
         ".db3": "bag",
     }
 )
-"""Reader module for each suffix; a folder with the `metadata.yaml` of ROS 2 is a bag, and a file of
-any other suffix delimited text."""
+"""Reader module for each suffix; a folder with the `metadata.yaml` of ROS 2 is a bag, one with
+`meta/info.json` a data set of LeRobot, and a file of any other suffix that no entry point names
+delimited text."""
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".log")
 
 
 def format_of(path: Path) -> str:
     """Return the name of the reader of a file."""
-    if is_bag(path):
-        return "bag"
-    return READERS.get(path.suffix.lower(), "text")
+    if path.is_dir():
+        return "bag" if is_bag(path) else "lerobot"
+    suffix = path.suffix.lower()
+    if suffix in READERS or suffix in (*TEXT_SUFFIXES, ".gz"):
+        return READERS.get(suffix, "text")
+    return "plugin" if suffix.removeprefix(".") in plugins() else "text"
+
+
+@cache
+def plugins() -> Mapping[str, EntryPoint]:
+    """Return the entry points of readers of other packages, by suffix without its dot."""
+    from importlib.metadata import entry_points  # which few logs need
+
+    return {point.name.lower(): point for point in entry_points(group=PLUGIN_GROUP)}
 
 
 def is_bag(path: Path) -> bool:
@@ -58,11 +79,19 @@ def is_bag(path: Path) -> bool:
     return path.is_dir() and (path / "metadata.yaml").is_file()
 
 
+def is_log_folder(path: Path) -> bool:
+    """Return whether a folder is one log: a ROS 2 bag or a data set of LeRobot."""
+    return is_bag(path) or (path / "meta" / "info.json").is_file()
+
+
 def log_files(path: Path) -> list[Path]:
-    """Return the files of a log: the file itself, or all files of a bag's folder."""
-    if not is_bag(path):
+    """Return the files of a log: the file itself, or all files of a folder that is one log."""
+    if not is_log_folder(path):
         return [path]
-    return sorted(part for part in path.iterdir() if part.is_file())
+    parts = (
+        path.iterdir() if is_bag(path) else (*path.glob("meta/info.json"), *path.rglob("*.parquet"))
+    )
+    return sorted(part for part in parts if part.is_file())
 
 
 def read_table(source: ColumnSource) -> Table:
@@ -72,7 +101,7 @@ def read_table(source: ColumnSource) -> Table:
     """
     path = source.path
     if source.arrays is None:
-        if not is_bag(path):
+        if not is_log_folder(path):
             require_file(path)
         name = format_of(path)
     else:
@@ -92,7 +121,7 @@ def list_tables(path: Path) -> tuple[TableInfo, ...]:
 
     Raises `MissingFile`: there is no such file; `LogError`: it cannot be read.
     """
-    if not is_bag(path):
+    if not is_log_folder(path):
         require_file(path)
     contents: Callable[[Path], tuple[TableInfo, ...]] | None
     contents = getattr(import_module(f"{__name__}.{format_of(path)}"), "list_contents", None)
@@ -109,7 +138,7 @@ def count_rows_if_long(source: ColumnSource, min_rows: int) -> tuple[int, LineIn
         case "parquet":
             from identify.logs.readers import parquet
 
-            rows, lines = parquet.count_rows(source.path), None
+            rows, lines = parquet.count_rows(source), None
         case "hdf5":
             from identify.logs.readers import hdf5
 

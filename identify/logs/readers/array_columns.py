@@ -1,12 +1,16 @@
 """Columns in NumPy arrays, in an archive or in memory.
 
-One-dimensional arrays are columns, a two-dimensional `a` gives `a[0]`, `a[1]`, and so on, one of
-matrices their entries row by row. A masked entry is one that is missing, as NaN is.
+One-dimensional arrays are columns, a two-dimensional `a` gives `a[0]`, `a[1]`, and so on, or `a.x`,
+`a.y` where the file names its elements, one of matrices their entries row by row. A masked entry is
+one that is missing, as NaN is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
@@ -46,6 +50,7 @@ class ColumnRef(Generic[ArrayKey]):
         rows, dtype: of the array.
         index: index of the column in the array.
         transposed: whether the samples are along another axis of the array than its first.
+        numbered: name with the number of the column in place of the name of its element.
     """
 
     name: str
@@ -54,14 +59,17 @@ class ColumnRef(Generic[ArrayKey]):
     dtype: np.dtype[Any]
     index: tuple[int | slice, ...] | EllipsisType = ...
     transposed: bool = False
+    numbered: str = ""
 
 
 def column_refs(
     arrays: Iterable[tuple[str, ArrayKey, tuple[int, ...], np.dtype[Any]]],
+    descriptions: Mapping[str, object] | None = None,
 ) -> list[ColumnRef[ArrayKey]]:
     """Return a reference to each column of arrays given by name, key, shape and type.
 
-    None of an array that has no rows or too many dimensions.
+    None of an array that has no rows or too many dimensions. `descriptions`: names of the elements
+    of arrays, as `element_names` reads them.
     """
     arrays = list(arrays)
     shapes = [shape for _, _, shape, _ in arrays]
@@ -74,11 +82,43 @@ def column_refs(
         elif shape and (axis := _axis_of_samples(shape, lengths)) is not None:
             others = [range(n) for k, n in enumerate(shape) if k != axis]
             single = axis > 0 and all(len(other) == 1 for other in others)
-            for k, place in enumerate(islice(product(*others), _MAX_ARRAY_COLUMNS)):
+            places = list(islice(product(*others), _MAX_ARRAY_COLUMNS))
+            elements = element_names((descriptions or {}).get(name), len(places))
+            for k, place in enumerate(places):
                 index = (*place[:axis], slice(None), *place[axis:])
-                column = name if single else f"{name}[{k}]"
-                slots.append(ColumnRef(column, key, shape[axis], dtype, index, axis > 0))
+                numbered = name if single else f"{name}[{k}]"
+                column = f"{name}.{elements[k]}" if elements else numbered
+                slots.append(ColumnRef(column, key, shape[axis], dtype, index, axis > 0, numbered))
     return slots
+
+
+def element_names(description: object, count: int) -> Sequence[str]:
+    """Return the names of the elements of an array; empty if there are not `count` of them.
+
+    `description`: a list of names, a mapping to one (as in data sets of LeRobot), or a text such as
+    "pose: x, y, z [m], qx, qy, qz, qw".
+    """
+    if isinstance(description, Mapping):
+        description = next(iter(description.values()), None)
+    if isinstance(description, bytes):
+        description = description.decode("utf-8", "replace")
+    if isinstance(description, str):
+        text = description.strip()
+        try:
+            description = json.loads(text)
+        except ValueError:
+            text = text.rpartition(":")[2].strip(" (){}")
+            parts = re.split(r"[,;|]", text)
+            description = parts if len(parts) == count else text.split()
+    if not isinstance(description, Sequence | np.ndarray) or len(description) != count:
+        return ()
+    words = [str(w.decode() if isinstance(w, bytes) else w).strip() for w in description]
+    counts = Counter(words)
+    return [w if counts[w] == 1 else f"{w}_{k}" for k, w in enumerate(words)] if all(words) else ()
+
+
+DESCRIPTIONS = ("names", "columns", "labels", "channels", "fields", "elements", "description")
+"""Words under which files keep the names of the elements of an array."""
 
 
 def _axis_of_samples(shape: tuple[int, ...], lengths: Container[int]) -> int | None:
@@ -162,7 +202,11 @@ def _requested_columns(
     path = source.path
     names = tuple(ref.name for ref in refs)
     time = source.layout.time
-    wanted = {column: refs[find_column(path, names, column)] for column in source.columns}
+    numbers = {ref.numbered: ref for ref in refs if ref.numbered not in names}
+    wanted = {
+        column: numbers.get(str(column)) or refs[find_column(path, names, column)]
+        for column in source.columns
+    }
     place = find_stamps_column(path, names, time)
     if place is not None and time is not None:
         _require_numeric(path, time, refs[place], "iufmM")

@@ -1,7 +1,8 @@
 """HDF5 files: data sets are columns, groups are the tables that a schema calls topics.
 
 A data set of two dimensions gives `name[0]`, `name[1]` and so on, one of a compound type its
-fields. Only the wanted ones are read; links to other files are not followed.
+fields, and one whose attribute `names` (or `description`, …) names its elements, `name.x`. Only the
+wanted ones are read; links to other files are not followed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from identify.errors import LogError, MissingExtra
 from identify.files import check_expansion, wrap_decode_errors
 from identify.logs.readers.array_columns import (
+    DESCRIPTIONS,
     ColumnRef,
     column_refs,
     count_requested_rows,
@@ -43,13 +45,13 @@ def read_hdf5(source: ColumnSource) -> Table:
 def list_contents(path: Path) -> tuple[TableInfo, ...]:
     """List the data sets of an HDF5 file by group."""
     with open_hdf5(path) as file, wrap_decode_errors(path, "HDF5 file"):
-        names = [slot.name for slot in _columns(path, file)]
+        slots = _columns(path, file)
     groups: dict[str, list[str]] = {}
-    for name in names:
-        group, _, dataset = name.rpartition("/")
-        groups.setdefault(group, []).append(dataset)
+    for slot in slots:
+        group = slot.key[0].strip("/").rpartition("/")[0]
+        groups.setdefault(group, []).append(slot.name.removeprefix(f"{group}/"))
     if len(groups) < 2 or "" in groups:
-        return (TableInfo(tuple(names)),)
+        return (TableInfo(tuple(slot.name for slot in slots)),)
     return tuple(TableInfo(tuple(dataset), group) for group, dataset in groups.items())
 
 
@@ -128,10 +130,13 @@ def _requested_columns(
 
 def _columns(path: Path, group: h5py.Group, rows: slice = slice(None)) -> list[ColumnRef[_Field]]:
     arrays: list[tuple[str, _Field, tuple[int, ...], np.dtype[np.generic]]] = []
+    descriptions = dict[str, object]()
     for name, data in data_sets(group):
         if not data.shape:
             continue
         check_expansion(path, data.id.get_storage_size(), data.nbytes)
+        described = (data.attrs[key] for key in DESCRIPTIONS if key in data.attrs)
+        descriptions[name] = next(described, None)
         if data.dtype.names is None:
             arrays.append((name, (str(data.name), None), data.shape, data.dtype))
         for field in data.dtype.names or ():
@@ -140,5 +145,5 @@ def _columns(path: Path, group: h5py.Group, rows: slice = slice(None)) -> list[C
             arrays.append((f"{name}.{field}", (str(data.name), field), whole, of_field.base))
     return [
         slot if slot.transposed else replace(slot, rows=len(range(*rows.indices(slot.rows))))
-        for slot in column_refs(arrays)
+        for slot in column_refs(arrays, descriptions)
     ]

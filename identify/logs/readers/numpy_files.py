@@ -20,7 +20,13 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError
 from identify.files import check_expansion, read_error, wrap_decode_errors
-from identify.logs.readers.array_columns import all_column_refs, column_refs, load_table
+from identify.logs.readers.array_columns import (
+    DESCRIPTIONS,
+    ColumnRef,
+    all_column_refs,
+    column_refs,
+    load_table,
+)
 from identify.logs.table import ColumnSource, Table, TableInfo
 
 _NUMPY_READ_ERRORS = (
@@ -48,7 +54,7 @@ def read_numpy_files(source: ColumnSource) -> Table:
         return load_table(source, all_column_refs(arrays), arrays.__getitem__)
     try:
         with zipfile.ZipFile(source.path) as archive:
-            slots = column_refs(_headers(source.path, archive))
+            slots = _archive_columns(source.path, archive)
 
             def load(member: str) -> NDArray[Any]:
                 with archive.open(member) as file:
@@ -67,12 +73,30 @@ def list_contents(path: Path) -> tuple[TableInfo, ...]:
         return (TableInfo(tuple(slot.name for slot in all_column_refs(_arrays_of_npy(path)))),)
     try:
         with zipfile.ZipFile(path) as archive:
-            slots = column_refs(_headers(path, archive))
+            slots = _archive_columns(path, archive)
     except LogError:
         raise
     except _NUMPY_READ_ERRORS as error:
         raise read_error(path, error, "NPZ archive") from error
     return (TableInfo(tuple(slot.name for slot in slots)),)
+
+
+def _archive_columns(path: Path, archive: zipfile.ZipFile) -> list[ColumnRef[str]]:
+    """Return the columns of an archive; `state_names`, of texts, names the elements of `state`."""
+    headers = list(_headers(path, archive))
+    texts: dict[str, NDArray[Any]] = {}
+    for name, member, shape, dtype in headers:
+        if dtype.kind in "US" and len(shape) < 2:
+            with archive.open(member) as file:
+                texts[name] = npy.read_array(file, allow_pickle=False)
+    described = {
+        name: texts[key].tolist()
+        for word in reversed(DESCRIPTIONS)
+        for name, *_ in headers
+        for key in (word, f"{name}_{word}")
+        if key in texts
+    }
+    return column_refs(headers, described)
 
 
 def _arrays_of_npy(path: Path) -> dict[str, NDArray[Any]]:

@@ -1,4 +1,7 @@
-"""Reader of Parquet files: only requested columns, in row ranges for long files."""
+"""Reader of Parquet files: only requested columns, in row ranges for long files.
+
+Columns of lists and records are left to `nested_columns`.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from identify.errors import LogError
-from identify.files import check_expansion, read_error
+from identify.files import check_expansion, read_error, wrap_decode_errors
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
+from identify.logs.readers.nested_columns import is_nested, nested_columns, read_nested
 from identify.logs.schema_fields import Column
 from identify.logs.table import (
     ColumnSource,
@@ -22,6 +26,7 @@ from identify.logs.table import (
     TableInfo,
     find_column,
     find_stamps_column,
+    match_names,
 )
 from identify.logs.units import TICKS_PER_SECOND
 
@@ -41,7 +46,11 @@ _CONVERT_REMEDY = "write it without compression, dictionaries and large row grou
 
 def read_parquet(source: ColumnSource) -> Table:
     """Read the requested columns; a timestamp column has its own unit."""
-    columns = _ParquetColumns.of(source, _open(source.path))
+    file = _open(source.path)
+    if _needs_nested(source, file):
+        with wrap_decode_errors(source.path, "Parquet file"):
+            return read_nested(source, [file])
+    columns = _ParquetColumns.of(source, file)
     columns.require_bounded(whole=True)
     try:
         return columns.table(columns.file.read(columns=columns.names))
@@ -51,12 +60,24 @@ def read_parquet(source: ColumnSource) -> Table:
 
 def list_contents(path: Path) -> tuple[TableInfo, ...]:
     """List the columns of a Parquet file."""
-    return (TableInfo(tuple(_open(path).schema_arrow.names)),)
+    file = _open(path)
+    if not is_nested(file.schema_arrow):
+        return (TableInfo(tuple(file.schema_arrow.names)),)
+    with wrap_decode_errors(path, "Parquet file"):
+        return (TableInfo(tuple(ref.name for ref in nested_columns([file]))),)
 
 
-def count_rows(path: Path) -> int:
-    """Count the rows of a Parquet file."""
-    return _open(path).metadata.num_rows
+def count_rows(source: ColumnSource) -> int:
+    """Count the rows of a Parquet file; zero if requested columns are parts of lists or records."""
+    file = _open(source.path)
+    return 0 if _needs_nested(source, file) else file.metadata.num_rows
+
+
+def _needs_nested(source: ColumnSource, file: pq.ParquetFile) -> bool:
+    schema, asked = file.schema_arrow, (*source.columns, source.layout.time)
+    names = set(schema.names)
+    parts = [name for name in asked if isinstance(name, str) and name not in names]
+    return is_nested(schema) and any(not match_names(schema.names, name) for name in parts)
 
 
 def parquet_row_reader(source: ColumnSource) -> RowsReader:

@@ -56,6 +56,13 @@ from identify.logs.table import (
 )
 
 _CHUNK_BYTES = 2**24
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_TOPIC_ECHO = re.compile(
+    rb"^\s*(header|pose|wrench|force|position|orientation|transform|name):[ \t]*\r?\n"
+    rb"\s*(- |(seq|stamp|force|torque|position|orientation|translation|x):)",
+    re.M,
+)
+"""Pattern of messages printed as YAML."""
 _INSPECTED_LINES = 200
 _MAX_LINE_BYTES = 2**20
 _MISSING_WORDS_OF_ARROW = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
@@ -89,6 +96,8 @@ def index_text(source: ColumnSource, min_rows: int) -> LineIndex | None:
     if path.suffix.lower() == ".gz" or path.stat().st_size < 2 * min_rows * len(source.columns):
         return None
     head = _first_bytes(path, HEAD_BYTES)
+    if head[:2] in _UTF_16_MARKS:
+        return None
     sheet = inspect_text(source, _require_text(path, head))
     begin = sheet.header.next_offset + len(head) - len(sheet.text)
     return index_lines(path, begin, sheet.header.number + 1, sheet.splitter.comment.encode())
@@ -165,8 +174,15 @@ def _require_text(path: Path, content: bytes) -> bytes:
     content = content.removeprefix(b"\xef\xbb\xbf")
     if not content.strip():
         raise LogError(f"{path}: is empty; expected a log with at least one row", path=path)
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise LogError(f"{path}: is text in UTF-16; save it as UTF-8", path=path)
+    if content[:2] in _UTF_16_MARKS:
+        content = content.decode("utf-16", "ignore").encode()
+    if _TOPIC_ECHO.search(content[:65536]):
+        raise LogError(
+            f"{path}: looks like messages as `topic echo` prints them (YAML); record a bag, with "
+            "`ros2 bag record TOPIC` or `rosbag record TOPIC`, or a table: `rostopic echo -p TOPIC "
+            "> log.csv`",
+            path=path,
+        )
     if b"\0" in content[:65536]:
         raise LogError(
             f"{path}: is not text but a binary file; expected delimited text, or a file whose name "
@@ -309,9 +325,10 @@ def _read_one_by_one(sheet: TextLayout, start: int, number: int) -> Table:
                 numbers = _convert_row(sheet, row)
                 fault = RowFault.NONE if all(map(math.isfinite, numbers)) else RowFault.NOT_FINITE
             except LogError:
-                if not sheet.drop_bad_rows:
+                is_header = sheet.splitter.names(row[0].content) == sheet.names
+                if not (sheet.drop_bad_rows or is_header):
                     raise
-                fault = RowFault.NOT_NUMBERS
+                fault = RowFault.OTHER_STREAM if is_header else RowFault.NOT_NUMBERS
         values.extend(numbers or [math.nan] * len(sheet.numeric_fields))
         if sheet.stamp_field is not None:
             stamps.append(row[1][sheet.stamp_field] if numbers else "")
