@@ -73,7 +73,8 @@ class Check(Command):
     def run(self, invocation: str) -> Outcome:
         """Check the logs and return the findings."""
         defer_unused_numpy_modules()
-        from identify.logs import load_schema, open_log
+        from identify.logs import load_schema
+        from identify.logs.log_file import open_runs
         from identify.pipeline import FitSettings, JointSettings, check_logs
 
         require_page(self.output, "check")
@@ -87,9 +88,9 @@ class Check(Command):
         joints = JointSettings(robot=self.robot, frame=self.frame, arm=self.arm)
         with stages_on_terminal():
             check = check_logs(
-                [open_log(log, schema, sensor) for log in self.logs],
+                [run for log in self.logs for run in open_runs(log, schema, sensor)],
                 FitSettings(mass=self.mass, gravity=self.gravity, joints=joints),
-                unloaded=[open_log(log, schema, sensor) for log in self.unloaded],
+                unloaded=[run for log in self.unloaded for run in open_runs(log, schema, sensor)],
             )
         if self.output is not None:
             write_log_page(self.output, (*self.logs, *self.unloaded), path, check)

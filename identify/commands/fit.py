@@ -235,12 +235,12 @@ def read_logs(
     logs: Sequence[Path], schema: Schema, sensor: str | None = None
 ) -> list[Recording | LogFile]:
     """Open logs by a schema, each a stage on the terminal."""
-    from identify.logs import open_log
+    from identify.logs.log_file import open_runs
 
     opened = []
     for log in logs:
         _LOGGER.info("reading %s", log)
-        opened.append(open_log(log, schema, sensor))
+        opened += open_runs(log, schema, sensor)
     return opened
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -27,7 +28,11 @@ from identify.logs.recording_fields import (
 )
 from identify.logs.recording_parts import SourceFile
 from identify.logs.row_selection import RowCounts, require_plausible_magnitudes
-from identify.logs.row_times import COUNTER_PERIODS, require_ordered_stamps, seconds_since
+from identify.logs.row_times import (
+    COUNTER_PERIODS,
+    require_ordered_stamps,
+    seconds_since,
+)
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.table import ColumnSource, RowsReader, Stamps, Table
 from identify.sensors import SENSORS
@@ -174,6 +179,31 @@ def open_log(log: LogLike, schema: SchemaLike, sensor: str | None = None) -> Rec
     return read(log, schema)
 
 
+def open_runs(
+    log: LogLike, schema: SchemaLike, sensor: str | None = None
+) -> list[Recording | LogFile]:
+    """Open a log as `open_log`; of several runs in one file, each is a log of its own.
+
+    Their sensor offsets differ, if the sensor was zeroed in between. Errors are those of
+    `open_log`.
+    """
+    opened = open_log(log, schema, sensor)
+    if not isinstance(opened, Recording):
+        return [opened]
+    starts = [t for f in opened.findings if f.code == "runs_appended" for t in f.evidence["starts"]]
+    if not starts:
+        return [opened]
+    edges = [-np.inf, *starts, np.inf]
+    return [
+        replace(
+            opened.between(start, stop),
+            name=f"{opened.name} run {number}",
+            findings=opened.findings if number == 1 else (),
+        )
+        for number, (start, stop) in enumerate(pairwise(edges), 1)
+    ]
+
+
 def read_wrench(log: LogLike, schema: Schema) -> Recording:
     """Read motion and wrench of a body; errors are those of `read_log`."""
     return Recording(**read_fields(log, schema))
@@ -227,15 +257,19 @@ def _open_long_log(path: Path, schema: Schema) -> LogFile | None:
 
 
 def _counter_wraps(source: ColumnSource, lines: LineIndex | None, head: Table, rows: int) -> bool:
-    """Return whether the stamps are those of a counter that wraps before the end of the log."""
+    """Return whether a counter wraps, or a new run begins, before the end of the log."""
     stamps = head.stamps
-    if stamps is None or source.layout.rate_hz is not None or stamps.dtype != np.int64:
+    if stamps is None or source.layout.rate_hz is not None:
         return False
     last = with_defects_marked(
         chunk_reader(source, lines)(rows - _TAIL_ROWS, rows), source, is_only_file=True
     ).stamps
-    ahead = int(stamps[0]) + rows * float(np.median(np.diff(stamps)))
-    return last is not None and float(last.max()) < 0.9 * ahead and ahead > min(COUNTER_PERIODS)
+    passed = rows * float(np.median(np.diff(stamps)))
+    if last is None:
+        return False
+    may_wrap = stamps.dtype == np.int64 and float(stamps[0]) + passed > min(COUNTER_PERIODS)
+    start = 0.0 if may_wrap else float(stamps[0])
+    return float(last.max()) - start < 0.9 * (float(stamps[0]) - start + passed)
 
 
 def _row_times(source: ColumnSource, valid: Table, first: int, origin: float) -> Array:

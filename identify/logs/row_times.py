@@ -27,6 +27,13 @@ COUNTER_PERIODS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
 _DATETIME_UNITS = {1: "s", 10**3: "ms", 10**6: "us", 10**9: "ns"}
 """NumPy's unit of datetime values, by ticks per second."""
 
+_MIN_RUN_ROWS, _MIN_RESTART = 10, 0.9
+"""Minimum number of rows of a run, and fall of the time where a new one begins, relative to the
+duration of the run before."""
+
+_RUN_GAP_S, _RUN_GAP_STEPS = 1.0, 100.0
+"""Time between runs that are appended in one file [s], and in steps, at least."""
+
 _MAX_WRAP_STEPS, _MAX_WRAP_FRACTION = 5.5, 0.1
 """Maximum step of a counter across a wrap, in median steps and relative to its period."""
 
@@ -150,6 +157,9 @@ def have_equal_stamps(first: Table, layout: LogTable, other: Table, other_layout
 def _read_stamps(valid: Table, stamps: Stamps, layout: LogTable) -> Clock:
     _require_two_rows(valid)
     stamps, findings = unwrap_counter(valid, stamps, layout)
+    starts = _run_starts(valid, stamps, layout)
+    if starts.size:
+        stamps, findings = _joined_runs(valid, stamps, starts, layout)
     require_ordered_stamps(valid, stamps, layout)
     if stamps[0] == stamps[-1]:
         raise LogError(
@@ -211,6 +221,37 @@ def unwrap_counter(
     periods = np.zeros(len(stamps), dtype=stamps.dtype)
     periods[back] = count
     return stamps + np.cumsum(periods), (_wrap_finding(valid, stamps, back, count, layout),)
+
+
+def _run_starts(valid: Table, stamps: Stamps, layout: LogTable) -> Indices:
+    """Return the rows at which the clock starts anew; none if time goes back in another way."""
+    back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
+    none = back[:0]
+    edges = np.concatenate(([0], back, [len(stamps)]))
+    if not back.size or np.diff(edges).min() < _MIN_RUN_ROWS:
+        return none
+    durations = (stamps[back - 1] - stamps[edges[:-2]]).astype(np.float64)
+    falls = (stamps[back - 1] - stamps[back]).astype(np.float64)
+    of_day = "T" not in _format_stamp(valid, stamps[0], layout) and valid.ticks_per_second
+    midnight = SECONDS_PER_DAY / 2 * _ticks_per_second(valid, layout) if of_day else np.inf
+    anew = (durations > 0.0) & (falls >= _MIN_RESTART * durations) & (falls < midnight)
+    return back if anew.all() else none
+
+
+def _joined_runs(
+    valid: Table, stamps: Stamps, starts: Indices, layout: LogTable
+) -> tuple[Stamps, tuple[Finding, ...]]:
+    """Return stamps with each run after the one before it, and a finding with their starts."""
+    ticks = _ticks_per_second(valid, layout)
+    step = float(np.median(np.diff(stamps[: starts[0]])))
+    gap = max(_RUN_GAP_S * ticks, _RUN_GAP_STEPS * step)
+    shift = np.zeros(len(stamps), dtype=stamps.dtype)
+    shift[starts] = (stamps[starts - 1] - stamps[starts] + gap).astype(stamps.dtype)
+    joined = stamps + np.cumsum(shift)
+    times = [_seconds_since(joined[0].item(), joined[[k]], ticks)[0].item() for k in starts]
+    first = valid.error_at(int(starts[0]), "the clock starts anew", layout.time)
+    text = f"{first}: the file holds {len(starts) + 1} runs, which are read as logs of their own."
+    return joined, (Finding("runs_appended", "info", text, evidence={"starts": times}),)
 
 
 def _ticks_per_second(valid: Table, layout: LogTable) -> int:

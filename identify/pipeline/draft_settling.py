@@ -16,7 +16,7 @@ from identify.logs.draft_lines import (
     format_toml_value,
     with_value,
 )
-from identify.logs.log_file import open_log
+from identify.logs.log_file import open_runs
 from identify.logs.patch import Patch
 from identify.logs.schema import schema_from_text
 from identify.pipeline.log_check import LogCheck, check_logs
@@ -157,7 +157,7 @@ def _rivals_comment(rivals: Sequence[Patch]) -> str:
 def _check(log: Path, text: str, path: Path, robot: Path | None) -> LogCheck:
     schema = schema_from_text(text, path)
     joints = JointSettings(robot=robot if schema.sensor == "joints" else None)
-    return check_logs(open_log(log, schema), FitSettings(joints=joints))
+    return check_logs(open_runs(log, schema), FitSettings(joints=joints))
 
 
 def _errors(check: LogCheck) -> list[Finding]:

@@ -12,7 +12,8 @@ from identify.errors import LogError, SchemaError
 from identify.estimation import Estimate
 from identify.findings import sort_findings
 from identify.inertia import InertialParameters
-from identify.logs import LogFile, Recording, open_log
+from identify.logs import LogFile, Recording
+from identify.logs.log_file import open_runs
 from identify.logs.recording_fields import LogLike
 from identify.logs.schema import SchemaLike
 from identify.pipeline.misread_error import MisreadLog
@@ -194,7 +195,7 @@ def _as_logs(
         if isinstance(log, Recording | LogFile):
             logs.append(log)
         elif schema is not None:
-            logs.append(open_log(cast("LogLike", log), schema, sensor))
+            logs += open_runs(cast("LogLike", log), schema, sensor)
         else:
             is_path = isinstance(log, str | PathLike)
             got = f"the path {str(log)!r}" if is_path else type(log).__name__
