@@ -301,10 +301,10 @@ def _signals_of_another_log(path: Path, logs: Sequence[Path]) -> str:
 def _first_log(logs: Sequence[Path]) -> Path:
     """Return the first of the logs, of which the first word may be a folder or a pattern."""
     from identify.commands.log_jobs import matching_logs
-    from identify.logs.readers import is_bag
+    from identify.logs.readers import is_log_folder
 
     word = logs[0]
-    return word if is_bag(word) else next(matching_logs(word, folder_is_log=False))
+    return word if is_log_folder(word) else next(matching_logs(word, folder_is_log=False))
 
 
 def _review_error(draft: Draft, path: Path) -> UsageError:
@@ -345,7 +345,7 @@ def _with_missing_columns(draft: Draft, log: Path) -> Draft:
                 text = with_value(text, "log.rate_hz", None)
             text = with_value(text, place, columns[0] if place == "log.time" else columns)
             missing = [other for other in missing if other != signal]
-            text = "".join(line for line in text.splitlines(True) if line.strip() != comment)
+            text = text.replace(f"{comment}\n", "")
     return replace(draft, schema=replace(draft.schema, text=text, missing_signals=tuple(missing)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,6 +17,13 @@ DRAFT_MARK = f"# Check the lines with {NEEDS_REVIEW}"
 
 SchemaLine: TypeAlias = tuple[str, object, str]
 """Key, value and comment of a line of a schema."""
+
+_KEYS_TO_ENTER: Mapping[str, tuple[str, ...]] = {
+    "the pose": ('position = ["PX", "PY", "PZ"]', 'quaternion = ["QX", "QY", "QZ", "QW"]'),
+    "the position": ('position = ["PX", "PY", "PZ"]',),
+    "force and torque": ('force = ["FX", "FY", "FZ"]', 'torque = ["TX", "TY", "TZ"]'),
+}
+"""Lines to complete in place of a signal that is missing."""
 
 _TABLE_LINE = re.compile(r"\[([\w.]+)\]\s*(#.*)?")
 _KEY_LINE = re.compile(r"(\w+) = (.*)")
@@ -53,8 +60,9 @@ class DraftedKey:
 
 
 def missing_columns_comment(signal: str) -> str:
-    """Return the comment in place of the columns of a signal that no columns look like."""
-    return f"# {NEEDS_REVIEW} no columns look like {signal}: name them here"
+    """Return the comment in place of a signal that no columns look like, with its keys."""
+    keys = "".join(f"\n# {line}" for line in _KEYS_TO_ENTER.get(signal, ()))
+    return f"# {NEEDS_REVIEW} no columns look like {signal}: name them here{keys}"
 
 
 def format_toml_value(name: str, value: object) -> str:

@@ -37,6 +37,7 @@ from identify.logs.named_vectors import NamedVectors, find_named_vectors
 from identify.logs.presets import Preset, choose_preset, presets
 from identify.logs.readers import RECEIVED, STAMP, list_tables
 from identify.logs.table import match_names
+from identify.logs.vector_behaviour import add_vectors_by_behaviour
 from identify.logs.wrench_sensors import WrenchSensor, wrench_sensors
 
 if TYPE_CHECKING:
@@ -162,7 +163,10 @@ def _draft_from_columns(
         mass, *com = map(float, payload)
         taken = f"\n[wrench.compensated]\nmass = {mass}\ncom = {json.dumps(com)}\n"
         return replace(draft, text=draft.text + taken)
-    draft = _guess_schema(log, [find_named_vectors(table) for table in tables], robot)
+    named = [find_named_vectors(table) for table in tables]
+    for vectors in named:
+        add_vectors_by_behaviour(log, vectors)
+    draft = _guess_schema(log, named, robot)
     sensors = [p.name for p in presets().values() if p.by_name and p.matches(tables[0].names)]
     if sensors:
         line = f"# If the sensor is of that make: identify init --preset {' or '.join(sensors)}"

@@ -291,7 +291,7 @@ def _unit_lines(key: str, unit: str) -> list[SchemaLine]:
 
 def _alternatives_comment(table: NamedVectors, role: str) -> str:
     others = [names[0] for names in table.vectors[role][1:4]]
-    reasons = ["by the unit alone"] * (role in table.by_unit_alone)
+    reasons = [table.unsure[role]] if role in table.unsure else []
     reasons += [f"also: {', '.join(others)} …"] * bool(others)
     return f"{NEEDS_REVIEW} {'; '.join(reasons)}" if reasons else ""
 

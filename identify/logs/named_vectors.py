@@ -50,10 +50,13 @@ _ENTRY_BY_LETTER = re.compile(
     rf"(?P<unit>{'|'.join(map(re.escape, _UNIT_SUFFIXES))})[\])]?)?"
 )
 _SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
-    "force": ("f", "force", "forces", "kraft", "fuerza", "forza"),
+    "force": (
+        *("f", "force", "forces", "kraft", "krafte", "kraefte", "effort", "efforts"),
+        *("fuerza", "forza"),
+    ),
     "torque": (
         *("t", "tau", "torque", "torques", "m", "mom", "moment", "trq", "drehmoment", "drehmom"),
-        *("couple", "par", "momento", "coppia"),
+        *("momente", "drehmomente", "moments", "couple", "couples", "par", "momento", "coppia"),
     ),
     "position": (
         *("p", "pos", "position", "translation", "xyz", "", "tcp", "tool", "flange"),
@@ -85,6 +88,12 @@ _SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
 }
 """Words in column names that denote a signal, by signal: English, German, French, Spanish and
 Italian ones, in small letters without accents."""
+_AXIS_WORDS = re.compile(
+    r"[- ](achse|richtung|axis|direction)\b|(?<=.) (in|um|entlang|along|about|around|suivant|selon|"
+    r"axe|sur|en|autour de)(?= [-xyz])",
+    re.I,
+)
+"""Pattern of words about an axis, as in "Kraft in X-Richtung" and "couple autour de X"."""
 _TURN_WORDS = frozenset(("rot", "rotation", "orientation", "drehung", "orientierung", "winkel"))
 """Words before A, B and C, the angles of KUKA about z, y and x."""
 _MATRIX_ENTRY = re.compile(
@@ -100,6 +109,8 @@ _ROLL_PITCH_YAW = (
 )
 ROLL = re.compile("roll(io|winkel)?|roulis|alabeo", re.I)
 """Pattern of the word for the first of three Euler angles that are named by words."""
+COMMANDED = re.compile(r".*target|action\b", re.I)
+"""Pattern of names of commanded values."""
 _MATRIX_SHAPES = (3, 3), (3, 4), (4, 4)
 
 
@@ -110,12 +121,12 @@ class NamedVectors:
     Attributes:
         table: names and layout of the table.
         vectors: lists of column names by signal, the likeliest first.
-        by_unit_alone: signals whose columns only the unit in their names tells.
+        unsure: why the columns of a signal may be others, by signal.
     """
 
     table: TableInfo
     vectors: dict[str, list[list[str]]] = field(default_factory=dict)
-    by_unit_alone: set[str] = field(default_factory=set)
+    unsure: dict[str, str] = field(default_factory=dict)
 
     def likeliest(self, role: str) -> list[str] | None:
         """Return the likeliest column names of a signal, such as "force"; None if none fit."""
@@ -153,8 +164,9 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
     matrices = [*_matrix_columns(contents.names)]
     of_matrices = {name for rows in matrices for row in rows for name in row}
     for name in (name for name in contents.names if name not in of_matrices):
+        plain = _AXIS_WORDS.sub("", name)
         for pattern in (_ENTRY_BY_LETTER, NUMBERED_ENTRY):
-            if (match := pattern.fullmatch(name)) is not None:
+            if (match := pattern.fullmatch(plain)) is not None:
                 unit = match.groupdict().get("unit")
                 key = (
                     match["stem"],
@@ -178,7 +190,7 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
         for names in zip(*turns, strict=False):
             if list(names) not in vectors.vectors.get("euler", ()):
                 add("euler", list(names))
-    of_units = list[tuple[str, list[str]]]()
+    of_units, unnamed = list[tuple[str, list[str]]](), list[tuple[str, list[str]]]()
     for (stem, numbered, by_unit), of in parts.items():
         whole = re.split(r"[./ ]", _without_accents(stem))[-1].strip("_-")
         words = {whole, whole.rpartition("_")[2], re.split(r"[_\d]", whole)[-1]}
@@ -186,6 +198,7 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
         roles = [role for role, said in _SIGNAL_WORDS.items() if words & set(said)]
         roles = [by_unit] if by_unit else roles
         if numbered:
+            roles = [] if words & {"effort", "efforts"} else roles  # of joints
             names = [of[k] for k in sorted(of, key=int)]
             _add_numbered(names, roles, add)
             continue
@@ -201,20 +214,28 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
             columns = [of[k] for k in "xyz"]
             unit = vectors.unit_of(columns)
             meant = next((said for units, said in _SIGNALS_OF_UNITS if unit in units), None)
+            if not (roles or meant or "w" in of):
+                unnamed.append((stem, columns))
             if meant and not by_unit and not (roles := [r for r in roles if r in meant]):
                 of_units.append((meant[0], columns))
             for role in roles:
-                if role not in ("quaternion", "wrench", "pose"):
+                if role == "pose" and "position" not in roles:
+                    add("position", columns)
+                elif role not in ("quaternion", "wrench", "pose"):
                     add(role, columns)
     for role, columns in of_units:  # after those that their names tell
         if role not in vectors.vectors:
-            vectors.by_unit_alone.add(role)
+            vectors.unsure[role] = "by the unit alone"
         add(role, columns)
+    for stem, columns in unnamed:  # x, y and z of an array of any name, beside its rotation
+        rotation = vectors.rotation
+        if rotation and "position" not in vectors.vectors and rotation[1][0].startswith(stem):
+            add("position", columns)
     bare = parts.get(("", False, ""), {})
     if {"a", "b", "c"} <= set(bare) and "position" in vectors.vectors and not vectors.has_pose:
         add("euler", [bare[k] for k in "abc"])
-    for candidates in vectors.vectors.values():  # a controller also logs target values
-        candidates.sort(key=lambda names: "target" in names[0].lower())
+    for candidates in vectors.vectors.values():  # a controller also logs commanded values
+        candidates.sort(key=lambda names: bool(COMMANDED.match(names[0])))
     return vectors
 
 

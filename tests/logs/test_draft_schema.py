@@ -341,7 +341,8 @@ def test_millimetres_and_degrees_are_guessed_by_their_size(arm, reference, tmp_p
 def test_unrecognised_columns_are_reported_as_missing(arm, tmp_path):
     path = write_csv(tmp_path / "log.csv", {"alpha": arm["p"], "beta": arm["q"], "when": arm["t"]})
     found = draft_schema(path)
-    assert found.missing_signals == ("time", "the pose", "force and torque")
+    assert found.missing_signals == ("time", "force and torque")  # the values show the pose
+    assert '# force = ["FX", "FY", "FZ"]' in found.text
     for name, words in (
         ("ur", "did you mean|there are ur_rtde"),
         ("franka", "is no log of Franka"),
@@ -516,7 +517,7 @@ def test_a_vector_that_its_name_tells_precedes_those_of_the_same_unit():
     names = tuple(f"{name} {axis} [mm]" for name in ("error", "tcp") for axis in "xyz")
     named = find_named_vectors(TableInfo(names))
     assert named.vectors["position"] == [list(names[3:]), list(names[:3])]
-    assert not named.by_unit_alone
+    assert not named.unsure
 
 
 def test_angles_by_name_and_units_in_brackets_are_read(tmp_path):
