@@ -27,11 +27,11 @@ def read_lerobot(source: ColumnSource) -> Table:
     """Read the requested columns of all episodes, or of the one that the topic names."""
     path = source.path
     files, descriptions = _open(path)
-    one = source.layout.topic is not None
-    asked = dict.fromkeys((*source.columns, *((_EPISODE,) if one else ())))
+    single_episode = source.layout.topic is not None
+    asked = dict.fromkeys((*source.columns, *((_EPISODE,) if single_episode else ())))
     with wrap_decode_errors(path, _FORMAT):
         table = read_nested(replace(source, columns=tuple(asked)), files, descriptions)
-    if not one:
+    if not single_episode:
         return table
     episodes = table.columns[_EPISODE]
     names = {f"episode {int(number)}": "" for number in np.unique(episodes)}
