@@ -54,7 +54,7 @@ class Inspect(Command):
     """Do not compute a missing inertia from the shapes of the link."""
 
     from_geometry: Flag = False
-    """Replace an inertia that contradicts the link's shape by that of the shape (URDF, SDF)."""
+    """Replace an inertia that contradicts the link's shape by that of the shape."""
 
     density: Annotated[Number, option("RHO")] = None
     """Density of the shapes of links without positive mass, and of balls [kg/m³]."""
@@ -116,11 +116,8 @@ class Inspect(Command):
         return LinkRequirements(simulator, 0.0 if self.margin is None else self.margin)
 
     def _require_readable(self, model: Model, requirement: LinkRequirements) -> None:
-        if self.from_geometry and model.format not in ("urdf", "sdf"):
-            raise UsageError(
-                f"inspect: --from-geometry: {self.model} is {model.format}, whose shapes are not "
-                f"read; expected urdf or sdf"
-            )
+        if self.from_geometry and model.format == "estimate":
+            raise UsageError(f"inspect: --from-geometry: {self.model} has no shapes")
         simulator = requirement.simulator
         if simulator is not None and model.format not in (*simulator.formats, "estimate"):
             reads = ", ".join(simulator.formats)

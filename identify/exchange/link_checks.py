@@ -22,8 +22,8 @@ from identify.exchange.model_format import INERTIA_ENTRIES
 from identify.exchange.shape_readings import (
     ONE_NUMBER,
     ShapeReading,
-    density_warning,
     read_by_shape,
+    shape_warning,
 )
 from identify.exchange.simulated_bodies import SimulatedBody
 from identify.exchange.simulators import Simulator
@@ -356,9 +356,9 @@ def _check_link(
         second = second_moment_about_com(link.phi)
         contradiction = shape_contradiction(second, float(link.phi[0]), shape) if shape else ""
         distance = "" if contradiction else com_distance_warning(link.phi, shape)
-        density = density_warning(link, shape) if shape else ""
+        by_shape = shape_warning(link, shape) if shape else ""
         size = _size_warning(link.phi, second)
-        texts = link.placeholder_warning, contradiction, distance, density, size
+        texts = link.placeholder_warning, contradiction, distance, by_shape, size
         warning = "; ".join(filter(None, texts))
         note = link.note_without_size if warning else note
         total = float(0.5 * moments.sum())

@@ -42,6 +42,8 @@ class LinkInertia:
         note: further information on the link; empty if there is none.
         order: of the numbers, by its name in `ENTRY_ORDERS`, or `diagonal` for moments only.
         axes: R_LC of the axes C of the printed numbers in the link's, shape (3, 3).
+        axes_in_other_unit: R_LC if the angles in the file are in degrees instead of radians, or
+            vice versa; None without angles.
         is_moving_frame: whether it is a massless frame that a joint moves, without fixed mass.
         filled_by_programs: whether it has no inertial element, but collision shapes that programs
             fill, and is attached to another link.
@@ -59,6 +61,7 @@ class LinkInertia:
     note: str = ""
     order: str = "urdf"
     axes: Mat33 = field(default_factory=lambda: np.eye(3))
+    axes_in_other_unit: Mat33 | None = None
     is_moving_frame: bool = False
     filled_by_programs: bool = False
     unreadable: bool = False

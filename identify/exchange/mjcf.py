@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Vec3
+from identify.exchange.link_geometry import LinkGeometry
 from identify.exchange.link_inertia import LinkInertia, largest_magnitude
 from identify.exchange.mjcf_compiling import CompiledBody, compiled_bodies, has_geoms
+from identify.exchange.mjcf_geometry import body_shapes
+from identify.exchange.mjcf_poses import (
+    AngleSettings,
+    composed_pose,
+    read_angle_settings,
+    read_orientation,
+)
 from identify.exchange.model_format import (
     LinkEntry,
     LinkJoint,
@@ -34,26 +41,10 @@ from identify.exchange.rounding import (
     round_in_frame,
 )
 from identify.exchange.xml_document import Edit, PrintedNumbers, XmlDocument, XmlElement
-from identify.inertia.conventions.axes import rotation_from_wxyz
 from identify.inertia.conventions.mass_properties import InertialFrame, inertial_frame
 from identify.inertia.conventions.orders import entries_in_order, matrix_from_entries
 from identify.inertia.conventions.simulators import MUJOCO_MIN_INERTIA
-from identify.spatial import Pose, exp_rotation, rotation_from_quaternion
-
-_ORIENTATION_ATTRIBUTES = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
-"""Attributes that give an orientation, with their number of values."""
-
-
-class AngleSettings(NamedTuple):
-    """Settings of the compiler for angles.
-
-    Attributes:
-        degrees: whether angles are in degrees, as by default.
-        sequence: axes of Euler angles; lower case rotate with the frame, upper case are fixed.
-    """
-
-    degrees: bool = True
-    sequence: str = "xyz"
+from identify.spatial import Pose
 
 
 class Mjcf(ModelFormat):
@@ -62,7 +53,6 @@ class Mjcf(ModelFormat):
     name: ClassVar[str] = "mjcf"
     root_tags: ClassVar[tuple[str, ...]] = ("mujoco", "mujocoinclude")
     has_principal_moments: ClassVar[bool] = True
-    has_geometry: ClassVar[bool] = False
 
     def links(self, document: XmlDocument) -> list[LinkEntry]:
         """Return every body of an MJCF file, as MuJoCo's compiler changes it."""
@@ -147,6 +137,10 @@ class Mjcf(ModelFormat):
         diagonal = frame._replace(inertia=np.diag(np.diag(frame.inertia)))
         return round_in_frame(diagonal, InertiaFloor(MIN_MOMENT_RATIO, MUJOCO_MIN_INERTIA), digits)
 
+    def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
+        """Yield the geoms of a body."""
+        return body_shapes(document, link)
+
     def joints(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> dict[str, LinkJoint]:
         """Return the joint of every body in another, by name; bodies of the world have none."""
         names = {entry.link_element.start_byte: entry.inertia.name for entry in entries}
@@ -162,7 +156,7 @@ class Mjcf(ModelFormat):
                 elif child.tag == "body":
                     name = names[child.start_byte]
                     if parent:
-                        pose = partial(_composed_pose, document, (*frames, child))
+                        pose = partial(composed_pose, document, (*frames, child))
                         joints[name] = LinkJoint(parent, not _has_joint(child), pose)
                     stack.append((child, name, ()))
         return joints
@@ -194,15 +188,6 @@ class Mjcf(ModelFormat):
             )
         if problem:
             raise document.error(f"{problem} first", document.root.find("compiler"))
-
-
-def _composed_pose(document: XmlDocument, elements: Sequence[XmlElement]) -> Pose:
-    """Return the pose of the last element in the parent of the first, each in the one before."""
-    settings, X = read_angle_settings(document), Pose.identity()
-    for element in elements:
-        position = document.attribute_numbers(element, "pos", 3, "0 0 0").values
-        X = X @ Pose(read_orientation(document, element, settings), position)
-    return X
 
 
 def _has_joint(body: XmlElement) -> bool:
@@ -243,7 +228,7 @@ def _compiled_body(
     elif inertia.phi is not None:
         frame = inertial_frame(inertia.phi, "mujoco")
     elif inertia.massless:  # its centre of mass is its position in its parent
-        X = _composed_pose(document, (entry.link_element,))
+        X = composed_pose(document, (entry.link_element,))
         frame = InertialFrame(np.array(0.0), X, np.zeros((3, 3)))
     else:
         return inertia
@@ -300,7 +285,10 @@ def _read_body(
     pos = document.attribute_numbers(inertial, "pos", 3).values
     X_BC = Pose(read_orientation(document, inertial, settings), pos)
     order = "diagonal" if "fullinertia" not in inertial.attributes else "mujoco"
-    return link_with_inertia(name, body, inertial, mass, six, X_BC, largest, order=order)
+    other = read_orientation(document, inertial, settings._replace(degrees=not settings.degrees))
+    return link_with_inertia(
+        *(name, body, inertial, mass, six, X_BC, largest), order=order, axes_in_other_unit=other
+    )
 
 
 def _largest_length(document: XmlDocument) -> float | None:
@@ -312,74 +300,3 @@ def _largest_length(document: XmlDocument) -> float | None:
         for name in ("pos", "size", "fromto")
         for word in element.attributes.get(name, "").split()
     )
-
-
-def read_angle_settings(document: XmlDocument) -> AngleSettings:
-    """Return the angle settings of a file, each from the last `<compiler>` that has it."""
-    angle, sequence = "degree", "xyz"
-    for compiler in document.root.find_all("compiler"):
-        angle = compiler.attributes.get("angle", angle)
-        sequence = compiler.attributes.get("eulerseq", sequence)
-        if len(sequence) != 3 or set(sequence) - set("xyzXYZ"):
-            problem = f"expected three of x, y, z, X, Y, Z, got {sequence!r}"
-            raise document.error(f"<compiler eulerseq>: {problem}", compiler)
-    return AngleSettings(angle != "radian", sequence)
-
-
-def read_orientation(document: XmlDocument, element: XmlElement, settings: AngleSettings) -> Mat33:
-    """Return the rotation in an element's attributes, by default the identity.
-
-    Raises `ModelFileError`: two orientations, one together with `fullinertia`, or a zero vector.
-    """
-    given = [
-        name for name in (*_ORIENTATION_ATTRIBUTES, "fullinertia") if name in element.attributes
-    ]
-    if len(given) > 1:
-        both = " and ".join(given)
-        raise document.error(f"<{element.tag}> has {both}; MJCF allows one", element)
-    if not set(given) & set(_ORIENTATION_ATTRIBUTES):
-        return np.eye(3)
-    kind = given[0]
-    numbers = document.attribute_numbers(element, kind, _ORIENTATION_ATTRIBUTES[kind]).values
-    rotation = _rotation(kind, numbers, settings)
-    if rotation is None:
-        problem = f"<{element.tag} {kind}>: {numbers.tolist()} has no direction"
-        raise document.error(problem, element)
-    return rotation
-
-
-def _rotation(attribute: str, numbers: Array, settings: AngleSettings) -> Mat33 | None:
-    """Return the rotation of an orientation attribute, None for a vector of length zero."""
-    if attribute == "euler":
-        rotation = np.eye(3)
-        angles = np.radians(numbers) if settings.degrees else numbers
-        for letter, angle in zip(settings.sequence, angles, strict=True):
-            step = _rotation_from_vector(angle * np.eye(3)["xyz".index(letter.lower())])
-            rotation = rotation @ step if letter.islower() else step @ rotation
-        return rotation
-    length = np.linalg.norm(numbers[:3] if attribute == "axisangle" else numbers)
-    if not length > 1e-12:
-        return None
-    if attribute == "quat":
-        return rotation_from_wxyz(numbers)
-    if attribute == "axisangle":
-        angle = np.radians(numbers[3]) if settings.degrees else numbers[3]
-        return _rotation_from_vector(angle * numbers[:3] / length)
-    if attribute == "zaxis":  # the smallest rotation that takes the z axis there
-        z = numbers / length
-        axis = np.cross([0.0, 0.0, 1.0], z)
-        sine = float(np.linalg.norm(axis))
-        if sine < 1e-12:
-            return np.eye(3) if z[2] > 0.0 else np.diag([1.0, -1.0, -1.0])
-        return _rotation_from_vector(np.arctan2(sine, z[2]) * axis / sine)
-    x = numbers[:3] / max(np.linalg.norm(numbers[:3]), 1e-300)
-    y = numbers[3:] - (x @ numbers[3:]) * x
-    if not (np.linalg.norm(x) > 0.5 and np.linalg.norm(y) > 1e-12):
-        return None
-    y = y / np.linalg.norm(y)
-    return np.stack((x, y, np.cross(x, y)), axis=1)
-
-
-def _rotation_from_vector(vector: Vec3) -> Mat33:
-    """Return the rotation of a rotation vector, an axis times an angle [rad]."""
-    return rotation_from_quaternion(exp_rotation(vector))

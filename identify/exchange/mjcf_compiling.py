@@ -21,7 +21,7 @@ from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.inertia.conventions.simulators import MUJOCO_MIN_FULL_INERTIA, MujocoInertial
 
 _FROM_GEOMS_NOTE = "its inertia comes from its geoms"
-_TRANSPARENT_ELEMENTS = ("frame", "replicate", "composite", "flexcomp")
+TRANSPARENT_ELEMENTS = ("frame", "replicate", "composite", "flexcomp")
 """Elements whose geoms belong to the enclosing body."""
 
 _BODY_TAGS = ("body", "geom", "composite", "flexcomp")
@@ -69,7 +69,7 @@ def has_geoms(body: XmlElement, groups: tuple[float, float]) -> bool:
             group = element.attributes.get("group", "0")
             if not group.isdigit() or groups[0] <= float(group) <= groups[1]:
                 return True
-        if element.tag in _TRANSPARENT_ELEMENTS:
+        if element.tag in TRANSPARENT_ELEMENTS:
             stack.extend(element.children)
     return False
 
@@ -137,7 +137,7 @@ def _size_excess(document: XmlDocument) -> str:
     bodies, stack = 0, [(document.root, 1)]
     while stack:
         element, copies = stack.pop()
-        copies *= _cell_count(element, "count") if element.tag in _TRANSPARENT_ELEMENTS else 1
+        copies *= _cell_count(element, "count") if element.tag in TRANSPARENT_ELEMENTS else 1
         bodies += copies if element.tag in _BODY_TAGS else 0
         if bodies > _MAX_BODIES:
             return f"the file makes over {_MAX_BODIES} bodies and geoms, which are not compiled"

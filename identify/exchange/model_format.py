@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from identify.arrays import Mat66, Phi
+from identify.arrays import Mat33, Mat66, Phi
 from identify.exchange.link_geometry import LinkGeometry
 from identify.exchange.link_inertia import LinkInertia, unit_note
 from identify.exchange.rounding import (
@@ -80,14 +80,12 @@ class ModelFormat(ABC):
         root_tags: tags of the root element that identify it.
         has_principal_moments: whether it has them, with their axes, instead of six numbers.
         rod_margin: smallest second moment of a rod that is written, as a share of their sum.
-        has_geometry: whether the shapes of its links are read.
     """
 
     name: ClassVar[str]
     root_tags: ClassVar[tuple[str, ...]]
     has_principal_moments: ClassVar[bool] = False
     rod_margin: ClassVar[float] = MIN_MOMENT_RATIO
-    has_geometry: ClassVar[bool] = True
 
     def read(self, document: XmlDocument) -> tuple[LinkEntry, ...]:
         """Read every link of a document, in the order of the file.
@@ -235,6 +233,7 @@ def link_with_inertia(
     *,
     note: str = "",
     order: str = "urdf",
+    axes_in_other_unit: Mat33 | None = None,
     added_mass: Mat66 | None = None,
 ) -> LinkEntry:
     """Return the entry of a link from the numbers of its `<inertial>`.
@@ -263,6 +262,7 @@ def link_with_inertia(
         note="; ".join(filter(None, (note, unit_note(printed, largest_length)))),
         order=order,
         axes=X_LC.rotation,
+        axes_in_other_unit=axes_in_other_unit,
         largest_length=largest_length,
     )
     return LinkEntry(inertia, link, inertial, frame)

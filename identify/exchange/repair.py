@@ -332,7 +332,8 @@ def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | 
     if source:
         correction = ""
         inertia = _move_to_interior(inertia, settings.requirement.margin)
-    if reading is not None and reading.moves_mass:
+    turns = link.order == "diagonal" and bool(np.triu(inertia, 1).any())
+    if reading is not None and (reading.moves_mass or turns):
         frame = InertialFrame(phi[0], Pose(link.axes, reading.body.com), inertia)
         return Repair(link, frame.phi, source, None, correction, whole=True)
     written = phi_from_inertia(phi[0], phi[1:4] / phi[0], inertia)

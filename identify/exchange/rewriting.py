@@ -184,8 +184,6 @@ def link_shapes(path: Path | str) -> Mapping[str, ShapeInertia]:
     document = read_xml(path)
     form = detect_format(document)
     shapes: dict[str, ShapeInertia] = {}
-    if not form.has_geometry:
-        return shapes
     for entry in form.read(document):
         with suppress(ModelError):
             shapes[entry.inertia.name] = inertia_from_shapes(

@@ -166,8 +166,12 @@ def _read_inertial(
     missing = ", ".join(f"<{e}>" for e in ("ixx", "iyy", "izz") if not (tensor and tensor.find(e)))
     default = f"no {missing if tensor else '<inertia>'}: SDFormat gives it 1 kg m² about each axis"
     note = "; ".join(filter(None, (mass_note, default if missing else "", note)))
+    other, _ = _read_pose(document, inertial.find("pose"), other_unit=True)
     entry = link_with_inertia(
-        name, link, inertial, mass, six, X_LC, largest, note=note, added_mass=added
+        *(name, link, inertial, mass, six, X_LC, largest),
+        note=note,
+        axes_in_other_unit=other.rotation,
+        added_mass=added,
     )
     return entry._replace(frame=None) if tensor is None else entry
 
@@ -232,8 +236,13 @@ def _added_mass(document: XmlDocument, element: XmlElement | None) -> Mat66 | No
         raise document.error(f"<fluid_added_mass>: {error}", element) from error
 
 
-def _read_pose(document: XmlDocument, pose: XmlElement | None) -> tuple[Pose, str]:
-    """Return a pose in the link, and a note if the file gives it relative to another frame."""
+def _read_pose(
+    document: XmlDocument, pose: XmlElement | None, *, other_unit: bool = False
+) -> tuple[Pose, str]:
+    """Return a pose in the link, and a note if the file gives it relative to another frame.
+
+    `other_unit`: whether to take angles in degrees for radians, and vice versa.
+    """
     if pose is None:
         return Pose.identity(), ""
     frame = pose.attributes.get("relative_to") or pose.attributes.get("frame")
@@ -244,7 +253,7 @@ def _read_pose(document: XmlDocument, pose: XmlElement | None) -> tuple[Pose, st
     numbers = document.text_numbers(pose, 7 if form == "quat_xyzw" else 6).values
     if form == "quat_xyzw" and not np.linalg.norm(numbers[3:]) > 1e-12:
         raise document.error("<pose>: a quaternion of length zero", pose)
-    degrees = _is_true(pose, "degrees")
+    degrees = _is_true(pose, "degrees") is not (other_unit and form == "euler_rpy")
     try:
         inertial = SdfInertial(np.array(1.0), numbers, np.zeros(6), form, degrees)  # pyright: ignore[reportArgumentType]
         return inertial.X_LC, note

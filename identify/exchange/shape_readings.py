@@ -63,6 +63,7 @@ ONE_NUMBER = "one of its six numbers is not its shape's, as the others are"
 
 _BY_ROWS = ENTRY_ORDERS["urdf"]
 _PRODUCTS = ("xy", "xz", "yz")
+_MOMENTS = ("xx", "yy", "zz")
 _PLACES = {name: ("xyz".index(name[0]), "xyz".index(name[1])) for name in _BY_ROWS}
 """Row and column of the entries of an inertia by name."""
 
@@ -84,6 +85,7 @@ class WrittenBody(NamedTuple):
         axes: R_LC of the axes C of the inertia in the link's, shape (3, 3).
         inertia: about the centre of mass in C [kg m²], shape (3, 3).
         order: of the six numbers in the file, by its name in `ENTRY_ORDERS`.
+        axes_in_other_unit: R_LC if its angles are in degrees instead of radians, or vice versa.
     """
 
     mass: float
@@ -91,6 +93,7 @@ class WrittenBody(NamedTuple):
     axes: Mat33
     inertia: Mat33
     order: str
+    axes_in_other_unit: Mat33
 
     @property
     def inertia_in_link(self) -> Mat33:
@@ -225,7 +228,8 @@ def _written_places(names: tuple[str, ...], places: tuple[str, ...]) -> Indices:
     index = np.empty((3, 3), dtype=np.intp)
     for name, place in zip(names, places, strict=True):
         row, column = _PLACES["".join(sorted(name))]
-        index[row, column] = index[column, row] = np.ravel_multi_index(_PLACES[place], (3, 3))
+        place = _PLACES["".join(sorted(place))]
+        index[row, column] = index[column, row] = np.ravel_multi_index(place, (3, 3))
     return index
 
 
@@ -233,6 +237,26 @@ def _products_in_order(products: tuple[str, ...]) -> Correction:
     """Return the correction of products that are in this order instead of xy, xz, yz."""
     written: dict[str, str] = dict(zip(_PRODUCTS, products, strict=True))
     return _in_order(tuple(written.get(name, name) for name in _BY_ROWS))
+
+
+def _moments_in_order(moments: tuple[str, ...]) -> Correction:
+    """Return the correction of moments that are in this order instead of xx, yy, zz."""
+    written = [_MOMENTS.index(name) for name in moments]
+
+    def correct(body: WrittenBody, _: UniformBody) -> WrittenBody:
+        inertia = body.inertia.copy()
+        inertia[written, written] = np.diag(body.inertia)
+        return body._replace(inertia=inertia)
+
+    return correct
+
+
+def _principal(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
+    """Correct principal moments without their axes, by the principal axes of the shape."""
+    if np.triu(body.inertia, 1).any() or (body.axes != np.eye(3)).any():
+        return body
+    _, axes = np.linalg.eigh(uniform.inertia)
+    return body._replace(inertia=(axes * np.sort(np.diag(body.inertia))) @ axes.T)
 
 
 def _row_by_row(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
@@ -264,6 +288,18 @@ def _centre_inside(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
     return body._replace(com=uniform.com) if outside else body
 
 
+def _centre_of_shape(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
+    """Correct a centre of mass at the origin, if the inertia is that of the shape."""
+    if body.com.any() or not _has_inertia_of_shape(body, uniform):
+        return body
+    return body._replace(com=uniform.com)
+
+
+def _has_inertia_of_shape(body: WrittenBody, uniform: UniformBody) -> bool:
+    corrected = body._replace(com=uniform.com)
+    return bool(_deviations([corrected], uniform)[0] < _MIN_DEVIATION_AS_WRITTEN)
+
+
 def _distance_to_hull(point: Vec3, corners: Vec3, tolerance: float) -> float:
     """Return the distance of a point from the convex hull of corners [m]; 0 up to the tolerance.
 
@@ -293,6 +329,10 @@ def _corrections() -> Iterator[tuple[str, Correction]]:
         "its inertia is in the link's axes already, and rpy turns it again",
         lambda body, _: body._replace(axes=np.eye(3)),
     )
+    yield (
+        "its angles are in degrees where radians are expected, or vice versa",
+        lambda body, _: body._replace(axes=body.axes_in_other_unit),
+    )
     yield "its rpy is the inverse rotation", lambda body, _: body._replace(axes=body.axes.T)
     yield "its parts are added without their parallel-axis terms", _parts_shifted(-1.0)
     yield "its parts are added with their parallel-axis terms twice", _parts_shifted(1.0)
@@ -305,6 +345,9 @@ def _corrections() -> Iterator[tuple[str, Correction]]:
             yield text, _products_in_order(products)
     for names in dict.fromkeys(ENTRY_ORDERS.values()):
         yield f"its six numbers are in the order {', '.join(names)}", _in_order(names)
+    for moments in itertools.permutations(_MOMENTS):
+        if moments != _MOMENTS:
+            yield f"its moments are in the order {', '.join(moments)}", _moments_in_order(moments)
     yield "its six numbers are the matrix row by row (xx, xy, xz, yx, yy, yz)", _row_by_row
     yield "the signs of its three products are reversed", _products_negated((-1, -1, -1))
     for signs in ((-1, 1, 1), (1, -1, 1), (1, 1, -1), (-1, -1, 1), (-1, 1, -1), (1, -1, -1)):
@@ -322,7 +365,9 @@ def _corrections() -> Iterator[tuple[str, Correction]]:
         text = f"turned by {-degrees}° about {letter}"
         yield f"its inertia is {text}", _mapped(R, com=False)
         yield f"its {point} and inertia are {text}", _mapped(R)
+    yield "its moments are principal ones without their axes", _principal
     yield f"its {point} is outside its shapes", _centre_inside
+    yield f"its {point} is left at the link's origin", _centre_of_shape
     yield ONE_NUMBER, _other_number
 
 
@@ -344,9 +389,14 @@ def read_by_shape(link: LinkInertia, shape: ShapeInertia) -> ShapeReading | None
     as_written = float(_deviations([written], uniform)[0])
     if as_written < _MIN_DEVIATION_AS_WRITTEN:
         return None
+    forms = [written]
+    if written.order == "diagonal":  # as converted from six numbers in the link's axes
+        forms.append(
+            written._replace(axes=np.eye(3), inertia=written.inertia_in_link, order="urdf")
+        )
     candidates = [
         *_unit_corrections(written, uniform),
-        *((text, correct(written, uniform)) for text, correct in CORRECTIONS),
+        *((text, correct(form, uniform)) for form in forms for text, correct in CORRECTIONS),
     ]
     deviations = _deviations([body for _, body in candidates], uniform)
     best = float(deviations.min())
@@ -370,18 +420,26 @@ def _written_body(link: LinkInertia) -> WrittenBody | None:
         return None
     mass = float(link.phi[0])
     six = symmetric_from_entries(link.printed[4:])
-    return WrittenBody(mass, link.phi[1:4] / mass, link.axes, six, link.order)
+    axes = link.axes if link.axes_in_other_unit is None else link.axes_in_other_unit
+    return WrittenBody(mass, link.phi[1:4] / mass, link.axes, six, link.order, axes)
 
 
-def density_warning(link: LinkInertia, shape: ShapeInertia) -> str:
-    """Return a warning if a link that is its shape, filled, is denser or lighter than materials."""
+def shape_warning(link: LinkInertia, shape: ShapeInertia) -> str:
+    """Return a warning of a link that is its shape, filled, but for its place or its density."""
     written = _written_body(link)
     if written is None:
         return ""
     uniform = UniformBody.of_shape(shape, written.mass)
+    off = _deviations([written], uniform)[0]
+    if off > _MAX_DEVIATION:
+        if not _has_inertia_of_shape(written, uniform):
+            return ""
+        distance = float(np.linalg.norm(written.com - uniform.com))
+        return (
+            f"its inertia is that of {shape.description}, and its centre of mass is {distance:.3g} "
+            f"m from that of the shape: is that meant?"
+        )
     if LIGHTEST_MATERIAL <= uniform.density <= DENSEST_MATERIAL:
-        return ""
-    if _deviations([written], uniform)[0] > _MAX_DEVIATION:
         return ""
     which = "lighter than foam" if uniform.density < LIGHTEST_MATERIAL else "denser than osmium"
     return (

@@ -169,10 +169,13 @@ def _read_inertial(
     if not (mass.values.any() or six.values.any()):
         return massless_link(name, link, inertial)
     X_LC, note = _read_pose(document, inertial), "" if tensor is not None else "it has no <inertia>"
-    return link_with_inertia(name, link, inertial, mass, six, X_LC, largest, note=note)
+    other = _read_pose(document, inertial, degrees=True).rotation
+    return link_with_inertia(
+        name, link, inertial, mass, six, X_LC, largest, note=note, axes_in_other_unit=other
+    )
 
 
-def _read_pose(document: XmlDocument, element: XmlElement) -> Pose:
+def _read_pose(document: XmlDocument, element: XmlElement, *, degrees: bool = False) -> Pose:
     """Return the pose in the `<origin>` of an element, by default the identity."""
     origin = element.find("origin")
     if origin is None:
@@ -180,4 +183,4 @@ def _read_pose(document: XmlDocument, element: XmlElement) -> Pose:
     xyz, rpy = (
         document.attribute_numbers(origin, key, 3, "0 0 0").values for key in ("xyz", "rpy")
     )
-    return Pose(rotation_from_rpy(rpy), xyz)
+    return Pose(rotation_from_rpy(np.radians(rpy) if degrees else rpy), xyz)

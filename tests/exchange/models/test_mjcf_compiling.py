@@ -4,7 +4,7 @@ import pytest
 from identify.errors import ModelError
 from identify.exchange.models import read_model
 from identify.exchange.repair import repair_model
-from identify.exchange.rewriting import rewrite_model
+from identify.exchange.rewriting import link_shapes, rewrite_model
 from identify.inertia.conventions import MujocoInertial
 from tests.close import assert_close, assert_same_body
 
@@ -118,3 +118,39 @@ def test_static_bodies_are_not_fused(in_folder, mujoco):
       </mujoco>"""
     links = read_model(write(in_folder / "m.xml", text)).links
     assert_close(np.array([link.phi[0] for link in links]), [2.0, 3.0], 1e-12)
+
+
+GEOMS = """<mujoco><compiler angle="radian" meshdir="parts"/>
+<default><geom density="1000"/><mesh scale="1 -2 1"/>
+  <default class="rod"><geom type="capsule" size="0.03"/>
+    <default class="long"><geom size="0.03 0.4"/></default></default></default>
+<asset><mesh file="wedge.obj"/></asset>
+<worldbody><body name="a" childclass="rod" pos="1 2 3"><freejoint/>
+  <geom fromto="0 0 0 0.3 0.1 -0.2"/><geom class="long" pos="0.1 0 0" euler="0.3 0.2 0.1"/>
+  <frame pos="0 0.5 0" axisangle="1 1 0 0.7" childclass="main">
+    <geom type="box" size="0.1 0.2 0.3" quat="0.5 0.4 0.3 0.2"/><geom size="0.05"/>
+    <geom type="cylinder" size="0.1 0.2" xyaxes="0 1 0 0 0 1"/></frame>
+  <geom class="main" type="ellipsoid" size="0.1 0.2 0.3" zaxis="1 1 0"/>
+  <geom class="main" type="box" size="0.1 0.2" fromto="0 0 0 0.3 0.1 -0.2"/>
+  <geom class="main" type="mesh" mesh="wedge" pos="0.2 0 0"/>
+  <body name="b" pos="0 0 1"><joint/><geom class="long" contype="0" conaffinity="0"/></body>
+  <body name="c"><joint/><geom type="sphere" size="0.1"/><replicate count="2" offset="1 0 0">
+    <geom size="0.1" type="sphere"/></replicate></body>
+</body></worldbody></mujoco>"""
+WEDGE = "v 0 0 0\nv 0.3 0 0\nv 0 0.2 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def test_geoms_have_the_inertia_that_mujoco_computes(in_folder, mujoco):
+    """Copies by <replicate> are not filled; a geom that touches nothing is visual."""
+    (in_folder / "parts").mkdir()
+    write(in_folder / "parts" / "wedge.obj", WEDGE)
+    path = write(in_folder / "m.xml", GEOMS)
+    shapes = link_shapes(path)
+    assert shapes.keys() == {"a", "b"}
+    assert shapes["b"].description == "its visual geometry (capsule)"
+    model = mujoco.MjModel.from_xml_path(str(path))
+    for name, shape in shapes.items():
+        n = model.body(name).id
+        arrays = model.body_mass, model.body_ipos, model.body_iquat, model.body_inertia
+        expected = MujocoInertial(*(np.array(array[n]) for array in arrays)).to_phi()
+        assert_same_body(1000.0 * shape.phi, expected, 1e-6)

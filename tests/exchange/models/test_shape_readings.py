@@ -78,6 +78,13 @@ def mistakes():
         yield f"its inertia is {turned}", m, c, zero, entries(Q @ I @ Q.T)
         yield f"centre of mass and inertia are {turned}", m, Q @ c, zero, entries(Q @ I @ Q.T)
     yield "products are in the order xy, yz, xz", m, c, zero, [xx, xy, yz, yy, xz, zz]
+    for names, moments in (("yy, zz, xx", (yy, zz, xx)), ("zz, yy, xx", (zz, yy, xx))):
+        written = [moments[0], xy, xz, moments[1], yz, moments[2]]
+        yield f"moments are in the order {names}", m, c, zero, written
+    yield "angles are in degrees", m, c, np.degrees(rpy), entries(R.T @ I @ R)
+    principal = np.linalg.eigvalsh(I)
+    yield "principal ones without their axes", m, c, zero, entries(np.diag(principal))
+    yield "left at the link's origin", m, zero, zero, six
     yield "the matrix row by row", m, c, zero, [xx, xy, xz, xy, yy, yz]
     yield "order xx, yy, zz, xy, xz, yz", m, c, zero, [xx, yy, zz, xy, xz, yz]
     yield "order xx, yy, zz, yz, xz, xy", m, c, zero, [xx, yy, zz, yz, xz, xy]
@@ -125,6 +132,59 @@ def write(path, mass, com, rpy, six, printed=repr):
         f"</inertial>\n{shapes}</link></robot>"
     )
     return path
+
+
+def numbers(values):
+    return " ".join(repr(float(x)) for x in values)
+
+
+MJCF_KINDS = [kind for kind, (_, _, rpy, _) in MISTAKES.items() if not rpy.any()]
+
+
+def write_mjcf(path, mass, com, six, *, diagonal):
+    """Write six numbers in MuJoCo's order, or the moments in principal axes."""
+    xx, xy, xz, yy, yz, zz = six
+    inertia = f'fullinertia="{numbers((xx, yy, zz, xy, xz, yz))}"'
+    if diagonal:
+        moments, axes = np.linalg.eigh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+        axes = axes * np.linalg.det(axes)
+        x, y, z, w = Rotation.from_matrix(axes).as_quat()
+        inertia = f'diaginertia="{numbers(moments)}" quat="{numbers((w, x, y, z))}"'
+    geoms = "".join(
+        f'<geom class="solid" pos="{numbers(p)}" euler="{numbers(r)}" size="{numbers(s)}"/>'
+        for s, p, r in ((np.array(s) / 2, p, r) for s, p, r in BOXES)
+    )
+    path.write_text(
+        '<mujoco><compiler angle="radian" eulerseq="XYZ"/><default><default class="solid">'
+        '<geom type="box"/></default></default><worldbody><body name="a"><freejoint/><inertial '
+        f'pos="{numbers(com)}" mass="{float(mass)!r}" {inertia}/>{geoms}</body></worldbody>'
+        "</mujoco>"
+    )
+    return path
+
+
+@pytest.mark.parametrize("kind", MJCF_KINDS)
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_bodies_of_mjcf_are_judged_by_their_geoms(tmp_path, kind, diagonal, mujoco):
+    """The number that is wrong is named for six numbers, and for moments where they show it."""
+    mass, com, _, six = MISTAKES[kind]
+    as_read = "order" not in kind and "row by row" not in kind
+    path = write_mjcf(tmp_path / "r.xml", mass, com, six, diagonal=diagonal)
+    if not (as_read or diagonal):
+        return
+    result = checked(path)
+    assert result.problem in (MISREAD, "impossible")
+    if as_read and not (diagonal and "principal" in kind):
+        assert kind in result.reasons[0]
+    repaired = repair_model(path)
+    assert not repaired.unrepaired
+    path.write_bytes(repaired.content)
+    assert (checked(path).problem, checked(path).warning) == ("", "")
+    model = mujoco.MjModel.from_xml_path(str(path))
+    m = Bracket().mass / 1240 * 7850 if "water" in kind else Bracket().mass
+    assert_close(model.body_mass[1], m, 1e-5)
+    moments = np.sort(model.body_inertia[1])
+    assert_close(moments, np.linalg.eigvalsh(m / Bracket().mass * Bracket().inertia), 1e-3)
 
 
 def checked(path):
