@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-
-import joblib
 
 from experiments.effects_study.cases import Case, all_cases
 from experiments.effects_study.write import Scored, report
 from experiments.reports import numerics_line, write_report
+from identify.studies.runner import default_workers
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,16 +25,15 @@ def main(arguments: list[str] | None = None) -> int:
     cases = list(all_cases(options.count, options.only, options.seed))
     if not cases:
         raise SystemExit(f"effects: no kind of case has {options.only!r} in its name")
-    workers = joblib.cpu_count() if options.workers is None else max(options.workers, 1)
+    workers = options.workers or default_workers()
     write_report(options.output, report(list(_run(cases, workers)), options.seed), line)
     return 0
 
 
 def _run(cases: list[Case], workers: int) -> Iterable[Scored]:
     """Yield the cases with their scores, in order; prints the progress on the terminal."""
-    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
-        parallel = joblib.Parallel(n_jobs=workers, return_as="generator")
-        scores = parallel(joblib.delayed(Case.score)(case) for case in cases)
+    with ProcessPoolExecutor(workers) as pool:
+        scores = pool.map(Case.score, cases)
         for number, scored in enumerate(zip(cases, scores, strict=True), start=1):
             print(f"\r{number} of {len(cases)}", end="", file=sys.stderr, flush=True)
             yield scored

@@ -10,11 +10,11 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import TypeAlias
 
-import joblib
 import numpy as np
 
 from experiments.reports import numerics_line, write_report
@@ -22,6 +22,7 @@ from experiments.verdicts_study.cases import ACCURACIES, EXPORTED, Case, Score
 from experiments.verdicts_study.logs import MOTIONS
 from identify.findings import QUANTITIES
 from identify.reporting.content import make_table, markdown_table
+from identify.studies.runner import default_workers
 
 Scored: TypeAlias = tuple[Case, Score]
 
@@ -52,9 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     if not cases:
         raise SystemExit(f"verdicts: no motion has {options.only!r} in its name")
-    workers = joblib.cpu_count() if options.workers is None else max(options.workers, 1)
-    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
-        scores = joblib.Parallel(n_jobs=workers)(joblib.delayed(Case.score)(case) for case in cases)
+    with ProcessPoolExecutor(options.workers or default_workers()) as pool:
+        scores = list(pool.map(Case.score, cases))
     scored = list(zip(cases, scores, strict=True))
     if options.rows is not None:
         rows = (json.dumps({**asdict(case), **asdict(score)}) for case, score in scored)

@@ -10,9 +10,22 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import LazyLoader, find_spec, module_from_spec
 from pathlib import Path
+
+
+def installed_version(name: str) -> str | None:
+    """Return the version of a distribution; None if it is not installed.
+
+    Of `cvxpy` also that of `cvxpy-base`, which has the same modules and fewer solvers.
+    """
+    for distribution in (name, f"{name}-base"):
+        with suppress(PackageNotFoundError):
+            return version(distribution)
+    return None
 
 
 def attach(

@@ -23,6 +23,10 @@ MASS, COM = 1.3, np.array([0.02, -0.015, 0.06])
 INERTIA_ABOUT_COM = np.array([[31, 4, -3], [4, 26, 5], [-3, 5, 17]]) * 1e-4
 GRAVITY = np.array([0.0, 0.0, -9.80665])
 
+INSTALLERS = ("pip", "setuptools", "wheel", "pkg_resources")
+RELEASED = "0.1.0", 718, 50
+"""The release before: version, size of a fresh environment [MB], and number of its packages."""
+
 SCHEMA = """\
 [log]
 time = "t"
@@ -125,6 +129,19 @@ def install(package: Path, lock: Path, folder: Path) -> Path:
     return programs
 
 
+def print_size(programs: Path) -> None:
+    """Print the size of the environment and its packages, beside those of the release before."""
+    (site,) = (programs.parent).glob("**/site-packages")
+    installed = [path for path in site.iterdir() if path.name.split("-")[0] not in INSTALLERS]
+    files = (file for path in installed for file in (path, *path.rglob("*")))
+    size = sum(f.stat().st_size for f in files if f.is_file() and f.suffix != ".pyc") / 1e6
+    packages = sum(path.suffix == ".dist-info" for path in installed)
+    print(
+        f"a fresh environment has {size:.0f} MB in {packages} packages; before ({RELEASED[0]}) "
+        f"{RELEASED[1]} MB in {RELEASED[2]}"
+    )
+
+
 def check_fit(programs: Path, folder: Path) -> None:
     """Check `identify fit` on the CSV: exit status, both files, the numbers."""
     write_log(folder / "log.csv")
@@ -172,7 +189,9 @@ def main() -> None:
     (sdist,) = args.dist.resolve().glob("*.tar.gz")
     for package in (wheel, sdist):
         with tempfile.TemporaryDirectory() as scratch:
-            check_fit(install(package, args.lock, Path(scratch)), Path(scratch))
+            programs = install(package, args.lock, Path(scratch))
+            print_size(programs)
+            check_fit(programs, Path(scratch))
         print(f"{package.name} works with the core dependencies")
     with tempfile.TemporaryDirectory() as scratch:
         check_demo(sdist, Path(scratch))

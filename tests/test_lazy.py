@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 import identify
-from identify.lazy import attach
+from identify.lazy import attach, installed_version
 
 
 def lazy_packages():
@@ -137,3 +137,12 @@ for info in pkgutil.walk_packages(identify.__path__, "identify."):
 def test_no_module_but_the_reader_of_a_format_needs_an_extra():
     extras = ("rosbags", "mcap", "h5py", "pyulog", "trimesh", "distributed", "pinocchio", "pydrake")
     subprocess.run([sys.executable, "-c", WITHOUT_EXTRAS, *extras], check=True)
+
+
+def test_the_version_of_cvxpy_is_also_that_of_its_base(tmp_path, monkeypatch):
+    metadata = tmp_path / "madeup_base-1.2.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: madeup-base\nVersion: 1.2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert installed_version("madeup") == installed_version("madeup-base") == "1.2"
+    assert installed_version("madeup-base-base") is None

@@ -9,11 +9,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, distribution, files, version
+from importlib.metadata import PackageNotFoundError, distribution, files
 from pathlib import Path
 from typing import cast
 
 from identify.commands.command import Command, Outcome
+from identify.lazy import installed_version
 
 DISTRIBUTION = "inertia-identify"
 """Distribution name of this package on the package index."""
@@ -78,14 +79,6 @@ class Doctor(Command):
 def package_version() -> str:
     """Return the version of this package, or a note that it is not installed."""
     return installed_version(DISTRIBUTION) or "(uninstalled source tree)"
-
-
-def installed_version(name: str) -> str | None:
-    """Return the version of a distribution; None if it is not installed."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def requirements() -> dict[str, list[str]]:

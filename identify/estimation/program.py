@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import version
 from types import ModuleType
 
 import numpy as np
@@ -23,6 +22,7 @@ from identify.errors import SolveError
 from identify.estimation.cones import ConeBlock, ConicRows
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms.term import Term
+from identify.lazy import installed_version
 
 _SOLVER_TOLERANCE = 1e-10
 
@@ -145,7 +145,7 @@ def solve_cone_program(A: Array, b: Array, rows: ConicRows) -> ConeSolution:
 
 @lru_cache(maxsize=1)
 def _solver_versions() -> Mapping[str, str]:
-    return {"clarabel": version("clarabel")}
+    return {"clarabel": installed_version("clarabel") or "missing"}
 
 
 def clarabel_module() -> ModuleType:

@@ -1,7 +1,7 @@
 """XML as a tree of elements that know their line and their byte range in the file.
 
 So an error names its line, and edits replace the bytes of an element and leave every other byte
-unchanged. Entities, DTDs and huge files are refused (defusedxml).
+unchanged. DTDs, entities, references to other files and huge files are refused.
 """
 
 from __future__ import annotations
@@ -11,20 +11,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-from xml.sax import SAXParseException
+from typing import NamedTuple
+from xml.parsers import expat
 
 import numpy as np
-from defusedxml.common import DefusedXmlException
-from defusedxml.expatreader import DefusedExpatParser
 
 from identify.arrays import Array
 from identify.errors import ModelError
 from identify.files import require_file
 from identify.inertia.verdict import half_last_digit
-
-if TYPE_CHECKING:
-    from pyexpat import XMLParserType
 
 MAX_FILE_BYTES = 50_000_000
 """Largest size of a model file [bytes]; meshes and textures are separate files."""
@@ -182,21 +177,35 @@ class XmlDocument:
         return self.numbers(element, text, f"<{element.tag} {name}>", count)
 
 
-class _TreeParser(DefusedExpatParser):
-    """Expat parser that builds `XmlElement`s and rejects entities and DTDs."""
-
-    _parser: XMLParserType
+class _TreeParser:
+    """Expat parser that builds `XmlElement`s and refuses DTDs, entities and external references."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(forbid_dtd=True)
         self.path = path
         self.root: XmlElement | None = None
         self._open: list[XmlElement] = []
         self._count = 0
+        self.expat = expat.ParserCreate()
+        self.expat.buffer_text = True
+        self.expat.StartElementHandler = self._start_element
+        self.expat.EndElementHandler = self._end_element
+        self.expat.CharacterDataHandler = self._text
+        self.expat.StartDoctypeDeclHandler = self._refuse
+        self.expat.EntityDeclHandler = self._refuse
+        self.expat.UnparsedEntityDeclHandler = self._refuse
+        self.expat.ExternalEntityRefHandler = self._refuse
+        self.expat.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
-    def start_element(self, name: str, attrs: Mapping[str, str]) -> None:
-        expat = self._parser
-        line, start = expat.CurrentLineNumber, expat.CurrentByteIndex
+    def _refuse(self, *_: object) -> int:
+        raise ModelFileError(
+            "a DTD, an entity or a reference to another file, which is refused because entities "
+            "can expand without limit; remove the <!DOCTYPE ...>",
+            path=self.path,
+            line=self.expat.CurrentLineNumber,
+        )
+
+    def _start_element(self, name: str, attrs: Mapping[str, str]) -> None:
+        line, start = self.expat.CurrentLineNumber, self.expat.CurrentByteIndex
         element = XmlElement(name, dict(attrs), line, start)
         self._count += 1
         if self._count > MAX_ELEMENTS or len(self._open) >= MAX_NESTING:
@@ -211,13 +220,8 @@ class _TreeParser(DefusedExpatParser):
             self.root = element
         self._open.append(element)
 
-    def end_element(self, name: str) -> None:
-        self._open.pop().end_tag_byte = self._parser.CurrentByteIndex
-
-    def reset(self) -> None:
-        super().reset()
-        self._parser.buffer_text = True
-        self._parser.CharacterDataHandler = self._text
+    def _end_element(self, name: str) -> None:
+        self._open.pop().end_tag_byte = self.expat.CurrentByteIndex
 
     def _text(self, data: str) -> None:
         if self._open:
@@ -247,18 +251,12 @@ def parse_xml(content: bytes, path: Path | str) -> XmlDocument:
     path = Path(path)
     parser = _TreeParser(path)
     try:
-        parser.feed(content, True)
-    except SAXParseException as error:
-        line = error.getLineNumber()
-        problem = f"not well-formed XML: {error.getMessage()} (column {error.getColumnNumber()})"
-        raise ModelFileError(problem, path=path, line=line) from error
-    except DefusedXmlException as error:
-        line = content.count(b"\n", 0, max(content.find(b"<!DOCTYPE"), 0)) + 1
-        problem = (
-            f"a DTD or an entity declaration ({type(error).__name__}), which is refused because "
-            f"entities can expand without limit; remove the <!DOCTYPE ...>"
-        )
-        raise ModelFileError(problem, path=path, line=line) from error
+        parser.expat.Parse(content, True)
+    except expat.ExpatError as error:
+        if error.code == expat.errors.codes[expat.errors.XML_ERROR_UNKNOWN_ENCODING]:
+            raise ModelFileError("unknown encoding", path=path, line=1) from error
+        problem = f"not well-formed XML: {expat.ErrorString(error.code)} (column {error.offset})"
+        raise ModelFileError(problem, path=path, line=error.lineno) from error
     except (LookupError, UnicodeError, ValueError) as error:
         if isinstance(error, ModelFileError):
             raise

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import platform
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from identify.lazy import installed_version
 from identify.logs.schema import schema_as_written
 
 if TYPE_CHECKING:
@@ -47,13 +47,8 @@ def fit_provenance(result: Result, command: str | None) -> dict[str, object]:
 
 def versions() -> dict[str, str]:
     """Return versions of Python and of the packages of a fit; "missing" where not installed."""
-    by_package = {"python": platform.python_version()}
-    for package in _RECORDED_PACKAGES:
-        try:
-            by_package[package] = version(package)
-        except PackageNotFoundError:
-            by_package[package] = "missing"
-    return by_package
+    packages = {name: installed_version(name) or "missing" for name in _RECORDED_PACKAGES}
+    return {"python": platform.python_version(), **packages}
 
 
 def log_record(log: LogRecord) -> dict[str, object]:

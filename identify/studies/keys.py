@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from identify.documents import lookup
+from identify.lazy import installed_version
 from identify.studies.options import Options, canonical_json
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class CodeFingerprint:
 @lru_cache(maxsize=1)
 def code_fingerprint() -> CodeFingerprint:
     """Return the fingerprint of the running code."""
-    versions = tuple((name, version(name)) for name in SOLVER_PACKAGES)
+    versions = tuple((name, installed_version(name) or "missing") for name in SOLVER_PACKAGES)
     return CodeFingerprint(source=numerics_digest(), versions=versions)
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -64,9 +66,15 @@ def choose_executor(
 
 def default_workers() -> int:
     """Return the number of cores that this process may use."""
-    from joblib import cpu_count
-
-    return int(cpu_count())
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not Linux
+        cores = os.cpu_count() or 1
+    try:  # the share of a container
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        return max(1, min(cores, math.ceil(int(quota) / int(period))))
+    except (OSError, ValueError):  # "max": no limit
+        return cores
 
 
 _COMMIT_INTERVAL = 0.2

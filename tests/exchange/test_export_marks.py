@@ -4,11 +4,11 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
 import yaml
-from defusedxml.ElementTree import fromstring
 from hypothesis import given
 
 from identify.estimation.intervals import INERTIA_ABOUT_COM_NAMES, intervals_of

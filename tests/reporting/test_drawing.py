@@ -1,9 +1,9 @@
 import itertools
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from defusedxml import ElementTree
 from matplotlib.figure import Figure
 
 from identify.reporting.canvas import Column, Panel, figure_style, label_rows, set_log_scale

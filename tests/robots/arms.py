@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from xml.etree import ElementTree
 
 import numpy as np
-from defusedxml import ElementTree
 from hypothesis import strategies as st
 
 LIMIT = '<limit lower="-2" upper="2.5" velocity="3" effort="40"/>'

@@ -36,7 +36,13 @@ MASS = '<inertial><mass value="1"/>\n'
 BAD = {
     "not well-formed": ("<robot>\n<link></robot>", 2, "not well-formed XML: mismatched tag"),
     "empty": ("", None, "not well-formed XML: no element found"),
-    "bomb": (BOMB, 3, "a DTD or an entity declaration .*remove the <!DOCTYPE"),
+    "bomb": (BOMB, 3, "a DTD, an entity or .*remove the <!DOCTYPE"),
+    "a DTD elsewhere": ('<!DOCTYPE r SYSTEM "none.dtd">\n<robot/>', 1, "a DTD, an entity or a ref"),
+    "an entity elsewhere": (
+        '<!DOCTYPE r [\n<!ENTITY a SYSTEM "none.txt">]>\n<robot>&a;</robot>',
+        1,
+        "a DTD, an entity or a reference to another file",
+    ),
     "another root": (
         "<html/>",
         1,
