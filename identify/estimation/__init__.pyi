@@ -1,9 +1,5 @@
 from identify.estimation.accelerometer_errors import AccelerometerErrors as AccelerometerErrors
 from identify.estimation.certificate import Certificate as Certificate
-from identify.estimation.entropic import (
-    EntropicEstimate as EntropicEstimate,
-    entropic_estimate as entropic_estimate,
-)
 from identify.estimation.errors import (
     ContradictoryTerms as ContradictoryTerms,
     DependentColumns as DependentColumns,

@@ -104,7 +104,7 @@ class CertifiedSolution:
             variance_shares=shares,
             principal_axes=principal_axes_of(phi, covariance, degrees, decided_by, principal),
             decided_by=decided_by,
-            prior={} if number else prior_record(self.posterior),
+            prior=prior_record(self.posterior, number),
             prior_share=dict(zip(PHI, self.posterior.prior_share[block].tolist(), strict=True)),
             default_body=default,
             bias=self._offsets,
@@ -113,7 +113,7 @@ class CertifiedSolution:
             effective_samples=float(arrays.effective_samples.sum()),
             certificate=self.certificate,
             findings=(
-                *(() if number else prior_conflict(self.posterior)),
+                *prior_conflict(self.posterior, number),
                 *default_body_findings(decided_by, default),
             ),
             region=self._confidence_region,
@@ -217,8 +217,7 @@ def deciding_sources(posterior: Posterior, x: Array, covariance: Array) -> list[
     fit = posterior.fit
     errors = _standard_errors(covariance)
     moved = np.abs(x - posterior.x)
-    without_data: DecidedBy = "nothing" if isinstance(posterior.prior, NoPrior) else "default"
-    first_body_has_prior = posterior.agreement is not None
+    without_data: DecidedBy = "nothing" if NoPrior() in posterior.priors.values() else "default"
     sources: list[DecidedBy] = []
     for k, is_given in enumerate(fit.data.fixed):
         is_identifiable = fit.identifiability.half_widths[k] < 1.0
@@ -226,7 +225,7 @@ def deciding_sources(posterior: Posterior, x: Array, covariance: Array) -> list[
             source = "given"
         elif moved[k] > errors[k] and (is_identifiable or without_data == "default"):
             source = "constraint"
-        elif k < 10 and first_body_has_prior:
+        elif posterior.agreement is not None and k // 10 in posterior.informative_priors:
             share = posterior.prior_share[k]
             source = "prior" if share > _MIN_DECISIVE_PRIOR_FRACTION else "data"
         else:

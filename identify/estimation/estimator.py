@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from identify.errors import ProblemError
 from identify.estimation.accelerometer_errors import AccelerometerErrors
 from identify.estimation.certified_solution import CertifiedSolution
-from identify.estimation.constrained_solution import explain_failure, solve_constrained
+from identify.estimation.constrained_solution import explain_failure
 from identify.estimation.estimate import Estimate
 from identify.estimation.least_squares import weighted_least_squares
-from identify.estimation.posterior import SystematicErrors, posterior_of
+from identify.estimation.posterior import SystematicErrors
+from identify.estimation.prior_optimum import optimum_with_priors, with_weights
 from identify.estimation.priors.prior import BALL, Prior
 from identify.estimation.random_effects_fit import FittedEffects
 from identify.estimation.settings import EstimatorSettings, IntervalRoute, body_system
@@ -67,7 +68,8 @@ def estimate_unknowns(
     system: LinearSystem,
     terms: Sequence[Term] = (),
     *,
-    prior: Prior = BALL,
+    prior: Prior | Mapping[str, Prior] = BALL,
+    residual_bound: float | None = None,
     interval: IntervalRoute = "formula",
     simultaneous: bool = False,
     effects: SystematicErrors | None = None,
@@ -83,7 +85,8 @@ def estimate_unknowns(
         system: data and equations.
         terms: what is known besides; consistency of the bodies and the bounds of the scalars need
             not be said.
-        prior: of the first body.
+        prior: of the first body, or of bodies by name.
+        residual_bound: largest Σ r²/σ² for priors near a body whose weight is by "bound".
         interval: how intervals come about, "formula" or "bootstrap".
         simultaneous: whether 95 % is that all intervals of a body hold at once.
         effects: errors besides noise whose effect on the unknowns is counted, such as those of
@@ -101,6 +104,7 @@ def estimate_unknowns(
         system,
         terms,
         prior=prior,
+        residual_bound=residual_bound,
         interval=interval,
         simultaneous=simultaneous,
         effects=effects,
@@ -112,7 +116,8 @@ def solve_unknowns(
     system: LinearSystem,
     terms: Sequence[Term] = (),
     *,
-    prior: Prior = BALL,
+    prior: Prior | Mapping[str, Prior] = BALL,
+    residual_bound: float | None = None,
     interval: IntervalRoute = "formula",
     simultaneous: bool = False,
     effects: SystematicErrors | None = None,
@@ -126,12 +131,14 @@ def solve_unknowns(
         raise explain_failure(system, every, error) from error
     for term in every:
         term.require_plausible(fit.x, fit.data.space)
-    posterior = posterior_of(fit, prior)
+    by_name = {system.space.bodies[0]: prior} if isinstance(prior, Prior) else prior
+    priors = {system.space.body_slice(name).start // 10: each for name, each in by_name.items()}
+    optimum = optimum_with_priors(fit, with_weights(fit, priors, every, residual_bound), every)
+    posterior = optimum.posterior
     uncertainty = Uncertainty.of(
         posterior, interval, effects, accelerometer_errors, simultaneous=simultaneous
     )
-    theta, certificate = solve_constrained(posterior, every)
-    return CertifiedSolution(posterior, every, fit.scaling.x(theta), certificate, uncertainty)
+    return CertifiedSolution(posterior, every, optimum.x, optimum.certificate, uncertainty)
 
 
 def _with_implied_terms(system: LinearSystem, terms: Sequence[Term]) -> tuple[Term, ...]:

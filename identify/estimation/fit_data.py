@@ -204,6 +204,18 @@ class FitData:
         return np.abs(free_directions(self.equalities)).max(axis=1) < _MIN_FREE_COMPONENT
 
     @property
+    def relates_bodies(self) -> bool:
+        """Whether equalities relate bodies, so that rows on one of them identify others."""
+        starts = 10 * np.arange(len(self.space.bodies))
+        used = np.logical_or.reduceat(self.equalities != 0.0, starts, axis=1)
+        return bool((used.sum(axis=1) > 1).any())
+
+    @property
+    def noise_known(self) -> bool:
+        """Whether all rows are in units of their noise."""
+        return all(equations.noise_known for _, equations in self.system.data)
+
+    @property
     def offsets_fitted(self) -> bool:
         """Whether sensor offsets are fitted."""
         return len(self.system.padded.offsets) > 0
@@ -288,7 +300,7 @@ def initial_estimate(data: FitData) -> Array:
             continue
         first = range(block.start, block.start + 4)
         missing = [space.names[k] for k in first if not excited[k]]
-        if missing and not data.fixed[block.start]:
+        if missing and not data.fixed[block.start] and not data.relates_bodies:
             raise insufficient_excitation(missing, data)
     norms = np.where(excited, norms, np.inf)
     U, singular, Vt = svd(A / norms)
@@ -298,7 +310,8 @@ def initial_estimate(data: FitData) -> Array:
     scatter = problem.residual_norm(x) / np.sqrt(problem.degrees_of_freedom)
     errors = scatter * np.linalg.norm(inverse, axis=1) / norms
     errors[(Vt[~nonzero] ** 2).sum(axis=0) > _MAX_UNEXCITED_COMPONENT] = np.inf
-    require_positive_masses(x, errors, data)
+    if not data.relates_bodies:
+        require_positive_masses(x, errors, data)
     if not len(data.equality_values):
         return x
     equalities, values = data.equalities @ units, data.equality_values - data.equalities @ start
@@ -316,7 +329,10 @@ def initial_estimate(data: FitData) -> Array:
     norms = np.linalg.norm(columns, axis=0)
     norms = np.where(norms > 0.0, norms, np.inf)
     y = np.linalg.lstsq(columns / norms, b - A @ point, rcond=1e-9)[0] / norms
-    return nearest + units @ (free @ y)
+    x = nearest + units @ (free @ y)
+    if data.relates_bodies:
+        require_positive_masses(x, np.full(len(x), np.inf), data)
+    return x
 
 
 def _default_units(space: ParameterSpace) -> tuple[Array, Array]:

@@ -78,6 +78,8 @@ def degrees_of_freedom(fit: LeastSquaresFit, *, subtract_leverage: bool = True) 
     Shape (p,).
     """
     along, arrays = fit.information_inverse, fit.data.system.padded
+    if fit.data.noise_known:
+        return np.full(len(along), np.inf)
     information = fit.moments[:, :-1, :-1]
     used = fit.leverages if subtract_leverage else 0.0
     shares = (along @ information @ along).diagonal(axis1=1, axis2=2)

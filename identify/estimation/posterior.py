@@ -5,6 +5,7 @@ The cone program, the certificate, the intervals and `decided_by` are based on i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -16,13 +17,17 @@ from identify.estimation.identifiability import MIN_RELATIVE_EXCITATION
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.likelihood import ScoreEquations, score_equations
-from identify.estimation.priors.prior import NoPrior, NormalMixture, Prior
+from identify.estimation.priors.near_body import NearBody
+from identify.estimation.priors.prior import Ball, NoPrior, NormalMixture, Prior
 from identify.regressors.triangular import qr_factor, svd
 
 OBJECTIVE_DATA, OBJECTIVE_DATA_AND_DEFAULT = "the data", "the data and the default body"
 OBJECTIVE_DATA_AND_PRIOR = "the data and the prior"
 """Descriptions of what an estimate optimises: the data alone; the data, and along unidentifiable
 directions the default body; or the data and a prior."""
+
+_MIXTURE_SWEEPS = 2
+"""Number of times that the components of each of several mixtures are weighed."""
 
 _MIN_PRIOR_VARIANCE = 1e-12
 """Smallest variance of a prior along any direction, in squared body scales."""
@@ -72,7 +77,7 @@ class Posterior:
 
     Attributes:
         fit: unconstrained estimate from the data.
-        prior: prior of the body.
+        priors: priors of bodies, by the body's number.
         A, b: rows in scaled unknowns, shapes (p, p) and (p,).
         min_residual: norm of the residual at the optimum.
         theta: posterior mean in scaled unknowns, shape (p,).
@@ -86,7 +91,7 @@ class Posterior:
     """
 
     fit: LeastSquaresFit
-    prior: Prior
+    priors: Mapping[int, Prior]
     A: Array
     b: Array
     min_residual: float
@@ -104,11 +109,20 @@ class Posterior:
         return self.fit.scaling.x(self.theta)
 
     @property
+    def informative_priors(self) -> Mapping[int, Prior]:
+        """Priors that are weighed against the data, by the body's number."""
+        return {
+            number: prior
+            for number, prior in self.priors.items()
+            if not isinstance(prior, Ball | NoPrior)
+        }
+
+    @property
     def optimal_for(self) -> str:
         """Description of the objective: data, completed data, or data and prior."""
         if self.agreement is not None:
             return OBJECTIVE_DATA_AND_PRIOR
-        numbers_are_data = self.fit.identifiability.complete or isinstance(self.prior, NoPrior)
+        numbers_are_data = self.fit.identifiability.complete or NoPrior() in self.priors.values()
         return OBJECTIVE_DATA if numbers_are_data else OBJECTIVE_DATA_AND_DEFAULT
 
     @property
@@ -121,17 +135,30 @@ class Posterior:
         return self.covariance - self.score_gain @ score_covariance @ self.score_gain.T
 
 
-def posterior_of(fit: LeastSquaresFit, prior: Prior) -> Posterior:
-    """Combine data and prior to the posterior.
+def posterior_of(
+    fit: LeastSquaresFit, priors: Prior | Mapping[int, Prior], x: Array | None = None
+) -> Posterior:
+    """Combine data and priors to the posterior.
 
     The default prior only completes unidentifiable directions; any other is combined with the
     likelihood of all unknowns.
 
-    Raises `TermError`: the prior excludes bodies of the mass that the data give.
+    `priors`: of the first body, or of bodies by number; `x`: unknowns at which priors that are not
+    normal are approximated, in SI.
+    Raises `TermError`: a prior excludes bodies of the mass that the data give.
     """
-    mixture = prior.mixture(float(fit.x[0]))
-    if mixture is not None:
-        return _mixture_posterior(fit, prior, mixture)
+    priors = {0: priors} if isinstance(priors, Prior) else priors
+    mixtures: dict[int, NormalMixture] = {}
+    for number, prior in priors.items():
+        block = slice(10 * number, 10 * number + 10)
+        if x is not None and isinstance(prior, NearBody):
+            mixture = prior.normal_at(x[block])
+        else:
+            mixture = prior.mixture(float(fit.x[block.start]))
+        if mixture is not None:
+            mixtures[number] = mixture
+    if mixtures:
+        return _mixture_posterior(fit, priors, mixtures)
     covariance, share = covariance_of(fit), np.zeros(len(fit.theta))
     likelihood = score_equations(fit)
     if not fit.identifiability.complete:
@@ -139,7 +166,7 @@ def posterior_of(fit: LeastSquaresFit, prior: Prior) -> Posterior:
     A, b, floor = fit.augmented_problem
     return Posterior(
         fit=fit,
-        prior=prior,
+        priors=priors,
         A=A,
         b=b,
         min_residual=floor,
@@ -170,10 +197,24 @@ class _ComponentPosteriors(NamedTuple):
     degrees: int
 
 
-def _mixture_posterior(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixture) -> Posterior:
-    """Combine the posteriors of a mixture's components to one normal distribution."""
+def _mixture_posterior(
+    fit: LeastSquaresFit, priors: Mapping[int, Prior], mixtures: Mapping[int, NormalMixture]
+) -> Posterior:
+    """Combine the posteriors of a mixture's components to one normal distribution.
+
+    Of several bodies with mixtures, those of all but the largest are replaced by the normal
+    distribution of their mean and covariance, with posterior weights of their components.
+    """
     equations, free = score_equations(fit), fit.identifiability.free
-    components = _component_posteriors(fit, equations, mixture)
+    normals = {number: _normal_of(mixture) for number, mixture in mixtures.items()}
+    main = max(mixtures, key=lambda number: len(mixtures[number].means))
+    mixed = [number for number in mixtures if len(mixtures[number].means) > 1]
+    for number in mixed * _MIXTURE_SWEEPS if len(mixed) > 1 else ():
+        components = _component_posteriors(fit, equations, number, mixtures[number], normals)
+        weights = np.exp(components.evidence - components.evidence.max())
+        normals[number] = _normal_of(mixtures[number], weights / weights.sum())
+    mixture = mixtures[main]
+    components = _component_posteriors(fit, equations, main, mixture, normals)
     max_evidence = float(components.evidence.max())
     likelihoods = np.exp(components.evidence - max_evidence)
     weights = likelihoods / likelihoods.sum()
@@ -194,7 +235,7 @@ def _mixture_posterior(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixtur
     residual_degrees = max(float(degrees_of_freedom(fit).min()), 3.0)
     return Posterior(
         fit=fit,
-        prior=prior,
+        priors=priors,
         A=reduced[:p, :p],
         b=reduced[:p, p],
         min_residual=fit.problem.residual_norm(fit.x),
@@ -215,26 +256,46 @@ def _mixture_posterior(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixtur
     )
 
 
+def _normal_of(mixture: NormalMixture, weights: Array | None = None) -> NormalMixture:
+    """Return the normal distribution with the mean and covariance of a mixture."""
+    if len(mixture.means) == 1:
+        return mixture
+    shares = np.full(len(mixture.means), 1.0 / len(mixture.means)) if weights is None else weights
+    mean = shares @ mixture.means
+    away = mixture.means - mean
+    spread = np.tensordot(shares, mixture.covariances, 1) + (shares * away.T) @ away
+    return NormalMixture(mean[None], spread[None], {})
+
+
 def _component_posteriors(
-    fit: LeastSquaresFit, equations: ScoreEquations, mixture: NormalMixture
+    fit: LeastSquaresFit,
+    equations: ScoreEquations,
+    number: int,
+    mixture: NormalMixture,
+    normals: Mapping[int, NormalMixture],
 ) -> _ComponentPosteriors:
     """Compute the posterior for each component of a mixture of priors by QR.
 
     The evidence is that of all rows divided by that of the prior's rows alone, restricted to the
     unknowns y of its body.
+
+    `number`: of the body of the mixture; `normals`: priors of all bodies that have one.
     """
     free, reference = fit.identifiability.free, fit.default_theta
-    q, to_theta = free.shape[1], fit.scaling.bodies[0].to_theta
+    q, block = free.shape[1], slice(10 * number, 10 * number + 10)
     data_rows = _augmented_rows(equations.R @ free, equations.r - equations.R @ reference)
-    data = np.concatenate((data_rows, _other_bodies_rows(fit)))
-    means = mixture.means @ to_theta.T - reference[:10]
-    spread = to_theta @ mixture.covariances @ to_theta.T + _MIN_PRIOR_VARIANCE * np.eye(10)
-    whitening = np.linalg.inv(np.linalg.cholesky(spread))
-    U, singular, _ = np.linalg.svd(free[:10], full_matrices=False)
+    others = [
+        _component_rows(W, free[10 * k : 10 * k + 10], target)[0]
+        for k, (W, target) in ((k, whitened_prior(fit, k, normals[k])) for k in normals)
+        if k != number
+    ]
+    data = np.concatenate((data_rows, _open_rows(fit, normals), *others))
+    whitening, means = whitened_prior(fit, number, mixture)
+    U, singular, _ = np.linalg.svd(free[block], full_matrices=False)
     body_basis = (U * singular)[:, singular > MIN_RELATIVE_EXCITATION * singular[0]]
     k = body_basis.shape[1]
     prior_only: Any = np.linalg.qr(_component_rows(whitening, body_basis, means), mode="r")
-    prior_rows = _component_rows(whitening, free[:10], means)
+    prior_rows = _component_rows(whitening, free[block], means)
     all_data_rows = np.broadcast_to(data, (len(prior_rows), *data.shape))
     R: Any = np.linalg.qr(np.concatenate((all_data_rows, prior_rows), axis=1), mode="r")
     prior_residual = prior_only[:, k, k] ** 2 if k < 10 else 0.0  # what is given is no evidence
@@ -247,16 +308,35 @@ def _component_posteriors(
     return _ComponentPosteriors(y, roots, evidence, chi_square, len(data) + k - q)
 
 
-def _other_bodies_rows(fit: LeastSquaresFit) -> Array:
-    """Return pseudo-observations of unidentifiable directions of other bodies and scalars.
+def whitened_prior(
+    fit: LeastSquaresFit, number: int, mixture: NormalMixture
+) -> tuple[Array, Array]:
+    """Return the whitening of a body's scaled parameters, and their means less the reference.
 
+    Shapes (g, 10, 10) and (g, 10).
+    """
+    unit, start = fit.scaling.bodies[number], 10 * number
+    to_theta = unit.to_theta
+    means = mixture.means @ to_theta.T - fit.default_theta[start : start + 10]
+    if mixture.whitening is not None:
+        return mixture.whitening @ unit.to_phi, means
+    spread = to_theta @ mixture.covariances @ to_theta.T + _MIN_PRIOR_VARIANCE * np.eye(10)
+    return np.linalg.inv(np.linalg.cholesky(spread)), means
+
+
+def _open_rows(fit: LeastSquaresFit, priors: Iterable[int]) -> Array:
+    """Return pseudo-observations of unidentifiable directions of scalars and bodies without prior.
+
+    `priors`: numbers of the bodies with one.
     Returns rows [coefficients of y | target], shape (n, q + 1); n = 0 for one body.
     """
     split, q = fit.identifiability, fit.identifiability.free.shape[1]
     if len(fit.theta) == 10 or split.complete:
         return np.zeros((0, q + 1))
     dual = fit.to_coordinates[split.identifiable.shape[1] :].copy()
-    dual[:, :10] = 0.0
+    for number in priors:
+        dual[:, 10 * number : 10 * number + 10] = 0.0
+    dual = dual[dual.any(axis=1)]
     return _augmented_rows(dual @ split.free, dual @ (fit.reference - fit.default_theta))
 
 

@@ -11,40 +11,50 @@ from identify.inertia import inertia_about_com
 from identify.significance import PRIOR_EXCLUDED_P
 
 
-def prior_conflict(posterior: Posterior) -> tuple[Finding, ...]:
-    """Return a finding with both bodies if the data exclude the prior."""
-    agreement = posterior.agreement
-    if agreement is None or not agreement.p_value < PRIOR_EXCLUDED_P:
+def prior_conflict(posterior: Posterior, number: int = 0) -> tuple[Finding, ...]:
+    """Return a finding with both bodies if the data exclude the prior of a body.
+
+    `number`: of the body; the conflict of several priors is a finding of the first of them.
+    """
+    agreement, priors = posterior.agreement, posterior.informative_priors
+    if agreement is None or not agreement.p_value < PRIOR_EXCLUDED_P or number != min(priors):
         return ()
-    mass = float(posterior.fit.x[0])
-    mixture = posterior.prior.mixture(mass)
-    mean = np.zeros(10) if mixture is None else agreement.weights @ mixture.means
-    prior_text, data_text = describe_body(mean), describe_body(posterior.fit.x[:10])
+    prior, x = priors[number], posterior.fit.x[10 * number : 10 * number + 10]
+    mixture = prior.mixture(float(x[0]))
+    many = mixture is None or len(mixture.means) != len(agreement.weights)
+    weights = np.ones(1) if many else agreement.weights
+    mean = x if mixture is None else weights @ mixture.means[: len(weights)]
+    data_text = describe_body(x) if x[0] > 0.0 else f"{x[0]:.4g} kg"
+    others = f" and {len(priors) - 1} more" if len(priors) > 1 else ""
     remedy = "Check the prior, its unit and its pose in B; correct it or leave it out."
     return (
         Finding(
             "choice_contradicted",
             "error",
-            f"The log excludes the prior ({posterior.prior}): the body fitted to the log alone is "
+            f"The data exclude the prior ({prior}{others}): the body fitted to them alone is "
             f"{agreement.normal_deviate:.2g} standard errors from the nearest body that the prior "
-            f"allows (p = {agreement.p_value:.1g}). The prior has {prior_text}, the log alone "
-            f"{data_text}.",
+            f"allows (p = {agreement.p_value:.1g}). The prior has {describe_body(mean)}, the data "
+            f"alone {data_text}.",
             remedy,
             {
                 "z": agreement.normal_deviate,
                 "p": agreement.p_value,
                 "by_prior": mean.tolist(),
-                "by_data": posterior.fit.x[:10].tolist(),
+                "by_data": x.tolist(),
             },
         ),
     )
 
 
-def prior_record(posterior: Posterior) -> dict[str, object]:
-    """Return the prior and its agreement with the data for the provenance; empty without one."""
-    if posterior.agreement is None:
+def prior_record(posterior: Posterior, number: int = 0) -> dict[str, object]:
+    """Return the prior of a body and its agreement with the data for the provenance.
+
+    It is empty without one.
+    """
+    prior = posterior.informative_priors.get(number)
+    if posterior.agreement is None or prior is None:
         return {}
-    return posterior.prior.record() | posterior.agreement.record()
+    return prior.record() | posterior.agreement.record()
 
 
 def describe_body(phi: Phi) -> str:

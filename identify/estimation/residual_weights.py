@@ -75,6 +75,10 @@ def compute_residual_weights(data: FitData, x: Array, leverage: Array) -> Residu
     offsets, shape (G,).
     """
     inputs = data.weight_inputs
+    if data.noise_known:
+        independent = inputs.effective_samples / inputs.samples
+        weights = independent[:, None, None] * np.eye(inputs.scales.shape[1])
+        return ResidualWeights(weights, 1.0, np.zeros_like(weights))
     moments = data.system.residual_moments(x, data.scale_weights)
     degrees = inputs.effective_samples - leverage
     observed = moments / np.maximum(degrees, 1.0)[:, None, None]

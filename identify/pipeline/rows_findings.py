@@ -19,6 +19,7 @@ from identify.regressors import ParameterSpace
 from identify.regressors.triangular import qr_factor
 from identify.significance import (
     BODY_CHANGE_P,
+    NOISE_POWER_RATIO,
     PRIOR_EXCLUDED_P,
     REPORTED_CONSTRAINT_SIGMA,
     SIGNIFICANT_SIGMA,
@@ -247,9 +248,31 @@ def _least_squares_cost(factors: Array) -> tuple[float, int]:
     return float(np.sum((A @ x - b) ** 2)), int(rank)
 
 
+def _noise_findings(solution: CertifiedSolution) -> Iterator[Finding]:
+    """Yield a finding for each group whose residual is far from the noise given."""
+    fit = solution.posterior.fit
+    arrays = fit.data.system.padded
+    sums = fit.data.system.residual_moments(fit.x)[:, 0, 0]
+    degrees = np.maximum(arrays.samples - fit.leverages, 1.0)
+    for group, total, count in zip(arrays.groups, sums, degrees, strict=True):
+        ratio = total / count
+        surely = SIGNIFICANT_SIGMA * np.sqrt(2.0 / count)
+        if 1.0 / NOISE_POWER_RATIO < ratio < NOISE_POWER_RATIO or abs(ratio - 1.0) < surely:
+            continue
+        larger = ratio > 1.0
+        yield Finding(
+            "unexplained" if larger else "at_the_edge",
+            "warning" if larger else "info",
+            f"the residual of group {group.name} is {np.sqrt(ratio):.3g} times the noise given.",
+            "Check the noise and its unit"
+            + (", and what the model leaves out." if larger else ": intervals are too wide."),
+            {"ratio": float(np.sqrt(ratio))},
+        )
+
+
 def unexcited_columns(space: ParameterSpace, A: Array) -> list[str]:
     """Return the names of the columns that are zero in every row."""
-    return [space.names[k] for k in np.flatnonzero((A == 0.0).all(axis=0)).tolist()]
+    return [space.names[k] for k in np.flatnonzero(np.linalg.norm(A, axis=0) == 0.0).tolist()]
 
 
 def _residual_findings(
@@ -277,6 +300,8 @@ def _residual_findings(
             "Leave them out if they are wrong; rows with more noise are a group of their own.",
             {"rows": count},
         )
+    if fit.data.noise_known:
+        yield from _noise_findings(solution)
     correlation = correlation_of_rows(solution, A, b, groups).lag_one
     if correlation.max() > _SYSTEMATIC_CORRELATION:
         name = np.unique(groups)[int(correlation.argmax())]
@@ -289,9 +314,7 @@ def _residual_findings(
             "Add columns for what the model leaves out, such as friction or an offset.",
             {"correlation": float(correlation.max())},
         )
-    zero = [
-        name for name, used in zip(fit.data.space.names, A.any(axis=0), strict=True) if not used
-    ]
+    zero = unexcited_columns(fit.data.space, A)
     if zero:
         more = f" and {len(zero) - _LISTED} more" if len(zero) > _LISTED else ""
         text = f"no row excites the columns {', '.join(zero[:_LISTED])}{more}."

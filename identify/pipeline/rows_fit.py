@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from identify.estimation import Estimate
 from identify.estimation.certified_solution import CertifiedSolution
 from identify.estimation.errors import DependentColumns, NegativeMass, TooLittleMotion
 from identify.estimation.estimator import solve_unknowns
+from identify.estimation.priors.prior import BALL, Prior
 from identify.estimation.terms import Term
 from identify.inertia import base_columns
 from identify.inertia.conventions import ColumnOrder
@@ -32,7 +34,10 @@ from identify.regressors import (
     Statistics,
     stacked_statistics,
 )
-from identify.regressors.triangular import qr_factor
+
+Noise: TypeAlias = ArrayLike | Mapping[object, ArrayLike]
+"""Standard error of all rows, of each row, or of each group by its name; or the covariance of k
+successive rows of a group, shape (k, k)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,14 +56,103 @@ class Rows:
     groups: np.ndarray
     numbers: Indices
 
+    @classmethod
+    def of(
+        cls,
+        A: ArrayLike,
+        b: ArrayLike,
+        space: ParameterSpace,
+        groups: Indices | Sequence[object] | None,
+        order: str | Sequence[str],
+    ) -> Rows:
+        """Return rows in the order of phi.
+
+        Raises:
+            ProblemError: lengths that differ.
+            ModelError: an unknown order.
+        """
+        columns = ColumnOrder.of(order, len(space.bodies), len(space.scalars))
+        rows, measured = seal(A, "A", (None, len(space))), seal(b, "b", (None,))
+        if len(rows) != len(measured):
+            raise ProblemError(
+                f"A has {len(rows)} rows and b {len(measured)}: expected one measured number a row"
+            )
+        if groups is not None and len(groups) != len(rows):
+            raise ProblemError(
+                f"groups: expected {len(rows)} entries, one a row, got {len(groups)}"
+            )
+        names = np.zeros(len(rows), dtype=int) if groups is None else np.asarray(groups)
+        return cls(columns.to_phi(rows), measured, names, np.arange(len(rows)))
+
+    def subset(self, kept: Indices) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.A[kept], self.b[kept], self.groups[kept], self.numbers[kept])
+
     def without_repeats(self) -> Rows:
         """Return the rows without those that repeat an earlier one in every digit."""
         if len(np.unique(self.b)) == len(self.b):
             return self
         whole = np.ascontiguousarray(np.column_stack((self.A, self.b)))
         keys = whole.view(np.dtype((np.void, whole.strides[0]))).ravel()
-        kept = np.sort(np.unique(keys, return_index=True)[1])
-        return Rows(self.A[kept], self.b[kept], self.groups[kept], self.numbers[kept])
+        return self.subset(np.sort(np.unique(keys, return_index=True)[1]))
+
+    def whitened(self, noise: Noise) -> Rows:
+        """Return the rows in units of their noise.
+
+        Raises:
+            ProblemError: noise that is not positive, of other lengths or of other groups.
+        """
+        A, b = self.A.copy(), self.b.copy()
+        for rows, value, text in self._noise_by_group(noise):
+            if value.ndim < 2:
+                if not (np.isfinite(value) & (value > 0.0)).all():
+                    raise ProblemError(f"{text}: expected standard errors above zero")
+                A[rows] /= np.broadcast_to(value, len(rows))[:, None]
+                b[rows] /= value
+                continue
+            k = len(value)
+            if value.shape != (k, k) or len(rows) % k:
+                raise ProblemError(
+                    f"{text}: expected a covariance of k successive rows, shape (k, k), and a "
+                    f"multiple of k rows, got shape {value.shape} and {len(rows)} rows"
+                )
+            try:
+                root = np.linalg.cholesky(value)
+            except np.linalg.LinAlgError as error:
+                raise ProblemError(f"{text}: the covariance is not positive definite") from error
+            if not np.allclose(value, value.T, rtol=1e-9, atol=0.0):
+                raise ProblemError(f"{text}: the covariance is not symmetric")
+            together = np.column_stack((A[rows], b[rows])).reshape(-1, k, A.shape[1] + 1)
+            together = np.linalg.solve(root, together).reshape(len(rows), -1)
+            A[rows], b[rows] = together[:, :-1], together[:, -1]
+        return Rows(A, b, self.groups, self.numbers)
+
+    def _noise_by_group(self, noise: Noise) -> Iterator[tuple[Indices, Array, str]]:
+        """Yield numbers of rows, their noise, and its name for messages."""
+        if not isinstance(noise, Mapping):
+            value = np.asarray(noise, dtype=np.float64)
+            every = np.arange(len(self.b))
+            if value.ndim == 1:
+                value = seal(value, "noise", (None,))
+                if len(value) <= self.numbers[-1]:
+                    raise ProblemError(f"noise: expected one number a row, got {len(value)}")
+                value = value[self.numbers]
+            elif value.ndim:
+                raise ProblemError(
+                    "noise: expected a number, one a row, or a mapping of groups to numbers or "
+                    f"covariances, got shape {value.shape}"
+                )
+            yield every, value, "noise"
+            return
+        names = np.unique(self.groups).tolist()
+        if set(names) != set(noise):
+            raise ProblemError(
+                f"noise: expected the groups {', '.join(map(str, names))}, got "
+                f"{', '.join(map(str, noise))}"
+            )
+        for name, value in noise.items():
+            rows = np.flatnonzero(self.groups == name)
+            yield rows, np.asarray(value, dtype=np.float64), f"noise of group {name!r}"
 
 
 def solve(
@@ -69,27 +163,35 @@ def solve(
     terms: Sequence[Term] = (),
     groups: Indices | Sequence[object] | None = None,
     order: str | Sequence[str] = "identify",
+    noise: Noise | None = None,
+    prior: Prior | Mapping[str, Prior] = BALL,
+    residual_bound: float | None = None,
 ) -> Estimate:
     """Fit bodies to the stacked rows of a user's regressor, A x = b + noise.
 
-    Weighted by the residuals of each group, physically consistent, certified, with intervals, and
-    with findings and a verdict: the same estimate as from a log. Rows are taken to stand in order
-    of time, for the intervals; rows that repeat another one count once.
+    Weighted by the noise, or by the residuals of each group, physically consistent, certified, with
+    intervals, findings and a verdict: the same estimate as from a log. Rows are taken to stand in
+    order of time, for the intervals; rows that repeat another one count once.
 
     Columns may depend on each other, as those of the links of a robot do, if each body concerned
-    has a default in `space`: what the rows leave open is then that of the default.
+    has a prior, or a default in `space`: what the rows leave open is then that of the default.
 
     Args:
         A: regressor, SI, shape (n, p): the ten columns of each body in `order`, then the scalars.
         b: what was measured, shape (n,).
         space: of the unknowns; one body where not given.
-        terms: what is known besides.
+        terms: what is known besides, also of several bodies (`LinearEquality`).
         groups: rows with equal entries have noise of one size, such as those of one joint or of one
             channel of a sensor, shape (n,); all rows where not given.
         order: of a body's columns: "pinocchio", "mujoco" or another name in `REGRESSOR_ORDERS` of
             `identify.inertia.conventions`, or ten names, with "-" before a column of the other
             sign. By default m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about Bo. An order that
             fits clearly better is a finding, `column_order`.
+        noise: standard error of b: a number, one a row, or by group a number or a covariance of k
+            successive rows of the group; estimated where not given.
+        prior: of the first body, or of bodies by name.
+        residual_bound: largest Σ r²/σ², for priors `NearBody(…, weight="bound")`: the nearest
+            bodies within it are found. It needs `noise`, which may be 1.
 
     Returns:
         The estimate of the first body; the others and the scalars are in `others` and `scalars`.
@@ -103,81 +205,90 @@ def solve(
         ModelError: an unknown order.
         SolveError: the solver failed, or its solution is not proved.
     """
-    given = _validated_rows(A, b, space, groups, order)
-    rows = given.without_repeats()
+    if residual_bound is not None and noise is None:
+        raise ProblemError("residual_bound: give the noise of the rows too; 1 for plain squares")
+    priors = {space.bodies[0]: prior} if isinstance(prior, Prior) else prior
+    space = _with_nominal_bodies(space, priors)
+    given = Rows.of(A, b, space, groups, order)
+    has_covariance = isinstance(noise, Mapping) and any(np.ndim(v) > 1 for v in noise.values())
+    rows = given if has_covariance else given.without_repeats()
+    repeated = len(given.b) - len(rows.b)
+    if noise is not None:
+        rows = rows.whitened(noise)
     p = len(space)
-    if len(rows.b) <= p:
-        raise ProblemError(f"{len(rows.b)} rows for {p} unknowns: expected more rows than unknowns")
+    if len(rows.b) <= p and noise is None:
+        raise ProblemError(
+            f"{len(rows.b)} rows for {p} unknowns: expected more rows than unknowns, or their noise"
+        )
     statistics = stacked_statistics(rows.A, rows.b, rows.groups)
-    equations = StackedEquations(space)
-    solution = _solve_statistics(statistics, equations, terms, order, rows)
+    problem = _RowsProblem(
+        StackedEquations(space, noise_known=noise is not None),
+        tuple(terms),
+        order,
+        priors,
+        residual_bound,
+    )
+    solution = problem.solve(statistics)
     fraction = correlation_of_rows(solution, rows.A, rows.b, rows.groups).independent_fraction
     if (fraction < 1.0).any():
         effective = statistics.samples * fraction[statistics.group]
-        statistics = replace(statistics, effective_samples=effective)
-        solution = _solve_statistics(statistics, equations, terms, order, rows)
+        solution = problem.solve(replace(statistics, effective_samples=effective))
     findings = rows_findings(solution, order, rows.A, rows.b, rows.groups, rows.numbers)
-    return with_verdict(solution.estimate(), findings, repeated=len(given.b) - len(rows.b))
+    return with_verdict(solution.estimate(), findings, repeated=repeated)
 
 
-def _validated_rows(
-    A: ArrayLike,
-    b: ArrayLike,
-    space: ParameterSpace,
-    groups: Indices | Sequence[object] | None,
-    order: str | Sequence[str],
-) -> Rows:
-    p = len(space)
-    columns = ColumnOrder.of(order, len(space.bodies), len(space.scalars))
-    rows, measured = seal(A, "A", (None, p)), seal(b, "b", (None,))
-    if len(rows) != len(measured):
-        raise ProblemError(
-            f"A has {len(rows)} rows and b {len(measured)}: expected one measured number a row"
+def _with_nominal_bodies(space: ParameterSpace, priors: Mapping[str, Prior]) -> ParameterSpace:
+    """Return the space with the bodies of priors as defaults of bodies without one."""
+    for name in priors:
+        space.body_slice(name)  # raises if there is none
+    nominal = {
+        name: prior.nominal
+        for name, prior in priors.items()
+        if prior.nominal is not None and name not in space.defaults
+    }
+    return space.with_defaults({**space.defaults, **nominal}) if nominal else space
+
+
+@dataclass(frozen=True, slots=True)
+class _RowsProblem:
+    """Unknowns of rows, with all that is known of them besides the rows."""
+
+    equations: StackedEquations
+    terms: tuple[Term, ...]
+    order: str | Sequence[str]
+    priors: Mapping[str, Prior]
+    residual_bound: float | None
+
+    def solve(self, statistics: Statistics) -> CertifiedSolution:
+        """Solve, with errors that speak of rows and columns."""
+        system = LinearSystem.of([(statistics, self.equations)])
+        try:
+            return solve_unknowns(
+                system, self.terms, prior=self.priors, residual_bound=self.residual_bound
+            )
+        except (NegativeMass, TooLittleMotion) as error:
+            raise self._explained(error, system) from error
+
+    def _explained(
+        self, error: NegativeMass | TooLittleMotion, system: LinearSystem
+    ) -> ProblemError:
+        space = system.space
+        A = system.problem(np.ones((len(system.padded.groups), 1, 1))).A
+        better = better_order(system, self.terms, self.order)
+        hint = "" if better is None else f"; in the order {better.text} they fit a consistent body"
+        if isinstance(error, NegativeMass):
+            return NegativeMass(
+                error.mass,
+                f"b has the other sign, or A the opposite gravity{hint or ', or another `order`'}",
+                error.body,
+            )
+        zero = unexcited_columns(space, A)
+        base = base_columns(A) if A.any() else None
+        if base is not None and len(base.independent) < len(space) and better is None:
+            return DependentColumns(error.unidentifiable, base, space.names)
+        unexcited = f" (no row excites {', '.join(zero)})" if zero else ""
+        return TooLittleMotion(
+            error.unidentifiable,
+            f"add rows of other motions{unexcited}, a prior or a constraint of the body{hint}",
+            subject="the rows do",
         )
-    if groups is not None and len(groups) != len(rows):
-        raise ProblemError(f"groups: expected {len(rows)} entries, one a row, got {len(groups)}")
-    names = np.zeros(len(rows), dtype=int) if groups is None else np.asarray(groups)
-    return Rows(columns.to_phi(rows), measured, names, np.arange(len(rows)))
-
-
-def _solve_statistics(
-    statistics: Statistics,
-    equations: StackedEquations,
-    terms: Sequence[Term],
-    order: str | Sequence[str],
-    rows: Rows,
-) -> CertifiedSolution:
-    """Solve, with errors that speak of rows and columns."""
-    system = LinearSystem.of([(statistics, equations)])
-    try:
-        return solve_unknowns(system, terms)
-    except (NegativeMass, TooLittleMotion) as error:
-        raise _explained(error, system, terms, order, rows.A) from error
-
-
-def _explained(
-    error: NegativeMass | TooLittleMotion,
-    system: LinearSystem,
-    terms: Sequence[Term],
-    order: str | Sequence[str],
-    A: Array,
-) -> ProblemError:
-    space = system.space
-    better = better_order(system, terms, order)
-    hint = "" if better is None else f"; in the order {better.text} they fit a consistent body"
-    if isinstance(error, NegativeMass):
-        return NegativeMass(
-            error.mass,
-            f"b has the other sign, or A the opposite gravity{hint or ', or another `order`'}",
-            error.body,
-        )
-    zero = unexcited_columns(space, A)
-    base = base_columns(qr_factor(A)) if A.any() else None
-    if base is not None and len(base.independent) < len(space) and better is None:
-        return DependentColumns(error.unidentifiable, base, space.names)
-    unexcited = f" (no row excites {', '.join(zero)})" if zero else ""
-    return TooLittleMotion(
-        error.unidentifiable,
-        f"add rows of other motions{unexcited}, a prior or a constraint of the body{hint}",
-        subject="the rows do",
-    )

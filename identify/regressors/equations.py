@@ -42,6 +42,7 @@ class Equations(ABC):
 
     space: ParameterSpace
     offsets: Offsets
+    noise_known: bool = False
 
     @abstractmethod
     def residual_coefficients(self, log: int, group: int) -> Array:
@@ -65,10 +66,15 @@ class Equations(ABC):
 
 @dataclass(frozen=True, slots=True)
 class StackedEquations(Equations):
-    """Equations A x = b of a user's stacked regressor, with one channel and no sensor offset."""
+    """Equations A x = b of a user's stacked regressor, with one channel and no sensor offset.
+
+    Attributes:
+        noise_known: whether the rows are in units of their noise, which is then not estimated.
+    """
 
     space: ParameterSpace = ONE_BODY_SPACE
     offsets: Offsets = "none"
+    noise_known: bool = False
 
     def residual_coefficients(self, log: int, group: int) -> Array:
         """Return the coefficients of the residual b − A x, shape (p + 1, 1, 1 + p)."""
@@ -101,7 +107,7 @@ def stacked_statistics(
         fit=K,
     )
     rows = np.concatenate((A, np.asarray(b)[:, None]), axis=1)
-    rows_per_block = _MIN_ROWS_PER_BLOCK * len(group_names)
+    rows_per_block = max(_MIN_ROWS_PER_BLOCK, K // 2) * len(group_names)
     blocks = max(1, min(max_block_count(layout), len(b) // rows_per_block))
     block_of_row = np.arange(len(b)) * blocks // len(b)
     cells, cell_of_row = np.unique(

@@ -19,16 +19,12 @@ from identify.errors import ProblemError, StudyError, did_you_mean
 from identify.estimation import (
     EstimatorSettings,
     body_system,
-    entropic_estimate,
     estimate_body,
     ordinary_least_squares,
-    score_equations,
     weighted_least_squares,
 )
-from identify.estimation.intervals import intervals_of
-from identify.estimation.priors import Prior, ShapePrior
+from identify.estimation.priors import NearBody, Prior, ShapePrior
 from identify.estimation.priors.prior import BALL
-from identify.inertia import PHI
 from identify.inertia.shapes import PointMasses
 from identify.regressors import Offsets
 from identify.spatial import Pose
@@ -142,7 +138,7 @@ class KnownShape(ConsistentLeastSquares):
 
 
 class Entropic(Estimator):
-    """Entropic regularisation towards a ball of water with the fitted mass and centre of mass.
+    """Entropic prior of a ball of water with the fitted mass and centre of mass.
 
     Attributes:
         bias: "per_log" (default) or "none".
@@ -156,16 +152,10 @@ class Entropic(Estimator):
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """Return the estimate, with the intervals of Laplace's posterior."""
-        fit = weighted_least_squares(body_system([data.blocks], EstimatorSettings(self.bias)))
-        ball, equations = fit.scaling.x(fit.default_theta), score_equations(fit)
-        posterior = entropic_estimate(equations, ball, self.weight, centre_of_data=True)
-        decided: dict[str, str] = dict.fromkeys(PHI, "data")
-        return EstimatorOutput(
-            phi=posterior.phi,
-            n_identifiable=int((fit.identifiability.half_widths < 1.0).sum()),
-            intervals=intervals_of(posterior.phi, posterior.covariance, np.inf, decided),
-            solver="newton",
-        )
+        settings = EstimatorSettings(self.bias)
+        fit = weighted_least_squares(body_system([data.blocks], settings))
+        ball = NearBody(fit.scaling.x(fit.default_theta), weight=self.weight or "evidence")
+        return output_of(estimate_body([data.blocks], replace(settings, prior=ball)))
 
 
 ESTIMATORS: Mapping[str, type[Estimator]] = {

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from identify import ParameterSpace, solve
+from identify import BodyPrior, ParameterSpace, ShapePrior, solve
+from identify.errors import ProblemError
 from identify.estimation import NegativeMass, TooLittleMotion
+from identify.estimation.terms import LinearEquality
 from identify.inertia.conventions import REGRESSOR_ORDERS, ColumnOrder
+from identify.inertia.shapes import Box
 from tests.close import assert_close, assert_same_body
 from tests.estimation.serial_arm import LINKS
 from tests.estimation.simulated import flat_body, samples, wrench_noise
@@ -142,3 +145,102 @@ def test_verdict_is_by_quantity():
     assert linked.verdict.usable == "with care"
     assert set(linked.others[LINKS[-1]].verdict.quantities) == {"mass", "com", "inertia"}
     assert isinstance(space, ParameterSpace)
+
+
+def test_known_noise_gives_the_covariance_of_the_normal_equations():
+    rng = np.random.default_rng(9)
+    _, A, b, groups = rows(9, share=0.0)
+    sigma = np.where(np.array(groups) == "force", 0.3, 0.02) * rng.uniform(0.5, 2.0, len(b))
+    measured = b + sigma * rng.normal(size=len(b))
+    estimate = solve(A, measured, noise=sigma)
+    exact = np.linalg.inv((A / sigma[:, None]).T @ (A / sigma[:, None]))
+    assert_close(estimate.covariance, exact, 1e-6)
+    assert estimate.degrees_of_freedom["m"] is None
+    by_group = solve(A, measured, groups=groups, noise={"force": 0.3, "torque": 0.02})
+    size = np.where(np.array(groups) == "force", 0.3, 0.02)[:, None]
+    assert_close(by_group.covariance, np.linalg.inv((A / size).T @ (A / size)), 1e-6)
+
+
+def test_a_covariance_of_rows_of_a_group_whitens_them():
+    """Against rows that were made independent by hand."""
+    rng = np.random.default_rng(10)
+    _, A, b, _ = rows(10, share=0.0)
+    root = np.tril(rng.normal(size=(6, 6)) * 0.05) + 0.2 * np.eye(6)
+    noisy = b + (rng.normal(size=(len(b) // 6, 6)) @ root.T).ravel()
+    names = ["wrench"] * len(b)
+    estimate = solve(A, noisy, groups=names, noise={"wrench": root @ root.T})
+    W = np.kron(np.eye(len(b) // 6), np.linalg.inv(root))
+    assert_close(estimate.covariance, np.linalg.inv((W @ A).T @ (W @ A)), 1e-6)
+    assert_close(estimate.least_squares.phi, np.linalg.lstsq(W @ A, W @ noisy, rcond=None)[0], 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("noise", "message"),
+    [
+        (0.0, "noise: expected standard errors above zero"),
+        (np.ones(7), "noise: expected one number a row, got 7"),
+        ({"force": 1.0}, "noise: expected the groups force, torque, got force"),
+        ({"force": 1.0, "torque": np.ones((2, 2))}, "torque': the covariance is not positive def"),
+        ({"force": 1.0, "torque": np.eye(4)}, r"multiple of k rows, got shape \(4, 4\) and 450"),
+    ],
+)
+def test_invalid_noise_is_named(noise, message):
+    _, A, b, groups = rows(11)
+    with pytest.raises(ProblemError, match=message):
+        solve(A, b, groups=groups, noise=noise)
+
+
+def test_noise_that_is_far_from_the_residuals_is_a_finding():
+    _, A, b, groups = rows(12)
+    right = solve(A, b, groups=groups).residual_rms
+    noise = dict(zip(("force", "torque"), right, strict=True))
+    assert codes(solve(A, b, groups=groups, noise=noise)) == []
+    small = solve(A, b, groups=groups, noise={**noise, "torque": right[1] / 3})
+    assert "unexplained" in codes(small)
+    assert any("torque" in finding.text for finding in small.findings)
+
+
+def test_sums_of_several_bodies_hold():
+    """Two arms: only sums are excited; a total mass, a mirror image and densities complete them."""
+    rng = np.random.default_rng(13)
+    left = random_body(rng, 2.0, 0.2)
+    signs = np.array([1, 1, -1, 1, 1, -1, 1, 1, -1, 1.0])
+    right, trunk = signs * left, random_body(rng, 4.0, 0.3)
+    truth = np.concatenate((left, right, trunk))
+    space = ParameterSpace(("left", "right", "trunk"))
+    A = rng.normal(size=(300, 30)) * np.repeat([1.0, 0.0, 1.0], 10)  # nothing of the right one
+    b = A @ truth + 1e-3 * rng.normal(size=300)
+    mirror = LinearEquality.mirrored("left", "right", "y")
+    estimate = solve(A, b, space=space, terms=[mirror])
+    found = [body.parameters.phi for body in estimate.bodies]
+    assert_close(found[1], signs * found[0], 1e-9)
+    assert_same_body(found[0], left, 1e-2)
+    masses = [LinearEquality.total_mass(("left", "right", "trunk"), 8.1), mirror]
+    heavier = solve(A, b, space=space, terms=masses)
+    assert_close(sum(body.parameters.mass for body in heavier.bodies), 8.1, 1e-9)
+    dense = [mirror, LinearEquality.equal_density({"left": 0.002, "trunk": 0.004})]
+    equal = solve(A, b, space=space, terms=dense)
+    assert_close(equal.others["trunk"].parameters.mass, 2.0 * equal.parameters.mass, 1e-9)
+    same = solve(A, b, space=space, terms=[mirror, LinearEquality.known_sum({"left.m": 1.0}, 2.01)])
+    assert_close(same.others["right"].parameters.mass, 2.01, 1e-9)
+    with pytest.raises(ProblemError, match=r"no unknown 'arm\.m' among left\.m"):
+        solve(A, b, space=space, terms=[LinearEquality.total_mass(("arm",), 1.0)])
+
+
+def test_shape_priors_of_several_bodies_and_a_prior_that_rows_exclude():
+    rng = np.random.default_rng(15)
+    shapes = {name: Box(*rng.uniform(0.05, 0.2, 3)) for name in ("a", "b")}
+    truth = np.concatenate([box.body(mass=1.0).phi for box in shapes.values()])
+    A = rng.normal(size=(200, 20))
+    A[:, 4:10] = A[:, 14:20] = 0.0  # nothing of the inertias
+    b = A @ truth + 1e-3 * rng.normal(size=200)
+    space = ParameterSpace(tuple(shapes))
+    priors = {name: ShapePrior.of_shape(box) for name, box in shapes.items()}
+    estimate = solve(A, b, space=space, prior=priors)
+    for body, box in zip(estimate.bodies, shapes.values(), strict=True):
+        assert body.decided_by["Izz"] == "prior"
+        assert_same_body(body.parameters.phi, box.body(mass=1.0).phi, 0.2)
+    wrong = BodyPrior.with_error(3.0 * truth[10:], 0.01)
+    refused = solve(A, b, space=space, prior={"b": wrong})
+    assert refused.verdict.usable == "no" or "choice_contradicted" in codes(refused.others["b"])
+    assert "choice_contradicted" in codes(refused.others["b"])

@@ -1,4 +1,5 @@
 from identify.estimation.priors.body_prior import BodyPrior as BodyPrior
+from identify.estimation.priors.near_body import NearBody as NearBody
 from identify.estimation.priors.prior import (
     Ball as Ball,
     NoPrior as NoPrior,

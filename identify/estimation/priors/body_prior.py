@@ -87,6 +87,11 @@ class BodyPrior(Prior):
         logs = tuple(offset.sha256 for offset in saved.bias if offset.sha256)
         return cls(saved.parameters.phi, saved.covariance, name, saved.frames, logs)
 
+    @property
+    def nominal(self) -> Phi:
+        """The given body."""
+        return self.phi
+
     def mixture(self, mass: float) -> NormalMixture:
         """Return the prior as a single normal distribution."""
         return NormalMixture(self.phi[None], self.covariance[None], {})

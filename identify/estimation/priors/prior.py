@@ -22,11 +22,14 @@ class NormalMixture:
         means: about Bo in B, shape (g, 10).
         covariances: shape (g, 10, 10); they may be singular.
         settings: fixed settings of each component, by name, shape (g,) each.
+        whitening: matrices W with W C Wᵀ = 1 where they are known more exactly than the covariances
+            C, shape (g, 10, 10).
     """
 
     means: Phi
     covariances: Array
     settings: Mapping[str, Array]
+    whitening: Array | None = None
 
 
 class Prior(ABC):
@@ -53,6 +56,16 @@ class Prior(ABC):
         Raises:
             TermError: the prior excludes bodies of that mass.
         """
+
+    @property
+    def nominal(self) -> Phi | None:
+        """Body that completes data which do not identify it; None if the prior has none."""
+        return None
+
+    @property
+    def curved(self) -> bool:
+        """Whether the prior is not a normal distribution, but has a `normal_at` each body."""
+        return False
 
     @abstractmethod
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from identify.estimation.terms.com_in_hull import ComInHull
 from identify.estimation.terms.consistent import Consistent
 from identify.estimation.terms.known_com import KnownCom
 from identify.estimation.terms.known_mass import KnownMass
+from identify.estimation.terms.linear_equality import LinearEquality
 from identify.estimation.terms.mass_at_points import MassAtPoints
 from identify.estimation.terms.mass_between import MassBetween
 from identify.estimation.terms.mass_in_box import MassInBox
@@ -26,6 +27,7 @@ TERM_CLASSES: Mapping[str, type[Term]] = {
         MassInBox,
         MassInEllipsoid,
         MassAtPoints,
+        LinearEquality,
         ScalarBounds,
     )
 }
