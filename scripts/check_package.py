@@ -105,7 +105,8 @@ def check_files(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     expected = {
         path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "identify").rglob("*")
+        for name in ("identify", "inertia_identify")
+        for path in (ROOT / name).rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
     if missing := sorted(expected - names):

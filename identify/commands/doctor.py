@@ -19,6 +19,9 @@ from identify.lazy import installed_version
 DISTRIBUTION = "inertia-identify"
 """Distribution name of this package on the package index."""
 
+MODULE = "inertia_identify"
+"""Import name that no other package has."""
+
 NAMESAKE = "identify"
 """Another distribution on PyPI with the same import name, a dependency of pre-commit."""
 
@@ -156,9 +159,13 @@ def check_names() -> Iterator[InstallationCheck]:
         f"pip uninstall {NAMESAKE}, then install {DISTRIBUTION} again with --force-reinstall "
         f"--no-deps; keep pre-commit, which depends on it, in a separate environment"
     )
-    if foreign is not None:
-        other = f"the PyPI package {NAMESAKE} {foreign} is installed and has the same import name"
-        yield InstallationCheck(_FAILED, f"{other}: {remedy}")
+    own_file = Path(__file__).resolve().parents[1] / "__init__.py"
+    if foreign is not None or not own_file.exists():
+        happened = f"{NAMESAKE} {foreign} is installed" if foreign else f"{NAMESAKE} was removed"
+        done = "overwrites" if foreign else "took with it"
+        text = f"the PyPI package {happened} and {done} {own_file}: `import {MODULE}` and the "
+        text += f"programs work as before; for `import identify` {remedy}"
+        yield InstallationCheck(_NOTE, text)
     elif not hasattr(import_module("identify"), "read_log"):
         path = getattr(sys.modules["identify"], "__file__", None)
         yield InstallationCheck(
@@ -188,7 +195,7 @@ def is_own_program(program: Path) -> bool:
         head = program.read_bytes()[:4096]
     except OSError:
         return False
-    return b"identify.commands.main" in head
+    return b"identify.commands.main" in head or MODULE.encode() in head
 
 
 def _scripts() -> Iterator[Path]:

@@ -243,9 +243,9 @@ class Recording:
 
         `identify.plot.recording` draws on axes of one's own.
         """
-        import identify
+        import inertia_identify
 
-        return identify.plot.recording(self)
+        return inertia_identify.plot.recording(self)
 
     @property
     def end_time(self) -> float:

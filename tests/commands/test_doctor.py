@@ -1,5 +1,7 @@
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -117,15 +119,57 @@ def test_doctor_detects_wrong_solver_results(monkeypatch):
     )
 
 
-def test_doctor_detects_identify_package_of_pre_commit(cli, own_program, monkeypatch, tmp_path):
+def test_doctor_says_that_the_package_of_pre_commit_is_there(
+    cli, own_program, monkeypatch, tmp_path
+):
     fake_distribution(tmp_path / "site", "identify", "2.6.1")
     monkeypatch.syspath_prepend(tmp_path / "site")
     status, out, _ = cli("doctor")
-    assert status == 1
-    line = next(line for line in out.splitlines() if "!!" in line)
-    assert "the PyPI package identify 2.6.1 is installed and has the same import name" in line
+    assert status == 0
+    line = next(line for line in out.splitlines() if "PyPI package" in line)
+    assert "identify 2.6.1 is installed and overwrites" in line
+    assert "`import inertia_identify` and the programs work as before" in line
     assert "pip uninstall identify, then install inertia-identify again" in line
-    assert "pre-commit" in line
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_all_goes_on_beside_the_package_of_pre_commit(tmp_path, removed):
+    """Its `identify/__init__.py` in place of ours, or none after it was removed."""
+    (tmp_path / "identify").mkdir()
+    for path in (ROOT / "identify").iterdir():
+        if path.name not in ("__init__.py", "py.typed", "__pycache__"):
+            if path.name == "commands":  # whose own path is looked at
+                shutil.copytree(path, tmp_path / "identify" / path.name)
+            else:
+                (tmp_path / "identify" / path.name).symlink_to(path)
+    (tmp_path / "inertia_identify").symlink_to(ROOT / "inertia_identify")
+    if not removed:
+        (tmp_path / "identify" / "__init__.py").write_text("")
+    code = (
+        "import sys, pathlib; sys.path = [p for p in sys.path if p == sys.path[1] or not "
+        "pathlib.Path(p, 'identify', '__init__.py').exists()]; "  # no editable installation
+        "import inertia_identify as i, identify; assert i.read_log is identify.read_log; "
+        "assert i.__version__ == identify.__version__ and 'fit' in dir(i); "
+        "import sys; sys.argv[1:] = ['doctor']; i.main()"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ("was removed and took with it" in run.stdout) == removed
+
+
+def test_both_names_are_the_same():
+    import identify
+    import inertia_identify
+
+    assert dir(inertia_identify) == dir(identify)
+    assert inertia_identify.InertialParameters is identify.InertialParameters
+    assert inertia_identify.__version__ == identify.__version__
 
 
 def test_another_package_of_the_same_name(monkeypatch):
