@@ -77,7 +77,8 @@ class Inspect(Command):
         from identify.exchange import read_model
         from identify.exchange.link_checks import check_links
         from identify.exchange.repair import RepairSettings, repair_model
-        from identify.exchange.rewriting import bodies_in_program, link_shapes
+        from identify.exchange.rewriting import BodiesInProgram, bodies_in_program, link_shapes
+        from identify.exchange.xml_document import read_xml
 
         requirement = self._requirement()
         geometry, density = not self.no_geometry, self.density
@@ -86,12 +87,12 @@ class Inspect(Command):
         self._require_readable(model, requirement)
         if self.output is None:
             shapes = {} if model.format == "estimate" else link_shapes(self.model)
-            simulator = requirement.simulator
-            is_model = model.format != "estimate"
-            simulated = (
-                bodies_in_program(self.model, simulator.name) if simulator and is_model else {}
-            )
-            judged = check_links(model.links, requirement, shapes, simulated)
+            simulated = BodiesInProgram()
+            if requirement.simulator and model.format != "estimate":
+                simulated = bodies_in_program(read_xml(self.model), requirement.simulator)
+            judged = check_links(model.links, requirement, shapes, simulated.bodies)
+            notes = (*model.notes, simulated.problem) if simulated.problem else model.notes
+            model = replace(model, notes=notes)
             return Outcome(
                 lines=link_lines(model, judged, requirement, only_wrong=self.quiet),
                 document=lambda: _record(model, judged),
@@ -103,7 +104,7 @@ class Inspect(Command):
             lines=repair_lines(repaired),
             document=lambda: _record_of_repair(repaired),
             files=[self.output],
-            status=1 if repaired.unrepaired else 0,
+            status=1 if repaired.unrepaired or repaired.problem else 0,
         )
 
     def _requirement(self) -> LinkRequirements:
@@ -250,7 +251,7 @@ def _record_of_repair(repaired: RepairedModel) -> Mapping[str, object]:
         for repair in repaired.repairs
     ]
     details = {"left": repaired.unrepaired, "warnings": repaired.warnings}
-    return {"repairs": repairs} | {
+    return {"repairs": repairs, "problem": repaired.problem or None} | {
         name: [{"link": link.name, "reason": reason} for link, reason in entries]
         for name, entries in details.items()
     }
@@ -271,6 +272,8 @@ def repair_lines(repaired: RepairedModel) -> Iterator[str]:
         yield f"Not repaired: {link.name}: {reason}."
     for link, warning in repaired.warnings:
         yield f"Warning: {link.name}: {warning}."
+    if repaired.problem:
+        yield f"Not loaded: {repaired.problem}."
 
 
 def _changes(repair: Repair) -> Iterator[str]:

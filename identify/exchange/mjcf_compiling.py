@@ -86,35 +86,17 @@ def compiled_bodies(document: XmlDocument, bodies: Sequence[XmlElement]) -> dict
         note = f"{_FROM_GEOMS_NOTE}, {reason}"
         return {body.start_byte: CompiledBody(None, note) for body in bodies}
     if model.nbody - 1 == len(bodies):
-        compiled = {body.start_byte: _read_body(model, n) for n, body in enumerate(bodies, 1)}
+        compiled = {
+            body.start_byte: read_compiled_body(model, n) for n, body in enumerate(bodies, 1)
+        }
     else:
         compiled = _match_by_name(document, bodies, model)
     first = next((start for start, body in compiled.items() if body.phi is not None), None)
     if first is not None:
-        texts = dict.fromkeys(map(_one_line, messages))
+        texts = dict.fromkeys(map(one_line, messages))
         notes = filter(None, (compiled[first].note, *(f"MuJoCo warns: {text}" for text in texts)))
         compiled[first] = compiled[first]._replace(note="; ".join(notes))
     return compiled
-
-
-def installed_mujoco_bodies(document: XmlDocument) -> tuple[str, dict[str, Phi]]:
-    """Return the version of the installed MuJoCo and its bodies with a mass, by name.
-
-    There are none if it is not installed or does not compile the file as it is.
-    """
-    try:
-        mujoco = importlib.import_module("mujoco")
-    except ImportError:
-        return "", {}
-    if _size_excess(document):
-        return "", {}
-    with _capture_warnings(mujoco, []):
-        try:
-            model = mujoco.MjModel.from_xml_path(str(document.path))
-        except (ValueError, OSError, RuntimeError, mujoco.FatalError):
-            return "", {}
-    bodies = {model.body(n).name: _read_body(model, n).phi for n in range(1, model.nbody)}
-    return mujoco.__version__, {name: phi for name, phi in bodies.items() if phi is not None}
 
 
 def _compile_if_small(
@@ -125,14 +107,14 @@ def _compile_if_small(
         mujoco = importlib.import_module("mujoco")
     except ImportError:
         return None, "which needs MuJoCo: pip install mujoco"
-    if excess := _size_excess(document):
+    if excess := size_excess(document):
         return None, f"and {excess}"
-    with _capture_warnings(mujoco, messages):
+    with capture_warnings(mujoco, messages):
         model, reason = _compile(mujoco, document)
     return model, f"but MuJoCo does not compile it: {reason}"
 
 
-def _size_excess(document: XmlDocument) -> str:
+def size_excess(document: XmlDocument) -> str:
     """Return the reason for not compiling a file of implausible size, or an empty string."""
     bodies, stack = 0, [(document.root, 1)]
     while stack:
@@ -174,11 +156,11 @@ def _compile(mujoco: ModuleType, document: XmlDocument) -> tuple[_CompiledModel 
                 body.fullinertia = np.full(6, np.nan)
         return spec.compile(), ""
     except (ValueError, OSError, RuntimeError, mujoco.FatalError) as error:
-        return None, _one_line(str(error))
+        return None, one_line(str(error))
 
 
 @contextmanager
-def _capture_warnings(mujoco: ModuleType, messages: list[str]) -> Iterator[None]:
+def capture_warnings(mujoco: ModuleType, messages: list[str]) -> Iterator[None]:
     """Collect MuJoCo's warnings, which would go to the terminal and to its log file."""
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(messages.append)
@@ -191,7 +173,7 @@ def _capture_warnings(mujoco: ModuleType, messages: list[str]) -> Iterator[None]
         mujoco.set_mju_user_warning(before)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Return a message on one line, of 200 characters at most."""
     return " ".join(text.split())[:200]
 
@@ -209,7 +191,7 @@ def _match_by_name(
         if not name:
             matches[body.start_byte] = CompiledBody(None, unnamed)
         elif name in numbers:
-            matches[body.start_byte] = _read_body(model, numbers[name])
+            matches[body.start_byte] = read_compiled_body(model, numbers[name])
         else:
             matches[body.start_byte] = _first_copy(
                 model, name, numbers, separators.get(body.start_byte, ())
@@ -226,7 +208,7 @@ def _first_copy(
     copies = [number for known, number in numbers.items() if pattern.fullmatch(known)]
     if not separators or not copies:
         return CompiledBody(None, "MuJoCo's model has no body of its name")
-    first = _read_body(model, min(copies))
+    first = read_compiled_body(model, min(copies))
     return first._replace(note=f"the first of {len(copies)} copies by <replicate>")
 
 
@@ -243,7 +225,8 @@ def _separators(document: XmlDocument) -> dict[int, tuple[str, ...]]:
     return separators
 
 
-def _read_body(model: _CompiledModel, number: int) -> CompiledBody:
+def read_compiled_body(model: _CompiledModel, number: int) -> CompiledBody:
+    """Return a body of MuJoCo's model by its number."""
     mass = float(model.body_mass[number])
     if mass == 0.0:
         return CompiledBody(None)

@@ -31,10 +31,15 @@ from identify.exchange.link_geometry import (
 from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY, LinkInertia, implied_density
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import Model, read_model
-from identify.exchange.rewriting import bodies_in_program, link_shapes, open_model, rewrite_model
+from identify.exchange.rewriting import (
+    BodiesInProgram,
+    bodies_in_program,
+    link_shapes,
+    open_model,
+    rewrite_model,
+)
 from identify.exchange.rounding import DEFAULT_DIGITS, MIN_MOMENT_RATIO
-from identify.exchange.simulated_bodies import simulated_bodies
-from identify.exchange.xml_document import XmlDocument, parse_xml
+from identify.exchange.xml_document import XmlDocument, parse_xml, read_xml
 from identify.inertia import (
     InertialParameters,
     check_consistency,
@@ -107,12 +112,15 @@ class RepairedModel:
         repairs: of the links that were repaired.
         unrepaired: links that still have a problem, with the reason.
         warnings: links whose shapes contradict their new inertia, with a sentence each.
+        problem: sentence on the installed program of the requirement, if it does not load the
+            content.
     """
 
     content: bytes
     repairs: tuple[Repair, ...]
     unrepaired: tuple[tuple[LinkInertia, str], ...]
     warnings: tuple[tuple[LinkInertia, str], ...] = ()
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,16 +170,17 @@ def repair_model(
     model = read_model(path) if model is None else model
     shapes = {} if model.format == "estimate" else link_shapes(path)
     simulator = settings.requirement.simulator
-    is_model = model.format != "estimate"
-    simulated = bodies_in_program(path, simulator.name) if simulator and is_model else {}
-    checks = check_links(model.links, settings.requirement, shapes, simulated)
+    simulated = BodiesInProgram()
+    if simulator and model.format != "estimate":
+        simulated = bodies_in_program(read_xml(path), simulator)
+    checks = check_links(model.links, settings.requirement, shapes, simulated.bodies)
     wrong = [
         e
         for e in checks
         if e.problem or (settings.from_geometry and SHAPE_CONTRADICTION in e.warning)
     ]
     if not wrong:
-        return RepairedModel(path.read_bytes(), (), (), _warnings(checks))
+        return RepairedModel(path.read_bytes(), (), (), _warnings(checks), simulated.problem)
     if model.format == "estimate":
         return _repaired_estimate(path, wrong[0], settings)
     document, form = open_model(path)
@@ -194,8 +203,8 @@ def repair_model(
         repairs[i] = replace(entry, phi=body.phi, change=change)
     document = parse_xml(rewritten.content, path)
     again = [entry.inertia for entry in form.read(document)]
-    simulated = simulated_bodies(document, form, simulator.name) if simulator else {}
-    checks = check_links(again, settings.requirement, shapes, simulated)
+    simulated = bodies_in_program(document, simulator) if simulator else BodiesInProgram()
+    checks = check_links(again, settings.requirement, shapes, simulated.bodies)
     new = [e.link for e in checks if e.link.name in rewritten.bodies and not e.warning]
     sizes = ((link, _size_warning(link, shapes.get(link.name))) for link in new)
     # An inertia from the shape, about a centre of mass outside it, is possible: the mass was right.
@@ -211,7 +220,9 @@ def repair_model(
         for entry in checks
         if entry.problem and entry.link.name not in named
     ]
-    return RepairedModel(rewritten.content, tuple(repairs), tuple(unrepaired), warnings)
+    return RepairedModel(
+        rewritten.content, tuple(repairs), tuple(unrepaired), warnings, simulated.problem
+    )
 
 
 def _size_warning(link: LinkInertia, shape: ShapeInertia | None) -> str:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Mat33, Phi
 from identify.documents import lookup
 from identify.errors import ModelError, did_you_mean
+from identify.exchange.installed_programs import installed_bodies
 from identify.exchange.link_geometry import ShapeInertia, inertia_from_shapes
-from identify.exchange.mjcf_compiling import installed_mujoco_bodies
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, detect_format
 from identify.exchange.rounding import DEFAULT_DIGITS, RoundedBody
@@ -33,6 +33,7 @@ from identify.exchange.xml_document import (
 
 if TYPE_CHECKING:
     from identify.exchange.simulated_bodies import SimulatedBody
+    from identify.exchange.simulators import Simulator
 
 _SAME_BODY = 1e-9
 """Largest difference of a body that is read back, relative to its largest parameter."""
@@ -192,23 +193,40 @@ def link_shapes(path: Path | str) -> Mapping[str, ShapeInertia]:
     return shapes
 
 
-def bodies_in_program(path: Path | str, program: str) -> Mapping[str, SimulatedBody]:
-    """Return the body that a program simulates for each link of a model file, by name.
+class BodiesInProgram(NamedTuple):
+    """Bodies that a program simulates for links, by name of the link.
 
-    Where MuJoCo is installed its own bodies are compared, and a difference is one of the changes.
-    Raises `MissingFile` or `ModelError`: as `read_model` does.
+    Attributes:
+        bodies: by the rules of the program.
+        problem: what the installed program says if it does not load the model.
+    """
+
+    bodies: Mapping[str, SimulatedBody] = MappingProxyType({})
+    problem: str = ""
+
+
+def bodies_in_program(document: XmlDocument, simulator: Simulator) -> BodiesInProgram:
+    """Return the body that a program simulates for each link of a model.
+
+    Where the program is installed its own bodies are compared, and a difference is one of the
+    changes. Raises `ModelError`: as `read_model` does.
     """
     from identify.exchange.simulated_bodies import SimulatedBody, simulated_bodies
 
-    document = read_xml(path)
-    bodies = simulated_bodies(document, detect_format(document), program)
-    version, installed = installed_mujoco_bodies(document) if program == "mujoco" else ("", {})
-    for name, phi in installed.items():
-        body = bodies.get(name, SimulatedBody(phi))
-        if body.phi is None or not _is_same(body.phi, phi, _SAME_IN_PROGRAM):
-            change = f"the installed MuJoCo {version} compiles {phi[0]:.6g} kg in its place"
+    form = detect_format(document)
+    bodies = simulated_bodies(document, form, simulator.name)
+    installed = installed_bodies(document, simulator.name)
+    title = f"the installed {simulator.title} {installed.version}"
+    if installed.problem:
+        return BodiesInProgram(bodies, f"{title} does not load it: {installed.problem}")
+    for entry in form.read(document):
+        name = entry.inertia.name
+        phi = installed.bodies.get(name)
+        body = bodies.get(name, SimulatedBody(entry.inertia.phi))
+        if phi is not None and (body.phi is None or not _is_same(body.phi, phi, _SAME_IN_PROGRAM)):
+            change = f"{title} has {phi[0]:.6g} kg in its place"
             bodies[name] = body._replace(changes=(*body.changes, change))
-    return bodies
+    return BodiesInProgram(bodies)
 
 
 def _is_same(a: Phi, b: Phi, tolerance: float) -> bool:

@@ -6,13 +6,22 @@ from importlib import import_module, util
 import numpy as np
 import pytest
 
-from identify.exchange.rewriting import bodies_in_program
+from identify.exchange.installed_programs import InstalledBodies
+from identify.exchange.rewriting import bodies_in_program as bodies_by_rules
+from identify.exchange.simulators import SIMULATORS
+from identify.exchange.xml_document import read_xml
 from identify.inertia import in_frame
 from identify.inertia.conventions import MujocoInertial
 from identify.inertia.conventions.axes import rotation_from_rpy
 from identify.inertia.matrices import phi_from_inertia
 from identify.spatial import Pose
 from tests.close import assert_same_body
+
+
+def bodies_in_program(path, program):
+    result = bodies_by_rules(read_xml(path), SIMULATORS[program])
+    assert not [body for body in result.bodies.values() if "installed" in " ".join(body.changes)]
+    return result.bodies
 
 
 def inertial(ixx, iyy, izz, mass=2.0, ixy=0.0, rpy="0 0 0"):
@@ -293,9 +302,36 @@ def test_a_moving_link_with_shapes_and_no_inertial_is_warned_of(tmp_path, cli):
 def test_a_difference_from_the_installed_program_is_said(tmp_path, monkeypatch):
     path = robot(tmp_path / "r.urdf", "solid", tool="continuous")
     monkeypatch.setattr(
-        "identify.exchange.rewriting.installed_mujoco_bodies",
-        lambda document: ("9.9", {"arm": 2.0 * UNIT}),
+        "identify.exchange.rewriting.installed_bodies",
+        lambda *_: InstalledBodies("9.9", {"arm": 2.0 * UNIT}),
     )
-    bodies = bodies_in_program(path, "mujoco")
-    assert bodies["arm"].changes == ("the installed MuJoCo 9.9 compiles 2 kg in its place",)
+    bodies = bodies_by_rules(read_xml(path), SIMULATORS["mujoco"]).bodies
+    assert bodies["arm"].changes == ("the installed MuJoCo 9.9 has 2 kg in its place",)
     assert not bodies["tool"].changes
+
+
+def test_a_repaired_model_is_loaded_in_the_program(tmp_path, cli, mujoco):
+    """A mesh that MuJoCo does not find keeps the repaired file from compiling."""
+    path, fixed = robot(tmp_path / "r.urdf", "A + B < C"), tmp_path / "fixed.urdf"
+    assert "Not loaded" not in cli.done("inspect", path, "--for", "mujoco", "--repair", fixed)
+    assert in_mujoco(mujoco, fixed)
+    mesh = '<collision><geometry><mesh filename="gone.stl"/></geometry></collision></link>'
+    path.write_text(path.read_text().replace("</link>", mesh, 1))
+    status, out, _ = cli("inspect", path, "--for", "mujoco", "--repair", fixed)
+    assert status == 1
+    assert "Not loaded: the installed MuJoCo" in out
+    assert "gone.stl" in out
+    status, out, _ = cli("inspect", fixed, "--for", "mujoco")
+    assert status == 0
+    assert "does not load it: Error: Error opening file 'gone.stl'" in out
+
+
+@pytest.mark.parametrize(("program", "module"), [("drake", "pydrake"), ("pinocchio", "pinocchio")])
+def test_a_difference_from_drake_and_pinocchio_is_said(tmp_path, monkeypatch, program, module):
+    pytest.importorskip(module)
+    monkeypatch.setattr("identify.exchange.simulated_bodies.simulated_bodies", lambda *_: {})
+    path = robot(tmp_path / "r.urdf", "A + B < C")
+    bodies = bodies_by_rules(read_xml(path), SIMULATORS[program]).bodies
+    assert f"the installed {SIMULATORS[program].title} " in bodies["arm"].changes[0]
+    mass = {"drake": 2, "pinocchio": 3}[program]
+    assert bodies["arm"].changes[0].endswith(f" has {mass} kg in its place")
