@@ -82,11 +82,18 @@ class BodyCommand(Command):
         require_writable_file(self.output)
         from dataclasses import replace
 
+        import numpy as np
+
         from identify.exchange.body_files import read_body
         from identify.exchange.estimate_json import estimate_text
-        from identify.inertia import check_consistency
+        from identify.exchange.link_geometry import com_distance_warning
+        from identify.exchange.link_inertia import unit_note
+        from identify.inertia import check_consistency, inertia_about_com, phi_from_inertia
 
         saved = read_body(self.body, self._answers())
+        phi = saved.parameters.phi
+        if not phi[0] > 0.0:
+            raise ModelError(f"{self.body}: a mass of {phi[0]:g} kg; expected more than 0")
         X_AB = None if self.at is None else pose_from_numbers(self.at, "body")
         notes = reading_notes(saved)
         shown = saved if X_AB is None else _at_pose(saved, X_AB)
@@ -95,11 +102,13 @@ class BodyCommand(Command):
             provenance = {**saved.provenance, "command": invocation}
             written = replace(shown, provenance=provenance)
             write_file(self.output, estimate_text(written).encode())
-        verdict = check_consistency(saved.parameters.phi)
-        impossible = (f"warning: {verdict}",) if verdict.impossible else ()
+        verdict = check_consistency(phi)
+        doubts = [f"{verdict}"] if verdict.impossible else []
+        central = phi_from_inertia(phi[0], np.zeros(3), inertia_about_com(phi))
+        doubts += [com_distance_warning(phi, None), unit_note(central, None)]
         return Outcome(
             lines=lines,
-            messages=[*impossible, *verdict_messages(saved)],
+            messages=[*(f"warning: {it}" for it in doubts if it), *verdict_messages(saved)],
             document=lambda: {"estimate": shown.to_dict(), "notes": notes},
             files=[] if self.output is None else [self.output],
             status=exit_status(saved.verdict),

@@ -226,7 +226,7 @@ def com_distance_warning(phi: Phi, shape: ShapeInertia | None) -> str:
     limit = _MAX_GYRATION_RATIO * radius
     if shape is None:
         limit = max(_MAX_ORIGIN_DISTANCE_RADII * radius, _MAX_ORIGIN_DISTANCE)
-    origin = "the link's origin" if shape is None else shape.description
+    origin = "the origin" if shape is None else shape.description
     warning = f"its centre of mass is {distance:.3g} m from {origin}: is it given in metres?"
     return warning if distance > limit else ""
 

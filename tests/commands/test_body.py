@@ -136,3 +136,18 @@ def test_an_impossible_body_is_shown_with_a_warning(cli, tmp_path):
 )
 def test_bad_use(cli, words, message):
     assert message in cli.refused(*words)
+
+
+def test_a_unit_that_is_likely_wrong_is_a_warning(tmp_path, cli):
+    """Millimetres for metres, and an inertia of a body denser than any material."""
+    path = tmp_path / "tool.txt"
+    path.write_text("set_target_payload(1.2, [0, 0, 80], [1e-9, 1e-9, 1e-9, 0, 0, 0])")
+    _, _, messages = cli("body", path)
+    assert "its centre of mass is 80 m from the origin: is it given in metres?" in messages
+    assert "so than any material: are the units kg, m and kg m²?" in messages
+
+
+def test_a_body_without_mass_is_refused(tmp_path, cli):
+    path = tmp_path / "tool.toml"
+    path.write_text("mass = 0\ncom = [0, 0, 0]\ninertia_about_com = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]")
+    assert "a mass of 0 kg; expected more than 0" in cli.refused("body", path)

@@ -71,10 +71,11 @@ class ReportedBody(NamedTuple):
 
 
 class _SignEvidence(NamedTuple):
-    """Signs of the products of inertia that a part of a report agrees with."""
+    """Signs of the products of inertia that a part of a report agrees with, and how it differs."""
 
     source: str
     signs: tuple[Sign, ...]
+    comparison: str
 
 
 def body_of_report(report: MassReport, answers: BodyAnswers, habit: str = "") -> ReportedBody:
@@ -136,11 +137,11 @@ def _sign_of_products(
 ) -> tuple[Sign, str]:
     """Return the sign of the products of inertia, and how it is known."""
     evidence = list(_sign_evidence(report, answers))
-    for name, signs in evidence:
+    for name, signs, comparison in evidence:
         if not signs:
             raise ModelError(
-                f"{name} of the text contradict its inertia with either sign of the products of "
-                "inertia, beyond the last digits: is a number or a unit of another part or changed?"
+                f"the inertia contradicts {name} with either sign of the products of inertia, "
+                f"beyond the last digits ({comparison}): is a number or a unit of another part?"
             )
     decisive: list[tuple[str, Sign]] = [
         (part.source, part.signs[0]) for part in evidence if len(part.signs) == 1
@@ -164,9 +165,9 @@ def _sign_of_products(
 
 def _sign_evidence(report: MassReport, answers: BodyAnswers) -> Iterator[_SignEvidence]:
     if report.stated_sign is not None:
-        yield _SignEvidence("the heading", (report.stated_sign,))
+        yield _SignEvidence("the heading", (report.stated_sign,), "")
     if answers.products is not None:
-        yield _SignEvidence("--products", (answers.products,))
+        yield _SignEvidence("--products", (answers.products,), "")
     yield from _parallel_axis_evidence(report)
     yield from _principal_axes_evidence(report)
 
@@ -191,9 +192,10 @@ def _parallel_axis_evidence(report: MassReport) -> Iterator[_SignEvidence]:
     tolerance = tolerance + report.about_origin.half_units + report.about_com.half_units
     size = np.abs(report.about_origin.values).max()
     expected = _parallel_axis_terms(mass, report.com.values)
-    yield _SignEvidence(
-        "the inertia about both points", _agreeing_signs(difference, expected, tolerance, size)
-    )
+    signs = _agreeing_signs(difference, expected, tolerance, size)
+    ratio = float(np.trace(difference) / max(np.trace(expected), 1e-300))
+    text = f"between origin and centre of mass it changes by {ratio:.4g} times m (|c|² 1 − c cᵀ)"
+    yield _SignEvidence("the inertia about both points", signs, text)
 
 
 def _principal_axes_evidence(report: MassReport) -> Iterator[_SignEvidence]:
@@ -215,7 +217,9 @@ def _principal_axes_evidence(report: MassReport) -> Iterator[_SignEvidence]:
     tolerance = tolerance + norms + report.principal_moments.half_units.max()
     tolerance = tolerance + report.about_com.half_units
     signs = _agreeing_signs(report.about_com.values, expected, tolerance, moments.max())
-    yield _SignEvidence("the principal axes", signs)
+    ratio = float(np.trace(report.about_com.values) / max(moments.sum(), 1e-300))
+    text = f"its trace is {ratio:.4g} times the sum of the principal moments"
+    yield _SignEvidence("the principal axes", signs, text)
 
 
 def _agreeing_signs(

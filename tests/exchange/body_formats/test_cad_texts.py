@@ -190,7 +190,7 @@ def test_parts_of_onshape(read):
         ("inertia", [1.0, 2.0], "inertia: expected a list of 9 numbers"),
         ("centroid", ["0", 0, 0], "centroid: expected a finite number, got '0'"),
         ("principalAxes", [1, 2, 3], "principalAxes: expected three of x, y, z"),
-        ("principalInertia", [1.0, 2.0, 3.0], "principal axes of the text contradict its inertia"),
+        ("principalInertia", [1.0, 2.0, 3.0], "the inertia contradicts the principal axes"),
     ],
 )
 def test_an_onshape_part_that_is_damaged(read, key, value, message):
@@ -241,8 +241,8 @@ def test_numbers_that_read_as_either_are_asked_about(read):
         (r"(?s)\n\tLzx.*", "", r"line 20: no zx, zy, zz below this line: the text is cut off"),
         (r"(?s)\nMoments of inertia.*", "", "no moments of inertia: copy the whole text"),
         (r"Lyx = \S+", "Lyx = 1.0", "line 20: the matrix below is not symmetric"),
-        (r"Mass = \S+ grams", "Mass = 1.0 grams", "both points of the text contradict its inertia"),
-        (r"Mass = (\S+) grams", r"Mass = \1 kilograms", "contradict its inertia with either sign"),
+        (r"Mass = \S+ grams", "Mass = 1.0 grams", "times m .* is a number or a unit of"),
+        (r"Mass = (\S+) grams", r"Mass = \1 kilograms", "changes by 0.001 times m"),
     ],
 )
 def test_a_text_that_is_incomplete_or_changed(read, old, new, message):
