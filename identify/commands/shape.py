@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional
+from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.bodies import POSE_METAVAR, PoseNumbers, pose_from_numbers
 from identify.commands.command import Command, Flag, Number, Outcome, UsageError, option
@@ -15,7 +15,7 @@ from identify.commands.output import require_writable_file, write_file
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
-    from identify.inertia.shapes import Shape as Geometry
+    from identify.inertia.shapes import Mesh, Shape as Geometry
 
 _MESH_SHAPE = "mesh"
 _SHAPE_NAMES_HELP = (
@@ -25,7 +25,8 @@ _SHAPE_NAMES_HELP = (
 
 _DENSITY_HELP = (
     "Density: kg/m³ for solids, or a material (steel, aluminium, titanium, brass, pla, petg, abs, "
-    "nylon, pom, …); kg/m² for shells, plates and discs, kg/m for a rod."
+    "nylon, pom, …); kg/m² for shells, plates and discs, kg/m for a rod. Of all shapes, or once "
+    "for each mesh in order."
 )
 
 _MAX_MASS, _MAX_INERTIA = 1e15, 1e24
@@ -34,8 +35,8 @@ _MAX_MASS, _MAX_INERTIA = 1e15, 1e24
 _MAX_FACET_LOSS = 0.01
 """Share of the volume that the facets of a rounded mesh may cut off without a note."""
 
-_MAX_MESH_EXTENT = 10.0
-"""Extent of a mesh [m] above which a note states that its unit may not be the metre."""
+_MAX_MESH_EXTENT = 2.0
+"""Extent of a mesh [m] above which its unit is asked for."""
 
 _MIN_SOLID_DENSITY = 1.2
 """Density of air [kg/m³], below which a mesh with a mass is in another unit than it was read in."""
@@ -59,14 +60,16 @@ class ShapeCommand(Command):
     name: Annotated[str, Positional, option("NAME", "(required)", help=_SHAPE_NAMES_HELP)]
 
     sizes: Annotated[tuple[str, ...], Positional, option("[SIZE ...]")] = ()
-    """Sizes of the shape [m], or the file of a mesh (STL, OBJ, PLY, …)."""
+    """Sizes of the shape [m], or meshes (STL, OBJ, PLY, …) in one frame, such as of an assembly."""
 
-    mass: Annotated[Number, option("KG")] = None
-    """Mass of the shape; give this or --density."""
+    mass: Annotated[tuple[float, ...], UseAppendAction, option("KG", "(default: none)")] = ()
+    """Mass of all shapes, or once for each mesh in order; give this or --density."""
 
-    density: Annotated[str | None, option("RHO", help=_DENSITY_HELP)] = None
+    density: Annotated[
+        tuple[str, ...], UseAppendAction, option("RHO", "(default: none)", help=_DENSITY_HELP)
+    ] = ()
 
-    scale: Annotated[float, option("S", "(default: 1)")] = 1.0
+    scale: Annotated[Number, option("S")] = None
     """Length unit of the mesh file [m], 0.001 for millimetres."""
 
     hull: Flag = False
@@ -85,18 +88,16 @@ class ShapeCommand(Command):
     def run(self, invocation: str) -> Outcome:
         """Compute the body, and print or write it."""
         require_writable_file(self.output)
-        import numpy as np
 
         from identify.exchange import SavedEstimate
         from identify.exchange.estimate_json import estimate_text
         from identify.inertia.shapes import Mesh
         from identify.reporting.parameter_table import TABLE_GROUPS, parameter_rich_table
 
-        geometry, notes = self._geometry()
-        body = geometry.body(mass=self.mass, density=self._density(geometry))
+        geometries, notes = self._geometries()
+        bodies = self._bodies(geometries)
+        body = sum(bodies[1:], start=bodies[0])
         _require_plausible(body)
-        if isinstance(geometry, Mesh):
-            _require_plausible_unit(body, geometry, self.scale)
         frame = f"that of the shape: {' '.join((self.name, *self.sizes))}"
         if self.at is not None:
             body = body.in_frame(pose_from_numbers(self.at, "shape"))
@@ -104,22 +105,10 @@ class ShapeCommand(Command):
         body = _without_rounding(body)
         saved = SavedEstimate(body, frame, provenance={"command": invocation})
         table = parameter_rich_table(saved, groups=TABLE_GROUPS)
-        lines = [_measure_line(body, geometry), table] if self.output is None else ()
+        lines = [*map(_measure_line, bodies, geometries), table] if self.output is None else ()
         if self.output is not None:
             write_file(self.output, estimate_text(saved).encode())
-        if isinstance(geometry, Mesh):
-            extent = float(np.ptp(geometry.corners, axis=0).max())
-            if extent > _MAX_MESH_EXTENT:
-                hint = "if its file is in millimetres, give --scale 0.001"
-                notes.append(f"note: the mesh is {extent:.4g} m wide; {hint}")
-            angle = geometry.facet_angle
-            missing = 1.0 - np.sinc(angle / np.pi)
-            if missing > _MAX_FACET_LOSS:
-                notes.append(
-                    f"note: its faces meet at {np.degrees(angle):.3g}°; if they stand for a round "
-                    f"surface, up to {100.0 * missing:.2g} % of the volume is missing: export it "
-                    "with finer facets"
-                )
+        notes += [note for mesh in geometries if isinstance(mesh, Mesh) for note in _facets(mesh)]
         return Outcome(
             lines=lines,
             messages=notes,
@@ -127,47 +116,103 @@ class ShapeCommand(Command):
             files=[] if self.output is None else [self.output],
         )
 
-    def _geometry(self) -> tuple[Geometry, list[str]]:
-        """Return the shape, and notes on changes made to its mesh."""
+    def _geometries(self) -> tuple[list[Geometry], list[str]]:
+        """Return the shapes, and notes on changes made to meshes."""
         from identify.documents import lookup
         from identify.errors import ModelError
         from identify.inertia import shapes
 
         file_alone = Path(self.name).suffix.lower() in _MESH_SUFFIXES
         if file_alone or self.name == _MESH_SHAPE:
-            mesh_files = (self.name, *self.sizes) if file_alone else self.sizes
-            if len(mesh_files) != 1:
-                raise UsageError(f"shape: mesh takes one file, got {len(mesh_files)} arguments")
-            (mesh_file,) = mesh_files
-            try:
-                return shapes.read_mesh(mesh_file, scale=self.scale), []
-            except ModelError as error:
-                if not (self.hull and self.scale > 0.0):
-                    raise
-                hull = shapes.convex_hull(self.scale * shapes.read_triangles(Path(mesh_file))[0])
-                hint = f"its convex hull of {hull.measure:.4g} m³ is used"
-                return hull, [f"note: {str(error).partition(';')[0]}; {hint}"]
-        if self.scale != 1.0 or self.hull:
+            files = (self.name, *self.sizes) if file_alone else self.sizes
+            if not files:
+                raise UsageError("shape: mesh takes a file or several, got none")
+            notes: list[str] = []
+            return [self._mesh(Path(file), notes) for file in files], notes
+        if self.scale is not None or self.hull:
             raise UsageError("shape: --scale and --hull apply to a mesh; give sizes in metres")
         lookup({**shapes.SHAPES, _MESH_SHAPE: None}, self.name, "shape", ModelError)  # if unknown
-        return shapes.shape_from_sizes(self.name, [_number(word) for word in self.sizes]), []
+        return [shapes.shape_from_sizes(self.name, [_number(word) for word in self.sizes])], []
 
-    def _density(self, geometry: Geometry) -> float | None:
-        """Return the given density [SI], by its number or the name of a material."""
+    def _mesh(self, file: Path, notes: list[str]) -> Geometry:
+        """Return a mesh, or its hull on request; its unit is asked for if it is large."""
+        import numpy as np
+
+        from identify.errors import ModelError
+        from identify.inertia import shapes
+
+        scale = 1.0 if self.scale is None else self.scale
+        try:
+            mesh = shapes.read_mesh(file, scale=scale)
+        except ModelError as error:
+            if not (self.hull and scale > 0.0):
+                raise
+            mesh = shapes.convex_hull(scale * shapes.read_triangles(file)[0])
+            hint = f"its convex hull of {mesh.measure:.4g} m³ is used"
+            notes.append(f"note: {str(error).partition(';')[0]}; {hint}")
+        extent = float(np.ptp(mesh.corners, axis=0).max())
+        if self.scale is None and extent > _MAX_MESH_EXTENT and not self.mass:
+            raise UsageError(
+                f"shape: {file} is {extent:.4g} m wide in metres: is it in millimetres? Give its "
+                "unit: --scale 0.001, or --scale 1 for metres"
+            )
+        return mesh
+
+    def _bodies(self, geometries: Sequence[Geometry]) -> list[InertialParameters]:
+        """Return the bodies of shapes, with the given masses or densities."""
+        from identify.inertia.shapes import Mesh
+
+        count = len(geometries)
+        for name, values in (("--mass", self.mass), ("--density", self.density)):
+            if len(values) not in (0, 1, count):
+                raise UsageError(
+                    f"shape: got {len(values)} times {name}; expected one, or one for each of "
+                    f"{count} meshes in order"
+                )
+        masses: Sequence[float | None] = self.mass or [None] * count
+        words: Sequence[str | None] = self.density or [None] * count
+        if len(self.mass) == 1:
+            volume = sum(geometry.measure for geometry in geometries)
+            masses = [self.mass[0] * geometry.measure / volume for geometry in geometries]
+        if len(words) == 1:
+            words = [*words] * count
+        bodies = []
+        for geometry, mass, word in zip(geometries, masses, words, strict=True):
+            body = geometry.body(mass=mass, density=self._density(word, geometry))
+            if isinstance(geometry, Mesh):
+                _require_plausible_unit(body, geometry, self.scale or 1.0)
+            bodies.append(body)
+        return bodies
+
+    def _density(self, word: str | None, geometry: Geometry) -> float | None:
+        """Return a density [SI], by its number or the name of a material."""
         from identify.documents import lookup
         from identify.inertia.shapes import MATERIAL_DENSITIES
 
-        if self.density is None:
+        if word is None:
             return None
         try:
-            return float(self.density)
+            return float(word)
         except ValueError:
             if geometry.measure_kind != "volume":
                 raise UsageError(
-                    f"shape: --density {self.density}: a material is of a solid; give the density "
+                    f"shape: --density {word}: a material is of a solid; give the density "
                     f"of a {self.name} as a number"
                 ) from None
-            return lookup(MATERIAL_DENSITIES, self.density.lower(), "material", UsageError)
+            return lookup(MATERIAL_DENSITIES, word.lower(), "material", UsageError)
+
+
+def _facets(mesh: Mesh) -> Iterator[str]:
+    """Yield a note if the facets of a rounded mesh cut off much of its volume."""
+    import numpy as np
+
+    missing = 1.0 - np.sinc(mesh.facet_angle / np.pi)
+    if missing > _MAX_FACET_LOSS:
+        yield (
+            f"note: its faces meet at {np.degrees(mesh.facet_angle):.3g}°; if they stand for a "
+            f"round surface, up to {100.0 * missing:.2g} % of the volume is missing: export it "
+            "with finer facets"
+        )
 
 
 def _measure_line(body: InertialParameters, geometry: Geometry) -> str:

@@ -149,5 +149,7 @@ def test_a_unit_that_is_likely_wrong_is_a_warning(tmp_path, cli):
 
 def test_a_body_without_mass_is_refused(tmp_path, cli):
     path = tmp_path / "tool.toml"
-    path.write_text("mass = 0\ncom = [0, 0, 0]\ninertia_about_com = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]")
+    path.write_text(
+        "mass = 0\ncom = [0, 0, 0]\ninertia_about_com = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]"
+    )
     assert "a mass of 0 kg; expected more than 0" in cli.refused("body", path)

@@ -41,7 +41,7 @@ def test_every_shape(cli, tmp_path, name):
         ("box 0.1 0.2 0.3 --mass 1 --density 1", "got both"),
         ("box 0.1 0.2 0.3 --mass -1", "mass: expected a positive"),
         ("box 0.1 0.2 0.3 --mass 1 --scale 2", "apply to a mesh"),
-        ("mesh --mass 1", "shape: mesh takes one file, got 0 arguments"),
+        ("mesh --mass 1", "shape: mesh takes a file or several, got none"),
         ("cone", "the origin is the middle of its base, the apex above it"),
         ("tube", "open at both ends"),
         ("rod", "shape rod: expected 1 size, got 0"),
@@ -75,9 +75,9 @@ def test_a_mesh_that_is_read_in_metres_and_huge_is_asked_about(cli, tmp_path):
     trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
     path = tmp_path / "part.ply"
     trimesh.creation.box((200.0, 30.0, 50.0)).export(path)
-    status, _, err = cli("shape", "mesh", path, "--density", "1000")
-    assert status == 0
-    assert err.startswith("identify: note: the mesh is 200 m wide; if its file is in millimetres")
+    message = cli.refused("shape", "mesh", path, "--density", "1000")
+    assert "200 m wide in metres: is it in millimetres? Give its unit: --scale 0.001" in message
+    assert cli("shape", "mesh", path, "--density", "1000", "--scale", "1").err == ""
     assert cli("shape", "mesh", path, "--density", "1000", "--scale", "0.001").err == ""
 
 
@@ -114,7 +114,6 @@ def test_a_mesh_in_millimetres_with_a_mass_is_asked_about(cli, cover):
     printed = cli.done("shape", cover, "--mass", 0.3, "--scale", 0.001)
     assert printed.startswith(f"Volume 504 cm³, density {0.3 / 504e-6:.6g} kg/m³.\n")
     assert "denser than any metal" in cli.refused("shape", cover, "--mass", 0.3, "--scale", 1e-5)
-    assert "the mesh is 90 m wide" in cli("shape", cover, "--density", "pla").err
 
 
 def test_a_material_by_name(cli, cover, tmp_path):
@@ -155,3 +154,35 @@ def test_a_coarse_round_mesh_is_said_to_miss_volume(cli, tmp_path):
     result = cli("shape", "mesh", path, "--density", 1000)
     assert "faces meet at 51.4°" in result.err
     assert "up to 13 % of the volume is missing" in result.err
+
+
+def test_parts_with_densities_or_masses_of_their_own(cli, tmp_path):
+    """Two boxes in the frame of their assembly, by hand."""
+    trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
+    sides, centres = (
+        np.array([[0.1, 0.2, 0.05], [0.04, 0.04, 0.3]]),
+        np.array([[0, 0, 0], [1, 2, 3]]),
+    )
+    for i in range(2):
+        box = trimesh.creation.box(sides[i])
+        box.apply_translation(0.1 * centres[i])
+        box.export(tmp_path / f"{i}.stl")
+    meshes, volumes = (tmp_path / "0.stl", tmp_path / "1.stl"), sides.prod(axis=1)
+    cases = [
+        ("--density pla --density steel", np.array([1240.0, 7850.0]) * volumes),
+        ("--mass 0.3 --mass 2", np.array([0.3, 2.0])),
+        ("--mass 2", 2.0 * volumes / volumes.sum()),
+    ]
+    for words, masses in cases:
+        out = tmp_path / "sum.json"
+        cli.done("shape", *meshes, *words.split(), "-o", out)
+        body = read_estimate(out).parameters
+        com = masses @ (0.1 * centres) / masses.sum()
+        np.testing.assert_allclose([body.mass, *body.com], [masses.sum(), *com], rtol=1e-6)
+        offsets = 0.1 * centres - com
+        second = np.diag(masses @ sides**2 / 12.0) + (offsets.T * masses) @ offsets
+        expected = np.trace(second) * np.eye(3) - second
+        np.testing.assert_allclose(body.inertia_about_com, expected, rtol=1e-6, atol=1e-9)
+    assert "density 7850 kg/m³" in cli.done("shape", *meshes, *cases[0][0].split())
+    message = cli.refused("shape", *meshes, *["--mass", "1", "--mass", "2", "--mass", "3"])
+    assert "got 3 times --mass; expected one, or one for each of 2 meshes in order" in message
