@@ -114,6 +114,7 @@ class WeightInputs:
         quantity_ids: number of the name of each quantity; −1 where a group has fewer, shape (G, K).
         wrench_noise: covariance of the residuals from noise of the wrench, shape (G, m, m).
         sensors: groups of each sensor, −1 where it has fewer, shape (sensors, bands).
+        rounding: relative size of residuals that are rounding errors.
     """
 
     scales: Array
@@ -124,6 +125,7 @@ class WeightInputs:
     quantity_ids: Indices
     wrench_noise: Array
     sensors: Indices
+    rounding: float
 
     @cached_property
     def channel_types(self) -> ChannelTypes:
@@ -139,13 +141,11 @@ class WeightInputs:
     def rounding_variance(self) -> Array:
         """Variance of the residuals due to rounding of the measured values, shape (G, m)."""
         return (
-            MIN_RELATIVE_RESIDUAL**2
-            * self.mean_squares
-            * (self.samples / self.effective_samples)[:, None]
+            self.rounding**2 * self.mean_squares * (self.samples / self.effective_samples)[:, None]
         )
 
     @classmethod
-    def of(cls, arrays: PaddedSystem, scales: Array) -> WeightInputs:
+    def of(cls, arrays: PaddedSystem, scales: Array, rounding: float) -> WeightInputs:
         """Collect the inputs from the arrays of a system."""
         return cls(
             scales=scales,
@@ -156,6 +156,7 @@ class WeightInputs:
             quantity_ids=arrays.quantity_ids,
             wrench_noise=arrays.wrench_noise,
             sensors=arrays.sensors,
+            rounding=rounding,
         )
 
 
@@ -184,7 +185,8 @@ class FitData:
     @cached_property
     def weight_inputs(self) -> WeightInputs:
         """Quantities besides the residuals from which the weights are computed."""
-        return WeightInputs.of(self.system.padded, self.scales)
+        rounding = max(equations.rounding for _, equations in self.system.data)
+        return WeightInputs.of(self.system.padded, self.scales, rounding)
 
     @cached_property
     def offset_leverage(self) -> Array:

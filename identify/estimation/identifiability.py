@@ -11,11 +11,15 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors_in_variables import MAX_NOISE_FRACTION
-from identify.regressors.triangular import eigh, qr_factor, whiten_moment
+from identify.regressors.triangular import eigh, qr_factor, svd, whiten_moment
 from identify.significance import HALF_WIDTH_SIGMA
 
 NOISE_LEVEL_RELATIVE_ERROR = 0.3
 """Relative error of the noise level that is estimated from the log."""
+
+_MIN_EXCITATION_OF_ONE_BODY = 1e-12
+"""Singular value of a direction of one body without noise in its motion, relative to the total,
+below which it is rounding error; columns of several bodies depend on each other to fewer digits."""
 
 WEAK_PRIOR_SCALE = 3.0
 """Standard deviation of the weak prior with which noise fractions are computed, in body scales."""
@@ -88,10 +92,15 @@ def identifiability(
     if noise.any():
         shares, U = eigh(whiten_moment(noise, R))
         root = np.sqrt(1.0 - np.clip(shares, 0.0, MAX_NOISE_FRACTION))[:, None] * (U.T @ R)
-    clean = root.T @ root - weak.T @ weak
-    values, vectors = eigh(0.5 * (clean + clean.T))
     information = float(np.linalg.norm(along) ** 2)
-    excited = values > MIN_RELATIVE_EXCITATION * information
+    if bodies > 1 or noise.any():
+        clean = root.T @ root - weak.T @ weak
+        values, vectors = eigh(0.5 * (clean + clean.T))
+        excited = values > MIN_RELATIVE_EXCITATION * information
+    else:  # without squares, which lose the inertia of a body of 1 mm beside its mass
+        _, singular, Vt = svd(along)
+        values, vectors = singular[::-1] ** 2, Vt[::-1].T
+        excited = values > _MIN_EXCITATION_OF_ONE_BODY**2 * information
     # B⁻¹ (H + X) B⁻¹ along the eigenvectors of B, and the effect of an error of N on one body scale
     score_covariance = along.T @ along + free.T @ noise_scatter @ free
     axes = vectors[:, excited]
@@ -100,7 +109,7 @@ def identifiability(
     level_error = NOISE_LEVEL_RELATIVE_ERROR * (axes * (noise @ axes)).sum(axis=0)
     # X need not be positive semidefinite: H + X may have negative eigenvalues.
     row_variance = ((along @ solved_axes) ** 2).sum(axis=0)
-    variance = np.einsum("ij,ik,kj->j", solved_axes, score_covariance, solved_axes)
+    variance = (solved_axes * (score_covariance @ solved_axes)).sum(axis=0)
     variance = np.maximum(variance, row_variance)
     errors[excited] = np.sqrt(variance + (level_error / values[excited]) ** 2)
     identifiable = HALF_WIDTH_SIGMA * errors < 1.0

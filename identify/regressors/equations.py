@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -27,6 +27,9 @@ logs, or none."""
 _MIN_ROWS_PER_BLOCK = 5
 """Smallest mean number of regressor rows that a group of channels has in a time block."""
 
+_MAX_BLOCKS = 20
+"""Largest number of blocks of a stacked regressor, whose halves and fifths are compared."""
+
 
 class Equations(ABC):
     """Model equations that are linear in the unknowns x, for the rows z of a log.
@@ -43,6 +46,9 @@ class Equations(ABC):
     space: ParameterSpace
     offsets: Offsets
     noise_known: bool = False
+    rounding: ClassVar[float] = 1e-9
+    """Relative size of residuals below which they are rounding errors of the measured values, as of
+    a log with nine digits."""
 
     @abstractmethod
     def residual_coefficients(self, log: int, group: int) -> Array:
@@ -75,6 +81,7 @@ class StackedEquations(Equations):
     space: ParameterSpace = ONE_BODY_SPACE
     offsets: Offsets = "none"
     noise_known: bool = False
+    rounding: ClassVar[float] = 1e-14  # of numbers in memory
 
     def residual_coefficients(self, log: int, group: int) -> Array:
         """Return the coefficients of the residual b − A x, shape (p + 1, 1, 1 + p)."""
@@ -108,7 +115,8 @@ def stacked_statistics(
     )
     rows = np.concatenate((A, np.asarray(b)[:, None]), axis=1)
     rows_per_block = max(_MIN_ROWS_PER_BLOCK, K // 2) * len(group_names)
-    blocks = max(1, min(max_block_count(layout), len(b) // rows_per_block))
+    most = min(max_block_count(layout), _MAX_BLOCKS)
+    blocks = max(1, min(most, len(b) // rows_per_block))
     block_of_row = np.arange(len(b)) * blocks // len(b)
     cells, cell_of_row = np.unique(
         np.stack((block_of_row, group_of_row.reshape(-1)), axis=1), axis=0, return_inverse=True

@@ -268,6 +268,6 @@ def test_decided_by_constraint_needs_shift_of_one_standard_error(moved, half_wid
         data=SimpleNamespace(fixed=np.array([known, False])),
         identifiability=SimpleNamespace(half_widths=np.array([half_width, 0.1])),
     )
-    posterior: Any = SimpleNamespace(fit=fit, x=fit.x, prior=Ball(), agreement=None)
+    posterior: Any = SimpleNamespace(fit=fit, x=fit.x, priors={0: Ball()}, agreement=None)
     x = fit.x + np.array([2.0 * moved, 0.0])
     assert deciding_sources(posterior, x, covariance) == [word, "data"]
