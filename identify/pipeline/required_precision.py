@@ -316,7 +316,7 @@ def half_width(estimate: Estimate, name: str, total: bool) -> float:
     """Return the 95 % half-width of a quantity; infinite without an interval."""
     interval = estimate.intervals[name]
     width = np.inf if interval is None else 0.5 * (interval[1] - interval[0])
-    if total or not 0.0 < width < np.inf:
+    if total or estimate.calibration is None or not 0.0 < width < np.inf:
         return width
     phi, k = estimate.parameters.phi, ESTIMATED_QUANTITIES.index(name)
     jacobian = interval_jacobian(phi, principal_uncertainty(phi, estimate.covariance))[k]

@@ -56,6 +56,7 @@ def better_order(
     terms: Sequence[Term],
     order: str | Sequence[str],
     weights: Array | None = None,
+    excess: float | None = None,
 ) -> BetterOrder | None:
     """Return the order that fits clearly better than the one that rows were read by, if one does.
 
@@ -65,6 +66,7 @@ def better_order(
         order: the order given.
         weights: of the groups; by default those of the measured power, whose residual is then the
             unit of noise.
+        excess: of the order given, if it is known.
     """
     space = system.space
     scaled = np.ones((len(system.padded.groups), 1, 1)) if weights is None else weights
@@ -74,7 +76,7 @@ def better_order(
     noise = problem.residual_norm(_free_solution(problem.A, problem.b))
     unit = noise / np.sqrt(problem.degrees_of_freedom) if weights is None else 1.0
     A, b = problem.A / unit, problem.b / unit
-    given = consistent_excess(A, b, space, terms)
+    given = consistent_excess(A, b, space, terms) if excess is None else excess
     if given is not None and given < CLEAR_LIKELIHOOD_LEAD:
         return None
     back = ColumnOrder.of(order, len(space.bodies), len(space.scalars))

@@ -11,6 +11,7 @@ from scipy.special import chdtrc, fdtrc, ndtri
 from identify.arrays import Array, Indices
 from identify.estimation import Estimate
 from identify.estimation.certified_solution import CertifiedSolution
+from identify.estimation.posterior import OBJECTIVE_DATA
 from identify.findings import Finding
 from identify.pipeline.precision_findings import precision_findings, precision_levels
 from identify.pipeline.required_precision import WRENCH_LIMITS
@@ -149,13 +150,16 @@ def _consistency_findings(
     fit = solution.posterior.fit
     problem, system = fit.problem, fit.data.system
     terms = solution.terms
-    excess = consistent_excess(problem.A, problem.b, system.space, terms)
-    excess = 0.0 if excess is None else excess
+    if solution.posterior.optimal_for == OBJECTIVE_DATA:
+        apart = problem.A @ (solution.x - solution.posterior.x)
+        excess = float(apart @ apart)  # least squares is the minimum, and the data are all
+    else:
+        excess = consistent_excess(problem.A, problem.b, system.space, terms) or 0.0
     measured = float(np.hypot(np.linalg.norm(problem.b), problem.min_residual))
     sigmas = float(np.sqrt(excess))
     if sigmas < max(REPORTED_CONSTRAINT_SIGMA, _MIN_RELATIVE_EXCESS * measured):
         return
-    better = better_order(system, terms, order, fit.weights)
+    better = better_order(system, terms, order, fit.weights, excess)
     evidence = {"standard_errors": sigmas}
     if better is not None:
         yield Finding(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,10 @@ from identify.regressors import (
     Statistics,
     stacked_statistics,
 )
+from identify.regressors.statistics import sum_statistics
+
+_MAX_PARTS = 40
+"""Number of parts of rows at which the statistics of pairs are merged; even."""
 
 Noise: TypeAlias = ArrayLike | Mapping[object, ArrayLike]
 """Standard error of all rows, of each row, or of each group by its name; or the covariance of k
@@ -156,8 +160,8 @@ class Rows:
 
 
 def solve(
-    A: ArrayLike,
-    b: ArrayLike,
+    A: ArrayLike | Statistics | Iterable[tuple[ArrayLike, ...]],
+    b: ArrayLike | None = None,
     *,
     space: ParameterSpace = ONE_BODY_SPACE,
     terms: Sequence[Term] = (),
@@ -173,12 +177,17 @@ def solve(
     intervals, findings and a verdict: the same estimate as from a log. Rows are taken to stand in
     order of time, for the intervals; rows that repeat another one count once.
 
+    Rows may come in parts, of which no more than one is in memory: an iterator of (A, b) or
+    (A, b, groups), each with rows of every group, in place of A, or the sum of their
+    `stacked_statistics` in the order of phi. Single rows are then not examined.
+
     Columns may depend on each other, as those of the links of a robot do, if each body concerned
     has a prior, or a default in `space`: what the rows leave open is then that of the default.
 
     Args:
-        A: regressor, SI, shape (n, p): the ten columns of each body in `order`, then the scalars.
-        b: what was measured, shape (n,).
+        A: regressor, SI, shape (n, p): the ten columns of each body in `order`, then the scalars;
+            or parts, or statistics.
+        b: what was measured, shape (n,); not with parts or statistics.
         space: of the unknowns; one body where not given.
         terms: what is known besides, also of several bodies (`LinearEquality`).
         groups: rows with equal entries have noise of one size, such as those of one joint or of one
@@ -209,7 +218,18 @@ def solve(
         raise ProblemError("residual_bound: give the noise of the rows too; 1 for plain squares")
     priors = {space.bodies[0]: prior} if isinstance(prior, Prior) else prior
     space = _with_nominal_bodies(space, priors)
-    given = Rows.of(A, b, space, groups, order)
+    problem = _RowsProblem(
+        StackedEquations(space, noise_known=noise is not None),
+        tuple(terms),
+        order,
+        priors,
+        residual_bound,
+    )
+    if b is None:
+        parts = A if isinstance(A, Statistics) else _sum_parts(A, space, order, noise)
+        solution = problem.solve(parts)
+        return with_verdict(solution.estimate(), rows_findings(solution, order))
+    given = Rows.of(A, b, space, groups, order)  # pyright: ignore[reportArgumentType]
     has_covariance = isinstance(noise, Mapping) and any(np.ndim(v) > 1 for v in noise.values())
     rows = given if has_covariance else given.without_repeats()
     repeated = len(given.b) - len(rows.b)
@@ -221,13 +241,6 @@ def solve(
             f"{len(rows.b)} rows for {p} unknowns: expected more rows than unknowns, or their noise"
         )
     statistics = stacked_statistics(rows.A, rows.b, rows.groups)
-    problem = _RowsProblem(
-        StackedEquations(space, noise_known=noise is not None),
-        tuple(terms),
-        order,
-        priors,
-        residual_bound,
-    )
     solution = problem.solve(statistics)
     fraction = correlation_of_rows(solution, rows.A, rows.b, rows.groups).independent_fraction
     if (fraction < 1.0).any():
@@ -235,6 +248,36 @@ def solve(
         solution = problem.solve(replace(statistics, effective_samples=effective))
     findings = rows_findings(solution, order, rows.A, rows.b, rows.groups, rows.numbers)
     return with_verdict(solution.estimate(), findings, repeated=repeated)
+
+
+def _sum_parts(
+    parts: Any, space: ParameterSpace, order: str | Sequence[str], noise: Noise | None
+) -> Statistics:
+    """Return the statistics of rows in parts, each a block of time, of which pairs are merged."""
+    blocks: list[Statistics] = []
+    for part in parts:
+        if not isinstance(part, tuple) or len(part) not in (2, 3):
+            raise ProblemError("parts of rows: expected tuples (A, b) or (A, b, groups)")
+        rows = Rows.of(part[0], part[1], space, part[2] if len(part) > 2 else None, order)
+        if noise is not None:
+            rows = rows.whitened(noise)
+        statistics = stacked_statistics(rows.A, rows.b, rows.groups).merged()
+        if blocks and statistics.layout != blocks[0].layout:
+            raise ProblemError(
+                f"parts of rows: expected rows of the groups "
+                f"{', '.join(group.name for group in blocks[0].layout.groups)} in each part, got "
+                f"{', '.join(group.name for group in statistics.layout.groups)}"
+            )
+        blocks.append(statistics)
+        if len(blocks) == _MAX_PARTS:
+            blocks = [
+                first + second for first, second in zip(blocks[::2], blocks[1::2], strict=True)
+            ]
+    if not blocks:
+        raise ProblemError("parts of rows: there are none")
+    return sum_statistics(
+        [replace(part, block=np.full_like(part.block, k)) for k, part in enumerate(blocks)]
+    )
 
 
 def _with_nominal_bodies(space: ParameterSpace, priors: Mapping[str, Prior]) -> ParameterSpace:

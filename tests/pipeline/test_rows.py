@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+import identify
 from identify import BodyPrior, ParameterSpace, ShapePrior, solve
 from identify.errors import ProblemError
 from identify.estimation import NegativeMass, TooLittleMotion
 from identify.estimation.terms import LinearEquality
 from identify.inertia.conventions import REGRESSOR_ORDERS, ColumnOrder
 from identify.inertia.shapes import Box
+from identify.regressors import newton_euler_regressor, stacked_statistics
 from tests.close import assert_close, assert_same_body
 from tests.estimation.serial_arm import LINKS
 from tests.estimation.simulated import flat_body, samples, wrench_noise
@@ -244,3 +246,37 @@ def test_shape_priors_of_several_bodies_and_a_prior_that_rows_exclude():
     refused = solve(A, b, space=space, prior={"b": wrong})
     assert refused.verdict.usable == "no" or "choice_contradicted" in codes(refused.others["b"])
     assert "choice_contradicted" in codes(refused.others["b"])
+
+
+def test_rows_in_parts_give_the_same_estimate():
+    _, A, b, groups = rows(16, count=200)
+    whole = solve(A, b, groups=groups)
+    names = np.array(groups)
+    parts = [slice(k, k + 30) for k in range(0, len(b), 30)]
+    each = solve((in_order(A[k], "pinocchio"), b[k], names[k]) for k in parts)
+    assert "column_order" in codes(each)
+    each = solve(((in_order(A[k], "pinocchio"), b[k], names[k]) for k in parts), order="pinocchio")
+    assert_close(each.parameters.phi, whole.parameters.phi, 1e-9)
+    assert_close(each.covariance, whole.covariance, 1e-6)
+    added = stacked_statistics(A[:600], b[:600], names[:600])
+    added = added.append_blocks(stacked_statistics(A[600:], b[600:], names[600:]))
+    assert_close(solve(added).parameters.phi, whole.parameters.phi, 1e-9)
+    changed = [(A[k], b[k] * (1.0 if k.start < 600 else 1.3), names[k]) for k in parts]
+    assert "body_changed" in codes(solve(iter(changed)))
+    with pytest.raises(ProblemError, match="rows of the groups force, torque in each part, got f"):
+        solve(iter([(A, b, groups), (A[:3], b[:3], groups[:3])]))
+    with pytest.raises(ProblemError, match="there are none"):
+        solve(iter([]))
+
+
+@pytest.mark.parametrize("mass", [1e-9, 1e-6, 1e-3, 1e5])
+def test_rows_of_one_group_are_exact_for_bodies_of_any_size(mass):
+    """One size of noise for forces and torques, whose units hide a body of 1 mg and 1 mm."""
+    rng = np.random.default_rng(17)
+    phi = random_body(rng, mass, 0.1 * np.cbrt(mass))
+    A = newton_euler_regressor(
+        identify.BodyMotion(*(rng.normal(size=(100, 3)) * k for k in (5.0, 2.0, 8.0)))
+    ).reshape(-1, 10)
+    estimate = solve(A, A @ phi)
+    assert estimate.complete
+    assert_same_body(estimate.parameters.phi, phi, 1e-8)
