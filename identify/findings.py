@@ -17,9 +17,9 @@ from identify.texts import escape_unprintable
 Severity: TypeAlias = Literal["info", "warning", "error"]
 """Severity of a finding; after an error the estimate must not be used."""
 
-UNIDENTIFIED_SOURCES = frozenset(("default", "nothing"))
-"""Sources of a parameter (`decided_by`) that the data do not identify: the default body, or none at
-all."""
+UNIDENTIFIED_SOURCES = frozenset(("default", "nothing", "mechanism"))
+"""Sources of a parameter (`decided_by`) that the data do not identify: the default body, none at
+all, or the default body because no motion of the mechanism shows it."""
 
 Usability: TypeAlias = Literal["yes", "with care", "no"]
 """Whether an estimate, or a quantity of it, may be used, as the verdict on a fit says."""
@@ -57,9 +57,12 @@ BODY_CHANGE_CODES = ("body_changed", "bodies_differ")
 PRECISION_CODES = ("scale_limit", "imprecise", "need_unmet")
 """Codes of intervals that are wider than needed."""
 
+_OPEN_CODES = ("mechanism", "completed", "left_open")
+"""Codes of parameters that the data do not identify."""
+
 _SYMPTOM_CODES = (
     *("too_dense", "not_held", "unexplained", "little_motion", "motion_noise", "at_the_edge"),
-    *("torque_unexplained", "completed", "left_open", "by_prior", *PRECISION_CODES),
+    *("torque_unexplained", *_OPEN_CODES, "by_prior", *PRECISION_CODES),
 )
 """Codes of symptoms: something is wrong, or the log has too little excitation."""
 
@@ -316,7 +319,7 @@ def _error_on(quantity: str, findings: Iterable[Finding]) -> bool:
 
 
 def _findings_on_log(findings: Iterable[Finding]) -> list[Finding]:
-    return [f for f in findings if f.code not in (*PRECISION_CODES, "completed", "left_open")]
+    return [f for f in findings if f.code not in (*PRECISION_CODES, *_OPEN_CODES)]
 
 
 def default_body_findings(
@@ -330,13 +333,23 @@ def default_body_findings(
     if names := [name for name, by in decided_by.items() if by == "nothing"]:
         text = f"not identifiable from the data, and without a number: {', '.join(names)}."
         return (Finding("left_open", "info", text, remedy, _open_evidence("left_open", names)),)
-    names = [name for name, by in decided_by.items() if by == "default"]
-    if not names:
-        return ()
     of = f" ({default_body})" if default_body else ""
-    are = "is" if len(names) == 1 else "are"
-    text = f"{', '.join(names)} {are} not identifiable from the data: a default body stands in{of}."
-    return (Finding("completed", "info", text, remedy, _open_evidence("completed", names)),)
+    findings = []
+    if names := [name for name, by in decided_by.items() if by == "mechanism"]:
+        text = f"no motion of this arm shows {', '.join(names)}: a default body stands in{of}."
+        remedy_of_arm = (
+            "The torques of this arm do not depend on it; for another arm or a simulation take it "
+            "from elsewhere, such as `--mass KG`."
+        )
+        severity: Severity = "warning" if set(names) & set(QUANTITIES["mass"]) else "info"
+        evidence = _open_evidence("mechanism", names)
+        findings.append(Finding("mechanism", severity, text, remedy_of_arm, evidence))
+    if names := [name for name, by in decided_by.items() if by == "default"]:
+        are = "is" if len(names) == 1 else "are"
+        text = f"{', '.join(names)} {are} not identifiable from the data: a default body stands in"
+        evidence = _open_evidence("completed", names)
+        findings.append(Finding("completed", "info", f"{text}{of}.", remedy, evidence))
+    return tuple(findings)
 
 
 def _open_evidence(code: str, names: Sequence[str]) -> dict[str, object]:

@@ -62,8 +62,7 @@ class ArmEquations(Equations):
     @cached_property
     def _payload_columns(self) -> Array:
         """Columns of the payload's parameters in terms of the independent ones, shape (nb, 10)."""
-        link, X_LF = self.columns.robot.frame(str(self.frame))
-        return self.columns.base.dependence[:, 10 * link : 10 * link + 10] @ frame_map(X_LF)
+        return payload_columns(self.columns, str(self.frame))
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -83,6 +82,12 @@ class ArmEquations(Equations):
                     (of_run(motor, kind, run), first + k) for k, kind in enumerate(kinds, 1)
                 ]
         return scalars
+
+
+def payload_columns(columns: ArmColumns, frame: str) -> Array:
+    """Return the columns of a load on a frame in terms of the independent ones, shape (nb, 10)."""
+    link, X_LF = columns.robot.frame(frame)
+    return columns.base.dependence[:, 10 * link : 10 * link + 10] @ frame_map(X_LF)
 
 
 def of_run(owner: str, kind: str, run: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from identify.arms.equations import PAYLOAD
 from identify.arms.torque_scale import TorqueScale
 from identify.arrays import Array
 from identify.estimation.bootstrap import MIN_BLOCKS, score_scatter_ratio
@@ -58,8 +59,9 @@ def consistent_unknowns(system: LinearSystem, terms: Sequence[Term] = ()) -> Arr
 
 
 def _consistent(system: LinearSystem) -> Consistent:
-    """Return the constraint of consistency, with a margin for the links: bodies with a default."""
-    return Consistent(margin=_MIN_LINK_EIGENVALUE, bodies=tuple(system.space.defaults))
+    """Return the constraint of consistency, with a margin for the links."""
+    links = tuple(name for name in system.space.bodies if name != PAYLOAD)
+    return Consistent(margin=_MIN_LINK_EIGENVALUE, bodies=links)
 
 
 def solve_arm(

@@ -10,6 +10,7 @@ import numpy as np
 
 from identify.arms.columns import FRICTION, ROTOR_INERTIA, ArmColumns
 from identify.arms.equations import PAYLOAD, ArmEquations, of_run
+from identify.arms.load_default import first_load_default, unobservable_directions
 from identify.arrays import Array, Phi
 from identify.inertia.matrices import phi_from_pseudo_inertia, pseudo_inertia
 from identify.regressors import LinearSystem, ParameterSpace, ScalarUnknown, Statistics
@@ -39,17 +40,25 @@ def arm_system(
     frame: str | None = None,
     gains: Array | None = None,
     bounded: bool = True,
+    load_default: Phi | None = None,
 ) -> LinearSystem:
     """Form the system of logs of one arm.
 
     `loaded`: for each log, whether it has the payload; none has if not given; `frame`: frame of the
     payload in the URDF; `gains`: gain of each joint's logged torque, shape (n,); one if not given;
-    `bounded`: whether friction and rotor inertias are at least zero.
+    `bounded`: whether friction and rotor inertias are at least zero; `load_default`: body that
+    stands in for what no motion shows of the payload, if that is of its mass or centre of mass.
     `scatter` divides the number of independent samples; each run has friction of its own.
     """
+    space = arm_space(columns, max(runs) + 1, payload=any(loaded), bounded=bounded)
+    if any(loaded):
+        space = replace(space, unobservable={PAYLOAD: unobservable_directions(columns, str(frame))})
+        if space.unobservable_unknowns()[:4].any():
+            default = first_load_default(columns) if load_default is None else load_default
+            space = space.with_defaults({PAYLOAD: default, **space.defaults})
     equations = ArmEquations(
         columns=columns,
-        space=arm_space(columns, max(runs) + 1, payload=any(loaded), bounded=bounded),
+        space=space,
         runs=tuple(runs),
         loaded=tuple(loaded) or (False,) * len(runs),
         gains=np.ones(len(columns.joints)) if gains is None else gains,

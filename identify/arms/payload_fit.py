@@ -9,21 +9,29 @@ import numpy as np
 
 from identify.arms.arm_fit import ArmFit, require_distinct, scan_logs, split_logs
 from identify.arms.contradicted_terms import contradicted_terms
+from identify.arms.equations import PAYLOAD
 from identify.arms.fitted_arm import HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate, require_plausible_load
+from identify.arms.load_default import (
+    ball_of_load,
+    first_load_default,
+)
 from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors
 from identify.arms.saved_arm import SavedArm
 from identify.arms.torque_scale import TorqueScale
+from identify.arrays import Phi
 from identify.errors import ProblemError, SolveError
 from identify.estimation.errors import NegativeMass, TooLittleMotion
+from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import KnownMass, Term
 from identify.logs import Recording
 from identify.regressors import LinearSystem, Statistics, join_logs
 from identify.robots import RobotModel
+from identify.significance import IMPOSSIBLE_SIGMA
 
 _MAX_SWAPPED_RATIO = 1.1
 """Largest ratio of the torque that consistent links leave, the logs swapped, to that of least
@@ -31,6 +39,11 @@ squares at which the logs are swapped: up to 1.02 if they are, from 1.17 if grav
 
 _MAX_SWAPPED_ERROR = 0.15
 """Largest relative torque error of swapped logs; on a wall no links explain the torques."""
+
+_DEFAULT_ROUNDS = 2
+"""Number of fits after the first after which the default of a load has the size of the load."""
+
+_MOTION_ADVICE = "move all joints further and faster, with the load and without it"
 
 _NEGATIVE_MASS_CAUSES = (
     "torques have the other sign (`effort_acts_on` of [joints], or a minus before a column of one "
@@ -119,9 +132,17 @@ def fit_payload(
         system = partial(form, statistics, gains=gains.scale.gains)
         return solve_arm(lambda scatter: system(scatter=scatter), gains.scale, interval, terms)
 
+    hidden = form(statistics).space.unobservable_unknowns()[:4]
+    if known_load is not None and hidden[0]:
+        raise ProblemError(
+            "known load (--known-load): no motion of this arm shows the mass of a load alone, so "
+            "it cannot tell the scale of the torques; leave it out, or give it as --mass"
+        )
     free = None
     try:
         gains = gains_by(None)
+        if hidden.any():
+            form = partial(form, load_default=_load_default(form, statistics, gains, terms))
         free = solve(gains, ())
     except NegativeMass as error:
         raise _negative_mass(error, form, statistics) from None
@@ -144,6 +165,35 @@ def fit_payload(
         if free is None or not terms
         else contradicted_terms(solution, free, terms, gains.scale, known_load),
     )
+
+
+def _load_default(
+    form: partial[LinearSystem],
+    statistics: Statistics,
+    gains: FittedGains,
+    terms: Sequence[Term],
+) -> Phi:
+    """Return the body that stands in for what no motion shows of the load.
+
+    Raises `NegativeMass`: motions show the mass, and it is below zero; `TooLittleMotion`: they show
+    more of the load's mass and centre of mass than the logs do.
+    """
+    system = partial(form, statistics, gains=gains.scale.gains)
+    columns, frame = form.keywords["columns"], form.keywords["frame"]
+    default = first_load_default(columns)
+    fit = weighted_least_squares(system(load_default=default), terms)
+    hidden = fit.data.space.unobservable_unknowns(fit.data.equalities)[:4]
+    mass, error = float(fit.x[0]), np.sqrt(covariance_of(fit)[0, 0])
+    if not hidden[0] and mass < -IMPOSSIBLE_SIGMA * error:
+        raise NegativeMass(mass, body=PAYLOAD)
+    for _ in range(_DEFAULT_ROUNDS):
+        default = ball_of_load(columns, frame, fit)
+        fit = weighted_least_squares(system(load_default=default), terms)
+    is_open = ~hidden & (fit.identifiability.half_widths[:4] >= 1.0)
+    if is_open.any():
+        names = tuple(fit.data.space.names[k] for k in np.flatnonzero(is_open))
+        raise TooLittleMotion(names, _MOTION_ADVICE)
+    return default
 
 
 def _score_halves(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,17 +11,24 @@ if TYPE_CHECKING:
     from identify.design import MotionDesign, PredictedPrecision
 
 
-def width_lines(widths: Mapping[str, float]) -> Iterator[str]:
-    """Format the widest predicted half-width of mass, centre of mass and inertia."""
+def width_lines(widths: Mapping[str, float], hidden: Sequence[str] = ()) -> Iterator[str]:
+    """Format the widest predicted half-width of mass, centre of mass and inertia.
+
+    `hidden`: names of parameters that no motion shows.
+    """
     from identify.design.prediction import DISPLAY_UNITS
     from identify.pipeline.required_precision import INTERVAL_NAMES, QUANTITY_NAMES
     from identify.reporting.rounding import format_significant
 
     for quantity, (unit, factor) in DISPLAY_UNITS.items():
-        widest = factor * max(widths[name] for name in INTERVAL_NAMES[quantity])
-        identified = math.isfinite(widest)
-        width = f"± {format_significant(widest, 2)} {unit} (95 %)"
-        yield f"Predicted {QUANTITY_NAMES[quantity]}: {width if identified else 'not identified'}."
+        names = INTERVAL_NAMES[quantity]
+        shown = [name for name in names if name not in hidden]
+        widest = factor * max((widths[name] for name in shown), default=math.inf)
+        only = "" if len(shown) == len(names) else f", of {', '.join(shown)} alone"
+        width = f"± {format_significant(widest, 2)} {unit} (95 %){only}"
+        if not math.isfinite(widest):
+            width = "not identified" if shown else "no motion of these joints shows it"
+        yield f"Predicted {QUANTITY_NAMES[quantity]}: {width}."
 
 
 def design_lines(design: MotionDesign) -> Iterator[str]:
@@ -30,7 +37,10 @@ def design_lines(design: MotionDesign) -> Iterator[str]:
     repeated = f", {periods} times a period of {design.period:g} s" if periods > 1 else ""
     yield f"Motion of {seconds:g} s{repeated}, from rest to rest."
     if (prediction := design.prediction) is not None:
-        yield from width_lines(prediction.half_widths(seconds))
+        yield from width_lines(prediction.half_widths(seconds), prediction.hidden)
+        if "m" in prediction.hidden:
+            shown = ", ".join(prediction.combinations(seconds))
+            yield f"Predicted of the payload [SI]: {shown} (95 %)."
     yield (
         f"Standard errors are {design.relative_to_unplanned:.2f} times those of an unplanned "
         "motion within the same limits and time (geometric mean)."

@@ -7,15 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Phi
+from identify.arrays import Array, Phi
 from identify.design.periodic import AxisLimits
 from identify.design.problem import DesignRows, RowsPullback, no_proximity, used_at_start
 from identify.design.self_collision import SelfCollision
 from identify.design.workspace import ReachLimits, reach_limits
 from identify.errors import ProblemError
-from identify.inertia import InertialParameters
+from identify.inertia import BaseColumns, InertialParameters, base_columns
 from identify.inertia.frames import frame_map
-from identify.robots import FramePlacement, RobotModel, robot_base_columns, torque_regressor
+from identify.robots import (
+    FramePlacement,
+    RobotModel,
+    random_motion,
+    robot_base_columns,
+    torque_regressor,
+)
 from identify.robots.regressor_gradient import regressor_with_pullback
 from identify.robots.robot_model import BASE
 
@@ -59,7 +65,8 @@ class TorqueNoise(NamedTuple):
 class JointProblem:
     """Design problem of an arm: inertial parameters of its payload or links from joint torques.
 
-    Of a payload its ten parameters are wanted, and the links are known. Of an arm its base
+    Of a payload the combinations of its ten parameters that motions show are wanted, and the links
+    are known. Of an arm its base
     parameters and its viscous and Coulomb friction are wanted. Friction and offsets of the torques
     are fitted besides.
 
@@ -71,7 +78,7 @@ class JointProblem:
         torque_limits: shape (n,) [N m or N].
         space: limits in space, with the frame of the payload.
         payload: ten rough parameters of the payload about its frame; None if the arm is wanted.
-        base_columns: independent columns of the arm's regressor if the arm is wanted, else None.
+        base_columns: independent columns of the regressor of the payload, or of the arm.
         collision: check of the arm with itself; None without shapes to check.
         prior_information: on the payload, from an earlier fit, for each second of the motion.
     """
@@ -82,8 +89,8 @@ class JointProblem:
     noise: TorqueNoise
     torque_limits: Array
     space: ReachLimits
+    base_columns: BaseColumns
     payload: Phi | None = None
-    base_columns: Indices | None = None
     collision: SelfCollision | None = None
     prior_information: Array | None = None
 
@@ -105,9 +112,8 @@ class JointProblem:
     @property
     def wanted_count(self) -> int:
         """Number of unknowns to be identified."""
-        if self.base_columns is None:
-            return 10
-        return len(self.base_columns) + 2 * len(self.robot.joints)
+        count = len(self.base_columns.independent)
+        return count if self.payload is not None else count + 2 * len(self.robot.joints)
 
     @property
     def limit_names(self) -> tuple[str, ...]:
@@ -212,22 +218,33 @@ class JointProblem:
         """Return the wanted columns of a regressor, (N, n, p), and torques of arm and payload."""
         torque = full @ self.robot.phi.ravel()
         if self.payload is None:
-            columns = full[..., self.base_columns]
-            return columns, torque
-        link = 10 * self.space.tool.link
-        on_link = full[..., link : link + 10] @ frame_map(self.space.tool.X_LF)
-        return on_link, torque + on_link @ self.payload
+            return full[..., self.base_columns.independent], torque
+        on_link = _payload_regressor(full, self.space.tool)
+        return on_link[..., self.base_columns.independent], torque + on_link @ self.payload
 
     def _pull_dynamics(self, of_columns: Array, of_torque: Array) -> Array:
         """Pull gradients of columns and torques of `_dynamics` back to the regressor of the arm."""
         weights = of_torque[..., None] * self.robot.phi.ravel()
         if self.payload is None:
-            weights[..., self.base_columns] += of_columns
+            weights[..., self.base_columns.independent] += of_columns
             return weights
         link = 10 * self.space.tool.link
-        on_link = of_columns + of_torque[..., None] * self.payload
+        on_link = of_torque[..., None] * self.payload
+        on_link[..., self.base_columns.independent] += of_columns
         weights[..., link : link + 10] += on_link @ frame_map(self.space.tool.X_LF).T
         return weights
+
+
+def _payload_regressor(full: Array, placement: FramePlacement) -> Array:
+    """Return the columns of a payload on a frame, of a regressor (N, n, 10 L): (N, n, 10)."""
+    link = 10 * placement.link
+    return full[..., link : link + 10] @ frame_map(placement.X_LF)
+
+
+def _payload_base_columns(robot: RobotModel, placement: FramePlacement) -> BaseColumns:
+    """Find the independent columns of a payload on a frame, from random motion."""
+    regressor = torque_regressor(robot, *random_motion(robot))
+    return base_columns(_payload_regressor(regressor, placement).reshape(-1, 10))
 
 
 def supporting_joints(robot: RobotModel, placement: FramePlacement) -> tuple[str, ...]:
@@ -349,7 +366,7 @@ def joint_problem(
         noise or TorqueNoise(_TORQUE_NOISE_SHARE * limit, _TORQUE_RATE_HZ),
         torque_share * limit,
         reach_limits(robot, tool, box=box, floor=floor, payload=body),
+        robot_base_columns(robot) if body is None else _payload_base_columns(robot, tool),
         None if body is None else body.phi,
-        None if body is not None else robot_base_columns(robot).independent,
         SelfCollision.of(robot),
     )

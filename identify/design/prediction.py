@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from identify.errors import ProblemError
 from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian
 from identify.exchange import SavedEstimate, read_estimate
 from identify.files import read_bytes
-from identify.inertia import InertialParameters
+from identify.inertia import PHI, BaseColumns, InertialParameters
 from identify.pipeline.required_precision import INTERVAL_NAMES, RequiredPrecision
 from identify.robots import RobotModel
 from identify.significance import HALF_WIDTH_SIGMA
@@ -34,6 +35,9 @@ DISPLAY_UNITS: Mapping[str, tuple[str, float]] = MappingProxyType(
 )
 """Unit in which half-widths of each quantity are shown, and its factor from SI."""
 
+_ROUNDING = 1e-6
+"""Part of a quantity's derivatives, relative to the largest, that counts as zero."""
+
 _LONGEST_SECONDS = 3600.0
 """Longest duration of a motion that is proposed to reach a required precision [s]."""
 
@@ -42,60 +46,95 @@ class EarlierFit(NamedTuple):
     """Knowledge of the ten parameters from an earlier fit; zeros without one.
 
     Attributes:
-        information: inverse covariance of the fit without `calibration`, shape (10, 10).
+        covariance: of the fit without `calibration`, shape (10, 10); None without a fit.
         calibration: covariance from errors of scale, which no motion lowers, shape (10, 10).
     """
 
-    information: Array
+    covariance: Array | None
     calibration: Array
 
     @classmethod
-    def of(cls, earlier: SavedEstimate | SavedArm | None, count: int = 10) -> EarlierFit:
-        """Return the information of an estimate on its first parameters, the others unknown."""
+    def of(cls, earlier: SavedEstimate | SavedArm | None) -> EarlierFit:
+        """Return the knowledge of an estimate."""
         if not isinstance(earlier, SavedEstimate) or earlier.covariance is None:
-            return cls(*np.zeros((2, count, count)))
+            return cls(None, np.zeros((10, 10)))
         calibration = np.zeros((10, 10)) if earlier.calibration is None else earlier.calibration
-        repeatability = earlier.repeatability[:count, :count]
-        return cls(np.linalg.inv(repeatability), calibration[:count, :count])
+        return cls(earlier.repeatability, calibration)
+
+    def information_on(self, directions: Array) -> Array:
+        """Return the information on combinations D φ of the parameters, D of shape (k, 10)."""
+        if self.covariance is None:
+            return np.zeros((len(directions), len(directions)))
+        return np.linalg.inv(directions @ self.covariance @ directions.T)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PredictedPrecision:
     """Predicted 95 % half-widths of the parameters of a body.
 
     Attributes:
         body: rough parameters to which relative needs refer.
-        information: on the first k of the ten parameters per second of the motion, shape (k, k).
+        information: on combinations of the ten parameters per second of the motion, shape (k, k).
+        base: these combinations.
         earlier: knowledge from an earlier fit, and the scale error of its sensor.
     """
 
     body: InertialParameters
     information: Array
+    base: BaseColumns
     earlier: EarlierFit
+
+    @cached_property
+    def _combined(self) -> Array:
+        """Derivatives of `ESTIMATED_QUANTITIES` by the combinations; NaN if hidden, (q, k)."""
+        jacobian = interval_jacobian(self.body.phi)
+        combined = jacobian @ np.linalg.pinv(self.base.dependence)
+        remainder = np.abs(jacobian - combined @ self.base.dependence).max(axis=1)
+        is_given = remainder < _ROUNDING * np.abs(jacobian).max(axis=1)
+        return np.where(is_given[:, None], combined, np.nan)
+
+    def _covariance(self, seconds: float, *, total: bool) -> Array:
+        """Covariance of the combinations after some time of the motion, shape (k, k)."""
+        D = self.base.dependence
+        known = self.earlier.information_on(D)
+        covariance = np.linalg.inv(known + seconds * self.information)
+        return covariance + total * D @ self.earlier.calibration @ D.T
+
+    def combinations(self, seconds: float) -> tuple[str, ...]:
+        """Return what motions show of the payload with half-widths, as "hz − 0.4 m ± 0.01"."""
+        errors = np.sqrt(np.diag(self._covariance(seconds, total=False)))
+        named = zip(self.base.describe(PHI), errors.tolist(), strict=True)
+        return tuple(f"{name} ± {HALF_WIDTH_SIGMA * error:.2g}" for name, error in named)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Names of `PREDICTED_QUANTITIES` that no motion of the axes shows."""
+        is_hidden = np.isnan(self._combined[:, 0]).tolist()
+        named: dict[str, bool] = dict(zip(ESTIMATED_QUANTITIES, is_hidden, strict=True))
+        return tuple(name for name in PREDICTED_QUANTITIES if named[name])
 
     def half_widths(self, seconds: float, *, total: bool = False) -> Mapping[str, float]:
         """Return half-widths of `PREDICTED_QUANTITIES` after some time of the motion [SI].
 
-        Infinite where the motion does not identify the quantity.
+        Infinite where no motion of the axes shows the quantity.
 
         Args:
             seconds: duration of the motion [s].
             total: whether to include the scale error of the sensor of the earlier fit.
         """
-        k, (known, calibration) = len(self.information), self.earlier
-        covariance = np.linalg.inv(known + seconds * self.information) + total * calibration
-        jacobian = interval_jacobian(self.body.phi)
-        spread = np.einsum("ij,jk,ik->i", jacobian[:, :k], covariance, jacobian[:, :k])
-        identified = ~jacobian[:, k:].any(axis=1)
-        widths = np.where(identified, HALF_WIDTH_SIGMA * np.sqrt(spread), np.inf)
+        covariance = self._covariance(seconds, total=total)
+        spread = np.einsum("ij,jk,ik->i", self._combined, covariance, self._combined)
+        widths = np.where(np.isnan(spread), np.inf, HALF_WIDTH_SIGMA * np.sqrt(spread))
         return {n: float(widths[ESTIMATED_QUANTITIES.index(n)]) for n in PREDICTED_QUANTITIES}
 
     def widest_half_width(self, need: RequiredPrecision, seconds: float) -> float | None:
-        """Return the widest half-width of a need in its unit; None if it is not identified."""
+        """Return the widest half-width of a need in its unit, of what motions show of it.
+
+        None if they show nothing.
+        """
         widths = self.half_widths(seconds, total=need.total)
-        return need.widest_in_unit(
-            (widths[name] for name in INTERVAL_NAMES[need.quantity]), self.body
-        )
+        names = [name for name in INTERVAL_NAMES[need.quantity] if name not in self.hidden]
+        return need.widest_in_unit((widths[name] for name in names), self.body) if names else None
 
     def seconds_for(self, needs: Sequence[RequiredPrecision], period: float) -> float | None:
         """Return after how many whole periods all needs are met [s]; None beyond an hour."""
@@ -130,7 +169,8 @@ def predict_static_poses(
     """Predict half-widths from static poses of a second each, which do not identify the inertia."""
     regressor = poses.regressor(float(np.linalg.norm(gravity)), noise)
     information = information_rate(regressor, 4, noise.rate_hz) * len(regressor)
-    return PredictedPrecision(body, information, EarlierFit.of(earlier, 4)).half_widths(1.0)
+    base, known = BaseColumns(np.arange(4), np.eye(10)[:4]), EarlierFit.of(earlier)
+    return PredictedPrecision(body, information, base, known).half_widths(1.0)
 
 
 def read_earlier(path: Path) -> SavedEstimate | SavedArm:

@@ -9,6 +9,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.design.periodic import AxisLimits
+from identify.inertia import BaseColumns
 
 
 class DesignRows(NamedTuple):
@@ -64,6 +65,11 @@ class MotionProblem(Protocol):
     @property
     def wanted_count(self) -> int:
         """Number of unknowns to be identified; their columns are the first of the regressor."""
+        ...
+
+    @property
+    def base_columns(self) -> BaseColumns:
+        """Combinations of the parameters that are wanted."""
         ...
 
     @property

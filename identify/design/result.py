@@ -118,8 +118,9 @@ class MotionDesign:
         if self.body is None:
             return None
         rows = self.problem.rows(motion.at(motion.basis.times()))
-        information = information_rate(rows.regressor, 10, self.problem.rate_hz)
-        return PredictedPrecision(self.body, information, self.earlier)
+        base = self.problem.base_columns
+        information = information_rate(rows.regressor, len(base.independent), self.problem.rate_hz)
+        return PredictedPrecision(self.body, information, base, self.earlier)
 
     @property
     def prediction(self) -> PredictedPrecision | None:
@@ -159,7 +160,8 @@ def plan_motion(
         ProblemError: no motion about the start keeps all limits, or none identifies what is wanted.
     """
     if earlier is not None and body is not None:
-        problem = replace(problem, prior_information=earlier.information / seconds)
+        known = earlier.information_on(problem.base_columns.dependence)
+        problem = replace(problem, prior_information=known / seconds)
     period = seconds / np.ceil(seconds / problem.longest_period)
     basis = PeriodicBasis(period, harmonics_within(problem.limits, period))
     motion = design_motion(problem, basis, search)

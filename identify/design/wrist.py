@@ -10,6 +10,7 @@ from identify.arrays import Array, Phi, Vec3
 from identify.design.periodic import AxisLimits
 from identify.design.problem import DesignRows, RowsPullback, no_proximity, used_at_start
 from identify.errors import ProblemError
+from identify.inertia import BaseColumns
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.spatial.columns import PRODUCT_PAIRS, PROPER_ACCELERATION
 
@@ -102,6 +103,11 @@ class WristProblem:
     def wanted_count(self) -> int:
         """Number of unknowns to be identified."""
         return 10
+
+    @property
+    def base_columns(self) -> BaseColumns:
+        """The ten parameters, all of which are wanted."""
+        return BaseColumns(np.arange(10), np.eye(10))
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from identify.estimation.uncertainty import Uncertainty
 from identify.estimation.variance_shares import CovarianceBySource
 from identify.exchange import SavedBias
 from identify.findings import default_body_findings
-from identify.inertia import PHI, InertialParameters
+from identify.inertia import PHI, InertialParameters, inertia_about_com
 from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
 from identify.regressors import ParameterSpace
 
@@ -201,9 +201,12 @@ def _limits_of_body(terms: Sequence[Term], space: ParameterSpace, body: str) -> 
 def _describe_default(
     space: ParameterSpace, body: str, mass: float, decided_by: dict[str, DecidedBy]
 ) -> str | None:
-    if "default" not in decided_by.values():
+    if not {"default", "mechanism"} & set(decided_by.values()):
         return None
     default = space.default_parameters(body)
+    if default is not None and body in space.unobservable:
+        radius = np.sqrt(2.5 * inertia_about_com(default)[0, 0] / default[0])
+        return f"solid ball of {default[0]:.3g} kg, radius {1e3 * radius:.3g} mm"
     if default is not None:
         return f"default given for it, {describe_body(default)}"
     return (
@@ -219,10 +222,13 @@ def deciding_sources(posterior: Posterior, x: Array, covariance: Array) -> list[
     moved = np.abs(x - posterior.x)
     without_data: DecidedBy = "nothing" if NoPrior() in posterior.priors.values() else "default"
     sources: list[DecidedBy] = []
+    unobservable = fit.data.space.unobservable_unknowns(fit.data.equalities)
     for k, is_given in enumerate(fit.data.fixed):
         is_identifiable = fit.identifiability.half_widths[k] < 1.0
         if is_given:
             source = "given"
+        elif unobservable[k]:
+            source = "mechanism"
         elif moved[k] > errors[k] and (is_identifiable or without_data == "default"):
             source = "constraint"
         elif posterior.agreement is not None and k // 10 in posterior.informative_priors:

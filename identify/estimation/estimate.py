@@ -24,10 +24,13 @@ from identify.inertia import InertialParameters
 if TYPE_CHECKING:
     from identify.estimation.likelihood import ConfidenceRegion
 
-DecidedBy: TypeAlias = Literal["data", "prior", "constraint", "given", "default", "nothing"]
+DecidedBy: TypeAlias = Literal[
+    "data", "prior", "constraint", "given", "default", "mechanism", "nothing"
+]
 """Source that determines a parameter: the data; a prior with most of the information; a constraint
 that moved it by more than a standard error; the user ("given"); the default body, because the data
-do not identify it; or nothing, without a default body."""
+do not identify it, or because no motion of the mechanism shows it; or nothing, without a default
+body."""
 
 
 @dataclass(frozen=True, slots=True)

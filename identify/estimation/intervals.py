@@ -177,13 +177,18 @@ def _standard_errors(jacobian: Array, covariance: Array) -> Array:
 def identified_quantities(decided_by: Mapping[str, str]) -> dict[str, bool]:
     """Return for each quantity with an interval whether the data identify it."""
     ten: dict[str, bool] = {name: decided_by[name] not in UNIDENTIFIED_SOURCES for name in PHI}
-    all_six = all(ten[name] for name in PHI[4:])
-    return {
-        **ten,
-        **{name: ten[f"h{name[1]}"] for name in COM_NAMES},
-        **{name: ten[f"I{name[2:]}"] for name in INERTIA_ABOUT_COM_NAMES},
-        **dict.fromkeys(PRINCIPAL_MOMENT_NAMES, all_six),
+    com = {name: ten["m"] and ten[f"h{name[1]}"] for name in COM_NAMES}
+    about_com = {
+        name: ten[f"I{name[2:]}"] and all(com[f"c{axis}"] for axis in _axes_of_entry(name[2:]))
+        for name in INERTIA_ABOUT_COM_NAMES
     }
+    all_six = all(about_com.values())
+    return {**ten, **com, **about_com, **dict.fromkeys(PRINCIPAL_MOMENT_NAMES, all_six)}
+
+
+def _axes_of_entry(entry: str) -> set[str]:
+    """Return the coordinates of the centre of mass that shift an entry, such as "xx": y and z."""
+    return {"x", "y", "z"} - {entry[0]} if entry[0] == entry[1] else set(entry)
 
 
 def principal_axes_of(

@@ -20,9 +20,10 @@ from identify.arms import (
     read_arm,
 )
 from identify.arms.columns import FRICTION
-from identify.arms.equations import of_run
+from identify.arms.equations import equations_of, of_run
 from identify.arms.findings import impossible_links
 from identify.arms.gains import LINK_ACCURACY
+from identify.arms.load_default import shown_combinations
 from identify.errors import ProblemError, SchemaError, SolveError
 from identify.estimation import Estimate, NegativeMass
 from identify.estimation.terms import KnownMass
@@ -74,7 +75,7 @@ def fit_joint_logs(
         raise likeliest from error
     estimate = fit.estimate if options.frame is None else _estimate_of_load(fit)
     findings = [
-        *(() if options.frame is None else fit.estimate.findings),
+        *(() if options.frame is None else _findings_of_load(fit)),
         *filter(None, (fit.contradicted,)),
         *_findings_of_logs(fit, logs),
     ]
@@ -248,6 +249,17 @@ def _estimate_of_load(fit: ArmFit) -> Estimate:
         frames=BodyFrame(name=fit.frame, flange=_flange_pose(fit.robot, str(fit.frame))),
         bias=tuple(_torque_offsets(fit)),
     )
+
+
+def _findings_of_load(fit: ArmFit) -> Iterator[Finding]:
+    """Yield the findings of the estimate; with what the mechanism shows if not of the mass."""
+    for finding in fit.estimate.findings:
+        if (finding.code, finding.severity) == ("mechanism", "warning"):
+            columns = equations_of(fit.solution.system).columns
+            shown = "; ".join(shown_combinations(columns, str(fit.frame), fit.estimate))
+            text = f"{finding.text} What it shows [SI]: {shown}."
+            finding = replace(finding, text=text)
+        yield finding
 
 
 def _flange_pose(robot: RobotModel, frame: str) -> Pose | None:

@@ -18,13 +18,13 @@ from identify.findings import (
 from identify.logs import Recording
 from identify.logs.sensors import sensor_key
 from identify.pipeline.required_precision import (
-    INTERVAL_NAMES,
     QUANTITY_NAMES,
     WRENCH_LIMITS,
     PrecisionLimits,
     RequiredPrecision,
     half_width,
     parse_required_precision,
+    shown_names,
 )
 from identify.pipeline.settings import FitSettings
 from identify.significance import HALF_WIDTH_SIGMA
@@ -60,6 +60,8 @@ def _limits_by_quantity(
 
 
 def _level(estimate: Estimate, good: RequiredPrecision, poor: RequiredPrecision) -> Usability:
+    if not shown_names(estimate, good.quantity):
+        return "with care"  # the torques of the arm do not depend on it
     if good.allows(good.half_width(estimate, total=True)):
         return "yes"
     return "with care" if good.is_met(estimate) or poor.is_met(estimate) else "no"
@@ -209,6 +211,8 @@ def _scale_finding(body: Estimate, need: RequiredPrecision, limits: PrecisionLim
 
 def _remedy(body: Estimate, need: RequiredPrecision, limits: PrecisionLimits) -> str:
     """Return what narrows the intervals of a quantity to those needed."""
+    if not shown_names(body, need.quantity):
+        return "No motion of this arm shows it: weigh the load (--mass), or log it on another arm."
     if need.is_flange_limited(body):
         return (
             "Correct the place of the flange, tool point or sensor in the schema, as the finding "
@@ -225,7 +229,7 @@ def _motion_for_inertia(body: Estimate, need: RequiredPrecision) -> str:
     """Return what motion narrows the intervals of the inertia."""
     widths = {
         name: need.widest_in_unit((half_width(body, name, False),), body.parameters)
-        for name in INTERVAL_NAMES["inertia"]
+        for name in shown_names(body, "inertia")
     }
     wide = "".join(name[2:] for name, reached in widths.items() if not need.allows(reached))
     axes = [axis for axis in "xyz" if axis in wide] or list("xyz")

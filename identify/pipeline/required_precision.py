@@ -23,10 +23,11 @@ from identify.errors import SchemaError, did_you_mean
 from identify.estimation import Estimate
 from identify.estimation.intervals import (
     ESTIMATED_QUANTITIES,
+    identified_quantities,
     interval_jacobian,
     principal_uncertainty,
 )
-from identify.inertia import InertialParameters
+from identify.inertia import PHI, InertialParameters
 from identify.relevance import (
     GOOD_ARM_PRECISION,
     GOOD_PRECISION,
@@ -101,9 +102,11 @@ class RequiredPrecision:
     def half_width(self, estimate: Estimate, *, total: bool) -> float | None:
         """Return the quantity's widest half-width in the required unit; None without interval.
 
-        That of the centre of mass is at least the doubt about the place of the flange.
+        That of the centre of mass is at least the doubt about the place of the flange. Parameters
+        that no motion of the mechanism shows do not count beside others.
         """
-        widths = [half_width(estimate, name, total) for name in INTERVAL_NAMES[self.quantity]]
+        names = shown_names(estimate, self.quantity) or INTERVAL_NAMES[self.quantity]
+        widths = [half_width(estimate, name, total) for name in names]
         if self.quantity == "com":
             widths.append(estimate.flange_displacement)
         return self.widest_in_unit(widths, estimate.parameters)
@@ -236,7 +239,7 @@ ARM_LIMITS = PrecisionLimits(
     _limits(POOR_ARM_PRECISION),
     "Weigh the load and give --mass KG, give --torque-scale if it is better known, or take it from "
     "a load of known mass (--known-load).",
-    f"Log longer, with larger turns about all axes. {_ARM_DESIGN_COMMAND} designs the motion.",
+    f"Log longer, all joints further and faster. {_ARM_DESIGN_COMMAND} designs the motion.",
     _ARM_DESIGN_COMMAND,
 )
 """Precision limits of a payload identified by joint torques."""
@@ -310,6 +313,16 @@ def required_precision_met(
 ) -> dict[str, bool]:
     """Return, by requirement such as "mass 1%", whether an estimate's intervals meet it."""
     return {need.text: need.is_met(estimate) for need in parse_required_precision(text, limits)}
+
+
+def shown_names(estimate: Estimate, quantity: str) -> tuple[str, ...]:
+    """Return the names of a quantity's parameters that motions of the mechanism show."""
+    hidden = {name for name, by in estimate.decided_by.items() if by == "mechanism"}
+    if not hidden:
+        return INTERVAL_NAMES[quantity]
+    sources = {name: "default" if name in hidden else "data" for name in PHI}
+    shown = identified_quantities(sources)
+    return tuple(name for name in INTERVAL_NAMES[quantity] if shown[name])
 
 
 def half_width(estimate: Estimate, name: str, total: bool) -> float:

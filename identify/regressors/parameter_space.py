@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.linalg import null_space
 
-from identify.arrays import Phi, PhiLike, seal
+from identify.arrays import Array, Flags, Phi, PhiLike, seal
 from identify.errors import ProblemError
 from identify.inertia import PHI, inertia_about_com, is_consistent
+
+_MIN_HIDDEN_COMPONENT = 1e-6
+"""Component of a parameter along a direction that nothing shows, from which it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +47,14 @@ class ParameterSpace:
             the links of a robot in its URDF. What the data do not identify of such a body is that
             of its default, which also gives its units; its mass need not be identified. A body
             without one is completed by a ball of water's density about its centre of mass.
+        unobservable: directions of a body's parameters, by its name, that no motion of a mechanism
+            shows, as rows of shape (k, 10).
     """
 
     bodies: tuple[str, ...] = ("body",)
     scalars: tuple[ScalarUnknown, ...] = ()
     defaults: Mapping[str, PhiLike] = field(default_factory=dict, hash=False)
+    unobservable: Mapping[str, Array] = field(default_factory=dict, hash=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.bodies:
@@ -94,6 +101,20 @@ class ParameterSpace:
             ProblemError: no body has a name, or a default is no physically consistent body.
         """
         return replace(self, defaults=defaults)
+
+    def unobservable_unknowns(self, equalities: Array | None = None) -> Flags:
+        """Return which unknowns no motion of the mechanism shows alone, shape (p,).
+
+        Args:
+            equalities: rows E of equalities that the unknowns meet, shape (k, p).
+        """
+        flags = np.zeros(len(self), dtype=np.bool_)
+        for body, directions in self.unobservable.items():
+            block = self.body_slice(body)
+            if equalities is not None and len(equalities):
+                directions = null_space(equalities[:, block] @ directions.T).T @ directions
+            flags[block] = np.abs(directions).max(axis=0, initial=0.0) > _MIN_HIDDEN_COMPONENT
+        return flags
 
     @property
     def scalar_slice(self) -> slice:

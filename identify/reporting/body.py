@@ -59,7 +59,10 @@ _GROUP_NAMES: dict[ParameterGroup, str] = {
     "inertia_about_origin": "Inertia about the origin of the body frame",
 }
 """Heading of each group of parameters in the parameter table."""
-_DECIDED_BY_TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted", "nothing": "muted"}
+_DECIDED_BY_TONES: dict[str, Tone] = {
+    "constraint": "warn",
+    **dict.fromkeys(UNIDENTIFIED_SOURCES, "muted"),
+}
 """Colour of the text for each value of `decided_by` in the parameter table."""
 
 
@@ -145,7 +148,7 @@ def _inertia_tile(result: Result) -> Tile:
     decided = result.estimate.decided_by
     missing = [name for name in PHI if decided[name] in UNIDENTIFIED_SOURCES]
     if missing:
-        completed = "; values of a default body" if "default" in decided.values() else ""
+        completed = "" if "nothing" in decided.values() else "; values of a default body"
         return Tile(
             "Inertia",
             "not identifiable" if len(missing) >= _INERTIA_ENTRIES else "not all identifiable",

@@ -133,8 +133,8 @@ class ParameterRow:
         unit: SI unit.
         value: the estimate.
         interval: its 95 % interval, or None if it has none.
-        decided_by: "data", "prior", "constraint", "given", "default" or "nothing"; empty if it
-            is not known.
+        decided_by: "data", "prior", "constraint", "given", "default", "mechanism" or "nothing";
+            empty if it is not known.
         truth: the reference value, or None.
         formatted: its numbers as text.
     """
@@ -222,6 +222,8 @@ def _rows(
     for name, deciding, value, true in named:
         interval, decided = estimate.intervals.get(name), estimate.decided_by
         decided_by = decided.get(name, decided.get(deciding, ""))
+        if interval is None and decided_by == "data" and "mechanism" in decided.values():
+            decided_by = "mechanism"  # of a mass or centre that is not shown
         yield ParameterRow(
             name=name,
             group=group,
@@ -247,7 +249,9 @@ def _format_row(
     if decided_by == "given":
         decimals = len(f"{value:.{MAX_DIGITS}g}".partition("e")[0].partition(".")[2])
     else:  # a value of the default body was not measured: two digits suffice
-        decimals = decimals_for(0.5 * largest if decided_by == "default" else half, largest)
+        is_known = decided_by not in UNIDENTIFIED_SOURCES
+        size = largest if is_known else max(largest, _SMALLEST_DEFAULT)
+        decimals = decimals_for(half if is_known else 0.5 * size, size)
     error = ""
     if truth is not None:
         difference = value - unit.of(truth)
@@ -278,9 +282,17 @@ def _format_truth(truth: float, decimals: int, decided_by: str) -> str:
 _MIN_PRIOR_PERCENT = 0.5
 """Minimum contribution of a prior to a parameter's information that is stated in a caption [%]."""
 
+_SMALLEST_DEFAULT = 0.1
+"""Size that values of a default body are rounded for, in the unit of their table, if all are
+smaller."""
+
+MECHANISM_MEANING = "no motion of this arm shows it"
+"""Meaning of the source "mechanism" of a parameter."""
+
 _MISSING_INTERVAL_TEXTS = {
     "given": "given",
     "default": "unidentifiable",
+    "mechanism": "unidentifiable",
     "nothing": "not identifiable",
 }
 """Text in place of a missing interval, by the source that determines the parameter."""
@@ -326,7 +338,13 @@ def parameter_rich_table(
         "mass, all in its axes"
     )
     if estimate.default_body and not all(row.from_data for row in rows):
-        caption.append(f"default: not identifiable from this log; {estimate.default_body}")
+        present = set(estimate.decided_by.values())
+        reasons = {"default": "not identifiable from this log", "mechanism": MECHANISM_MEANING}
+        caption += [
+            f"{source}: {reason}; {estimate.default_body}"
+            for source, reason in reasons.items()
+            if source in present
+        ]
     if "prior" in estimate.decided_by.values():
         percentages = {name: 100.0 * share for name, share in estimate.prior_share.items()}
         shares = ", ".join(

@@ -38,6 +38,7 @@ from identify.reporting.content import (
 )
 from identify.reporting.parameter_table import (
     GROUPS_ABOUT_COM,
+    MECHANISM_MEANING,
     PRINCIPAL_MOMENTS,
     ParameterRow,
     parameter_rows,
@@ -76,6 +77,7 @@ _DECIDED_BY_MEANINGS = {
         "standard error; its interval is that of the logs without the constraint."
     ),
     "prior": "prior: the prior contributes more information than the logs.",
+    "mechanism": f"mechanism: {MECHANISM_MEANING}; the number is that of a default body.",
     "nothing": "nothing: not identifiable from the logs, and without a value.",
 }
 """Explanation of each source that determines a parameter (`decided_by`), unless it is plain."""

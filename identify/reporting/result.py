@@ -29,10 +29,12 @@ from identify.findings import (
 )
 from identify.inertia import PHI
 from identify.pipeline.required_precision import (
+    INTERVAL_NAMES,
     QUANTITY_NAMES,
     WRENCH_LIMITS,
     RequiredPrecision,
     parse_required_precision,
+    shown_names,
 )
 from identify.reporting.content import (
     Block,
@@ -46,7 +48,7 @@ from identify.reporting.content import (
     Tone,
     make_row,
 )
-from identify.reporting.parameter_table import rounded_parameters
+from identify.reporting.parameter_table import MECHANISM_MEANING, rounded_parameters
 from identify.reporting.rounding import format_r_squared, format_significant
 from identify.texts import json_text
 
@@ -167,11 +169,16 @@ def _width_in_words(limit: RequiredPrecision, estimate: Estimate) -> str:
     if estimate.decided_by["m"] == "given" and limit.quantity == "mass":
         return "given"
     between_logs, total = (limit.half_width(estimate, total=total) for total in (False, True))
+    shown = shown_names(estimate, limit.quantity)
+    if not shown:
+        return MECHANISM_MEANING
     if between_logs is None or total is None:
         return "not identifiable"
     relative_inertia = (limit.quantity, limit.unit) == ("inertia", "%")
     of_whole = " of the largest principal moment" if relative_inertia else ""
-    text = f"± {format_significant(total, 2)} {limit.unit}{of_whole}"
+    is_all = shown == INTERVAL_NAMES[limit.quantity]
+    only = "" if is_all else f" ({', '.join(shown)} alone)"
+    text = f"± {format_significant(total, 2)} {limit.unit}{of_whole}{only}"
     if limit.quantity == "mass" and estimate.interval_kind.endswith(WITH_SCALE_FROM_LOG):
         return f"{text}, if the sensor's scale is right: no gain_accuracy is given, weigh the body"
     if total <= _MIN_WIDTH_RATIO * between_logs:

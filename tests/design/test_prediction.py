@@ -44,7 +44,7 @@ def prediction():
 def predicted(motion):
     rows = wrist().rows(motion.at(motion.basis.times()))
     information = information_rate(rows.regressor, 10, NOISE.rate_hz)
-    return PredictedPrecision(BODY, information, EarlierFit.of(None))
+    return PredictedPrecision(BODY, information, wrist().base_columns, EarlierFit.of(None))
 
 
 @pytest.fixture(scope="module")
@@ -121,15 +121,17 @@ def test_noise_of_torques_is_that_of_each_joint_and_half_of_the_samples(fit, tmp
         noise_of_estimate(saved, "e.json")
 
 
+def earlier_fit(information):
+    return EarlierFit(np.linalg.inv(information), np.zeros((10, 10)))
+
+
 def test_half_widths_fall_with_the_root_of_time_and_with_what_is_known(prediction):
     once, four_times = (prediction.half_widths(t) for t in (10.0, 40.0))
     assert_close(
         [once[n] / four_times[n] for n in PREDICTED_QUANTITIES],
         np.full(len(PREDICTED_QUANTITIES), 2.0),
     )
-    known = replace(
-        prediction, earlier=EarlierFit(30.0 * prediction.information, np.zeros((10, 10)))
-    )
+    known = replace(prediction, earlier=earlier_fit(30.0 * prediction.information))
     assert_close(list(known.half_widths(10.0).values()), list(four_times.values()))
 
 
@@ -143,7 +145,7 @@ def test_time_of_a_need_is_the_first_whole_number_of_periods_that_meets_it(predi
 
 @pytest.mark.usefixtures("few_iterations")
 def test_a_plan_counts_an_earlier_fit_once(prediction):
-    earlier = EarlierFit(8.0 * prediction.information, np.zeros((10, 10)))
+    earlier = earlier_fit(8.0 * prediction.information)
     design = plan_motion(wrist(), 8.0, Search(starts=1), body=BODY, earlier=earlier)
     assert_close(design.problem.prior_information, prediction.information)
     assert design.prediction.earlier is earlier
@@ -182,7 +184,7 @@ def test_a_fitted_arm_gives_the_noise_of_its_joints_and_its_links(pinocchio):
     assert_close(noise.sigma, np.ones(6))
     assert noise.rate_hz == pytest.approx(360.0 / 6 / 30.0)
     assert_close(with_fitted_links(robot, saved, "arm.json").phi, 1.1 * robot.phi)
-    assert not EarlierFit.of(saved).information.any()
+    assert EarlierFit.of(saved).covariance is None
     with pytest.raises(ProblemError, match=r"arm\.json: expected a fit of moving logs"):
         torque_noise_of(saved_arm(robot, effective_samples=None), "arm.json", 6, payload=True)
     with pytest.raises(ProblemError, match=r"arm\.json: the fitted arm has the joints a"):
