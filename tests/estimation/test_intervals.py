@@ -23,6 +23,7 @@ from identify.estimation.priors import Ball
 from identify.estimation.terms import ComInBox, MassBetween
 from identify.inertia import PHI, inertia_about_com
 from identify.regressors import (
+    ONE_BODY_SPACE,
     block_statistics,
     newton_euler_regressor,
 )
@@ -265,7 +266,9 @@ def test_decided_by_constraint_needs_shift_of_one_standard_error(moved, half_wid
     covariance = np.diag([4.0, 1e-6])
     fit: Any = SimpleNamespace(
         x=np.array([10.0, 5.0]),
-        data=SimpleNamespace(fixed=np.array([known, False])),
+        data=SimpleNamespace(
+            fixed=np.array([known, False]), space=ONE_BODY_SPACE, equalities=np.zeros((0, 10))
+        ),
         identifiability=SimpleNamespace(half_widths=np.array([half_width, 0.1])),
     )
     posterior: Any = SimpleNamespace(fit=fit, x=fit.x, priors={0: Ball()}, agreement=None)
