@@ -77,8 +77,7 @@ class Inspect(Command):
         from identify.exchange import read_model
         from identify.exchange.link_checks import check_links
         from identify.exchange.repair import RepairSettings, repair_model
-        from identify.exchange.rewriting import BodiesInProgram, bodies_in_program, link_shapes
-        from identify.exchange.xml_document import read_xml
+        from identify.exchange.rewriting import BodiesInProgram, bodies_in_program
 
         requirement = self._requirement()
         geometry, density = not self.no_geometry, self.density
@@ -86,11 +85,10 @@ class Inspect(Command):
         model = read_model(self.model)
         self._require_readable(model, requirement)
         if self.output is None:
-            shapes = {} if model.format == "estimate" else link_shapes(self.model)
             simulated = BodiesInProgram()
-            if requirement.simulator and model.format != "estimate":
-                simulated = bodies_in_program(read_xml(self.model), requirement.simulator)
-            judged = check_links(model.links, requirement, shapes, simulated.bodies)
+            if requirement.simulator and model.document:
+                simulated = bodies_in_program(model.document, requirement.simulator)
+            judged = check_links(model.links, requirement, model.shapes(), simulated.bodies)
             notes = (*model.notes, simulated.problem) if simulated.problem else model.notes
             model = replace(model, notes=notes)
             return Outcome(

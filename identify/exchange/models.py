@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from identify.documents import lookup
 from identify.errors import ModelError
+from identify.exchange.link_geometry import ShapeInertia, inertia_from_shapes
 from identify.exchange.link_inertia import LinkInertia
 from identify.exchange.mjcf import Mjcf
 from identify.exchange.model_format import ModelFormat
 from identify.exchange.sdf import Sdf
 from identify.exchange.urdf import Urdf
-from identify.exchange.xml_document import XmlDocument, read_xml
+from identify.exchange.xml_document import XmlDocument, XmlElement, read_xml
 from identify.files import require_file
 
 MODEL_FORMATS: Mapping[str, ModelFormat] = MappingProxyType(
@@ -40,6 +42,8 @@ class Model:
         links: in the order of the file.
         notes: parts of the file that were not read.
         parents: names of the links to which links are attached by joints, by name of the link.
+        document: the file, if it is XML.
+        elements: of the links in it, by name.
     """
 
     path: Path
@@ -47,6 +51,20 @@ class Model:
     links: tuple[LinkInertia, ...]
     notes: tuple[str, ...] = ()
     parents: Mapping[str, str] = field(default_factory=dict)
+    document: XmlDocument | None = field(default=None, repr=False)
+    elements: Mapping[str, XmlElement] = field(default_factory=dict, repr=False)
+
+    def shapes(self) -> dict[str, ShapeInertia]:
+        """Return the inertia of each link's shapes at 1 kg/m³ by name, if they can be filled."""
+        shapes: dict[str, ShapeInertia] = {}
+        if self.document is None:
+            return shapes
+        form = MODEL_FORMATS[self.format]
+        for name, element in self.elements.items():
+            with suppress(ModelError):
+                geometry = form.geometry(self.document, element)
+                shapes[name] = inertia_from_shapes(geometry, self.path)
+        return shapes
 
     def subtree_masses(self) -> dict[str, float]:
         """Return the mass of each link with all that is attached to it, by name [kg].
@@ -99,7 +117,8 @@ def read_model(path: Path | str) -> Model:
     entries = form.read(document)
     parents = {name: joint.parent for name, joint in form.joints(document, entries).items()}
     links = tuple(entry.inertia for entry in entries)
-    return Model(path, form.name, links, notes, MappingProxyType(parents))
+    elements = {entry.inertia.name: entry.link_element for entry in entries}
+    return Model(path, form.name, links, notes, parents, document, elements)
 
 
 def _is_xml(path: Path) -> bool:

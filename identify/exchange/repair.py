@@ -34,12 +34,11 @@ from identify.exchange.models import Model, read_model
 from identify.exchange.rewriting import (
     BodiesInProgram,
     bodies_in_program,
-    link_shapes,
     open_model,
     rewrite_model,
 )
 from identify.exchange.rounding import DEFAULT_DIGITS, MIN_MOMENT_RATIO
-from identify.exchange.xml_document import XmlDocument, parse_xml, read_xml
+from identify.exchange.xml_document import XmlDocument, parse_xml
 from identify.inertia import (
     InertialParameters,
     check_consistency,
@@ -168,11 +167,11 @@ def repair_model(
     path = Path(path)
     settings = RepairSettings() if settings is None else settings
     model = read_model(path) if model is None else model
-    shapes = {} if model.format == "estimate" else link_shapes(path)
+    shapes = model.shapes()
     simulator = settings.requirement.simulator
     simulated = BodiesInProgram()
-    if simulator and model.format != "estimate":
-        simulated = bodies_in_program(read_xml(path), simulator)
+    if simulator and model.document:
+        simulated = bodies_in_program(model.document, simulator)
     checks = check_links(model.links, settings.requirement, shapes, simulated.bodies)
     wrong = [
         e

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +15,6 @@ from identify.arrays import Array, Mat33, Phi
 from identify.documents import lookup
 from identify.errors import ModelError, did_you_mean
 from identify.exchange.installed_programs import installed_bodies
-from identify.exchange.link_geometry import ShapeInertia, inertia_from_shapes
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, detect_format
 from identify.exchange.rounding import DEFAULT_DIGITS, RoundedBody
@@ -175,22 +173,6 @@ def open_model(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
     if b"\0" in document.content:
         raise document.error("only text in UTF-8 or ASCII can be edited; save the file as UTF-8")
     return document, form
-
-
-def link_shapes(path: Path | str) -> Mapping[str, ShapeInertia]:
-    """Return the inertia of each link's shapes at 1 kg/m³ by name, if its shapes can be filled.
-
-    Raises `MissingFile` or `ModelFileError`: as `read_model` does.
-    """
-    document = read_xml(path)
-    form = detect_format(document)
-    shapes: dict[str, ShapeInertia] = {}
-    for entry in form.read(document):
-        with suppress(ModelError):
-            shapes[entry.inertia.name] = inertia_from_shapes(
-                form.geometry(document, entry.link_element), document.path
-            )
-    return shapes
 
 
 class BodiesInProgram(NamedTuple):

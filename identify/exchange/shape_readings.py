@@ -290,14 +290,10 @@ def _centre_inside(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
 
 def _centre_of_shape(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
     """Correct a centre of mass at the origin, if the inertia is that of the shape."""
-    if body.com.any() or not _has_inertia_of_shape(body, uniform):
-        return body
-    return body._replace(com=uniform.com)
-
-
-def _has_inertia_of_shape(body: WrittenBody, uniform: UniformBody) -> bool:
     corrected = body._replace(com=uniform.com)
-    return bool(_deviations([corrected], uniform)[0] < _MIN_DEVIATION_AS_WRITTEN)
+    if body.com.any() or _deviations([corrected], uniform)[0] >= _MIN_DEVIATION_AS_WRITTEN:
+        return body
+    return corrected
 
 
 def _distance_to_hull(point: Vec3, corners: Vec3, tolerance: float) -> float:
@@ -430,9 +426,9 @@ def shape_warning(link: LinkInertia, shape: ShapeInertia) -> str:
     if written is None:
         return ""
     uniform = UniformBody.of_shape(shape, written.mass)
-    off = _deviations([written], uniform)[0]
-    if off > _MAX_DEVIATION:
-        if not _has_inertia_of_shape(written, uniform):
+    as_written, at_shape = _deviations([written, written._replace(com=uniform.com)], uniform)
+    if as_written > _MAX_DEVIATION:
+        if at_shape >= _MIN_DEVIATION_AS_WRITTEN:
             return ""
         distance = float(np.linalg.norm(written.com - uniform.com))
         return (

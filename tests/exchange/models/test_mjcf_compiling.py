@@ -4,7 +4,7 @@ import pytest
 from identify.errors import ModelError
 from identify.exchange.models import read_model
 from identify.exchange.repair import repair_model
-from identify.exchange.rewriting import link_shapes, rewrite_model
+from identify.exchange.rewriting import rewrite_model
 from identify.inertia.conventions import MujocoInertial
 from tests.close import assert_close, assert_same_body
 
@@ -145,7 +145,7 @@ def test_geoms_have_the_inertia_that_mujoco_computes(in_folder, mujoco):
     (in_folder / "parts").mkdir()
     write(in_folder / "parts" / "wedge.obj", WEDGE)
     path = write(in_folder / "m.xml", GEOMS)
-    shapes = link_shapes(path)
+    shapes = read_model(path).shapes()
     assert shapes.keys() == {"a", "b"}
     assert shapes["b"].description == "its visual geometry (capsule)"
     model = mujoco.MjModel.from_xml_path(str(path))

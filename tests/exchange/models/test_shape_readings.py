@@ -9,7 +9,6 @@ from scipy.spatial.transform import Rotation
 from identify.exchange.link_checks import MISREAD, check_links
 from identify.exchange.models import read_model
 from identify.exchange.repair import repair_model
-from identify.exchange.rewriting import link_shapes
 from tests.close import assert_close
 
 POUND, INCH = 0.45359237, 0.0254
@@ -188,7 +187,7 @@ def test_bodies_of_mjcf_are_judged_by_their_geoms(tmp_path, kind, diagonal, mujo
 
 
 def checked(path):
-    (result,) = check_links(read_model(path).links, None, link_shapes(path))
+    (result,) = check_links(read_model(path).links, None, read_model(path).shapes())
     return result
 
 

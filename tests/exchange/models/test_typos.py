@@ -6,7 +6,6 @@ import pytest
 from identify.exchange.link_checks import LinkRequirements, check_links, find_typo
 from identify.exchange.models import read_model
 from identify.exchange.repair import RepairSettings, repair_model
-from identify.exchange.rewriting import link_shapes
 from identify.exchange.simulators import SIMULATORS
 from tests.close import assert_close
 
@@ -106,7 +105,7 @@ def test_typo_is_reported_and_other_numbers_are_kept(tmp_path, form, case):
 def test_a_centre_of_mass_in_millimetres_is_warned_of(tmp_path, x, shape):
     link = urdf("0.002 0 0 0.003 0 0.004", shapes=shape and f"{shape}</geometry></collision>")
     path = model(tmp_path, link.replace('"0.01 0 0"', f'"{x} 0 0"'))
-    (judged,) = check_links(read_model(path).links, shapes=link_shapes(path))
+    (judged,) = check_links(read_model(path).links, shapes=read_model(path).shapes())
     assert judged.problem == ""
     assert ("centre of mass is 51 m from" in judged.warning) == (x == "51")
     assert bool(judged.warning) == (x == "51")
@@ -178,7 +177,7 @@ def test_ambiguous_typo_is_corrected_only_when_geometry_decides(tmp_path):
 
 def test_typo_contradicting_geometry_is_not_proposed(tmp_path):
     path = model(tmp_path, urdf("0.001 0 0 0.001 0 0.5", shapes=BOX.format("0.1 0.1 1.5")))
-    (judged,) = check_links(read_model(path).links, None, link_shapes(path))
+    (judged,) = check_links(read_model(path).links, None, read_model(path).shapes())
     assert judged.typo is None or "0.0005" not in judged.typo.text
 
 
