@@ -90,8 +90,12 @@ fuzz: $(READY) browser  ## damaged inputs of every kind, runners and workers kil
 	$(ONE_THREAD) $(PY) -m tests.fuzz.run $(ARGS)
 	$(ONE_THREAD) $(PY) -m pytest -q -m slow
 
-bench: $(READY)  ## benchmarks, one thread: reports/benchmarks.md
+bench: $(READY)  ## benchmarks, one thread: reports/benchmarks.md; in pairs with a revision (BASE=REV)
+ifdef BASE
+	$(ONE_THREAD) PYTHONPATH=. $(PY) -m experiments.benchmarks.pairs $(BASE) $(ARGS)
+else
 	$(ONE_THREAD) $(PY) experiments/benchmarks/run.py
+endif
 
 peers: $(READY)  ## other methods beside this one, on the same rows: reports/peers.md
 	$(ONE_THREAD) $(PY) experiments/peers/run.py $(ARGS)

@@ -17,7 +17,7 @@ from identify.logs import Recording, read_log
 from identify.robots import RobotModel, read_robot
 
 SAMPLES, RATE_HZ = 300_000, 1000.0
-TARGET, MOST_MEGABYTES, MOST_SECONDS = 150_000.0, 200.0, 0.3
+MOST_MEGABYTES = 200.0
 
 _ARMS = Path(__file__).parents[2] / "datasets" / "arms"
 
@@ -26,16 +26,14 @@ def run(effort: Effort) -> list[ReportLine]:
     """Measure the scan of a long log of six axes, and a fit of seven links by formula."""
     if find_spec("pinocchio") is None:
         missing = "not measured: Pinocchio is not installed"
-        return [
-            ReportLine("log of six joints to statistics", missing, f"≥ {TARGET:g} samples/s", None)
-        ]
+        return [ReportLine("log of six joints to statistics", missing)]
     robot, log = _read_arm("six_axes")
     columns, count = ArmColumns.of(robot), effort.scaled(SAMPLES, minimum=3000)
     long_log = _with_random_motion(log, count)
     seven, empty = _read_arm("seven_axes")
     seven_columns = ArmColumns.of(seven)
     statistics = scan_arm(empty, seven_columns).statistics
-    scale = TorqueScale.assumed(7)
+    scale = TorqueScale.known(0.02, 7)
     seconds = race(
         {
             "scan": lambda: scan_arm(long_log, columns).moving,
@@ -58,8 +56,6 @@ def run(effort: Effort) -> list[ReportLine]:
         ReportLine(
             f"log of six joints to statistics, {count} samples at 1 kHz",
             rate.text("samples/s"),
-            f"≥ {TARGET:g} samples/s",
-            rate.median >= TARGET,
         ),
         ReportLine(
             "memory of that beside the log",
@@ -70,8 +66,6 @@ def run(effort: Effort) -> list[ReportLine]:
         ReportLine(
             "seven consistent links with intervals by formula",
             fit.text("s"),
-            f"≤ {MOST_SECONDS:g} s",
-            fit.median <= MOST_SECONDS,
         ),
     ]
 

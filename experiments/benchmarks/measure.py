@@ -59,6 +59,8 @@ class Spread:
 class ReportLine:
     """One line of the report.
 
+    Targets are of ratios, memory and the share of a control period: seconds are the machine's.
+
     Attributes:
         label: measured quantity.
         measured: value with its spread.
@@ -70,6 +72,23 @@ class ReportLine:
     measured: str
     target: str = ""
     met: bool | None = None
+
+    @classmethod
+    def of_ratio(
+        cls,
+        label: str,
+        ratio: Array,
+        *,
+        at_most: float | None = None,
+        at_least: float | None = None,
+    ) -> ReportLine:
+        """Return the line of a ratio of two times, turn by turn, with its limit if it has one."""
+        spread = Spread.of(ratio)
+        if at_most is not None:
+            return cls(label, spread.text("×"), f"≤ {at_most:g} ×", spread.median <= at_most)
+        if at_least is not None:
+            return cls(label, spread.text("×"), f"≥ {at_least:g} ×", spread.median >= at_least)
+        return cls(label, spread.text("×"))
 
 
 def race(contenders: Mapping[str, Contender], effort: Effort) -> dict[str, Array]:

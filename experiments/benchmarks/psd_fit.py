@@ -41,12 +41,6 @@ from identify.spatial import BodyMotion
 from identify.spatial.rotations import rotate_back, rotation_from_quaternion
 
 SAMPLES = 1000
-TARGET_MS = 2.0
-"""Target time of a warm, certified fit through the public call [ms]."""
-TARGET_BOUNDS_MS = 25.0
-"""Target time of its certified bounds [ms]."""
-TARGET_TWO_MS = 6.0
-"""Target time of a fit of two bodies from two logs [ms]."""
 
 _GRAVITY = np.array([0.0, 0.0, -9.80665])
 _SIGMA = np.array([0.05] * 3 + [0.0025] * 3)
@@ -84,13 +78,10 @@ def run(effort: Effort) -> list[ReportLine]:
         effort,
     )
     milliseconds = {name: Spread.of(1e3 * values) for name, values in seconds.items()}
-    public = milliseconds["public"]
     return [
         ReportLine(
             "PSD fit from statistics, warm, certified: estimate_body",
-            public.text("ms"),
-            f"≤ {TARGET_MS:g} ms",
-            public.median <= TARGET_MS,
+            milliseconds["public"].text("ms"),
         ),
         ReportLine(
             "… of it the semidefinite program and its certificate: solve_constrained",
@@ -99,14 +90,10 @@ def run(effort: Effort) -> list[ReportLine]:
         ReportLine(
             "all 29 certified bounds of the fit, with their certificates: Estimate.bounds",
             milliseconds["bounds"].text("ms"),
-            f"≤ {TARGET_BOUNDS_MS:g} ms",
-            milliseconds["bounds"].median <= TARGET_BOUNDS_MS,
         ),
         ReportLine(
             "the rod on a tool, and the tool alone, in one fit of both: estimate_unknowns",
             milliseconds["two"].text("ms"),
-            f"≤ {TARGET_TWO_MS:g} ms",
-            milliseconds["two"].median <= TARGET_TWO_MS,
         ),
         ReportLine(
             f"fresh cvxpy on all {6 * len(log.wrench)} rows, with Clarabel",
@@ -116,17 +103,20 @@ def run(effort: Effort) -> list[ReportLine]:
             "Clarabel alone, called on the same reduced cone problem",
             milliseconds["clarabel"].text("ms"),
         ),
-        ReportLine(
+        ReportLine.of_ratio(
             "estimate_body is faster than fresh cvxpy on all rows by",
-            Spread.of(seconds["rows"] / seconds["public"]).text("×"),
+            seconds["rows"] / seconds["public"],
+            at_least=10.0,
         ),
-        ReportLine(
+        ReportLine.of_ratio(
             "estimate_body takes as long as Clarabel alone, times",
-            Spread.of(seconds["public"] / seconds["clarabel"]).text("×"),
+            seconds["public"] / seconds["clarabel"],
+            at_most=15.0,
         ),
-        ReportLine(
+        ReportLine.of_ratio(
             "solve_constrained takes as long as Clarabel alone, times",
-            Spread.of(seconds["solve"] / seconds["clarabel"]).text("×"),
+            seconds["solve"] / seconds["clarabel"],
+            at_most=3.0,
         ),
     ]
 

@@ -13,7 +13,7 @@ from experiments.benchmarks.measure import Effort, ReportLine, Spread
 from experiments.benchmarks.processes import ResourceUsage, run_identify
 
 ROWS = 800
-TARGET_SECONDS, TARGET_MB = 3.0, 500.0
+TARGET_MB = 500.0
 
 _TURNS = 3
 _CLOCK = 'time = "t"'
@@ -100,6 +100,6 @@ def _line(case: AbsurdCommand, runs: list[ResourceUsage]) -> ReportLine:
     return ReportLine(
         f"`identify {case.label}` rejected",
         f"{seconds.text('s')}, {peak.text('MB')}",
-        f"≤ {TARGET_SECONDS:g} s and ≤ {TARGET_MB:g} MB",
-        seconds.highest <= TARGET_SECONDS and peak.highest <= TARGET_MB,
+        f"≤ {TARGET_MB:g} MB",
+        peak.highest <= TARGET_MB,
     )

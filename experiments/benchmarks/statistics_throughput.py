@@ -17,9 +17,6 @@ from identify.regressors import (
 from identify.spatial import BodyMotion
 
 SAMPLES = 1_000_000
-TARGET_RATE = 10.0
-"""Target rate on one core [million samples/s]."""
-
 _CHUNK = 2048
 _PHI = np.array([1.3, 0.03, -0.02, 0.08, 0.021, 0.001, -0.002, 0.019, 0.0015, 0.009])
 
@@ -38,16 +35,14 @@ def run(effort: Effort) -> list[ReportLine]:
     )
     rate = Spread.of(1e-6 * count / seconds["statistics"])
     rows = Spread.of(1e-6 * count / seconds["rows"])
-    ratio = Spread.of(seconds["rows"] / seconds["statistics"])
     return [
-        ReportLine(
-            f"one-pass statistics of {count} samples in memory",
-            rate.text("M samples/s"),
-            f"≥ {TARGET_RATE:g} M samples/s a core",
-            rate.median >= TARGET_RATE,
-        ),
+        ReportLine(f"one-pass statistics of {count} samples in memory", rate.text("M samples/s")),
         ReportLine("rows of the 6×10 regressor stacked, QR in chunks", rows.text("M samples/s")),
-        ReportLine("statistics are faster than such rows by", ratio.text("×")),
+        ReportLine.of_ratio(
+            "statistics are faster than such rows by",
+            seconds["rows"] / seconds["statistics"],
+            at_least=5.0,
+        ),
     ]
 
 

@@ -21,14 +21,11 @@ import json
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache, partial
-from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from string import Template
@@ -36,10 +33,9 @@ from typing import Any
 
 from experiments.frozen.cases import CASES
 from experiments.frozen.compare import differences
+from experiments.revisions import BUILD, commit_of, environment_of, python_of, source_tree
 from identify.files import write_text
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build" / "frozen"
 RUNNER, WRITER = (Path(__file__).with_name(name) for name in ("run_case.py", "inputs.py"))
 SHARED = os.environ.get("IDENTIFY_SHARED_DATA", "")
 SHOWN = 20
@@ -55,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lacking = [name for name in cases if "$shared" in " ".join(CASES[name])]
         cases = [name for name in cases if name not in lacking]
         print(f"IDENTIFY_SHARED_DATA is not set; skipped: {', '.join(lacking)}")
-    commits = _commit(options.base), "" if options.working_tree else _commit("HEAD")
+    commits = commit_of(options.base), "" if options.working_tree else commit_of("HEAD")
     made = write_inputs(commits[0])
     before, after = (results(commit, cases, made, options.jobs) for commit in commits)
     texts = {name: [*map(str, differences(before[name], after[name], (name,)))] for name in cases}
@@ -97,7 +93,7 @@ def run_case(name: str, *, made: Path, tree: Path, python: str) -> str:
     words = [python, str(RUNNER), str(tree), str(made), SHARED]
     with tempfile.TemporaryDirectory(dir=BUILD, prefix="case-") as folder:
         process = subprocess.run(
-            words, input=json.dumps(CASES[name]), cwd=folder, env=_environment(tree),
+            words, input=json.dumps(CASES[name]), cwd=folder, env=environment_of(tree),
             capture_output=True, text=True, check=False,
         )  # fmt: skip
     print(f"  {name}: {time.perf_counter() - began:.1f} s", flush=True)
@@ -119,39 +115,10 @@ def write_inputs(base: str) -> Path:
     if not folder.is_dir():
         with source_tree(base) as tree, tempfile.TemporaryDirectory(dir=BUILD) as scratch:
             words = [python_of(tree), str(WRITER), f"{scratch}/inputs"]
-            subprocess.run(words, env=_environment(tree), check=True)
+            subprocess.run(words, env=environment_of(tree), check=True)
             folder.parent.mkdir(exist_ok=True)
             Path(scratch, "inputs").rename(folder)
     return folder
-
-
-@contextmanager
-def source_tree(commit: str) -> Iterator[Path]:
-    """Give a folder with the files of a commit, or the working tree."""
-    if not commit:
-        yield ROOT
-        return
-    with tempfile.TemporaryDirectory(dir=BUILD, prefix="tree-") as folder:
-        archive = subprocess.check_output(["git", "archive", commit], cwd=ROOT)
-        with tarfile.open(fileobj=BytesIO(archive)) as files:
-            files.extractall(folder, filter="data")
-        yield Path(folder)
-
-
-def python_of(tree: Path) -> str:
-    """Return the Python of a revision: this one, or that of an environment of its lock file."""
-    lock, ours = ((folder / "requirements.lock").read_bytes() for folder in (tree, ROOT))
-    if lock == ours:
-        return sys.executable
-    folder = BUILD / "environments" / hashlib.sha256(lock).hexdigest()[:16]
-    words = ["make", f"PYTHON={sys.executable}", f"VENV={folder}", f"{folder}/lock.stamp"]
-    subprocess.run(words, cwd=tree, check=True)
-    return str(folder / "bin" / "python")
-
-
-def _environment(tree: Path) -> dict[str, str]:
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return {**os.environ, **threads, "PYTHONPATH": str(tree), "COLUMNS": "100"}
 
 
 @cache
@@ -160,14 +127,6 @@ def _digest(path: Path) -> str:
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
     digests = [hashlib.sha256(each.read_bytes()).digest() for each in files if each.is_file()]
     return hashlib.sha256(b"".join(digests)).hexdigest()
-
-
-def _commit(name: str) -> str:
-    words = ["git", "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"]
-    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    if process.returncode:
-        raise SystemExit(f"frozen: there is no revision {name!r}; name one, as in BASE=main")
-    return process.stdout.strip()
 
 
 def _parser() -> argparse.ArgumentParser:
