@@ -75,8 +75,16 @@ def explain_failure(
 
 
 def _solve_and_certify(problem: ScaledProblem) -> tuple[Array, Certificate]:
-    """Solve and certify the problem; rescale to the solution and retry if certification fails."""
-    solution = _solve_program(problem, problem.terms)
+    """Solve and certify the problem, in standard errors if that succeeds.
+
+    Else in scaled unknowns, and once more after rescaling to that solution.
+    """
+    rows = constraint_rows(problem.terms, problem.scaling)
+    try:
+        solution = solve_cone_program(problem.A, problem.b, rows, in_standard_errors=True)
+        return _project_and_certify(problem, solution)
+    except SolveError:
+        solution = _solve_program(problem, problem.terms)
     x = problem.scaling.x(solution.theta)
     try:
         return _project_and_certify(problem, solution)

@@ -1,16 +1,20 @@
 """Cone program, laid out as rows in cones and solved by Clarabel.
 
-    minimise t   subject to   ‖A θ − b‖ ≤ t  and the terms, F θ + G u + f ∈ K
+    minimise t   subject to   ‖A θ − b‖ ≤ t  and the terms, F θ + G v + f ∈ K
 
-in scaled unknowns θ. The objective is a norm on QR-reduced rows, never θᵀHθ: squared, solvers
-stop "optimal" far from the optimum where the noise is small.
+in scaled unknowns θ, or in u of θ = θ₀ + T u about the least-squares solution θ₀, where A T has
+orthonormal columns: u counts standard errors. In θ, where data know some directions 10⁴ times
+better than others, solvers stop "optimal" up to a standard error from the optimum; in u, bodies
+that are hundreds of standard errors from the data are less exactly consistent, and constraints that
+contradict each other are not seen. The objective is a norm on QR-reduced rows, never a square:
+there solvers stop far from the optimum where the noise is small.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
@@ -23,8 +27,12 @@ from identify.estimation.cones import ConeBlock, ConicRows
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms.term import Term
 from identify.lazy import installed_version
+from identify.regressors.triangular import svd
 
 _SOLVER_TOLERANCE = 1e-10
+
+_RANK_TOLERANCE = 1e-13
+"""Singular value, relative to the largest, below which data know nothing of a direction."""
 
 
 class Infeasible(SolveError):
@@ -79,10 +87,13 @@ def constraint_rows(terms: Sequence[Term], scaling: Scaling) -> ConicRows:
     return ConicRows.stack([term.conic_rows(scaling) for term in terms])
 
 
-def solve_cone_program(A: Array, b: Array, rows: ConicRows) -> ConeSolution:
+def solve_cone_program(
+    A: Array, b: Array, rows: ConicRows, *, in_standard_errors: bool = False
+) -> ConeSolution:
     """Minimise ‖A θ − b‖ under constraints.
 
-    `A`: shape (p, p), in scaled unknowns; `b`: shape (p,); `rows`: of the terms.
+    `A`: shape (p, p), in scaled unknowns; `b`: shape (p,); `rows`: of the terms;
+    `in_standard_errors`: solve in the unknowns u of the head of this module.
     Raises `Infeasible`: the constraints contradict each other; `SolveError`: the solver failed.
     """
     import scipy.sparse as sp
@@ -93,14 +104,17 @@ def solve_cone_program(A: Array, b: Array, rows: ConicRows) -> ConeSolution:
     if not (np.isfinite(scale) and scale > 0.0):
         raise SolveError("the problem has no data: its matrix is zero or not finite")
     n, p = A.shape
-    # Columns are those of [t, θ, u]; rows of the norm come after linear ones.
+    start, T = np.zeros(p), np.eye(p)
+    if in_standard_errors:
+        start, T, scale = *_whitening(A, b), 1.0
+    # Columns are those of [t, u, v]; rows of the norm come after linear ones.
     norm = ConicRows(
-        F=np.concatenate((np.zeros((1, p)), A / scale)),
+        F=np.concatenate((np.zeros((1, p)), A @ T / scale)),
         G=np.eye(1 + n, 1),
-        f=np.concatenate(([0.0], -b / scale)),
+        f=np.concatenate(([0.0], (A @ start - b) / scale)),
         cones=(ConeBlock("second_order", 1 + n),),
     )
-    whole = ConicRows.stack((norm, rows))
+    whole = ConicRows.stack((norm, replace(rows, F=rows.F @ T, f=rows.f + rows.F @ start)))
     matrix = -np.column_stack((whole.G[:, :1], whole.F, whole.G[:, 1:]))
     count = matrix.shape[1]
     solver = clarabel.DefaultSolver(
@@ -125,9 +139,9 @@ def solve_cone_program(A: Array, b: Array, rows: ConicRows) -> ConeSolution:
             f"Clarabel stopped with {status!r} after {solution.iterations} iterations: no "
             f"consistent body was found for these data; relax or remove constraints"
         )
-    theta = np.asarray(solution.x)[1 : 1 + p]
+    theta = start + T @ np.asarray(solution.x)[1 : 1 + p]
     # From the norm's multipliers to those of its half square, which is what is certified.
-    factor = scale**2 * float(np.linalg.norm((A @ theta - b) / scale))
+    factor = scale * float(np.linalg.norm(A @ theta - b))
     return ConeSolution(
         theta=theta,
         multiplier=factor * np.delete(solution.z, rows.linear_count + np.arange(1 + n)),
@@ -141,6 +155,17 @@ def solve_cone_program(A: Array, b: Array, rows: ConicRows) -> ConeSolution:
             solve_time=finished - built,
         ),
     )
+
+
+def _whitening(A: Array, b: Array) -> tuple[Array, Array]:
+    """Return θ₀ and T of θ = θ₀ + T u, where A θ₀ is nearest to b and A T has orthonormal columns.
+
+    Directions of θ that A maps to zero, which terms must fix, keep their scale.
+    """
+    U, singular, right = svd(A)
+    known = singular > _RANK_TOLERANCE * singular[0]
+    scales = np.where(known, singular, 1.0)
+    return right.T @ np.where(known, U.T @ b / scales, 0.0), right.T / scales
 
 
 @lru_cache(maxsize=1)

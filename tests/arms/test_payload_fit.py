@@ -250,12 +250,6 @@ def test_negative_mass_names_causes_of_joint_torques(robot, pair):
     assert error.value.finding.code == "effort_sign"
 
 
-def test_negated_gravity_gives_no_load(robot, pair):
-    """Gains of the other sign fit the weight, but not friction; `check` names the gravity."""
-    with pytest.raises(ProblemError):
-        fit_payload(*pair, robot=replace(robot, gravity=-robot.gravity), frame="tool")
-
-
 def test_negated_gravity_does_not_count_as_swapped_logs(robot):
     """Swapped, consistent links leave a fifth more than least squares at a noise that is large."""
     loaded = simulate(robot, 1, load=LOAD, noise=1.0, friction=DRIFTED)

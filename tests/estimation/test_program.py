@@ -153,8 +153,8 @@ def test_directions_that_are_hardly_identifiable_do_not_spoil_those_that_are():
     assert not far
 
 
-def solve_terms(A, b, terms, scaling):
-    return solve_cone_program(A, b, constraint_rows(terms, scaling))
+def solve_terms(A, b, terms, scaling, **options):
+    return solve_cone_program(A, b, constraint_rows(terms, scaling), **options)
 
 
 UNITS = Scaling.of(ONE_BODY_SPACE, np.eye(10)[0], [1.0], np.zeros(0))
@@ -266,6 +266,28 @@ def test_program_of_a_hundred_unknowns_solves_each_body_as_alone():
         small = A[block, block]
         alone = solve_terms(small, small @ target[block], (Consistent(),), UNITS)
         assert_close(small @ theta[block], small @ alone.theta, 1e-3)
+
+
+def test_the_optimum_is_near_in_standard_errors_where_data_know_some_directions_much_better():
+    """The dual bound: max over z of min over θ of ½‖A θ − b‖² − zᵀ(F θ + f), here at one z.
+
+    Data of a long log of an arm: directions from 1 to 1e6 standard errors per scaled unit.
+    """
+    bodies = tuple(f"link {number}" for number in range(6))
+    space = ParameterSpace(bodies)
+    scaling = Scaling.of(space, np.tile(np.eye(10)[0], 6), [1.0] * 6, np.zeros(0))
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        left, right = (np.linalg.qr(rng.normal(size=(60, 60)))[0] for _ in range(2))
+        A = left @ (np.geomspace(1e6, 1.0, 60)[:, None] * right)
+        thin = np.array([1.0, 0.2, 0, 0, 0.01, 0, 0, 0.5, 0, 0.4])  # breaks the triangle inequality
+        b = A @ (np.tile(thin, 6) + 0.1 * rng.normal(size=60))
+        solution = solve_terms(A, b, (Consistent(),), scaling, in_standard_errors=True)
+        rows, z = solution.rows, project_to_dual(solution.multiplier, solution.rows.cones)
+        primal = 0.5 * np.sum((A @ solution.theta - b) ** 2)
+        theta = np.linalg.solve(A, b + np.linalg.solve(A.T, rows.F.T @ z))
+        dual = 0.5 * np.sum((A @ theta - b) ** 2) - z @ (rows.F @ theta + rows.f)
+        assert np.sqrt(2.0 * max(primal - dual, 0.0)) < 0.01
 
 
 def test_data_without_numbers_or_contradictory_terms_raise():
