@@ -1,4 +1,4 @@
-"""What people wait for, in pairs of processes of two revisions.
+"""Pairs of processes of two revisions: what people wait for.
 
     make bench BASE=REV [ARGS='--only check --pairs 5']
 
