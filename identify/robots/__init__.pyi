@@ -3,6 +3,10 @@ from identify.robots.base_columns import (
     random_motion as random_motion,
     robot_base_columns as robot_base_columns,
 )
+from identify.robots.floating_base import (
+    contact_jacobian as contact_jacobian,
+    floating_base_regressor as floating_base_regressor,
+)
 from identify.robots.link_motion import (
     frame_motion as frame_motion,
     frame_pose as frame_pose,

@@ -1,7 +1,7 @@
 """Forward recursion over the links of a robot, sample by sample, and the motion of its frames.
 
-Arrays have the samples last: a vector is (3, N), a rotation (3, 3, N). The base is at rest, and its
-proper acceleration is −g.
+Arrays have the samples last: a vector is (3, N), a rotation (3, 3, N). The base is at rest, with a
+proper acceleration of −g, unless its motion is given.
 """
 
 from __future__ import annotations
@@ -135,13 +135,15 @@ def frame_motion(
     return BodyMotion(*((vectors.T @ X_LF.rotation) for vectors in (acceleration, w, alpha)))
 
 
-def link_motions(robot: RobotModel, q: Array, v: Array, a: Array) -> Iterator[LinkMotion]:
+def link_motions(
+    robot: RobotModel, q: Array, v: Array, a: Array, base: LinkMotion | None = None
+) -> Iterator[LinkMotion]:
     """Yield the motion of each link, in the order of the tree.
 
     `q`: positions [rad or m], samples last, shape (n, N); `v`: velocities, shape (n, N); `a`:
-    accelerations, shape (n, N).
+    accelerations, shape (n, N); `base`: motion of the base, at rest if not given.
     """
-    motions = {BASE: base_motion(robot)}
+    motions = {BASE: base_motion(robot) if base is None else base}
     for index, link in enumerate(robot.tree):
         k = link.joint
         motions[index] = _next_motion(link, motions[link.parent], q[k], v[k], a[k])

@@ -110,29 +110,45 @@ def _write_regressor(robot: RobotModel, q: Array, v: Array, a: Array, out: Array
 
 
 def moving_links(
-    robot: RobotModel, q: Array, v: Array, a: Array
+    robot: RobotModel, q: Array, v: Array, a: Array, base: LinkMotion | None = None
 ) -> Iterator[tuple[LinkMotion, UnitTwists]]:
-    """Yield motion and unit twists of each link, in the order of the tree; arrays (n, N)."""
-    twists = {BASE: base_twists(q.shape[1])}
-    for index, motion in enumerate(link_motions(robot, q, v, a)):
+    """Yield motion and unit twists of each link, in the order of the tree; arrays (n, N).
+
+    `base`: motion of a floating base, whose six unit twists then come before those of the joints.
+    """
+    twists = {BASE: base_twists(q.shape[1], floating=base is not None)}
+    first = len(twists[BASE].joints)
+    for index, motion in enumerate(link_motions(robot, q, v, a, base)):
         link = robot.tree[index]
-        twists[index] = _next_unit_twists(link, motion, twists[link.parent])
+        twists[index] = _next_unit_twists(link, motion, twists[link.parent], first)
         yield motion, twists[index]
 
 
-def base_twists(samples: int) -> UnitTwists:
-    """Return the unit twists of the base, which no joint moves."""
+def base_twists(samples: int, *, floating: bool = False) -> UnitTwists:
+    """Return the unit twists of the base, which no joint moves, or six if it floats."""
+    if floating:
+        linear, angular = (np.eye(6)[part, :, None] for part in (slice(3), slice(3, 6)))
+        shape = (3, 6, samples)
+        return UnitTwists(
+            np.arange(6), np.broadcast_to(linear, shape), np.broadcast_to(angular, shape)
+        )
     return UnitTwists(np.zeros(0, dtype=np.intp), *np.zeros((2, 3, 0, samples)))
 
 
-def _next_unit_twists(link: MovingLink, motion: LinkMotion, parent: UnitTwists) -> UnitTwists:
-    """Return the unit twists of a link from those of its parent and of the link's joint."""
+def _next_unit_twists(
+    link: MovingLink, motion: LinkMotion, parent: UnitTwists, first: int
+) -> UnitTwists:
+    """Return the unit twists of a link from those of its parent and of the link's joint.
+
+    `first`: number of the first joint's.
+    """
     samples = motion.w.shape[-1]
     count = len(parent.joints)
     joints = parent.joints.tolist()
-    if link.joint not in joints:  # else it moves the parent already, as a mimic's leader
-        joints.append(link.joint)
-    row = joints.index(link.joint)
+    joint = first + link.joint
+    if joint not in joints:  # else it moves the parent already, as a mimic's leader
+        joints.append(joint)
+    row = joints.index(joint)
     v, u = np.zeros((2, 3, len(joints), samples))
     v[:, :count] = rotate_back(
         motion.R_PL, parent.linear + cross(parent.angular, motion.p_PL[:, None])
