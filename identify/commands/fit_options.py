@@ -111,6 +111,9 @@ class KnownBody:
     prior_error: Annotated[Number, option("SHARE")] = None
     """Relative 1σ error of the --prior body (0.1 is 10 %), if its file has no covariance."""
 
+    prior_weight: Annotated[str | None, option("W")] = None
+    """Weight of the --prior body, by entropic distance: number, evidence or cross-validation."""
+
     def terms(self) -> tuple[Term, ...]:
         """Return the constraints on the body.
 
@@ -156,6 +159,7 @@ class KnownBody:
             self.shape_at,
             self.shape_scale,
             self.shape_error,
+            self.prior_weight,
         )
         return words.make(flag)
 

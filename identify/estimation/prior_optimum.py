@@ -222,13 +222,20 @@ def _held_out_loss(
     fit: LeastSquaresFit, priors: Mapping[int, Prior], terms: tuple[Term, ...]
 ) -> float:
     """Return the squared residual of parts of the rows, each by the fit of the others."""
+    data = fit.data.system.data
+    folds = min(_FOLDS, min(len(np.unique(statistics.block)) for statistics, _ in data))
+    if folds < 2:
+        raise ProblemError(
+            "weight of the prior by cross-validation: the data are one block of time, of which no "
+            "part can be left out; give more data, or a weight by evidence"
+        )
     total = 0.0
-    for fold in range(_FOLDS):
+    for fold in range(folds):
         rest, held = (
             LinearSystem.of(
                 [
-                    (statistics.subset((statistics.block % _FOLDS == fold) == out), equations)
-                    for statistics, equations in fit.data.system.data
+                    (statistics.subset((statistics.block % folds == fold) == out), equations)
+                    for statistics, equations in data
                 ]
             )
             for out in (False, True)

@@ -71,7 +71,8 @@ def fit(
             fitted "per_log", the default, "shared" by all logs, or "none"), `mass` [kg],
             `cutoff_hz`, `gravity` [m/s²], `terms` such as `[MassBetween(1.0, 1.5)]`, `prior` (a
             `ShapePrior` or `BodyPrior` of the body, or as the options of `identify fit`: "ball",
-            the default, "none", an estimate.json or "model.urdf#LINK", with `prior_error`),
+            the default, "none", an estimate.json or "model.urdf#LINK", with `prior_error` or
+            `prior_weight`),
             `shape` (a file, or "box X Y Z" [m], with `shape_at`, `shape_scale` and `shape_error`;
             `PriorWords` documents each), `needs` such
             as "mass 1%, com 2mm, inertia 10%", `interval` ("formula", the default, or

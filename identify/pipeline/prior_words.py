@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from identify.documents import lookup
-from identify.errors import SchemaError
-from identify.estimation.errors import TermError
+from identify.errors import ProblemError, SchemaError
 from identify.estimation.priors.prior import Ball, NoPrior, Prior
 from identify.spatial import Pose
 from identify.spatial.rotations import MAX_ROTATION_ANGLE, exp_rotation
@@ -29,6 +30,8 @@ class PriorWords:
         prior: "even" (uniform density in the shape), "ball", "none", an estimate.json, or
             `model.urdf#LINK`; by default "even" with a shape, else "ball".
         prior_error: relative 1σ error of the body of a file without a covariance.
+        prior_weight: weight of the body of a file, near which the body is by the entropic distance:
+            a number, "evidence" or "cross-validation".
         shape: file of a mesh or of points, or "box X Y Z", a box that contains the body [m].
         shape_at: pose of the shape in B: position [m] and rotation vector [rad], six numbers.
         shape_scale: unit of the shape's file [m].
@@ -41,6 +44,7 @@ class PriorWords:
     shape_at: Sequence[float] | None = None
     shape_scale: float | None = None
     shape_error: float | None = None
+    prior_weight: float | str | None = None
 
     def make(self, spell: Callable[[str], str] = str) -> Prior:
         """Return the prior.
@@ -50,7 +54,7 @@ class PriorWords:
         """
         try:
             return self._from_body(spell) if self.shape is None else self._from_shape(spell)
-        except TermError as error:
+        except ProblemError as error:
             raise SchemaError(f"fit: {error}") from error
 
     def _from_shape(self, spell: Callable[[str], str]) -> Prior:
@@ -59,7 +63,10 @@ class PriorWords:
         words, prior = str(self.shape), f"{spell('prior')} {self.prior}"
         if self.prior in (None, _UNIFORM):
             prior = spell("prior_error")
-        if self.prior not in (None, _UNIFORM) or self.prior_error is not None:
+        if self.prior_error is None and self.prior_weight is not None:
+            prior = spell("prior_weight")
+        of_body = (self.prior_error, self.prior_weight) != (None, None)
+        if self.prior not in (None, _UNIFORM) or of_body:
             raise SchemaError(
                 f"fit: {spell('shape')} and {prior} both define the prior; use only one of them"
             )
@@ -86,10 +93,11 @@ class PriorWords:
         if self.prior == _UNIFORM:
             raise SchemaError(f"fit: {spell('prior')} even requires {spell('shape')}")
         if self.prior in (None, _BALL, _NONE):
-            if self.prior_error is not None:
-                raise SchemaError(f"fit: {spell('prior_error')} requires {spell('prior')} FILE")
+            for name in ("prior_error", "prior_weight"):
+                if getattr(self, name) is not None:
+                    raise SchemaError(f"fit: {spell(name)} requires {spell('prior')} FILE")
             return NoPrior() if self.prior == _NONE else Ball()
-        from identify.estimation.priors import BodyPrior  # slow to import, and rarely needed
+        from identify.estimation.priors import BodyPrior, NearBody  # slow to import, rarely needed
         from identify.exchange import require_unedited
         from identify.exchange.body_files import read_body
 
@@ -98,6 +106,14 @@ class PriorWords:
             lookup(dict.fromkeys((_UNIFORM, _BALL, _NONE)), path.name, "prior by name")
         saved = read_body(path)
         require_unedited(saved, path)
+        if self.prior_weight is not None:
+            if self.prior_error is not None:
+                names = f"{spell('prior_error')} and {spell('prior_weight')}"
+                raise SchemaError(f"fit: {names} both say how near the prior is; use only one")
+            weight: Any = self.prior_weight
+            with suppress(ValueError):
+                weight = float(weight)
+            return NearBody(saved.parameters.phi, weight=weight, name=str(path))
         if self.prior_error is not None:
             return BodyPrior.with_error(saved.parameters.phi, self.prior_error, str(path))
         return BodyPrior.of_estimate(saved, str(path))

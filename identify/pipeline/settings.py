@@ -179,7 +179,10 @@ def _with_joint_options(names: Sequence[str], joint_options: Sequence[str]) -> l
     return [*options, *joint_options] if "joints" in names else options
 
 
-_PRIOR_WORDS = ("prior", "prior_error", "shape", "shape_at", "shape_scale", "shape_error")
+_PRIOR_WORDS = (
+    *("prior", "prior_error", "prior_weight"),
+    *("shape", "shape_at", "shape_scale", "shape_error"),
+)
 """Options of `fit` that give a prior by words."""
 
 
@@ -191,6 +194,7 @@ class FitOptions(TypedDict, total=False):
     terms: Sequence[Term] | None
     prior: Prior | str | None
     prior_error: float | None
+    prior_weight: float | str | None
     shape: str | Path | None
     shape_at: Sequence[float] | None
     shape_scale: float | None

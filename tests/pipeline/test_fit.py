@@ -447,7 +447,7 @@ def test_invalid_settings_are_rejected(options, message):
 
 def test_options_of_a_fit_match_its_settings():
     of_fit = FitSettings.__dataclass_fields__.keys() - {"unloaded", "joints"}
-    of_prior = {"prior_error", "shape", "shape_at", "shape_scale", "shape_error"}
+    of_prior = {"prior_error", "prior_weight", "shape", "shape_at", "shape_scale", "shape_error"}
     names = {*of_fit, *JointSettings.__dataclass_fields__, *of_prior}
     assert set(FitOptions.__annotations__) == names
     assert all(f"`{name}`" in fit.__doc__ for name in names)

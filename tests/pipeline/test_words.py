@@ -54,6 +54,16 @@ def test_a_file_is_a_prior(log, tmp_path):
     assert isinstance(prior, BodyPrior)
     with pytest.raises(SchemaError, match="prior_error requires prior FILE"):
         merge_settings(None, {"prior": "ball", "prior_error": 0.1})
+    words = {"prior": str(tmp_path / "estimate.json"), "prior_weight": "evidence"}
+    near = merge_settings(None, words).prior
+    assert (near.weight, near.distance) == ("evidence", "entropic")
+    assert merge_settings(None, words | {"prior_weight": "2.5"}).prior.weight == 2.5
+    with pytest.raises(SchemaError, match="expected a number or one of evidence"):
+        merge_settings(None, words | {"prior_weight": "much"})
+    with pytest.raises(SchemaError, match="prior_weight both say how near the prior is"):
+        merge_settings(None, words | {"prior_error": 0.1})
+    with pytest.raises(SchemaError, match="prior_weight requires prior FILE"):
+        merge_settings(None, {"prior_weight": 1.0})
     with pytest.raises(SchemaError, match="shape and prior none both define the prior"):
         merge_settings(None, {"prior": "none", "shape": "box 1 1 1"})
     with pytest.raises(SchemaError, match="shape and prior both define the prior"):
