@@ -21,7 +21,13 @@ from identify.exchange.link_geometry import ShapeInertia
 from identify.exchange.link_inertia import LinkInertia
 from identify.inertia.conventions.axes import rotation_from_rpy
 from identify.inertia.conventions.orders import ENTRY_ORDERS
-from identify.inertia.matrices import inertia_about_com, phi_from_inertia, symmetric_from_entries
+from identify.inertia.matrices import (
+    inertia_about_com,
+    inertia_from_second_moment,
+    phi_from_inertia,
+    second_moment_from_inertia,
+    symmetric_from_entries,
+)
 
 _MAX_DEVIATION = 0.1
 """Largest deviation from the shape of a reading that fits, see `_deviations`."""
@@ -57,6 +63,22 @@ _MATERIALS = {
 
 _MATERIAL_TOLERANCE = 0.01
 """Largest relative difference of a density from that of a material."""
+
+_SIZE_MISTAKES = {
+    (2.0, 2.0, 1.0): "the diameter in place of the radius",
+    (0.5, 0.5, 1.0): "half the radius",
+    (1.0, 1.0, 2.0): "twice the length",
+    (1.0, 1.0, 0.5): "half the length",
+    (2.0, 2.0, 2.0): "twice its sizes",
+    (0.5, 0.5, 0.5): "half its sizes",
+}
+"""Factors of the sizes of a shape along its axes, and what they are."""
+
+_TYPED_FACTORS = {10.0: "10 times too large", 100.0: "100 times too large"} | {
+    0.1: "10 times too small",
+    0.01: "100 times too small",
+}
+"""Factors of an inertia by a decimal point."""
 
 ONE_NUMBER = "one of its six numbers is not its shape's, as the others are"
 """Text of the correction of one number by that of the shape."""
@@ -288,12 +310,43 @@ def _centre_inside(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
     return body._replace(com=uniform.com) if outside else body
 
 
-def _centre_of_shape(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
-    """Correct a centre of mass at the origin, if the inertia is that of the shape."""
-    corrected = body._replace(com=uniform.com)
-    if body.com.any() or _deviations([corrected], uniform)[0] >= _MIN_DEVIATION_AS_WRITTEN:
-        return body
+def _without_com(correct: Correction) -> Correction:
+    """Return the correction of a link without a centre of mass, and of its inertia about it."""
+
+    def corrected(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
+        if body.com.any():
+            return body
+        return _exact(correct(body._replace(com=uniform.com), uniform), body, uniform)
+
     return corrected
+
+
+def _exact(read: WrittenBody, body: WrittenBody, uniform: UniformBody) -> WrittenBody:
+    """Return a corrected body if it is its shape but for rounding, else the body as written."""
+    return read if _deviations([read], uniform)[0] < _MIN_DEVIATION_AS_WRITTEN else body
+
+
+def _other_size(factors: tuple[float, float, float]) -> Correction:
+    """Return the correction of the inertia of one part with sizes in its axes times factors."""
+
+    def correct(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
+        if len(uniform.parts) > 1:
+            return body
+        D = uniform.rotations[0] @ np.diag(1.0 / np.array(factors)) @ uniform.rotations[0].T
+        second = D @ second_moment_from_inertia(body.inertia_in_link) @ D
+        read = body.with_inertia_in_link(inertia_from_second_moment(second))
+        return _exact(read, body, uniform)
+
+    return correct
+
+
+def _without_products(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
+    """Correct products of inertia that are all zero, and far from those of the shape."""
+    products = ~np.eye(3, dtype=bool)
+    if body.inertia[products].any() or _deviations([body], uniform)[0] < _MAX_DEVIATION:
+        return body
+    expected = body.axes.T @ uniform.inertia @ body.axes
+    return body._replace(inertia=np.where(products, expected, body.inertia))
 
 
 def _distance_to_hull(point: Vec3, corners: Vec3, tolerance: float) -> float:
@@ -363,7 +416,13 @@ def _corrections() -> Iterator[tuple[str, Correction]]:
         yield f"its {point} and inertia are {text}", _mapped(R)
     yield "its moments are principal ones without their axes", _principal
     yield f"its {point} is outside its shapes", _centre_inside
-    yield f"its {point} is left at the link's origin", _centre_of_shape
+    at_origin = f"its {point} is left at the link's origin"
+    yield at_origin, _without_com(lambda body, _: body)
+    yield f"{at_origin}, and its inertia is about it", _without_com(_about_origin(1.0))
+    yield f"{at_origin}, and its inertia in the axes of its shapes", _without_com(_parts_turned)
+    for factors, text in _SIZE_MISTAKES.items():
+        yield f"its inertia is that of its shape with {text}", _other_size(factors)
+    yield "its products of inertia are missing", _without_products
     yield ONE_NUMBER, _other_number
 
 
@@ -473,6 +532,11 @@ def _unit_corrections(body: WrittenBody, uniform: UniformBody) -> Iterator[tuple
     unlikely = _UNIT_PENALTIES + 3 * unusual
     for i in sorted(np.flatnonzero(fits), key=unlikely.__getitem__):
         yield _UNIT_TEXTS[i], _rescaled(body, _UNIT_FACTORS[i])
+    for factor, text in _TYPED_FACTORS.items():
+        if abs(inertia_ratio / factor - 1.0) <= _UNIT_TOLERANCE:
+            yield f"its inertia is {text}", body._replace(inertia=body.inertia / factor)
+    if abs(inertia_ratio * body.mass - 1.0) <= _UNIT_TOLERANCE:
+        yield "its inertia is that of 1 kg", body._replace(inertia=body.mass * body.inertia)
     by_inertia = next(_materials(inertia_ratio * uniform.density), None)
     by_mass = next(_materials(uniform.density), None)
     if by_inertia and by_mass and by_inertia != by_mass:

@@ -83,7 +83,13 @@ def mistakes():
     yield "angles are in degrees", m, c, np.degrees(rpy), entries(R.T @ I @ R)
     principal = np.linalg.eigvalsh(I)
     yield "principal ones without their axes", m, c, zero, entries(np.diag(principal))
-    yield "left at the link's origin", m, zero, zero, six
+    yield "left at the link's origin: ", m, zero, zero, six
+    yield "origin, and its inertia is about it", m, zero, zero, entries(I + m * moved(c))
+    yield "origin, and its inertia in the axes of its shapes", m, zero, zero, entries(b.unturned)
+    yield "products of inertia are missing", m, c, zero, entries(np.diag(np.diag(I)))
+    yield "its inertia is 10 times too large", m, c, zero, 10.0 * six
+    yield "its inertia is 100 times too small", m, c, zero, six / 100.0
+    yield "its inertia is that of 1 kg", m, c, zero, six / m
     yield "the matrix row by row", m, c, zero, [xx, xy, xz, xy, yy, yz]
     yield "order xx, yy, zz, xy, xz, yz", m, c, zero, [xx, yy, zz, xy, xz, yz]
     yield "order xx, yy, zz, yz, xz, xy", m, c, zero, [xx, yy, zz, yz, xz, xy]
@@ -115,12 +121,12 @@ def mistakes():
 MISTAKES = {entry[0]: entry[1:] for entry in mistakes()}
 
 
-def write(path, mass, com, rpy, six, printed=repr):
+def write(path, mass, com, rpy, six, printed=repr, shapes=""):
     def words(values):
         return " ".join(printed(float(x)) for x in values)
 
     numbers = " ".join(f'{k}="{printed(float(x))}"' for k, x in zip(NAMES, six, strict=True))
-    shapes = "".join(
+    shapes = shapes or "".join(
         f'<collision><origin xyz="{" ".join(map(repr, p))}" rpy="{" ".join(map(repr, r))}"/>'
         f'<geometry><box size="{" ".join(map(repr, s))}"/></geometry></collision>\n'
         for s, p, r in BOXES
@@ -240,12 +246,45 @@ def test_a_density_of_no_material_is_a_warning(tmp_path, density, words):
     assert f"{density:.3g} kg/m³" in result.warning
 
 
-def test_no_unit_makes_a_link_lighter_than_any_material(tmp_path):
-    """Grams and kg cm² would explain an inertia ten times too large, at 8 kg/m³."""
-    b = Bracket()
-    numbers = b.mass, b.com, np.zeros(3), 10.0 * entries(b.inertia)
-    result = checked(write(tmp_path / "r.urdf", *numbers))
-    assert result.reading is None or "mass is in g" not in result.reading.text
+SIZES = {
+    "the diameter in place of the radius": (2, 1),
+    "half the radius": (0.5, 1),
+    "twice the length": (1, 2),
+    "half the length": (1, 0.5),
+    "twice its sizes": (2, 2),
+    "half its sizes": (0.5, 0.5),
+}
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_sizes_of_one_part_that_are_taken_wrong(tmp_path, kind):
+    """The inertia of a turned cylinder, by the formula of the handbooks."""
+    factors = SIZES[kind]
+    r, length, m, rpy = 0.05, 0.4, 3.0, (0.2, 0.7, 0.1)
+    R = Rotation.from_euler("xyz", rpy).as_matrix()
+
+    def inertia(r, length):
+        across = m * (3 * r**2 + length**2) / 12
+        return R @ np.diag([across, across, m * r**2 / 2]) @ R.T
+
+    pose = f'<origin xyz="0 0.1 0.2" rpy="{numbers(rpy)}"/>'
+    path, com = tmp_path / "r.urdf", np.array([0, 0.1, 0.2])
+    six = entries(inertia(factors[0] * r, factors[1] * length))
+    write(
+        path,
+        m,
+        com,
+        np.zeros(3),
+        six,
+        shapes=(
+            f'<collision>{pose}<geometry><cylinder radius="{r}" length="{length}"/></geometry>'
+            "</collision>"
+        ),
+    )
+    assert f"its inertia is that of its shape with {kind}: " in checked(path).reasons[0]
+    path.write_bytes(repair_model(path).content)
+    (link,) = read_model(path).links
+    assert_close(link.printed[4:], entries(inertia(r, length)), 1e-6)
 
 
 def test_a_placeholder_is_not_read_by_its_shape(tmp_path):
