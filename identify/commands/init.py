@@ -127,7 +127,8 @@ def _joint_lines(log: Recording) -> Iterator[str]:
     names, rate = log.joint_axes.names, (len(log) - 1) / (log.end_time or math.inf)
     yield (
         f"Read: {log.name}, {log.rows} rows, {log.end_time:.3g} s at {rate:.4g} Hz; "
-        f"{len(names)} joints, with {', '.join(log.signals).replace('joint_', '')}."
+        f"{len(names)} joint{'s' * (len(names) > 1)}, with "
+        f"{', '.join(log.signals).replace('joint_', '')}."
     )
     heads = {"joint_position": "Position [rad, m]", "effort": "Effort [N m, N]"}
     shown = [(log.signals[name], head) for name, head in heads.items() if name in log.signals]

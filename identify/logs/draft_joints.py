@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from identify.errors import ModelError
 from identify.logs.draft_lines import NEEDS_REVIEW, SchemaLine
 from identify.logs.named_vectors import NUMBERED_ENTRY
+from identify.logs.schema_fields import as_schema_column
 from identify.logs.table import TableInfo, match_names
 
 if TYPE_CHECKING:
@@ -53,8 +54,18 @@ _UR_JOINTS = tuple(
     for each in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
 )
 
-_MIN_JOINTS = 2
-"""Minimum number of joints of a robot; a single column named `q` may be anything."""
+_SHORT_NAMES = {"pos": "position", "angle": "position", "vel": "velocity", "speed": "velocity"}
+_SHORT_NAMES |= {"trq": "torque", "moment": "torque", "cur": "current"}
+"""Names in columns that also have the name of a joint, by the array that they stand for."""
+
+_ONLY_JOINT = ""
+"""Name of the joint of a column that is named as an array alone."""
+
+_COMPONENTS = frozenset(("x", "y", "z", "w", "rx", "ry", "rz", "roll", "pitch", "yaw"))
+"""Names of a vector's components, which are no joints."""
+
+_MIN_NUMBERED_JOINTS = 2
+"""Minimum number of joints in a numbered array; a single `q0` may be anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +80,7 @@ class JointColumns:
         targets: lines with the target currents and torques of the controller, if the log has both.
         arrays: name of the array of each signal of `[joints]`, without a path.
         schema_values: value of the key of each signal in `[joints]`.
-        entries: columns of the table for each signal.
+        entries: columns of each signal, in schema notation.
     """
 
     contents: TableInfo
@@ -80,6 +91,11 @@ class JointColumns:
     entries: Mapping[str, list[str]]
     robot: RobotModel | None = None
     targets: tuple[SchemaLine, ...] = ()
+
+    @classmethod
+    def unknown(cls, contents: TableInfo, robot: RobotModel) -> JointColumns:
+        """Return the joints of a model whose columns are not found."""
+        return cls(contents, robot.joints, True, {}, {}, {}, robot)
 
     @property
     def are_currents(self) -> bool:
@@ -97,7 +113,16 @@ class JointColumns:
         why = "" if self.names_in_log else f"{NEEDS_REVIEW} the names of {model}, in this order"
         lines: list[SchemaLine] = [("names", list(self.joint_names), why)]
         lines += [(key, value, "") for key, value in self.schema_values.items()]
-        if self.arrays["position"] in _ARRAYS_IN_DEGREES:
+        slides = (
+            {}
+            if self.robot is None
+            else dict(zip(self.robot.joints, self.robot.prismatic.tolist(), strict=True))
+        )
+        if any(map(slides.get, self.joint_names)):
+            angle = "deg" if degrees else "rad"
+            units = ["m" if slides[name] else angle for name in self.joint_names]
+            lines.append(("unit", units, "by the types of the model's joints"))
+        elif self.arrays.get("position") in _ARRAYS_IN_DEGREES:
             lines.append(("unit", "deg", "as this controller writes them"))
         elif degrees:
             lines.append(("unit", "deg", f"{NEEDS_REVIEW} larger than a full turn in radians"))
@@ -123,14 +148,46 @@ def find_joints(
     joints, if known.
     Raises `ModelError`: the model has not the joints of the log.
     """
-    arrays = _joint_arrays(contents.names)
+    least = _MIN_NUMBERED_JOINTS if robot is None else min(_MIN_NUMBERED_JOINTS, len(robot.joints))
+    for arrays in (_joint_arrays(contents.names), _columns_by_joint(contents.names)):
+        chosen = _choose_arrays(arrays, least)
+        if {"position", *required} <= chosen.keys():
+            break
+    else:
+        return None
+    keys = tuple(arrays[chosen["position"][1]])
+    effort = chosen["effort"][0] if "effort" in chosen else ""
+    named = not all(key.isdecimal() for key in keys) and keys != (_ONLY_JOINT,)
+    if robot is not None and len(keys) == len(robot.joints) and not set(keys) & set(robot.joints):
+        named = False  # the log has other names for the joints of the model
+    names = keys if named else _usual_joint_names(chosen["position"][0], effort, len(keys))
+    names = names if robot is None else _names_of_model(robot, keys if named else (), len(keys))
+    return JointColumns(
+        contents,
+        names,
+        named,
+        {signal: word for signal, (word, _, _) in chosen.items()},
+        {
+            signal: _schema_value(contents.names, path, arrays[path], names if named else ())
+            for signal, (_, path, _) in chosen.items()
+        },
+        {signal: [*map(as_schema_column, each)] for signal, (_, _, each) in chosen.items()},
+        robot,
+        _target_lines(contents.names, arrays, len(keys)),
+    )
+
+
+def _choose_arrays(
+    arrays: Mapping[str, Mapping[str, str]], least: int
+) -> dict[str, tuple[str, str, list[str]]]:
+    """Return the likeliest array of each signal, as its usual name, path and columns."""
     chosen: dict[str, tuple[str, str, list[str]]] = {}
     for signal, words in _USUAL_ARRAY_NAMES.items():
         fitting = [
             (words.index(word), path, keys)
             for path, keys in arrays.items()
             if (word := _array_name(path)) in words
-            and len(keys) >= _MIN_JOINTS
+            and (len(keys) >= least or not next(iter(keys)).isdecimal())
             and not (
                 len(keys) == 3 and word in _AMBIGUOUS_ARRAY_NAMES and next(iter(keys)).isdecimal()
             )
@@ -139,25 +196,7 @@ def find_joints(
         if fitting:
             rank, path, keys = min(fitting, key=lambda each: each[0])
             chosen[signal] = words[rank], path, list(keys.values())
-    if not {"position", *required} <= chosen.keys():
-        return None
-    keys = tuple(arrays[chosen["position"][1]])
-    effort = chosen["effort"][0] if "effort" in chosen else ""
-    named = not all(key.isdecimal() for key in keys)
-    names = keys if named else _usual_joint_names(chosen["position"][0], effort, len(keys))
-    return JointColumns(
-        contents,
-        names if robot is None else _names_of_model(robot, keys if named else (), len(keys)),
-        named,
-        {signal: word for signal, (word, _, _) in chosen.items()},
-        {
-            signal: f"{path}[names]" if named else _schema_value(contents.names, path, entries)
-            for signal, (_, path, entries) in chosen.items()
-        },
-        {signal: entries for signal, (_, _, entries) in chosen.items()},
-        robot,
-        _target_lines(contents.names, arrays, len(keys)),
-    )
+    return chosen
 
 
 def _target_lines(
@@ -165,7 +204,7 @@ def _target_lines(
 ) -> tuple[SchemaLine, ...]:
     """Draft the lines of target currents and torques, none unless the log has both."""
     values = {
-        key: _schema_value(names, path, list(entries.values()))
+        key: _schema_value(names, path, entries)
         for path, entries in arrays.items()
         for key, name in _TARGET_ARRAYS.items()
         if _array_name(path) == name and len(entries) == count
@@ -210,10 +249,39 @@ def _joint_arrays(names: Sequence[str]) -> dict[str, dict[str, str]]:
     return ordered | by_joint
 
 
-def _schema_value(names: Sequence[str], path: str, entries: list[str]) -> str | list[str]:
-    """Return the schema value of an array: its name if entries count from zero, else columns."""
-    by_number = [match_names(names, f"{path}[{k}]") for k in range(len(entries))]
-    return path if by_number == [[names.index(entry)] for entry in entries] else entries
+def _columns_by_joint(names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the columns by array and joint, of names such as `q_elbow` or `elbow/torque`.
+
+    A column that is named as an array alone is that of the only joint.
+    """
+    words = [*(word for each in _USUAL_ARRAY_NAMES.values() for word in each), *_SHORT_NAMES]
+    words = sorted(words, key=len, reverse=True)
+    patterns = [rf"(?P<joint>.+?)[_./ -]+(?P<word>{word})" for word in words]
+    patterns += [rf"(?P<word>{word})([_./ -]+(?P<joint>.+))?" for word in words]
+    arrays: dict[str, dict[str, str]] = {}
+    for name in names:
+        matches = (re.fullmatch(pattern, name, re.I) for pattern in patterns)
+        match = next(filter(None, matches), None)
+        joint = "" if match is None else match["joint"] or _ONLY_JOINT
+        if match is not None and joint.lower() not in _COMPONENTS:
+            word = match["word"].lower()
+            arrays.setdefault(_SHORT_NAMES.get(word, word), {})[joint] = name
+    return arrays
+
+
+def _schema_value(
+    names: Sequence[str], path: str, entries: Mapping[str, str], joints: Sequence[str] = ()
+) -> str | list[str]:
+    """Return the schema value of an array: its name if entries count from zero, else columns.
+
+    `joints`: names of the joints if entries are by name.
+    """
+    if joints and all(entries[joint] == f"{path}[{joint}]" for joint in joints):
+        return f"{path}[names]"
+    columns = [entries[joint] for joint in joints or entries]
+    by_number = [match_names(names, f"{path}[{k}]") for k in range(len(columns))]
+    is_array = by_number == [[names.index(column)] for column in columns]
+    return path if is_array else [as_schema_column(column) for column in columns]
 
 
 def _usual_joint_names(position: str, effort: str, count: int) -> tuple[str, ...]:

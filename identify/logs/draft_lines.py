@@ -21,6 +21,8 @@ SchemaLine: TypeAlias = tuple[str, object, str]
 _KEYS_TO_ENTER: Mapping[str, tuple[str, ...]] = {
     "the pose": ('position = ["PX", "PY", "PZ"]', 'quaternion = ["QX", "QY", "QZ", "QW"]'),
     "the position": ('position = ["PX", "PY", "PZ"]',),
+    "the positions of joints": ('position = ["Q1", "Q2"]',),
+    "the efforts of joints": ('effort = ["TAU1", "TAU2"]', 'effort_acts_on = "joint"'),
     "force and torque": ('force = ["FX", "FY", "FZ"]', 'torque = ["TX", "TY", "TZ"]'),
 }
 """Lines to complete in place of a signal that is missing."""

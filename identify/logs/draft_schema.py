@@ -251,6 +251,13 @@ def _guess_schema(
     joints = next((each for each in arms if each is not None), None)
     if wrench is None and joints is not None:
         return _draft_without_wrench(log, joints)
+    if wrench is None and (robot is not None or not poses + turning):
+        arms = (find_joints(table.table, robot=robot) for table in tables)
+        joints = next((each for each in arms if each is not None), None)
+        if joints is None and robot is not None:
+            joints = JointColumns.unknown(tables[0].table, robot)
+        if joints is not None and (joints.names_in_log or robot is not None):
+            return _draft_without_wrench(log, joints)
     main = wrench or pose or tables[0]
     out = [
         "# A draft schema, guessed from the names of the columns.",
@@ -337,7 +344,8 @@ def _draft_without_wrench(log: Path, joints: JointColumns) -> DraftSchema:
     """Draft the schema of a log that has joints and no wrench."""
     table = find_named_vectors(joints.contents)
     missing: list[str] = []
-    clock = time_lines(table, read_columns(log, table, [joints.entries["position"]]), missing, log)
+    named = [joints.entries[key] for key in joints.entries]
+    clock = time_lines(table, read_columns(log, table, named), missing, log)
     if table.table.topic is not None:
         clock.append(("topic", table.table.topic, table.table.message_type))
     upright = f"{NEEDS_REVIEW} points downwards, in the axes of the robot's base"
@@ -353,17 +361,27 @@ def _draft_without_wrench(log: Path, joints: JointColumns) -> DraftSchema:
         "",
         _format_joints(log, joints, with_wrench=False),
     ]
+    for signal in ("position", "effort"):
+        if signal not in joints.entries:
+            missing.append(f"the {signal}s of joints")
+            out.append(missing_columns_comment(missing[-1]))
+    efforts = joints.entries.get("effort", [])
+    values = read_columns(log, table, [efforts])
+    if values is not None and not np.isfinite(values.stacked_columns(efforts)).any(axis=0).all():
+        missing.append("the efforts of joints")
+        text = f"# {NEEDS_REVIEW} the positions are there, the efforts are not: a column is empty"
+        out.append(text)
+    if joints.entries.keys() < {"position", "effort"}:
+        out.insert(2, f"# The log has {_list_columns(joints.contents.names)}")
     return DraftSchema("\n".join(out) + "\n", tuple(missing))
 
 
 def _format_joints(log: Path, joints: JointColumns, *, with_wrench: bool) -> str:
     """Format `[joints]`; in a log with a wrench, currents without gains are commented out."""
-    columns = joints.entries["position"]
+    columns = joints.entries.get("position", [])
     values = read_columns(log, find_named_vectors(joints.contents), [columns])
-    lines = [
-        "[joints]",
-        *format_toml_lines(joints.lines(degrees=largest_value(values, columns) > FULL_TURN)),
-    ]
+    degrees = bool(columns) and largest_value(values, columns) > FULL_TURN
+    lines = ["[joints]", *format_toml_lines(joints.lines(degrees=degrees))]
     if joints.lack_gains:
         lines.append(_GAINS_LINE)
     topic = joints.contents.topic

@@ -14,7 +14,7 @@ from identify.errors import LogError
 from identify.logs.draft_lines import NEEDS_REVIEW, SchemaLine, format_toml_lines
 from identify.logs.named_vectors import NamedVectors
 from identify.logs.readers import read_table
-from identify.logs.schema_fields import Column
+from identify.logs.schema_fields import column_names
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import ColumnSource, Table
 from identify.logs.units import (
@@ -300,13 +300,13 @@ def read_columns(
     log: Path, table: NamedVectors, wanted: Sequence[list[str] | None]
 ) -> Table | None:
     """Read some columns of a table with its stamps; None if they cannot be read."""
-    columns: list[Column] = [name for names in wanted for name in names or ()]
+    columns = column_names(name for names in wanted for name in names or ())
     if not columns:
         return None
     times = _time_columns(table)
     keys = {"topic": table.table.topic, "time": times[0] if times else None}
     layout = LogTable(**{**keys, **table.table.layout})  # pyright: ignore[reportArgumentType]
-    source = ColumnSource(log, layout, ("wrench",), tuple(columns), has_stamp_column=False)
+    source = ColumnSource(log, layout, ("wrench",), columns, has_stamp_column=False)
     try:
         return read_table(source)
     except LogError:  # what is wrong with its rows is said when it is read with the schema

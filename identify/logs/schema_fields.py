@@ -25,8 +25,11 @@ def _column(value: object) -> str | int:
 def without_sign(column: str | int) -> tuple[str | int, float]:
     """Split a column of the schema into the column without a minus sign and the factor ±1.
 
-    What is named "-fx" is the column fx times −1; "-3" is column number 3 times −1.
+    What is named "-fx" is the column fx times −1; "-3" is column number 3 times −1; "+-fx" is a
+    column that is named "-fx" in the log.
     """
+    if isinstance(column, str) and column.startswith("+-"):
+        return column[1:], 1.0
     if not isinstance(column, str) or not column.startswith("-") or not column[1:].strip():
         return column, 1.0
     name = column[1:].strip()
@@ -36,7 +39,14 @@ def without_sign(column: str | int) -> tuple[str | int, float]:
 def negate_column(column: str | int) -> str | int:
     """Return the column times −1, in schema notation."""
     name, factor = without_sign(column)
-    return name if factor < 0.0 else f"-{name}"
+    if factor > 0.0:
+        return f"-{name}"
+    return name if isinstance(name, int) else as_schema_column(name)
+
+
+def as_schema_column(name: str) -> str:
+    """Return the column of a log in schema notation: a minus in its name is no sign."""
+    return f"+{name}" if name.startswith("-") else name
 
 
 def column_names(columns: Iterable[str | int]) -> tuple[str | int, ...]:

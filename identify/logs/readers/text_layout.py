@@ -361,7 +361,7 @@ def _guess_layout(
     width = max(counts, key=lambda width: (width > 1, counts[width], width), default=0)
     rows = [(line, fields) for line, fields in rows if len(fields) == width]
     later = [fields for _, fields in rows[len(rows) // 2 :]]
-    width -= width > 1 and not any(fields[-1].strip() for fields in later)
+    width -= width > 1 and not any(fields[-1].strip() for _, fields in rows)
     columns = [_are_values(fields[k] for fields in later) for k in range(width)]
     numeric = [k for k, values in enumerate(columns) if values and 2 * sum(values) >= len(values)]
     starts = (_are_values(fields[k] for k in numeric) for _, fields in rows)
