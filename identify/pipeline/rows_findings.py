@@ -188,7 +188,7 @@ def _consistency_findings(
             "Check the order, signs and units of the columns and of b, and the constraints.",
             evidence,
         )
-    else:
+    elif solution.posterior.agreement is None:  # with a prior the estimate is elsewhere anyway
         yield Finding(
             "at_the_edge",
             "info",

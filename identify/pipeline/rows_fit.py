@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, seal
-from identify.errors import ProblemError
+from identify.errors import IdentifyError, ProblemError, SolveError
 from identify.estimation import Estimate
 from identify.estimation.certified_solution import CertifiedSolution
 from identify.estimation.errors import DependentColumns, NegativeMass, TooLittleMotion
@@ -309,16 +309,18 @@ class _RowsProblem:
             return solve_unknowns(
                 system, self.terms, prior=self.priors, residual_bound=self.residual_bound
             )
-        except (NegativeMass, TooLittleMotion) as error:
+        except (NegativeMass, TooLittleMotion, SolveError) as error:
             raise self._explained(error, system) from error
 
     def _explained(
-        self, error: NegativeMass | TooLittleMotion, system: LinearSystem
-    ) -> ProblemError:
+        self, error: NegativeMass | TooLittleMotion | SolveError, system: LinearSystem
+    ) -> IdentifyError:
         space = system.space
         A = system.problem(np.ones((len(system.padded.groups), 1, 1))).A
         better = better_order(system, self.terms, self.order)
         hint = "" if better is None else f"; in the order {better.text} they fit a consistent body"
+        if isinstance(error, SolveError):
+            return SolveError(f"{error}{hint}")
         if isinstance(error, NegativeMass):
             return NegativeMass(
                 error.mass,

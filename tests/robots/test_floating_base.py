@@ -1,8 +1,11 @@
 """Floating bases: against Pinocchio with a free flyer, and a quadruped with contacts in MuJoCo."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from identify import BodyPrior, ParameterSpace, solve
 from identify.errors import ModelError
 from identify.inertia import base_columns
 from identify.inertia.conventions import ColumnOrder
@@ -110,3 +113,28 @@ def test_base_parameters_of_the_quadruped(quadruped, mujoco, pinocchio, tmp_path
     truth = np.concatenate([quadruped.true_body(name) for name in ("trunk", *robot.links)])
     beta = np.linalg.lstsq(Y[:, base.independent], b, rcond=None)[0]
     assert_close(beta, base.dependence @ truth, 1e-4)
+
+
+@pytest.mark.parametrize("order", ["pinocchio", "drake", "figaroh"])
+def test_a_wrong_order_is_named_though_the_rows_leave_bodies_open(
+    order, quadruped, mujoco, pinocchio, tmp_path
+):
+    path = tmp_path / "quadruped.urdf"
+    path.write_text(quadruped.urdf())
+    robot = read_robot(path)
+    Y, b = quadruped.rows(robot, quadruped.simulate(1.5))
+    A, b = Y.reshape(-1, Y.shape[2]), b.ravel()
+    b = b + 0.05 * np.random.default_rng(3).normal(size=b.shape)
+    columns = ColumnOrder.of(order, 9)
+    given = np.empty_like(A)
+    given[:, columns.columns] = A
+    names = ("trunk", *robot.links)
+    priors = {n: BodyPrior.with_error(1.1 * quadruped.true_body(n), 0.2) for n in names}
+    options: Any = {"space": ParameterSpace(names), "noise": 0.05, "prior": priors}
+    wrong = solve(given, b, **options)
+    assert wrong.verdict.usable == "no"
+    finding = next(each for each in wrong.findings if each.code == "column_order")
+    assert order in finding.evidence["orders"] or repr(order) in finding.text
+    right = solve(given, b, order=order, **options)
+    assert right.verdict.explains_data
+    assert not any(finding.severity == "error" for finding in right.findings)

@@ -109,6 +109,24 @@ def test_bodies_of_rank_deficient_rows_match_cvxpy(distance, weight):
     assert estimate.prior["weight"] == weight
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_problem_of_the_size_of_a_human_matches_cvxpy(distance):
+    """Sixteen bodies, of whose 160 parameters 37 combinations show."""
+    A, b, sigma, bodies = open_rows(20, bodies=16, rank=37, count=2000)
+    space = ParameterSpace(tuple(f"body {k}" for k in range(16)))
+    priors = {
+        name: NearBody(phi, distance, 20.0, name)
+        for name, phi in zip(space.bodies, bodies, strict=True)
+    }
+    estimate = solve(A, b, space=space, noise=sigma, prior=priors)
+    assert estimate.certificate.rank == 37
+    of = (A, b, sigma, bodies, distance, 20.0)
+    ours, theirs = phi_of(estimate), by_cvxpy(*of)
+    assert objective(ours, *of) == pytest.approx(objective(theirs, *of), rel=1e-6)
+    assert_close(ours, theirs, 1e-3)
+
+
 def test_entropic_optimum_by_minimisation_in_log_cholesky_factors():
     """A third route: no cone, but factors of each pseudo-inertia, by BFGS."""
     A, b, sigma, bodies = open_rows(2, bodies=1, rank=7)
