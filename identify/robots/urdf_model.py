@@ -7,10 +7,12 @@ that errors have a line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +29,13 @@ from identify.spatial.vectors import GRAVITY_W
 
 _MOVABLE_TYPES = ("revolute", "continuous", "prismatic")
 """Types of URDF joints with one degree of freedom."""
+
+
+_INFINITE = re.compile(r"[+-]?(inf(inity)?|1e\+?308)", re.I)
+"""Pattern of a limit that is none."""
+
+_UNUSED = frozenset(("limit", "dynamics", "safety_controller", "calibration"))
+"""Elements of a joint that Pinocchio's model is built without."""
 
 
 class _Mimic(NamedTuple):
@@ -186,34 +195,51 @@ def _joints_of_log(
 
 
 def _limits_of_joint(document: XmlDocument, joint: XmlElement) -> _Limits:
+    """Return the limits of a joint; a range of zero about zero is that of exporters without one."""
     limit = joint.find("limit")
-    continuous = joint.attributes["type"] == "continuous"
     if limit is None:
-        if not continuous:
-            raise document.error(
-                f"joint {joint.attributes['name']!r} has no <limit>; expected one, or the type "
-                "'continuous'",
-                joint,
-            )
         return _Limits()
     lower, upper, velocity, effort = (
-        float(document.attribute_numbers(limit, key, 1, "0").values[0])
-        for key in ("lower", "upper", "velocity", "effort")
+        _limit(document, limit, key) for key in ("lower", "upper", "velocity", "effort")
     )
-    if continuous:
+    if joint.attributes["type"] == "continuous" or lower == upper == 0.0:
         lower, upper = -np.inf, np.inf
+    if lower > upper:
+        problem = f"joint {joint.attributes['name']!r} has limits from {lower:g} to {upper:g}"
+        raise document.error(f"{problem}; expected a lower below an upper", limit)
     return _Limits(lower, upper, velocity or np.inf, effort or np.inf)
+
+
+def _limit(document: XmlDocument, limit: XmlElement, key: str) -> float:
+    """Return a limit, which may be infinite as programs write it."""
+    text = limit.attributes.get(key, "0").strip()
+    if _INFINITE.fullmatch(text):
+        return -np.inf if text.startswith("-") else np.inf
+    return float(document.attribute_numbers(limit, key, 1, "0").values[0])
 
 
 def _build_model(pinocchio: Any, document: XmlDocument) -> Any:
     try:
-        return pinocchio.buildModelFromXML(document.content.decode("utf-8", "replace"))
+        return pinocchio.buildModelFromXML(_with_plain_limits(document.root))
     except (RuntimeError, ValueError) as error:
         raise document.error(
             f"Pinocchio cannot build the robot ({str(error).strip()}); check that each joint has "
             "a parent and a child link, and that all links are connected to one root",
             document.root,
         ) from error
+
+
+def _with_plain_limits(element: XmlElement) -> str:
+    """Return the URDF with limits that Pinocchio's parser takes, and without friction.
+
+    It refuses joints without limits or with infinite ones, which other programs take, and empty
+    dynamics; the limits are read here.
+    """
+    children = [_with_plain_limits(each) for each in element.children if each.tag not in _UNUSED]
+    if element.tag == "joint":
+        children.append('<limit lower="-1" upper="1" effort="1" velocity="1"/>')
+    attributes = "".join(f" {name}={quoteattr(text)}" for name, text in element.attributes.items())
+    return f"<{element.tag}{attributes}>{''.join(children)}</{element.tag}>"
 
 
 def _lock_joints(pinocchio: Any, model: Any, locked: Mapping[str, float]) -> Any:

@@ -97,7 +97,8 @@ def test_init_knows_the_columns_of_a_designed_motion_itself(cli, tmp_path, pinoc
     outcome = cli("init", tmp_path / "m.csv", "-o", tmp_path / "schema.toml")
     drafted = (tmp_path / "schema.toml").read_text()
     assert outcome.status in (0, 2)
-    assert '"q[joint1]"' in drafted
+    assert 'position = "q[names]"' in drafted
+    assert "no columns look like the efforts of joints" in drafted
     assert "separator" not in drafted
 
 
@@ -293,10 +294,10 @@ def test_a_design_after_a_fit_of_the_arm_has_its_noise_and_links(cli, tmp_path, 
 
 
 def test_limits_of_the_model_without_a_range_are_an_error(cli, tmp_path, pinocchio):
-    text = re.sub(r'lower="[^"]*" upper="[^"]*"', 'lower="2" upper="-2"', ARM.read_text(), count=1)
+    text = re.sub(r'lower="[^"]*" upper="[^"]*"', 'lower="2" upper="2"', ARM.read_text(), count=1)
     (tmp_path / "arm.urdf").write_text(text)
     message = cli.refused("design", "--robot", tmp_path / "arm.urdf", "-o", tmp_path / "m.csv")
-    assert "joint joint1 has limits of position from 114.592 to -114.592 deg" in message
+    assert "joint joint1 has limits of position from 114.592 to 114.592 deg" in message
 
 
 def test_a_table_in_a_file_is_an_error(cli, tmp_path):

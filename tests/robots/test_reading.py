@@ -115,7 +115,10 @@ def test_robot_without_inertias_has_kinematics_but_no_dynamics(read):
         (robot_text(""), r"urdf:1: the URDF has no joint that moves"),
         (ARM.replace('"joint_1" type', '"joint_0" type'), r"urdf:\d+: a second joint 'joint_0'"),
         (ARM.replace(' name="joint_1"', ""), r"urdf:\d+: a joint without a name"),
-        (ARM.replace(LIMIT, "", 1), r"urdf:\d+: joint 'joint_0' has no <limit>"),
+        (
+            ARM.replace('lower="-2"', 'lower="3"', 1),
+            r"urdf:\d+: joint 'joint_0' has limits from 3 to 2.5",
+        ),
         (
             ARM.replace('upper="2.5"', 'upper="two"', 1),
             r"urdf:\d+: <limit upper>: expected a finite decimal",
@@ -176,3 +179,32 @@ def test_missing_file_and_missing_pinocchio_are_named(read, tmp_path, monkeypatc
         MissingExtra, match=r"needs pin, .*pip install 'inertia-identify\[robots\]'"
     ):
         read(ARM)
+
+
+@pytest.mark.parametrize(
+    ("limit", "position", "velocity"),
+    [
+        ("", (-np.inf, np.inf), np.inf),
+        ("<limit/>", (-np.inf, np.inf), np.inf),
+        ('<limit lower="-inf" upper="Inf" effort="inf" velocity="3"/>', (-np.inf, np.inf), 3.0),
+        ('<limit lower="0" upper="0" effort="0" velocity="0"/>', (-np.inf, np.inf), np.inf),
+        ('<limit lower="-1" upper="2"/><dynamics damping=""/>', (-1.0, 2.0), np.inf),
+        (LIMIT + "<safety_controller/><calibration rising='0'/>", (-2.0, 2.5), 3.0),
+    ],
+)
+def test_limits_that_programs_write_are_taken(read, limit, position, velocity):
+    whole = read(ARM, name="whole.urdf")
+    robot = read(ARM.replace(LIMIT, limit, 1))
+    assert tuple(robot.position_limits[0]) == position
+    assert robot.velocity_limits[0] == velocity
+    assert_close(robot.position_limits[1:], whole.position_limits[1:], 0.0)
+    q, v, a = np.random.default_rng(0).normal(size=(3, 5, 3))
+    torques = (inverse_dynamics(each, q, v, a, each.phi) for each in (robot, whole))
+    assert_close(next(torques), next(torques), 1e-12)
+
+
+def test_axes_of_fixed_joints_massless_links_and_missing_meshes_are_taken(read):
+    mesh = '<visual><geometry><mesh filename="package://none/x.stl"/></geometry></visual>'
+    tail = f"""<joint name="f" type="fixed"><parent link="link_2"/><child link="t"/>
+      <axis xyz="0 0 0"/><limit lower="0" upper="0"/></joint><link name="t">{mesh}</link></robot>"""
+    assert_close(read(ARM.replace("</robot>", tail)).phi, read(ARM).phi, 0.0)
