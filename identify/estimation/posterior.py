@@ -136,7 +136,10 @@ class Posterior:
 
 
 def posterior_of(
-    fit: LeastSquaresFit, priors: Prior | Mapping[int, Prior], x: Array | None = None
+    fit: LeastSquaresFit,
+    priors: Prior | Mapping[int, Prior],
+    x: Array | None = None,
+    likelihood: ScoreEquations | None = None,
 ) -> Posterior:
     """Combine data and priors to the posterior.
 
@@ -144,7 +147,7 @@ def posterior_of(
     likelihood of all unknowns.
 
     `priors`: of the first body, or of bodies by number; `x`: unknowns at which priors that are not
-    normal are approximated, in SI.
+    normal are approximated, in SI; `likelihood`: of the fit, if it is known.
     Raises `TermError`: a prior excludes bodies of the mass that the data give.
     """
     priors = {0: priors} if isinstance(priors, Prior) else priors
@@ -158,9 +161,9 @@ def posterior_of(
         if mixture is not None:
             mixtures[number] = mixture
     if mixtures:
-        return _mixture_posterior(fit, priors, mixtures)
+        return _mixture_posterior(fit, priors, mixtures, likelihood or score_equations(fit))
     covariance, share = covariance_of(fit), np.zeros(len(fit.theta))
-    likelihood = score_equations(fit)
+    likelihood = likelihood or score_equations(fit)
     if not fit.identifiability.complete:
         share = _prior_fraction(fit, likelihood, covariance)
     A, b, floor = fit.augmented_problem
@@ -198,14 +201,17 @@ class _ComponentPosteriors(NamedTuple):
 
 
 def _mixture_posterior(
-    fit: LeastSquaresFit, priors: Mapping[int, Prior], mixtures: Mapping[int, NormalMixture]
+    fit: LeastSquaresFit,
+    priors: Mapping[int, Prior],
+    mixtures: Mapping[int, NormalMixture],
+    equations: ScoreEquations,
 ) -> Posterior:
     """Combine the posteriors of a mixture's components to one normal distribution.
 
     Of several bodies with mixtures, those of all but the largest are replaced by the normal
     distribution of their mean and covariance, with posterior weights of their components.
     """
-    equations, free = score_equations(fit), fit.identifiability.free
+    free = fit.identifiability.free
     normals = {number: _normal_of(mixture) for number, mixture in mixtures.items()}
     main = max(mixtures, key=lambda number: len(mixtures[number].means))
     mixed = [number for number in mixtures if len(mixtures[number].means) > 1]

@@ -91,7 +91,7 @@ def optimum_with_priors(
     theta = fit.scaling.theta(x)
     decrement = best = np.inf
     for _ in range(_MAX_NEWTON_STEPS):
-        posterior = posterior_of(fit, priors, x)
+        posterior = posterior_of(fit, priors, x, posterior.likelihood)
         newton, certificate = solve_constrained(posterior, terms)
         step = newton - theta
         decrement = float(np.linalg.norm(posterior.A @ step))

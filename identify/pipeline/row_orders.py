@@ -73,7 +73,7 @@ def better_order(
     if weights is None:
         scaled = scaled / np.maximum(system.measured_power(), np.finfo(float).tiny)[..., None]
     problem = system.problem(scaled)
-    noise = problem.residual_norm(_free_solution(problem.A, problem.b))
+    noise = problem.residual_norm(free_solution(problem.A, problem.b))
     unit = noise / np.sqrt(problem.degrees_of_freedom) if weights is None else 1.0
     A, b = problem.A / unit, problem.b / unit
     given = consistent_excess(A, b, space, terms) if excess is None else excess
@@ -109,7 +109,7 @@ def consistent_excess(
 
     `A`, `b`: rows in units of the noise, shapes (n, p) and (n,).
     """
-    x = _free_solution(A, b)
+    x = free_solution(A, b)
     scaling = _scaling(space, x, A)
     if scaling is None:
         return None
@@ -125,7 +125,7 @@ def consistent_excess(
     return max(float(np.sum((A @ scaling.x(theta) - b) ** 2)) - least, 0.0)
 
 
-def _free_solution(A: Array, b: Array) -> Array:
+def free_solution(A: Array, b: Array) -> Array:
     """Return least squares of least norm in columns of norm one."""
     norms = np.linalg.norm(A, axis=0)
     norms = np.where(norms > 0.0, norms, 1.0)
