@@ -4,6 +4,7 @@ PYTHON ?= python3
 JOBS ?= 2
 LOCKFLAGS ?=
 NAME ?= stars
+PEERS ?= rigeo_problem mujoco_sysid figaroh_fit
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -97,8 +98,17 @@ else
 	$(ONE_THREAD) $(PY) experiments/benchmarks/run.py
 endif
 
-peers: $(READY)  ## other methods beside this one, on the same rows: reports/peers.md
-	$(ONE_THREAD) $(PY) experiments/peers/run.py $(ARGS)
+peers: $(READY)  ## identify benchmark with other methods, each in an environment of its own: reports/benchmark
+	@for peer in $(PEERS); do \
+		test -x build/peers/$$peer/bin/python || { \
+			$(PY) -m uv venv --quiet --python $(PY) build/peers/$$peer && \
+			sed -n 's/^# requires: //p' experiments/peers/$$peer.py | \
+				xargs $(PY) -m uv pip install --quiet --python build/peers/$$peer/bin/python; \
+		} || { rm -rf build/peers/$$peer; echo "$$peer does not install here; its rows say so" >&2; }; \
+	done
+	$(ONE_THREAD) $(PY) -m identify benchmark -o reports/benchmark --tasks experiments/peers/measured.toml \
+		--method "identify, rows=experiments/peers/identify_rows.py:estimate" \
+		$(foreach peer,$(PEERS),--method "$(peer)=build/peers/$(peer)/bin/python experiments/peers/$(peer).py") $(ARGS)
 
 frozen: $(READY)  ## bit for bit the results of BASE=REV, after a refactoring (ARGS='--cases stars --working-tree')
 	@test -n "$(BASE)" || { echo "Name the revision to compare with: make frozen BASE=main" >&2; exit 2; }

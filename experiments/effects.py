@@ -14,7 +14,6 @@ from pathlib import Path
 from experiments.effects_study.cases import Case, all_cases
 from experiments.effects_study.write import Scored, report
 from experiments.reports import numerics_line, write_report
-from identify.studies.runner import default_workers
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,12 +24,11 @@ def main(arguments: list[str] | None = None) -> int:
     cases = list(all_cases(options.count, options.only, options.seed))
     if not cases:
         raise SystemExit(f"effects: no kind of case has {options.only!r} in its name")
-    workers = options.workers or default_workers()
-    write_report(options.output, report(list(_run(cases, workers)), options.seed), line)
+    write_report(options.output, report(list(_run(cases, options.workers)), options.seed), line)
     return 0
 
 
-def _run(cases: list[Case], workers: int) -> Iterable[Scored]:
+def _run(cases: list[Case], workers: int | None) -> Iterable[Scored]:
     """Yield the cases with their scores, in order; prints the progress on the terminal."""
     with ProcessPoolExecutor(workers) as pool:
         scores = pool.map(Case.score, cases)

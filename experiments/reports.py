@@ -11,6 +11,7 @@ from pathlib import Path
 from experiments.external_data import PUBLIC_LOG, models_in, public_log, robots
 from identify.documents import lookup
 from identify.files import write_text
+from identify.reporting.study.benchmark import BENCHMARK_PACKAGES
 from identify.reporting.study.summary import STUDY_PACKAGES, numerics_fingerprint_line
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -188,11 +189,11 @@ REPORTS: Mapping[str, Report] = {
         command=("experiments/solids_shape.py",),
     ),
     "peers": Report(
-        file="reports/peers.md",
-        study=("experiments/peers", *SHIPPED_LOG),
-        packages=FIT,
-        minutes=2,
-        command=("experiments/peers/run.py",),
+        file="reports/benchmark/benchmark.md",
+        study=("identify/studies/benchmark/tasks.toml", "experiments/peers/measured.toml"),
+        packages=BENCHMARK_PACKAGES,
+        minutes=60,
+        command=("-c", "import subprocess; subprocess.run(['make', 'peers'], check=True)"),
     ),
     "parts": Report(
         file="reports/parts.md",

@@ -22,7 +22,6 @@ from experiments.verdicts_study.cases import ACCURACIES, EXPORTED, Case, Score
 from experiments.verdicts_study.logs import MOTIONS
 from identify.findings import QUANTITIES
 from identify.reporting.content import make_table, markdown_table
-from identify.studies.runner import default_workers
 
 Scored: TypeAlias = tuple[Case, Score]
 
@@ -53,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     if not cases:
         raise SystemExit(f"verdicts: no motion has {options.only!r} in its name")
-    with ProcessPoolExecutor(options.workers or default_workers()) as pool:
+    with ProcessPoolExecutor(options.workers) as pool:
         scores = list(pool.map(Case.score, cases))
     scored = list(zip(cases, scores, strict=True))
     if options.rows is not None:

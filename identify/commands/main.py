@@ -74,6 +74,8 @@ COMMANDS: Mapping[str, type[Command]] = _LazyCommands(
         "study run": "study:StudyRun",
         "study table": "study:StudyTable",
         "study compare": "study:StudyCompare",
+        "benchmark": "benchmark:Benchmark",
+        "benchmark check": "benchmark:BenchmarkCheck",
         "datasets list": "datasets:DatasetsList",
         "datasets fetch": "datasets:DatasetsFetch",
         "datasets path": "datasets:DatasetsPath",
@@ -250,6 +252,8 @@ def _resolve_command(argv: list[str]) -> tuple[str, list[str]]:
     name, *words = argv
     if name in _HELP_OPTIONS:
         return "", []
+    if (both := " ".join(argv[:2])) in COMMANDS:
+        return both, words[1:]
     if name in COMMANDS:
         return name, words
     members = _group_members(name)
@@ -260,10 +264,8 @@ def _resolve_command(argv: list[str]) -> tuple[str, list[str]]:
         raise UsageError(f"unknown {kind} {name!r}{hint}")
     if not words or words[0] in _HELP_OPTIONS:
         return name, []
-    if words[0] not in members:
-        hint = did_you_mean(words[0], members) or f"; {_command_list(members)}"
-        raise UsageError(f"{name}: unknown command {words[0]!r}{hint}")
-    return f"{name} {words[0]}", words[1:]
+    hint = did_you_mean(words[0], members) or f"; {_command_list(members)}"
+    raise UsageError(f"{name}: unknown command {words[0]!r}{hint}")
 
 
 def _command_groups() -> tuple[str, ...]:

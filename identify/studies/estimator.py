@@ -8,15 +8,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from identify.arrays import Phi
+import numpy as np
+
+from identify.arrays import Array, Indices, Phi
 from identify.errors import ProblemError
 from identify.estimation.estimate import Estimate
 from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia.shapes import Mesh, PointMasses
 from identify.logs import Recording
-from identify.regressors import Statistics, block_statistics
+from identify.regressors import FEATURE_TENSOR, Statistics, block_statistics
 from identify.robots import RobotModel
 from identify.signals import PreparedLog, prepare
+from identify.signals.transform import CONSTANT_GROUP
 from identify.studies.options import Options
 from identify.studies.study_log import StudyLog
 
@@ -75,6 +78,38 @@ class TrialData:
         """Sufficient statistics of the regression by blocks of time, from the prepared log."""
         return block_statistics(self.prepared)
 
+    @property
+    def rows(self) -> RegressorRows:
+        """Rows by cosine transform, which are independent for white noise."""
+        blocks = self.prepared.blocks
+        z = np.vstack([block.rows[block.groups != CONSTANT_GROUP] for block in blocks])
+        A = np.tensordot(z[:, 1:13], FEATURE_TENSOR, axes=(-1, 0)).reshape(-1, 10)
+        return RegressorRows(A, z[:, 13:19].ravel(), np.tile(np.arange(6), len(z)))
+
+
+class RegressorRows(NamedTuple):
+    """Independent rows A φ = b + noise of one log, without the sensor's offset.
+
+    Attributes:
+        A: regressor about Bo in B, shape (n, 10).
+        b: measured force or torque [N, N m], shape (n,).
+        channels: channel of each row, 0 to 5 for fx to tz, shape (n,).
+    """
+
+    A: Array
+    b: Array
+    channels: Indices
+
+    def whitened(self) -> tuple[Array, Array]:
+        """Return A and b divided by the residual RMS of their channel in a least-squares fit."""
+        A, b = self.A, self.b
+        for _ in range(3):
+            residual = b - A @ np.linalg.lstsq(A, b, rcond=None)[0]
+            squares = np.bincount(self.channels, residual**2) / np.bincount(self.channels)
+            rms = np.sqrt(squares)[self.channels]
+            A, b = A / rms[:, None], b / rms
+        return A, b
+
 
 class TorqueScores(NamedTuple):
     """Joint torque that an estimate of an arm leaves, relative to the measured torque.
@@ -104,6 +139,8 @@ class EstimatorOutput:
         status: of the solver.
         links: ten parameters of each link of an arm, shape (L, 10); None if not estimated.
         torques: errors of joint torques; None for a log of a wrench.
+        refused: whether the estimator says not to use its estimate; None if it never does.
+        cpu_seconds, memory_mb: processor time [s] and peak memory [MB] of another process.
     """
 
     phi: Phi | None
@@ -113,6 +150,9 @@ class EstimatorOutput:
     status: str = "solved"
     links: Phi | None = None
     torques: TorqueScores | None = None
+    refused: bool | None = None
+    cpu_seconds: float | None = None
+    memory_mb: float | None = None
 
 
 class Estimator(Options):

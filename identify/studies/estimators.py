@@ -34,6 +34,7 @@ from identify.studies.arm_estimators import (
     ArmWeightedLeastSquares,
     ConsistentArm,
 )
+from identify.studies.command_estimator import CommandEstimator
 from identify.studies.estimator import Estimator, EstimatorOutput, TrialData, output_of
 from identify.studies.options import Positive, Scalar, canonical_json, format_call
 
@@ -158,6 +159,19 @@ class Entropic(Estimator):
         return output_of(estimate_body([data.blocks], replace(settings, prior=ball)))
 
 
+class WholeFit(Estimator):
+    """The fit of `identify fit`, with its checks and small faults; its verdict may refuse it."""
+
+    kind: ClassVar[str] = "fit"
+
+    def estimate(self, data: TrialData) -> EstimatorOutput:
+        """Return the estimate, and whether its verdict is "no"."""
+        import inertia_identify
+
+        result = inertia_identify.fit(data.recording, cutoff_hz=data.cutoff_hz)
+        return replace(output_of(result.estimate), refused=result.verdict.usable == "no")
+
+
 ESTIMATORS: Mapping[str, type[Estimator]] = {
     estimator.kind: estimator
     for estimator in (
@@ -166,6 +180,8 @@ ESTIMATORS: Mapping[str, type[Estimator]] = {
         ConsistentLeastSquares,
         KnownShape,
         Entropic,
+        WholeFit,
+        CommandEstimator,
         ArmOrdinaryLeastSquares,
         ArmWeightedLeastSquares,
         ConsistentArm,

@@ -22,6 +22,7 @@ from identify.inertia import (
     pseudo_inertia,
     smallest_pseudo_eigenvalue,
 )
+from identify.relevance import POOR_PRECISION
 from identify.studies.estimator import EstimatorOutput
 from identify.studies.study import Truth
 
@@ -158,6 +159,25 @@ def interval_half_widths(output: EstimatorOutput, truth: Phi | None) -> MetricVa
         for name in ESTIMATED_QUANTITIES
         if (bound := output.intervals.get(name)) is not None
     }
+
+
+def rightly_answered(output: EstimatorOutput, truth: Truth | None) -> MetricValues:
+    """Return 1 if a sound estimate was given or a poor one refused, else 0.
+
+    A poor one errs by more than `POOR_PRECISION` of mass, centre of mass or inertia, the bounds
+    beyond which no estimate is of use.
+    """
+    if output.phi is None or truth is None:
+        return {"right": None}
+    phi, true = output.phi, truth.phi
+    size = float(np.linalg.eigvalsh(inertia_about_com(true))[-1])
+    errors = {
+        "mass": 0.01 * mass_error(phi, true),
+        "com": 1e-3 * com_distance(phi, true),
+        "inertia": np.abs(inertia_about_com(phi) - inertia_about_com(true)).max() / size,
+    }
+    poor = any(not errors[name] <= bound for name, bound in POOR_PRECISION.items())
+    return {"right": float(poor == bool(output.refused))}
 
 
 def signed_errors(output: EstimatorOutput, truth: Phi | None) -> MetricValues:
@@ -297,6 +317,18 @@ METRICS: dict[str, Metric] = {
             lambda output: output.torques and output.torques.held_out_ratio,
             Heading("held-out error / URDF's", "/ URDF", has_panel=True),
         ),
+        output_metric(
+            "refused",
+            lambda output: None if output.refused is None else float(output.refused),
+            Heading("refused %", "refused%", 100.0, has_percentiles=False),
+        ),
+        Metric(
+            "right",
+            {"right": Heading("rightly answered or refused %", "right %", 100.0, False)},
+            rightly_answered,
+        ),
+        output_metric("cpu", lambda output: output.cpu_seconds, Heading("CPU s", "CPU s")),
+        output_metric("memory", lambda output: output.memory_mb, Heading("memory MB", "MB")),
         metric_of_each_parameter("covered", interval_coverage, is_fraction=True),
         metric_of_each_parameter("half_width", interval_half_widths, needs_truth=False),
         metric_of_each_parameter("error", signed_errors),

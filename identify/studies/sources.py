@@ -187,6 +187,7 @@ class Synthetic(LogSource):
         turn: bound of each angle [rad].
         excitation: factor on reach and turn.
         include: "all" signals, or "twist" or "pose", from which the others are differentiated.
+        draw: seed of bodies and motions in place of the study's.
     """
 
     kind: ClassVar[str] = "synthetic"
@@ -201,6 +202,7 @@ class Synthetic(LogSource):
     turn: NotNegative = 1.5
     excitation: Positive = 1.0
     include: Literal["all", "twist", "pose"] = "all"
+    draw: Count | None = None
 
     @model_validator(mode="after")
     def _has_rows_for_memory(self) -> Synthetic:
@@ -214,7 +216,7 @@ class Synthetic(LogSource):
 
     def logs(self, folder: Path, seed: int) -> list[LogItem]:
         """Return one log for each body."""
-        return [self._make_log(number, seed) for number in range(self.number)]
+        return [self._make_log(number, self.draw or seed) for number in range(self.number)]
 
     def _make_log(self, number: int, seed: int) -> LogItem:
         # The number of bodies does not identify a log: more bodies leave the others unchanged.

@@ -9,6 +9,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -166,12 +167,14 @@ def _run_estimator(
     trial: Trial, data: TrialData, truth: Truth | None, metrics: tuple[str, ...]
 ) -> Row:
     """Run a trial's estimator, and return the result columns with its outcome."""
-    began = time.perf_counter()
+    began, cpu_began = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             output = trial.estimator.estimator.estimate(data)
             seconds = time.perf_counter() - began
+            if output.cpu_seconds is None:
+                output = replace(output, cpu_seconds=time.process_time() - cpu_began)
             outcome = _output_columns(output, truth, metrics)
         except BaseException as error:  # noqa: BLE001 - any failure is a finding of the study
             raise_if_interrupted(error)

@@ -145,6 +145,7 @@ REGISTERED = [
 ]
 
 NEEDED: dict[str, dict[str, Any]] = {
+    "command": {"command": ("true",)},
     "noise": {"force": 0.1},
     "stars_noise": {"level": "low"},
     "dropped_rows": {"share": 0.1},

@@ -11,7 +11,7 @@ from scripts import write_reports
 
 SHOW_NO_NUMBERS = {
     *("arrays", "catalog", "documents", "errors", "files", "findings", "lazy"),
-    *("commands", "sensors", "serialisation", "reporting", "texts"),
+    *("commands", "progress", "sensors", "serialisation", "reporting", "texts"),
 }
 """Of `identify`: what holds, reads and shows numbers that others make."""
 
@@ -19,7 +19,7 @@ LEFT_OUT = {
     "integrators": {"exchange"},  # models in files of simulations
     "agreement": {"exchange", "simulation"},  # estimates as they are saved; paths of other bodies
     "solids_shape": {"exchange"},
-    "peers": {"exchange", "simulation"},  # likewise
+    "peers": {"exchange", "simulation"},
     "parts": {"exchange", "studies"},
     "silent": {"exchange", "studies"},  # its rows are kept as those of studies are
     "stars": {"exchange", "simulation"},

@@ -11,6 +11,7 @@ from identify.studies.perturbations.defects import (
     SensorOffset,
     SignalSubset,
     Unperturbed,
+    WrenchMap,
 )
 from identify.studies.perturbations.joint_torques import TorqueGains
 from identify.studies.perturbations.noise import GaussianNoise, Quantisation, StarsNoise
@@ -25,6 +26,7 @@ PERTURBATIONS: Mapping[str, type[Perturbation]] = {
         Quantisation,
         Delay,
         SensorOffset,
+        WrenchMap,
         RowDropout,
         Decimation,
         SignalSubset,

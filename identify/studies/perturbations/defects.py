@@ -12,7 +12,7 @@ from pydantic import Field
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs import Recording
-from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
+from identify.spatial.rotations import exp_rotation, rotate, rotate_back, rotation_from_quaternion
 from identify.studies.options import Count, Number, Vector
 from identify.studies.perturbations.perturbation import (
     Perturbation,
@@ -149,6 +149,29 @@ class SensorOffset(Perturbation):
             return values + added[name]
 
         return _change_wrench(recording, with_offset, "a sensor offset")
+
+
+class WrenchMap(Perturbation):
+    """A sensor whose scale is off, or whose axes are turned: a small fault, or a misreading.
+
+    Attributes:
+        gain: factor on force and torque.
+        turn: rotation vector of the sensor's axes [rad].
+    """
+
+    kind: ClassVar[str] = "wrench_map"
+
+    gain: Number = 1.0
+    turn: Vector = (0.0, 0.0, 0.0)
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """Turn and scale the wrench; raises `LogError` as `SensorOffset` does."""
+        R = rotation_from_quaternion(exp_rotation(np.array(self.turn)))
+
+        def mapped(_: str, values: Array) -> Array:
+            return self.gain * values @ R.T
+
+        return _change_wrench(recording, mapped, "a map of the wrench")
 
 
 def _change_wrench(
