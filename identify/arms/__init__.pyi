@@ -3,6 +3,7 @@ from identify.arms.base_parameters import BaseParameters as BaseParameters
 from identify.arms.columns import ArmColumns as ArmColumns
 from identify.arms.fitted_arm import FittedArm as FittedArm, HeldOut as HeldOut
 from identify.arms.fitting import ArmSolution as ArmSolution
+from identify.arms.mjcf_export import fitted_mjcf as fitted_mjcf
 from identify.arms.payload_fit import fit_payload as fit_payload
 from identify.arms.prediction import (
     TorqueErrors as TorqueErrors,
@@ -19,4 +20,7 @@ from identify.arms.saved_arm import (
     write_arm as write_arm,
 )
 from identify.arms.torque_scale import TorqueScale as TorqueScale
-from identify.arms.urdf_export import fitted_model as fitted_model
+from identify.arms.urdf_export import (
+    JointDynamics as JointDynamics,
+    fitted_model as fitted_model,
+)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
 
+from identify.arms.columns import ROTOR_INERTIA
+from identify.arms.fitted_arm import FittedArm
 from identify.arrays import Array, Phi
 from identify.exchange import read_model, rewrite_model
 from identify.exchange.rewriting import RewrittenModel
+from identify.exchange.xml_document import Edit, apply_edits, insertion_edit, parse_xml
 from identify.inertia import InertialParameters, pseudo_inertia
 from identify.robots import RobotModel
 
@@ -17,7 +22,35 @@ _KEPT_INERTIA_SHARE = 0.5
 """Share of the largest consistent inertia of fixed links that they keep, if they have more."""
 
 
-def fitted_model(robot: RobotModel, links: Phi) -> RewrittenModel:
+class JointDynamics(NamedTuple):
+    """Friction and rotor inertia of joints, as simulators take them.
+
+    Attributes:
+        damping: viscous friction [N m s/rad or N s/m], shape (n,).
+        friction: Coulomb friction [N m or N], shape (n,).
+        armature: inertia of the rotor with its gear about the joint's axis [kg m² or kg], (n,).
+    """
+
+    damping: Array
+    friction: Array
+    armature: Array
+
+    @classmethod
+    def of(cls, arm: FittedArm) -> JointDynamics:
+        """Return those of a fitted arm, friction by the mean of its runs.
+
+        What motors of several joints, such as those of a coupled wrist, add is left out.
+        """
+        joints, runs = range(len(arm.joints)), sorted(set(arm.runs))
+        friction = np.array([[arm.friction(j, run)[:2] for run in runs] for j in joints])
+        damping, coulomb = friction.mean(axis=1).T
+        rotors = (arm.scalars[f"{joint} {ROTOR_INERTIA}"][0] for joint in arm.joints)
+        return cls(damping, coulomb, np.array([*rotors]))
+
+
+def fitted_model(
+    robot: RobotModel, links: Phi, dynamics: JointDynamics | None = None
+) -> RewrittenModel:
     """Return the URDF of a robot with the inertias of fitted links, and all else as it is.
 
     A moving link of the fit includes the links that are fixed to it, or behind joints that the log
@@ -27,6 +60,7 @@ def fitted_model(robot: RobotModel, links: Phi) -> RewrittenModel:
     Args:
         robot: as it was read from its file.
         links: ten parameters of each moving link about its origin in its axes, shape (L, 10).
+        dynamics: friction for `<dynamics>` of the joints; a URDF has no place for the rotors.
 
     Raises:
         MissingFile: the file of the robot no longer exists.
@@ -41,7 +75,23 @@ def fitted_model(robot: RobotModel, links: Phi) -> RewrittenModel:
         bodies[name] = phi - share * rest
         if share < 1.0:
             bodies.update({part: share * fixed[part][2] for part in parts})
-    return rewrite_model(robot.path, bodies)
+    model = rewrite_model(robot.path, bodies)
+    return model if dynamics is None else _with_friction(model, robot, dynamics)
+
+
+def _with_friction(
+    model: RewrittenModel, robot: RobotModel, dynamics: JointDynamics
+) -> RewrittenModel:
+    document = parse_xml(model.content, robot.path)
+    elements = {each.attributes.get("name"): each for each in document.root.find_all("joint")}
+    edits = []
+    for name, damping, friction in zip(robot.joints, *dynamics[:2], strict=True):
+        text = f'<dynamics damping="{damping:.9g}" friction="{friction:.9g}"/>'
+        if (old := elements[name].find("dynamics")) is not None:
+            edits.append(Edit(*document.span(old), text))
+        else:
+            edits.append(insertion_edit(document, elements[name], [text]))
+    return replace(model, content=apply_edits(model.content, edits))
 
 
 def _fixed_links(robot: RobotModel) -> Mapping[str, tuple[int, Array, Array]]:

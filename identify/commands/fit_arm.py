@@ -75,8 +75,8 @@ class FitArm(Command):
     held_out: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
     """Log that scores the fit; by default halves of the logs, predicted by fits to the others."""
 
-    export: Annotated[Path | None, option("FIXED.urdf")] = None
-    """URDF to write with the fitted links; links fixed to a moving one keep their inertias."""
+    export: Annotated[Path | None, option("FIXED.urdf|ARM.xml")] = None
+    """URDF to write with the fitted links and friction, or MJCF, with inertias of rotors too."""
 
     friction: Annotated[
         Literal["own", "shared"],
@@ -129,7 +129,9 @@ class FitArm(Command):
         with stages_on_terminal(shown=not self.quiet):
             result = self._fit(invocation)
             _LOGGER.info("writing the report")
-            exported = {} if self.export is None else {self.export: _fitted_urdf(result)}
+            exported = (
+                {} if self.export is None else {self.export: _fitted_model(result, self.export)}
+            )
             files = write_results(
                 self.output, result, None, report=not self.no_report, others=exported
             )
@@ -199,11 +201,15 @@ class FitArm(Command):
         return Calibration(tuple(logs), self.frame, self.known_load)
 
 
-def _fitted_urdf(result: Result) -> bytes:
+def _fitted_model(result: Result, path: Path) -> bytes:
+    """Return the fitted arm as a URDF, or as MJCF if the file to write is a .xml."""
     import numpy as np
 
-    from identify.arms import fitted_model
+    from identify.arms import JointDynamics, fitted_mjcf, fitted_model
     from identify.reporting.arm_torques import fitted_arm
 
-    links = np.array([link.parameters.phi for link in result.estimate.bodies])
-    return fitted_model(fitted_arm(result).robot, links).content
+    arm, bodies = fitted_arm(result), result.estimate.bodies
+    links, dynamics = np.array([link.parameters.phi for link in bodies]), JointDynamics.of(arm)
+    if path.suffix == ".xml":
+        return fitted_mjcf(arm.robot, links, dynamics)
+    return fitted_model(arm.robot, links, dynamics).content

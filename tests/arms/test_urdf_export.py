@@ -1,10 +1,23 @@
+import numpy as np
 import pytest
 
 from identify.arms import fitted_model
+from identify.arms.mjcf_export import fitted_mjcf
+from identify.arms.urdf_export import JointDynamics
 from identify.exchange import read_model
 from identify.inertia import InertialParameters
-from identify.robots import read_robot
-from tests.arms.simulated import JOINTS, arm_text, true_links
+from identify.robots import frame_pose, read_robot
+from tests.arms.simulated import (
+    FRICTION,
+    GRAVITY,
+    JOINTS,
+    ROTORS,
+    Motion,
+    arm_text,
+    read_arm_model,
+    torques,
+    true_links,
+)
 from tests.close import assert_close
 
 GRIPPER = """<joint name="mount" type="fixed"><parent link="link_2"/><child link="gripper"/>
@@ -64,3 +77,67 @@ def test_all_else_in_the_file_is_as_it_was(mass, tmp_path, pinocchio):
     for name, (link, pose) in robot.frames.items():
         assert fixed.frame(name).link == link
         assert_close(fixed.frame(name).X_LF.matrix, pose.matrix, 1e-12)
+
+
+def dynamics() -> JointDynamics:
+    return JointDynamics(FRICTION[:, 0], FRICTION[:, 1], ROTORS)
+
+
+def motion_without_reversals(count=40):
+    """Random states whose velocities are above those of stiction."""
+    rng = np.random.default_rng(0)
+    q, v, a = rng.normal(size=(3, count, 3))
+    return q, v + 0.3 * np.sign(v), a
+
+
+def torques_without_offset(robot, links, q, v, a):
+    return torques(robot, Motion(np.zeros(len(q)), q, v, a), links) - FRICTION[:, 2]
+
+
+def test_friction_in_a_urdf_is_read_by_pinocchio_as_it_was_fitted(tmp_path, pinocchio):
+    path = tmp_path / "arm.urdf"
+    path.write_text(arm_text().replace("<axis", '<dynamics damping="9"/><axis', 1))
+    robot = read_robot(path, JOINTS, gravity=GRAVITY)
+    links = true_links(robot)
+    text = fitted_model(robot, links, dynamics()).content.decode()
+    assert text.count("<dynamics") == 3
+    model = pinocchio.buildModelFromXML(text)
+    model.gravity.linear = np.array(GRAVITY)
+    assert_close(model.damping, FRICTION[:, 0])
+    assert_close(model.friction, FRICTION[:, 1])
+    model.armature, data = ROTORS, model.createData()
+    q, v, a = motion_without_reversals()
+    found = [pinocchio.rnea(model, data, *state) for state in zip(q, v, a, strict=True)]
+    found += model.damping * v + model.friction * np.sign(v)
+    assert_close(found, torques_without_offset(robot, links, q, v, a), 1e-6)
+
+
+def test_an_mjcf_moves_in_mujoco_as_the_fitted_arm(tmp_path, pinocchio):
+    mujoco = pytest.importorskip("mujoco")
+    robot = read_arm_model(tmp_path)
+    links = true_links(robot)
+    model = mujoco.MjModel.from_xml_string(fitted_mjcf(robot, links, dynamics()).decode())
+    data = mujoco.MjData(model)
+    assert_close(model.dof_armature, ROTORS)
+    q, v, a = motion_without_reversals()
+    q = np.clip(q, -1.5, 1.5)  # within the limits, whose forces would count
+    found = []
+    for state in zip(q, v, a, strict=True):
+        data.qpos[:], data.qvel[:], data.qacc[:] = state
+        mujoco.mj_inverse(model, data)
+        found.append(data.qfrc_inverse.copy())
+    expected = torques_without_offset(robot, links, q, v, a)
+    assert np.abs(found - expected).max() < 1e-3 * np.abs(expected).max()
+    # and forward, by the torques of the arm: it follows the motion that these are of
+    motion = Motion.random(3, 2.0)
+    effort = torques(robot, motion, links) - FRICTION[:, 2]
+    data.qpos[:], data.qvel[:] = motion.q[0], motion.v[0]
+    model.opt.timestep = 1e-3
+    for k in range(50):
+        for _ in range(10):
+            data.qfrc_applied[:] = effort[k]
+            mujoco.mj_step(model, data)
+    assert np.abs(data.qpos - motion.q[50]).max() < 0.03
+    site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, "tool")
+    mujoco.mj_kinematics(model, data)
+    assert_close(data.site_xpos[site], frame_pose(robot, "tool", data.qpos[None]).position[0], 1e-9)
