@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from identify.arrays import Phi
 from identify.errors import LogError, ProblemError
 from identify.estimation.errors import NegativeMass
 from identify.estimation.estimate import Estimate
+from identify.estimation.priors.prior import Prior
 from identify.estimation.settings import IntervalRoute
 from identify.findings import Finding
 from identify.logs import Recording
@@ -143,6 +144,7 @@ def fit_arm(
     link_accuracy: float = LINK_ACCURACY,
     calibration: Calibration | None = None,
     held_out: Sequence[Recording] = (),
+    priors: Mapping[str, Prior] | None = None,
 ) -> ArmFit:
     """Fit links, rotor inertias and friction of an arm to logs of its joints.
 
@@ -161,6 +163,7 @@ def fit_arm(
         calibration: logs of the arm with a known load, which tell the gains of the torques.
         held_out: other logs of the arm, on which the fit is scored, with the friction of the first
             log; without any, each half of the logs is scored by a fit to the other.
+        priors: of links, by name, about the link's origin; other links are completed by the model.
 
     Raises:
         ProblemError: no log, logs of other joints, or a motion that does not excite the base
@@ -200,7 +203,9 @@ def fit_arm(
         gains = fit_gains(known_load=calibration.mass)
     runs = runs_of(len(used), friction)
     form = partial(arm_system, columns=columns, runs=runs, gains=gains.scale.gains)
-    solution = solve_arm(lambda scatter: form(statistics, scatter=scatter), gains.scale, interval)
+    solution = solve_arm(
+        lambda scatter: form(statistics, scatter=scatter), gains.scale, interval, priors=priors
+    )
     system = form(statistics, scatter=solution.scatter, bounded=False)
     base = arm_base_columns(equations_of(system))
     return ArmFit.of(

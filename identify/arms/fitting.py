@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,10 +10,12 @@ import numpy as np
 from identify.arms.equations import PAYLOAD
 from identify.arms.torque_scale import TorqueScale
 from identify.arrays import Array
+from identify.errors import ProblemError
 from identify.estimation.bootstrap import MIN_BLOCKS, score_scatter_ratio
 from identify.estimation.estimate import Estimate
 from identify.estimation.estimator import estimate_unknowns
 from identify.estimation.least_squares import weighted_least_squares
+from identify.estimation.priors.prior import BALL, Prior
 from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import Consistent, Term
 from identify.regressors import LinearSystem
@@ -69,6 +71,7 @@ def solve_arm(
     scale: TorqueScale,
     interval: IntervalRoute | None = None,
     terms: Sequence[Term] = (),
+    priors: Mapping[str, Prior] | None = None,
 ) -> ArmSolution:
     """Estimate the unknowns of an arm.
 
@@ -76,17 +79,21 @@ def solve_arm(
     independent residuals would. A first fit measures by how much, and samples count less by this
     factor in the second.
 
-    `interval`: method of the intervals; bootstrap where there are ten blocks, if not given;
-    `terms`: constraints of the first body.
+    `interval`: method of the intervals; bootstrap where there are ten blocks, if not given, and
+    always formula with priors; `terms`: constraints of the first body; `priors`: of links, by name.
     """
     first = system(1.0)
     scatter = score_scatter_ratio(weighted_least_squares(first, terms))
     statistics, _ = first.data[0]
     blocks = len(set(zip(statistics.log.tolist(), statistics.block.tolist(), strict=True)))
-    route = interval or ("bootstrap" if blocks >= MIN_BLOCKS else "formula")
+    route = interval or ("bootstrap" if blocks >= MIN_BLOCKS and not priors else "formula")
+    if priors and route == "bootstrap":
+        raise ProblemError('interval: "bootstrap" does not support priors; use "formula"')
     discounted = system(scatter)
     every = (_consistent(discounted), *terms)
-    estimate = estimate_unknowns(discounted, every, interval=route, effects=scale)
+    estimate = estimate_unknowns(
+        discounted, every, interval=route, effects=scale, prior=priors or BALL
+    )
     bias = zip(estimate.bias, statistics.logs, strict=True)  # none, but it names the logs
     estimate = replace(estimate, bias=tuple(replace(each, sha256=log) for each, log in bias))
     if route == "formula":

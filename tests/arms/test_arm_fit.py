@@ -8,6 +8,7 @@ from identify.arms import fit_arm, fit_payload, read_arm, torque_series, write_a
 from identify.arms.equations import equations_of
 from identify.arms.model import link_default
 from identify.errors import LogError, ModelError, ProblemError
+from identify.estimation.priors import NearBody
 from identify.inertia import InertialParameters, is_consistent
 from identify.robots import read_robot
 from tests.arms.simulated import AXES, FRICTION, Motion, arm_text, recording, simulate, torques
@@ -171,3 +172,22 @@ def test_logs_of_other_joints_are_refused(robot):
         fit_arm(log, robot)
     with pytest.raises(ProblemError, match=r"at least one log"):
         fit_arm([], robot)
+
+
+def test_links_may_have_priors(robot):
+    """The same priors as of rows: true bodies bring links nearer to them than the model does."""
+    log = simulate(robot, 1, noise=0.3)
+    truth = true_unknowns(robot)[: 10 * len(robot.links)].reshape(-1, 10)
+    priors = {
+        name: NearBody(phi, weight=100.0, name="the CAD model")
+        for name, phi in zip(robot.links, truth, strict=True)
+    }
+    alone, near = fit_arm(log, robot), fit_arm(log, robot, priors=priors)
+    errors = [np.abs(fit.links - truth).sum() for fit in (alone, near)]
+    assert errors[1] < 0.5 * errors[0]
+    assert is_consistent(near.links).all()
+    assert near.estimate.decided_by["m"] == "prior"
+    with pytest.raises(ProblemError, match='"bootstrap" does not support priors'):
+        fit_arm(log, robot, priors=priors, interval="bootstrap")
+    with pytest.raises(ProblemError, match="no body 'hand' among"):
+        fit_arm(log, robot, priors={"hand": priors[robot.links[0]]})
