@@ -16,7 +16,7 @@ from identify.exchange.mjcf import Mjcf
 from identify.exchange.model_format import ModelFormat
 from identify.exchange.sdf import Sdf
 from identify.exchange.urdf import Urdf
-from identify.exchange.xml_document import XmlDocument, XmlElement, read_xml
+from identify.exchange.xml_document import USD_SUFFIXES, XmlDocument, XmlElement, read_xml
 from identify.files import require_file
 
 MODEL_FORMATS: Mapping[str, ModelFormat] = MappingProxyType(
@@ -25,8 +25,8 @@ MODEL_FORMATS: Mapping[str, ModelFormat] = MappingProxyType(
 """XML formats of robot models by name. A new format is a file and an entry here."""
 
 
-MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf")
-"""Suffixes of files of robot models."""
+MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf", *USD_SUFFIXES)
+"""Suffixes of files of robot models; those of USD are refused."""
 
 _MAX_SPACE_BEFORE_XML = 1024
 """Largest size of a byte order mark and empty lines before an XML document [bytes]."""
