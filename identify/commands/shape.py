@@ -206,12 +206,11 @@ def _facets(mesh: Mesh) -> Iterator[str]:
     """Yield a note if the facets of a rounded mesh cut off much of its volume."""
     import numpy as np
 
-    missing = 1.0 - np.sinc(mesh.facet_angle / np.pi)
-    if missing > _MAX_FACET_LOSS:
+    if mesh.facet_loss > _MAX_FACET_LOSS:
         yield (
             f"note: its faces meet at {np.degrees(mesh.facet_angle):.3g}°; if they stand for a "
-            f"round surface, up to {100.0 * missing:.2g} % of the volume is missing: export it "
-            "with finer facets"
+            f"round surface, up to {100.0 * mesh.facet_loss:.2g} % of the volume is missing: "
+            "export it with finer facets"
         )
 
 

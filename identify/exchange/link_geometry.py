@@ -43,13 +43,16 @@ _SIZE_ATTRIBUTES: dict[str, tuple[type[Shape], tuple[tuple[str, int], ...]]] = {
 """Element names of shapes in URDF and SDF, with the attributes of their sizes."""
 
 _MAX_GYRATION_RATIO = 5.0
-"""Largest plausible ratio, along a direction, of the radii of gyration of a body and its shape: √5
-with all mass at the surface of a ball; with all mass inside, the ratio is small.
+"""Largest plausible ratio, along a direction, of the radii of gyration of a body and its shape.
 
 With all mass at the surface of a ball the ratio is √5; with all mass inside it may be small."""
 
 _INNER_PART = 0.6
 """Part of a bounding box, along each side, that is inside of most shapes."""
+
+_MAX_COARSE_FACES, _MAX_FACET_LOSS = 500, 0.03
+"""Number of faces up to which a mesh may be coarse, and the share of its volume that facets may
+miss without a word."""
 
 _MAX_ORIGIN_DISTANCE_RADII, _MAX_ORIGIN_DISTANCE = 30.0, 3.0
 """Largest plausible distance of a centre of mass from its link's origin, in radii of gyration and
@@ -264,7 +267,10 @@ def _read_numbers(text: str, count: int, geometry: LinkGeometry, name: str) -> A
 def _mesh_shape(vertices: Vec3, faces: Indices, geometry: LinkGeometry) -> tuple[Shape, str]:
     name = Path(geometry.attribute("filename") or geometry.attribute("uri").strip()).name
     try:
-        return Mesh(vertices, faces), f"mesh {name}"
+        mesh = Mesh(vertices, faces)
+        loss = mesh.facet_loss if len(faces) <= _MAX_COARSE_FACES else 0.0
+        coarse = f" whose facets may miss {100.0 * loss:.2g} %" if loss > _MAX_FACET_LOSS else ""
+        return mesh, f"mesh {name}{coarse}"
     except ModelError:  # open, as meshes for collisions and pictures often are
         return convex_hull(vertices), f"convex hull of the mesh {name}"
 

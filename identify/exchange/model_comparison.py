@@ -81,8 +81,10 @@ def difference(a: Phi, b: Phi) -> str:
     distance = float(np.linalg.norm(b[1:4] / masses[1] - a[1:4] / masses[0]))
     if distance > _SAME_BODY * radius:
         parts.append(f"centres of mass {1e3 * distance:.3g} mm apart")
-    off = float(np.abs(other - inertia).max() / max(np.abs(inertia).max(), 1e-300))
-    if off > _SAME_BODY:
+    off = float(np.abs(other - inertia).max() / max(np.abs((inertia, other)).max(), 1e-300))
+    if not (inertia.any() and other.any()) and off > 0.0:
+        parts.append("one without inertia")
+    elif off > _SAME_BODY:
         parts.append(f"inertia per mass {100.0 * off:.3g} % apart")
     return ", ".join(parts)
 
@@ -114,5 +116,5 @@ def comparison_lines(
             if members:
                 yield f"{model.path}: {name} includes {', '.join(members)} (fixed)"
     same = len(a.bodies.keys() & b.bodies.keys() - differences.keys())
-    yield f"{same} bodies agree within {100.0 * _SAME_BODY:g} %, {len(differences)} differ."
+    yield f"Within {100.0 * _SAME_BODY:g} % agree {same} bodies; {len(differences)} differ."
     yield f"Total mass: {a.total_mass:.6g} kg and {b.total_mass:.6g} kg."

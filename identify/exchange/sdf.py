@@ -31,9 +31,7 @@ from identify.inertia.parameters import DEFAULT_DENSITY
 from identify.spatial import Pose
 
 _ROD_MARGIN = 1e-6
-"""Smallest second moment of a written rod, relative to the sum of the three. Gazebo and Drake check
-the moments that gz-math computes in closed form; its arccosine separates the two largest moments of
-a rod, which are equal, by up to a few 1e-8.
+"""Smallest second moment of a written rod, relative to the sum of the three.
 
 Gazebo and Drake check the moments that gz-math computes in closed form, whose arccosine separates
 the two largest of them, equal for a rod, by up to a few 1e-8."""

@@ -135,12 +135,14 @@ def test_models_of_one_robot_are_compared_with_fixed_joints_merged(cli, tmp_path
     mjcf.write_text(MJCF.format(mass=3))
     out = cli.done("compare", urdf, mjcf)
     assert f"{urdf}: arm includes tool (fixed)" in out
-    assert "1 bodies agree within 0.1 %, 0 differ." in out
+    assert "Within 0.1 % agree 1 bodies; 0 differ." in out
     assert "Total mass: 3 kg and 3 kg." in out
     mjcf.write_text(MJCF.format(mass=3.3))
     status, out, _ = cli("compare", urdf, mjcf)
     assert status == 1
     assert "arm: 3 kg and 3.3 kg, inertia per mass 9.09 % apart" in out
+    mjcf.write_text(MJCF.format(mass=3).replace("0.65 0.76 0.275", "0 0 0"))
+    assert "arm: one without inertia\n" in cli("compare", urdf, mjcf).out
 
 
 def test_a_model_is_not_compared_with_a_fit(cli, tmp_path):

@@ -108,6 +108,11 @@ class Mesh(Solid):
         angles = angles[(angles > low) & (angles < high)]
         return float(np.median(angles)) if len(angles) else 0.0
 
+    @property
+    def facet_loss(self) -> float:
+        """Share of the volume of a rounded body that its facets cut off, 1 − sin θ / θ."""
+        return 1.0 - float(np.sinc(self.facet_angle / np.pi))
+
     def _integrate(self) -> ShapeMoments:
         """Integrate over the inside, as a sum of signed tetrahedra from the mean of the vertices.
 

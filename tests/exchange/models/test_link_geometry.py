@@ -261,3 +261,20 @@ def test_parts_that_overlap_are_said_to_count_twice(tmp_path, x, overlap):
     path = urdf(tmp_path / "r.urdf", '<mass value="2"/>' + ZERO, shapes)
     _, repair = repaired(path)
     assert ("overlapping parts count twice" in repair.source) == overlap
+
+
+def test_coarse_facets_of_a_mesh_are_said_to_miss_volume(tmp_path):
+    """A prism of seven sides misses 1 - sin θ / θ = 12.9 % of its cylinder, one of 60 0.18 %."""
+    pytest.importorskip("trimesh", reason="trimesh is not installed")
+    for sides, words in ((7, "mesh p.obj whose facets may miss 13 %"), (60, "mesh p.obj)")):
+        angles = 2.0 * np.pi * np.arange(sides) / sides
+        lines = [f"v {np.cos(t)} {np.sin(t)} {z}" for z in (0, 1) for t in angles]
+        for i, k in zip(range(1, sides + 1), [*range(2, sides + 1), 1], strict=True):
+            lines += [f"f {i} {k} {k + sides}", f"f {i} {k + sides} {i + sides}"]
+        for i in range(2, sides):
+            lines += [f"f 1 {i + 1} {i}", f"f {1 + sides} {i + sides} {i + 1 + sides}"]
+        (tmp_path / "p.obj").write_text("\n".join(lines))
+        shapes = '<collision><geometry><mesh filename="p.obj"/></geometry></collision>'
+        path = urdf(tmp_path / "r.urdf", '<mass value="200"/>' + ZERO, shapes)
+        _, repair = repaired(path)
+        assert words in repair.source
