@@ -22,6 +22,9 @@ from identify.inertia.matrices import inertia_about_com
 _SAME_BODY = 1e-3
 """Largest relative difference of two bodies that are the same but for rounding."""
 
+_NO_INERTIA = 1e-9
+"""Ratio to the inertia of another body below which one has none but for rounding."""
+
 
 @dataclass(frozen=True, slots=True)
 class MergedModel:
@@ -81,8 +84,9 @@ def difference(a: Phi, b: Phi) -> str:
     distance = float(np.linalg.norm(b[1:4] / masses[1] - a[1:4] / masses[0]))
     if distance > _SAME_BODY * radius:
         parts.append(f"centres of mass {1e3 * distance:.3g} mm apart")
-    off = float(np.abs(other - inertia).max() / max(np.abs((inertia, other)).max(), 1e-300))
-    if not (inertia.any() and other.any()) and off > 0.0:
+    smaller, larger = sorted(float(np.abs(matrix).max()) for matrix in (inertia, other))
+    off = float(np.abs(other - inertia).max()) / max(larger, 1e-300)
+    if smaller < _NO_INERTIA * larger:
         parts.append("one without inertia")
     elif off > _SAME_BODY:
         parts.append(f"inertia per mass {100.0 * off:.3g} % apart")
