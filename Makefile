@@ -68,13 +68,15 @@ layers: $(READY)  ## import-linter: data flows one way
 tests: $(READY)  ## pytest alone (JOBS=2, ARGS='-k wrench')
 	$(ONE_THREAD) $(CACHED) $(PY) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
-matrix:  ## the tests on each of Python 3.11, 3.12 and 3.13 that is on this machine (ARGS='-k wrench')
-	@for version in 3.11 3.12 3.13; do \
+matrix: $(READY)  ## the tests on each of Python 3.11 to 3.14 on this machine; of others, whether wheels resolve (ARGS='-k wrench')
+	@for version in 3.11 3.12 3.13 3.14; do \
 		if python$$version -c '' 2>/dev/null; then \
 			echo "Python $$version"; \
 			$(MAKE) --no-print-directory PYTHON=python$$version VENV=build/python$$version tests || exit 1; \
 		else \
-			echo "Python $$version: skipped, there is no python$$version on this machine"; \
+			echo "Python $$version: not on this machine; wheels of it:"; \
+			$(PY) -m uv pip compile pyproject.toml --quiet --python-version $$version --only-binary :all: \
+				--extra all --output-file /dev/null && echo "  all resolve" || exit 1; \
 		fi; \
 	done
 

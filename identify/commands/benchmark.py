@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +72,8 @@ class Benchmark(Command):
         from identify.studies import Results, open_results, parse_study, run_study
         from identify.studies.progress import display_progress
 
-        generated, drawn = self._generated()
+        methods = [_method(text) for text in self.method]
+        generated, drawn = self._generated(methods)
         contents = {"generated": (generated, Path.cwd())}
         for file in map(Path, self.tasks):
             content = {"estimators": generated["estimators"], **read_toml(file, StudyError)}
@@ -113,7 +114,7 @@ class Benchmark(Command):
         record = {"drawn": drawn, "failed": failed, "not_run": not_run}
         return Outcome(lines=lines, document=lambda: record, files=files)
 
-    def _generated(self) -> tuple[dict[str, Any], int]:
+    def _generated(self, methods: Sequence[Mapping[str, object]]) -> tuple[dict[str, Any], int]:
         """Return the study of generated tasks with the methods, and the drawn seed."""
         from identify.documents import read_toml
         from identify.files import write_text
@@ -134,7 +135,7 @@ class Benchmark(Command):
             {**each, "kind": f"{_FOLDER}/{each['kind']}"} if ".py:" in each["kind"] else each
             for each in content["estimators"]
         ]
-        content["estimators"] = [*shipped, *map(_method, self.method)]
+        content["estimators"] = [*shipped, *methods]
         return {**content, "name": f"benchmark {version}"}, drawn
 
 

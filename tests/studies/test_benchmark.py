@@ -141,9 +141,9 @@ def _reading(few):
     return lambda path, error: few if path.name == "tasks.toml" else {"logs": []}
 
 
-def test_a_method_without_a_command(cli):
-    status, _, err = cli("benchmark", "-o", "out", "--method", "rigeo")
-    assert status == 2
+def test_a_method_without_a_command(cli, tmp_path):
+    status, _, err = cli("benchmark", "-o", tmp_path / "out", "--method", "rigeo")
+    assert (status, (tmp_path / "out").exists()) == (2, False)
     assert "expected NAME=COMMAND" in err
 
 
