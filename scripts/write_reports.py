@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 
 from experiments.reports import REPORTS, ROOT, Report, outdated_reports
+from scripts.paper_tables import PAPER, with_tables
 
 
 def describe_outdated(old: Mapping[str, Report]) -> str:
@@ -58,6 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 130
+    PAPER.write_text(with_tables(PAPER.read_text(encoding="utf-8")), encoding="utf-8")
     for name, message in failed.items():
         print(f"{name}: not written: {message}", file=sys.stderr)
     return int(bool(failed))

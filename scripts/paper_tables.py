@@ -1,0 +1,28 @@
+"""Copy the first table of each report that paper/paper.md names between its markers.
+
+python scripts/paper_tables.py
+"""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAPER = ROOT / "paper" / "paper.md"
+_MARKED = re.compile(r"(<!-- from (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+_TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
+
+
+def with_tables(text: str, root: Path = ROOT) -> str:
+    """Return a text with the first table of each report between its markers."""
+
+    def table(match: re.Match[str]) -> str:
+        report = root / match[2]
+        found = _TABLE.search(report.read_text(encoding="utf-8")) if report.is_file() else None
+        shown = found[0] if found else f"*{match[2]} is not written yet.*\n"
+        return f"{match[1]}\n{shown}\n{match[4]}"
+
+    return _MARKED.sub(table, text)
+
+
+if __name__ == "__main__":
+    PAPER.write_text(with_tables(PAPER.read_text(encoding="utf-8")), encoding="utf-8")
