@@ -17,8 +17,10 @@ def with_tables(text: str, root: Path = ROOT) -> str:
 
     def table(match: re.Match[str]) -> str:
         report = root / match[2]
-        found = _TABLE.search(report.read_text(encoding="utf-8")) if report.is_file() else None
-        shown = found[0] if found else f"*{match[2]} is not written yet.*\n"
+        first_table = (
+            _TABLE.search(report.read_text(encoding="utf-8")) if report.is_file() else None
+        )
+        shown = first_table[0] if first_table else f"*{match[2]} is not written yet.*\n"
         return f"{match[1]}\n{shown}\n{match[4]}"
 
     return _MARKED.sub(table, text)
