@@ -7,7 +7,7 @@ residual of the best consistent body is then larger.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from identify.estimation.terms import Consistent, ScalarBounds, Term
 from identify.inertia import inertia_about_com
 from identify.inertia.conventions import ColumnOrder
 from identify.inertia.conventions.regressor_orders import other_orders
-from identify.regressors import LinearSystem, ParameterSpace
+from identify.regressors import LinearProblem, ParameterSpace
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD
 
 _MAX_EXCESS_RATIO = 0.1
@@ -34,81 +34,60 @@ _RANK_TOLERANCE = 1e-10
 """Singular value, relative to the largest, below which a direction is not excited."""
 
 
-@dataclass(frozen=True, slots=True)
-class BetterOrder:
-    """Order of columns by which a consistent body fits rows clearly better.
+class BetterOrder(NamedTuple):
+    """Orders of columns by which a consistent body fits rows clearly better, all alike.
 
     Attributes:
-        orders: for `order`, the names of a tool or of the ten columns; several if they fit alike.
+        orders: for `order`: names of a tool, or of the ten columns.
         text: the orders with all tools that have them.
-        excess, given_excess: squared residual in excess of free least squares, in units of the
-            noise, of this order and of the order given.
+        excess: squared residual beyond that of free least squares, in units of the noise.
     """
 
     orders: tuple[str | tuple[str, ...], ...]
     text: str
     excess: float
-    given_excess: float
 
 
 def better_order(
-    system: LinearSystem,
+    problem: LinearProblem,
+    space: ParameterSpace,
     terms: Sequence[Term],
     order: str | Sequence[str],
-    weights: Array | None = None,
-    excess: float | None = None,
+    excess: float = np.inf,
 ) -> BetterOrder | None:
-    """Return the order that fits clearly better than the one that rows were read by, if one does.
+    """Return orders that fit clearly better than the one that rows were read by, if any does.
 
-    Args:
-        system: rows in the order of phi, by the order given.
-        terms: what is known besides consistency.
-        order: the order given.
-        weights: of the groups; by default those of the measured power, whose residual is then the
-            unit of noise.
-        excess: of the order given, if it is known.
+    `problem`: rows in units of the noise, in the order of phi by the `order` given; `terms`: known
+    besides consistency; `excess`: that of the order given, infinite if no body fits.
     """
-    space = system.space
-    scaled = np.ones((len(system.padded.groups), 1, 1)) if weights is None else weights
-    if weights is None:
-        scaled = scaled / np.maximum(system.measured_power(), np.finfo(float).tiny)[..., None]
-    problem = system.problem(scaled)
-    noise = problem.residual_norm(free_solution(problem.A, problem.b))
-    unit = noise / np.sqrt(problem.degrees_of_freedom) if weights is None else 1.0
-    A, b = problem.A / unit, problem.b / unit
-    given = consistent_excess(A, b, space, terms) if excess is None else excess
-    if given is not None and given < CLEAR_LIKELIHOOD_LEAD:
+    if excess < CLEAR_LIKELIHOOD_LEAD:
         return None
-    back = ColumnOrder.of(order, len(space.bodies), len(space.scalars))
-    as_given = np.empty_like(A)
-    as_given[:, back.columns] = A * back.signs
-    worst = np.inf if given is None else given
+    counts = len(space.bodies), len(space.scalars)
+    back, given = ColumnOrder.of(order, *counts), np.empty_like(problem.A)
+    given[:, back.columns] = problem.A * back.signs
     limit = min(
-        worst - CLEAR_LIKELIHOOD_LEAD,
-        max(_MAX_EXCESS_RATIO * worst, CLEAR_LIKELIHOOD_LEAD),
+        excess - CLEAR_LIKELIHOOD_LEAD,
+        max(_MAX_EXCESS_RATIO * excess, CLEAR_LIKELIHOOD_LEAD),
         _MAX_ORDER_EXCESS * len(space.bodies),
     )
     fitting: list[tuple[float, str | tuple[str, ...], str]] = []
     for candidate, text in other_orders(order):
-        columns = ColumnOrder.of(candidate, len(space.bodies), len(space.scalars))
-        excess = consistent_excess(columns.to_phi(as_given), b, space, terms)
-        if excess is not None and excess < limit:
-            fitting.append((excess, candidate, text))
+        A = ColumnOrder.of(candidate, *counts).to_phi(given)
+        left_over = consistent_excess(A, problem.b, space, terms)
+        if left_over is not None and left_over < limit:
+            fitting.append((left_over, candidate, text))
     if not fitting:
         return None
-    least = min(excess for excess, _, _ in fitting)
+    least = min(each for each, _, _ in fitting)
     alike = [entry for entry in fitting if entry[0] <= least + MIN_LIKELIHOOD_LEAD]
     orders = tuple(each for _, each, _ in alike)
-    return BetterOrder(orders, "; or ".join(text for _, _, text in alike), least, worst)
+    return BetterOrder(orders, "; or ".join(text for _, _, text in alike), least)
 
 
 def consistent_excess(
     A: Array, b: Array, space: ParameterSpace, terms: Sequence[Term]
 ) -> float | None:
-    """Return min ‖A x − b‖² over consistent bodies in excess of that of all x; None without any.
-
-    `A`, `b`: rows in units of the noise, shapes (n, p) and (n,).
-    """
+    """Return min ‖A x − b‖² over consistent bodies in excess of that of all x; None without any."""
     x = free_solution(A, b)
     scaling = _scaling(space, x, A)
     if scaling is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import chdtrc, fdtrc, ndtri
@@ -16,6 +16,7 @@ from identify.findings import Finding
 from identify.pipeline.precision_findings import precision_findings, precision_levels
 from identify.pipeline.required_precision import WRENCH_LIMITS
 from identify.pipeline.row_orders import better_order, consistent_excess, free_solution
+from identify.pipeline.rows import Rows
 from identify.regressors import ParameterSpace
 from identify.regressors.triangular import qr_factor
 from identify.significance import (
@@ -58,76 +59,49 @@ _LISTED = 8
 """Largest number of rows, columns or groups that a message names."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowCorrelation:
-    """Correlation of neighbouring residuals of each group of rows.
+def row_correlations(solution: CertifiedSolution, rows: Rows) -> Array:
+    """Estimate the correlation of neighbouring residuals of each group, their names sorted, (G,).
 
-    Attributes:
-        lag_one: autocorrelation at a lag of one row, zero if it is insignificant, shape (G,).
+    It is zero where it is insignificant.
     """
+    correlations = []
+    for _, r, measured in _residuals_by_group(solution, rows):
+        power, least = float(r @ r), _MIN_RELATIVE_RESIDUAL**2 * float(measured @ measured)
+        rho = float(r[1:] @ r[:-1]) / power if power > least else 0.0
+        surely = max(_MIN_CORRELATION, SIGNIFICANT_SIGMA / np.sqrt(len(r)))
+        correlations.append(min(rho, 0.99) if rho > surely else 0.0)
+    return np.array(correlations)
 
-    lag_one: Array
 
-    @property
-    def independent_fraction(self) -> Array:
-        """Effective share of independent rows, (1 − ρ)/(1 + ρ) of a first-order process, (G,)."""
-        return (1.0 - self.lag_one) / (1.0 + self.lag_one)
-
-
-def correlation_of_rows(
-    solution: CertifiedSolution, A: Array, b: Array, groups: np.ndarray
-) -> RowCorrelation:
-    """Estimate the correlation of neighbouring residuals in each group, the names sorted."""
-    residual = b - A @ solution.posterior.fit.x
-    lag_one = []
-    for name in np.unique(groups):
-        r = residual[groups == name]
-        power = float(r @ r)
-        measured = b[groups == name]
-        if len(r) < 20 or power <= _MIN_RELATIVE_RESIDUAL**2 * float(measured @ measured):
-            lag_one.append(0.0)
-            continue
-        rho = float(r[1:] @ r[:-1]) / power
-        significant = rho > max(_MIN_CORRELATION, SIGNIFICANT_SIGMA / np.sqrt(len(r)))
-        lag_one.append(min(rho, 0.99) if significant else 0.0)
-    return RowCorrelation(np.array(lag_one))
+def _residuals_by_group(
+    solution: CertifiedSolution, rows: Rows
+) -> Iterator[tuple[Indices, Array, Array]]:
+    """Yield the numbers, residuals of least squares and measured values of the rows of a group."""
+    residual = rows.b - rows.A @ solution.posterior.fit.x
+    for name in np.unique(rows.groups):
+        numbers = np.flatnonzero(rows.groups == name)
+        yield numbers, residual[numbers], rows.b[numbers]
 
 
 def rows_findings(
-    solution: CertifiedSolution,
-    order: str | Sequence[str],
-    A: Array | None = None,
-    b: Array | None = None,
-    groups: np.ndarray | None = None,
-    numbers: Indices | None = None,
-) -> tuple[Finding, ...]:
-    """Return findings on rows: order of columns, consistency, parts that differ, outlying rows.
+    solution: CertifiedSolution, order: str | Sequence[str], rows: Rows | None = None
+) -> Iterator[Finding]:
+    """Yield findings on rows: order of columns, consistency, parts that differ, outlying rows.
 
-    Args:
-        solution: of the rows.
-        order: of the columns, as given.
-        A: the rows, shape (n, p); not given if only their statistics are at hand.
-        b: what was measured, shape (n,).
-        groups: name of each row's group, shape (n,).
-        numbers: number of each row as it was given, shape (n,).
+    `order`: of the columns, as given; `rows`: not given if only their statistics are at hand.
     """
-    findings = [*_consistency_findings(solution, order)]
-    if not any(finding.code == "column_order" for finding in findings):
-        findings += _part_findings(solution)
-    if A is not None and b is not None and groups is not None and numbers is not None:
-        findings += _residual_findings(solution, A, b, groups, numbers)
-    return tuple(findings)
+    consistency = list(_consistency_findings(solution, order))
+    yield from consistency
+    if all(finding.code != "column_order" for finding in consistency):
+        yield from _part_findings(solution)
+    if solution.posterior.fit.data.noise_known:
+        yield from _noise_findings(solution)
+    if rows is not None:
+        yield from _residual_findings(solution, rows)
 
 
-def with_verdict(estimate: Estimate, findings: Sequence[Finding], *, repeated: int = 0) -> Estimate:
-    """Return an estimate with findings on its rows, and with the verdict by quantity.
-
-    `repeated`: rows that repeat others.
-    """
-    if repeated:
-        text = f"{repeated} rows repeat others in every digit; they count once."
-        findings = (*findings, Finding("held_samples", "info", text, "", {"rows": repeated}))
-    alone = not estimate.others
+def with_verdict(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
+    """Return an estimate with findings on its rows, and with the verdict by quantity."""
     others = {
         name: replace(body, precision=precision_levels(body, "", _ROWS_LIMITS))
         for name, body in estimate.others.items()
@@ -139,7 +113,7 @@ def with_verdict(estimate: Estimate, findings: Sequence[Finding], *, repeated: i
         others=others,
     )
     widths = precision_findings(estimate, "", _ROWS_LIMITS)
-    if not alone:  # a link may be known poorly without a fault of the rows
+    if others:  # a link may be known poorly without a fault of the rows
         widths = (replace(finding, severity="info") for finding in widths)
     return replace(estimate, findings=(*estimate.findings, *widths))
 
@@ -163,7 +137,7 @@ def _consistency_findings(
     sigmas = float(np.sqrt(max(excess, 0.0)))
     if sigmas < max(REPORTED_CONSTRAINT_SIGMA, _MIN_RELATIVE_EXCESS * measured):
         return
-    better = better_order(system, terms, order, fit.weights, excess)
+    better = better_order(problem, system.space, terms, order, excess)
     evidence = {"standard_errors": sigmas}
     if better is not None:
         yield Finding(
@@ -174,11 +148,7 @@ def _consistency_findings(
             f"{np.sqrt(better.excess):.2g}.",
             f"Give order={better.orders[0]!r}"
             + (", or that of your tool among these." if len(better.orders) > 1 else "."),
-            {
-                **evidence,
-                "orders": list(better.orders),
-                "gain": better.given_excess - better.excess,
-            },
+            evidence | {"orders": list(better.orders), "gain": excess - better.excess},
         )
         return
     rank = int(np.linalg.matrix_rank(problem.A @ fit.scaling.to_x))
@@ -211,40 +181,35 @@ def _part_findings(solution: CertifiedSolution) -> Iterator[Finding]:
     factors = np.sqrt(fit.weights[statistics.group, 0, 0])[:, None, None] * statistics.factors
     scaled = np.concatenate((factors[..., :p] @ fit.scaling.to_x, factors[..., p:]), axis=2)
     median = np.quantile(np.repeat(statistics.block, statistics.samples.astype(int)), 0.5)
-    names = [group.name for group in statistics.layout.groups]
-    parts = [("body_changed", "the halves of the rows", statistics.block < median)]
-    if len(names) > 1:
-        parts += [
-            ("bodies_differ", f"the rows of group {name!r} and the others", statistics.group == g)
-            for g, name in enumerate(names)
-        ]
-    whole = _least_squares_cost(scaled)
-    equations = fit.problem.equations
-    if whole[0] <= (_MIN_RELATIVE_RESIDUAL**2) * float(np.sum(scaled[..., p] ** 2)):
+    parts = {"the halves of the rows": statistics.block < median} | {
+        f"the rows of group {group.name!r} and the others": statistics.group == g
+        for g, group in enumerate(statistics.layout.groups)
+    }
+    whole, count = _least_squares_cost(scaled)
+    if whole <= _MIN_RELATIVE_RESIDUAL**2 * float(np.sum(scaled[..., p] ** 2)):
         return
-    differing: dict[str, list[tuple[float, str]]] = {}
-    for code, text, part in parts:
+    likeliest: dict[str, tuple[float, str]] = {}
+    for text, part in parts.items():
         if not part.any() or part.all():
             continue
-        first, second = _least_squares_cost(scaled[part]), _least_squares_cost(scaled[~part])
-        degrees = first[1] + second[1] - whole[1]
-        rest = equations - first[1] - second[1]
+        costs, ranks = zip(*(_least_squares_cost(scaled[k]) for k in (part, ~part)), strict=True)
+        degrees, rest = sum(ranks) - count, fit.problem.equations - sum(ranks)
         if degrees < 1 or rest < 1:
             continue
-        within = first[0] + second[0]
-        ratio = (whole[0] - within) / degrees / max(within / rest, np.finfo(float).tiny)
-        probability = float(fdtrc(degrees, rest, max(ratio, 0.0)))
+        noise = max(sum(costs) / rest, np.finfo(float).tiny)
+        ratio = max(whole - sum(costs), 0.0) / degrees / noise
+        code = "bodies_differ" if "group" in text else "body_changed"
+        tested = float(fdtrc(degrees, rest, ratio)), text
+        likeliest[code] = min(likeliest.get(code, tested), tested)
+    for code, (probability, text) in likeliest.items():
         if probability < BODY_CHANGE_P / len(parts):
-            differing.setdefault(code, []).append((probability, text))
-    for code, entries in differing.items():
-        probability, text = min(entries)
-        yield Finding(
-            code,
-            "error",
-            f"{text} are not of the same bodies (p = {probability:.1g}).",
-            "Check the columns, units and sign of these rows, or fit the parts separately.",
-            {"p": probability},
-        )
+            yield Finding(
+                code,
+                "error",
+                f"{text} are not of the same bodies (p = {probability:.1g}).",
+                "Check the columns, units and sign of these rows, or fit the parts separately.",
+                {"p": probability},
+            )
 
 
 def _least_squares_cost(factors: Array) -> tuple[float, int]:
@@ -283,46 +248,36 @@ def unexcited_columns(space: ParameterSpace, A: Array) -> list[str]:
     return [space.names[k] for k in np.flatnonzero(np.linalg.norm(A, axis=0) == 0.0).tolist()]
 
 
-def _residual_findings(
-    solution: CertifiedSolution, A: Array, b: Array, groups: np.ndarray, numbers: Indices
-) -> Iterator[Finding]:
+def _residual_findings(solution: CertifiedSolution, rows: Rows) -> Iterator[Finding]:
     """Yield findings on outlying rows, correlated residuals, and columns that no row excites."""
-    fit = solution.posterior.fit
-    residual = b - A @ fit.x
-    outlying = np.zeros(len(b), dtype=bool)
-    limit = float(-ndtri(_OUTLIER_P / len(b) / 2.0))
-    for name in np.unique(groups):
-        rows = groups == name
-        r, measured = residual[rows], b[rows]
+    sizes, limit = np.zeros(len(rows.b)), float(-ndtri(_OUTLIER_P / len(rows.b) / 2.0))
+    for numbers, r, measured in _residuals_by_group(solution, rows):
         spread = float(np.median(np.abs(r))) / 0.6745
         if spread > _MIN_RELATIVE_RESIDUAL * float(np.sqrt(np.mean(measured**2))):
-            outlying[rows] = np.abs(r) > limit * spread
-    if outlying.any():
-        listed = numbers[outlying][np.argsort(-np.abs(residual[outlying]))][:_LISTED].tolist()
-        count = int(outlying.sum())
+            sizes[numbers] = np.abs(r) / spread
+    count = int((sizes > limit).sum())
+    if count:
+        listed = rows.numbers[np.argsort(-sizes)[: min(count, _LISTED)]].tolist()
         yield Finding(
             "wrong_rows",
             "warning",
-            f"{count} of {len(b)} rows are outliers of their group: rows "
+            f"{count} of {len(rows.b)} rows are outliers of their group: rows "
             f"{', '.join(map(str, listed))}{' and others' if count > _LISTED else ''}.",
             "Leave them out if they are wrong; rows with more noise are a group of their own.",
             {"rows": count},
         )
-    if fit.data.noise_known:
-        yield from _noise_findings(solution)
-    correlation = correlation_of_rows(solution, A, b, groups).lag_one
+    correlation = row_correlations(solution, rows)
     if correlation.max() > _SYSTEMATIC_CORRELATION:
-        name = np.unique(groups)[int(correlation.argmax())]
-        of_group = f" of group {name!s}" if len(correlation) > 1 else ""
+        name = np.unique(rows.groups)[int(correlation.argmax())]
         yield Finding(
             "unexplained",
             "warning",
-            f"neighbouring residuals{of_group} are correlated by {correlation.max():.2f}: they are "
-            "not noise alone; the intervals count fewer rows.",
+            f"neighbouring residuals of group {name!s} are correlated by {correlation.max():.2f}: "
+            "they are not noise alone; the intervals count fewer rows.",
             "Add columns for what the model leaves out, such as friction or an offset.",
             {"correlation": float(correlation.max())},
         )
-    zero = unexcited_columns(fit.data.space, A)
+    zero = unexcited_columns(solution.posterior.fit.data.space, rows.A)
     if zero:
         more = f" and {len(zero) - _LISTED} more" if len(zero) > _LISTED else ""
         text = f"no row excites the columns {', '.join(zero[:_LISTED])}{more}."

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Indices, seal
+from identify.arrays import Indices
 from identify.errors import IdentifyError, ProblemError, SolveError
 from identify.estimation import Estimate
 from identify.estimation.certified_solution import CertifiedSolution
@@ -17,11 +17,12 @@ from identify.estimation.errors import DependentColumns, NegativeMass, TooLittle
 from identify.estimation.estimator import solve_unknowns
 from identify.estimation.priors.prior import BALL, Prior
 from identify.estimation.terms import Term
+from identify.findings import Finding
 from identify.inertia import base_columns
-from identify.inertia.conventions import ColumnOrder
-from identify.pipeline.row_orders import better_order
+from identify.pipeline.row_orders import better_order, free_solution
+from identify.pipeline.rows import Noise, Rows
 from identify.pipeline.rows_findings import (
-    correlation_of_rows,
+    row_correlations,
     rows_findings,
     unexcited_columns,
     with_verdict,
@@ -32,131 +33,11 @@ from identify.regressors import (
     ParameterSpace,
     StackedEquations,
     Statistics,
-    stacked_statistics,
 )
 from identify.regressors.statistics import sum_statistics
 
 _MAX_PARTS = 40
 """Number of parts of rows at which the statistics of pairs are merged; even."""
-
-Noise: TypeAlias = ArrayLike | Mapping[object, ArrayLike]
-"""Standard error of all rows, of each row, or of each group by its name; or the covariance of k
-successive rows of a group, shape (k, k)."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Rows A x = b of a regressor in the order of phi, in order of time.
-
-    Attributes:
-        A: shape (n, p).
-        b: shape (n,).
-        groups: name of each row's group, shape (n,).
-        numbers: number of each row as it was given, shape (n,).
-    """
-
-    A: Array
-    b: Array
-    groups: np.ndarray
-    numbers: Indices
-
-    @classmethod
-    def of(
-        cls,
-        A: ArrayLike,
-        b: ArrayLike,
-        space: ParameterSpace,
-        groups: Indices | Sequence[object] | None,
-        order: str | Sequence[str],
-    ) -> Rows:
-        """Return rows in the order of phi.
-
-        Raises:
-            ProblemError: lengths that differ.
-            ModelError: an unknown order.
-        """
-        columns = ColumnOrder.of(order, len(space.bodies), len(space.scalars))
-        rows, measured = seal(A, "A", (None, len(space))), seal(b, "b", (None,))
-        if len(rows) != len(measured):
-            raise ProblemError(
-                f"A has {len(rows)} rows and b {len(measured)}: expected one measured number a row"
-            )
-        if groups is not None and len(groups) != len(rows):
-            raise ProblemError(
-                f"groups: expected {len(rows)} entries, one a row, got {len(groups)}"
-            )
-        names = np.zeros(len(rows), dtype=int) if groups is None else np.asarray(groups)
-        return cls(columns.to_phi(rows), measured, names, np.arange(len(rows)))
-
-    def subset(self, kept: Indices) -> Rows:
-        """Return some of the rows."""
-        return Rows(self.A[kept], self.b[kept], self.groups[kept], self.numbers[kept])
-
-    def without_repeats(self) -> Rows:
-        """Return the rows without those that repeat an earlier one in every digit."""
-        if len(np.unique(self.b)) == len(self.b):
-            return self
-        whole = np.ascontiguousarray(np.column_stack((self.A, self.b)))
-        keys = whole.view(np.dtype((np.void, whole.strides[0]))).ravel()
-        return self.subset(np.sort(np.unique(keys, return_index=True)[1]))
-
-    def whitened(self, noise: Noise) -> Rows:
-        """Return the rows in units of their noise.
-
-        Raises:
-            ProblemError: noise that is not positive, of other lengths or of other groups.
-        """
-        A, b = self.A.copy(), self.b.copy()
-        for rows, value, text in self._noise_by_group(noise):
-            if value.ndim < 2:
-                if not (np.isfinite(value) & (value > 0.0)).all():
-                    raise ProblemError(f"{text}: expected standard errors above zero")
-                A[rows] /= np.broadcast_to(value, len(rows))[:, None]
-                b[rows] /= value
-                continue
-            k = len(value)
-            if value.shape != (k, k) or len(rows) % k:
-                raise ProblemError(
-                    f"{text}: expected a covariance of k successive rows, shape (k, k), and a "
-                    f"multiple of k rows, got shape {value.shape} and {len(rows)} rows"
-                )
-            try:
-                root = np.linalg.cholesky(value)
-            except np.linalg.LinAlgError as error:
-                raise ProblemError(f"{text}: the covariance is not positive definite") from error
-            if not np.allclose(value, value.T, rtol=1e-9, atol=0.0):
-                raise ProblemError(f"{text}: the covariance is not symmetric")
-            together = np.column_stack((A[rows], b[rows])).reshape(-1, k, A.shape[1] + 1)
-            together = np.linalg.solve(root, together).reshape(len(rows), -1)
-            A[rows], b[rows] = together[:, :-1], together[:, -1]
-        return Rows(A, b, self.groups, self.numbers)
-
-    def _noise_by_group(self, noise: Noise) -> Iterator[tuple[Indices, Array, str]]:
-        """Yield numbers of rows, their noise, and its name for messages."""
-        if not isinstance(noise, Mapping):
-            value = np.asarray(noise, dtype=np.float64)
-            every = np.arange(len(self.b))
-            if value.ndim == 1:
-                value = seal(value, "noise", (None,))
-                if len(value) <= self.numbers[-1]:
-                    raise ProblemError(f"noise: expected one number a row, got {len(value)}")
-                value = value[self.numbers]
-            elif value.ndim:
-                raise ProblemError(
-                    "noise: expected a number, one a row, or a mapping of groups to numbers or "
-                    f"covariances, got shape {value.shape}"
-                )
-            yield every, value, "noise"
-            return
-        names = np.unique(self.groups).tolist()
-        if set(names) != set(noise):
-            raise ProblemError(
-                f"noise: expected the groups {', '.join(map(str, names))}, got "
-                f"{', '.join(map(str, noise))}"
-            )
-        for name, value in noise.items():
-            rows = np.flatnonzero(self.groups == name)
-            yield rows, np.asarray(value, dtype=np.float64), f"noise of group {name!r}"
 
 
 def solve(
@@ -228,11 +109,10 @@ def solve(
     if b is None:
         parts = A if isinstance(A, Statistics) else _sum_parts(A, space, order, noise)
         solution = problem.solve(parts)
-        return with_verdict(solution.estimate(), rows_findings(solution, order))
+        return with_verdict(solution.estimate(), [*rows_findings(solution, order)])
     given = Rows.of(A, b, space, groups, order)  # pyright: ignore[reportArgumentType]
     has_covariance = isinstance(noise, Mapping) and any(np.ndim(v) > 1 for v in noise.values())
     rows = given if has_covariance else given.without_repeats()
-    repeated = len(given.b) - len(rows.b)
     if noise is not None:
         rows = rows.whitened(noise)
     p = len(space)
@@ -240,14 +120,18 @@ def solve(
         raise ProblemError(
             f"{len(rows.b)} rows for {p} unknowns: expected more rows than unknowns, or their noise"
         )
-    statistics = stacked_statistics(rows.A, rows.b, rows.groups)
+    statistics = rows.statistics
     solution = problem.solve(statistics)
-    fraction = correlation_of_rows(solution, rows.A, rows.b, rows.groups).independent_fraction
-    if (fraction < 1.0).any():
-        effective = statistics.samples * fraction[statistics.group]
+    correlation = row_correlations(solution, rows)
+    if correlation.any():  # as of a first-order process
+        share = (1.0 - correlation) / (1.0 + correlation)
+        effective = statistics.samples * share[statistics.group]
         solution = problem.solve(replace(statistics, effective_samples=effective))
-    findings = rows_findings(solution, order, rows.A, rows.b, rows.groups, rows.numbers)
-    return with_verdict(solution.estimate(), findings, repeated=repeated)
+    findings = list(rows_findings(solution, order, rows))
+    if len(rows.b) < len(given.b):
+        text = f"{len(given.b) - len(rows.b)} rows repeat others in every digit; they count once."
+        findings.append(Finding("held_samples", "info", text))
+    return with_verdict(solution.estimate(), findings)
 
 
 def _sum_parts(
@@ -261,7 +145,7 @@ def _sum_parts(
         rows = Rows.of(part[0], part[1], space, part[2] if len(part) > 2 else None, order)
         if noise is not None:
             rows = rows.whitened(noise)
-        statistics = stacked_statistics(rows.A, rows.b, rows.groups).merged()
+        statistics = rows.statistics.merged()
         if blocks and statistics.layout != blocks[0].layout:
             raise ProblemError(
                 f"parts of rows: expected rows of the groups "
@@ -270,9 +154,7 @@ def _sum_parts(
             )
         blocks.append(statistics)
         if len(blocks) == _MAX_PARTS:
-            blocks = [
-                first + second for first, second in zip(blocks[::2], blocks[1::2], strict=True)
-            ]
+            blocks = [blocks[k] + blocks[k + 1] for k in range(0, _MAX_PARTS, 2)]
     if not blocks:
         raise ProblemError("parts of rows: there are none")
     return sum_statistics(
@@ -315,9 +197,12 @@ class _RowsProblem:
     def _explained(
         self, error: NegativeMass | TooLittleMotion | SolveError, system: LinearSystem
     ) -> IdentifyError:
-        space = system.space
-        A = system.problem(np.ones((len(system.padded.groups), 1, 1))).A
-        better = better_order(system, self.terms, self.order)
+        space, power = system.space, system.measured_power()[..., None]
+        problem = system.problem(1.0 / np.maximum(power, np.finfo(float).tiny))
+        residual = problem.residual_norm(free_solution(problem.A, problem.b))
+        noise = max(residual / np.sqrt(problem.degrees_of_freedom), np.finfo(float).tiny)
+        in_noise = replace(problem, A=problem.A / noise, b=problem.b / noise)
+        better = better_order(in_noise, space, self.terms, self.order)
         hint = "" if better is None else f"; in the order {better.text} they fit a consistent body"
         if isinstance(error, SolveError):
             return SolveError(f"{error}{hint}")
@@ -327,8 +212,8 @@ class _RowsProblem:
                 f"b has the other sign, or A the opposite gravity{hint or ', or another `order`'}",
                 error.body,
             )
-        zero = unexcited_columns(space, A)
-        base = base_columns(A) if A.any() else None
+        zero = unexcited_columns(space, problem.A)
+        base = base_columns(problem.A) if problem.A.any() else None
         if base is not None and len(base.independent) < len(space) and better is None:
             return DependentColumns(error.unidentifiable, base, space.names)
         unexcited = f" (no row excites {', '.join(zero)})" if zero else ""
