@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from identify.arms.columns import ROTOR_INERTIA
+from identify.arms.columns import FRICTION, ROTOR_INERTIA
 from identify.arms.fitted_arm import FittedArm
+from identify.arms.saved_arm import SavedArm
 from identify.arrays import Array, Phi
 from identify.exchange import read_model, rewrite_model
 from identify.exchange.rewriting import RewrittenModel
@@ -36,16 +37,15 @@ class JointDynamics(NamedTuple):
     armature: Array
 
     @classmethod
-    def of(cls, arm: FittedArm) -> JointDynamics:
-        """Return those of a fitted arm, friction by the mean of its runs.
+    def of(cls, arm: FittedArm | SavedArm) -> JointDynamics:
+        """Return those of a fitted arm, friction of its first run.
 
         What motors of several joints, such as those of a coupled wrist, add is left out.
         """
-        joints, runs = range(len(arm.joints)), sorted(set(arm.runs))
-        friction = np.array([[arm.friction(j, run)[:2] for run in runs] for j in joints])
-        damping, coulomb = friction.mean(axis=1).T
-        rotors = (arm.scalars[f"{joint} {ROTOR_INERTIA}"][0] for joint in arm.joints)
-        return cls(damping, coulomb, np.array([*rotors]))
+        scalars = arm.scalars.items()
+        numbers = {n: value[0] if isinstance(value, tuple) else value for n, value in scalars}
+        kinds = (*FRICTION[:2], ROTOR_INERTIA)
+        return cls(*(np.array([numbers[f"{j} {kind}"] for j in arm.joints]) for kind in kinds))
 
 
 def fitted_model(

@@ -171,18 +171,23 @@ class Design(Command):
         return self.output.with_name(name[:24] + suffix)
 
     def _motion(self) -> MotionDesign:
+        from identify.arms import SavedArm
         from identify.design import EarlierFit, plan_motion
         from identify.pipeline.required_precision import parse_required_precision
 
         earlier = self._earlier()
         with _input_errors():
             problem, body = self._problem(earlier)
+        known = EarlierFit.of(earlier)
+        if body is not None and not self.wrist:
+            scale = earlier.scale if isinstance(earlier, SavedArm) else None
+            known = known.with_torque_scale(body, len(problem.axes), scale)
         return plan_motion(
             problem,
             self.time,
             self._search(),
             body=body,
-            earlier=EarlierFit.of(earlier),
+            earlier=known,
             needs=parse_required_precision(self.need),
         )
 

@@ -153,6 +153,7 @@ class RobotLimits:
         """
         import numpy as np
 
+        from identify.arms import JointDynamics, SavedArm
         from identify.arrays import require_positive
         from identify.design import joint_limits, joint_problem
         from identify.design.prediction import torque_noise_of, with_fitted_links
@@ -190,6 +191,7 @@ class RobotLimits:
             noise=torque_noise_of(earlier, path, len(robot.joints), payload=body is not None),
             box=None if self.box is None else np.reshape(self.box, (3, 2)),
             floor=-np.inf if self.floor is None else self.floor,
+            dynamics=JointDynamics.of(earlier) if isinstance(earlier, SavedArm) else None,
         )
 
     def _moving_robot(self, earlier: SavedEstimate | SavedArm | None) -> RobotModel:

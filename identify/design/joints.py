@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from identify.arms import JointDynamics
 from identify.arrays import Array, Phi
 from identify.design.periodic import AxisLimits
 from identify.design.problem import DesignRows, RowsPullback, no_proximity, used_at_start
@@ -81,6 +82,7 @@ class JointProblem:
         base_columns: independent columns of the regressor of the payload, or of the arm.
         collision: check of the arm with itself; None without shapes to check.
         prior_information: on the payload, from an earlier fit, for each second of the motion.
+        dynamics: friction and rotors of the joints, which use torque too; None if unknown.
     """
 
     limits: AxisLimits
@@ -93,6 +95,12 @@ class JointProblem:
     payload: Phi | None = None
     collision: SelfCollision | None = None
     prior_information: Array | None = None
+    dynamics: JointDynamics | None = None
+
+    @property
+    def of_joints(self) -> bool:
+        """Yes: axes are joints of the arm."""
+        return True
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -138,7 +146,7 @@ class JointProblem:
             f"Highest positions: {high}.",
             f"Largest speeds: {speed}.",
             f"Largest accelerations: {acceleration}.",
-            f"Largest torques, without friction{load}: {torque}.",
+            f"Largest torques{load}, {self._friction_counted}: {torque}.",
             f"Positions are those of {model}: compare the sign and the zero of each joint with the "
             "controller before the first run.",
             *self.space.remarks(),
@@ -149,6 +157,22 @@ class JointProblem:
             ),
             f"Not checked: collisions {unchecked}{carried}, and with the surroundings.",
         )
+
+    @property
+    def _friction_counted(self) -> str:
+        return (
+            "without friction, which `--after arm.json` counts"
+            if self.dynamics is None
+            else "with the friction of the earlier fit"
+        )
+
+    def _friction_torque(self, motion: Array) -> Array:
+        """Torque of friction and rotors along a motion, zero if unknown, shape (samples, n)."""
+        if self.dynamics is None:
+            return np.zeros_like(motion[1])
+        damping, friction, armature = self.dynamics
+        _, v, a = motion
+        return damping * v + friction * np.tanh(v / SIGN_SPEED) + armature * a
 
     def describe_excess(self, limit: int, share: float) -> str:
         """Describe how the start exceeds a limit, and what to do."""
@@ -172,6 +196,7 @@ class JointProblem:
         """Return rows [Y, friction, 1] / σ of each sample, and shares of the torque limits."""
         q = self.start + motion[0]
         columns, torque = self._dynamics(torque_regressor(self.robot, q, *motion[1:]))
+        torque = torque + self._friction_torque(motion)
         in_space = self.space.shares(self.robot, q)
         return self._rows(motion, columns, torque, in_space)
 
@@ -180,6 +205,7 @@ class JointProblem:
         q, v = self.start + motion[0], motion[1]
         full, pull_regressor = regressor_with_pullback(self.robot, q, v, motion[2])
         columns, torque = self._dynamics(full)
+        torque = torque + self._friction_torque(motion)
         joints, p = np.arange(len(self.robot.joints)), columns.shape[-1]
         n = len(joints)
 
@@ -190,6 +216,10 @@ class JointProblem:
             of_sign = (1.0 - np.tanh(v / SIGN_SPEED) ** 2) / SIGN_SPEED
             gradient[1] += of_regressor[:, joints, p + joints]
             gradient[1] += of_regressor[:, joints, p + n + joints] * of_sign
+            if self.dynamics is not None:
+                damping, friction, armature = self.dynamics
+                gradient[1] += of_torque * (damping + friction * of_sign)
+                gradient[2] += of_torque * armature
             gradient[0] += self._pull_space(q, of.shares[:, n:])
             return gradient
 
@@ -340,6 +370,7 @@ def joint_problem(
     noise: TorqueNoise | None = None,
     box: Array | None = None,
     floor: float = -np.inf,
+    dynamics: JointDynamics | None = None,
 ) -> JointProblem:
     """Return the design problem of a payload on a frame, or of the arm itself without a payload.
 
@@ -353,6 +384,7 @@ def joint_problem(
         noise: of the torques; if not given, 1 % of the limit of each, 2 samples a second.
         box: lowest and highest position of the tool's origin in the base, shape (3, 2) [m].
         floor: lowest height of all moving links in the base [m].
+        dynamics: friction and rotors of the joints, if known.
 
     Raises:
         ProblemError: the model has no limit of effort for a joint, or the box is crossed.
@@ -369,4 +401,5 @@ def joint_problem(
         robot_base_columns(robot) if body is None else _payload_base_columns(robot, tool),
         None if body is None else body.phi,
         SelfCollision.of(robot),
+        dynamics=dynamics,
     )

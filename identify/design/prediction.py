@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
-from identify.arms import SavedArm, read_arm
+from identify.arms import SavedArm, TorqueScale, read_arm
+from identify.arms.torque_scale import ASSUMED_SCALE_ERROR
 from identify.arrays import Array, Vec3
 from identify.design.joints import TorqueNoise
 from identify.design.static_poses import StaticPoses
@@ -60,6 +61,24 @@ class EarlierFit(NamedTuple):
             return cls(None, np.zeros((10, 10)))
         calibration = np.zeros((10, 10)) if earlier.calibration is None else earlier.calibration
         return cls(earlier.repeatability, calibration)
+
+    def with_torque_scale(
+        self, body: InertialParameters, joints: int, scale: TorqueScale | None
+    ) -> EarlierFit:
+        """Return the knowledge with the error of the scale of an arm's torques, if it has none.
+
+        A fit leaves the mean of the joints' gains, as which the scale of the payload is off.
+
+        Args:
+            body: rough parameters of the payload.
+            joints: number of joints.
+            scale: gains that a known load has shown; None for those that a fit assumes.
+        """
+        if self.covariance is not None:
+            return self
+        variance = ASSUMED_SCALE_ERROR**2 / joints
+        variance = variance if scale is None else float(scale.covariance.mean())
+        return self._replace(calibration=variance * np.outer(body.phi, body.phi))
 
     def information_on(self, directions: Array) -> Array:
         """Return the information on combinations D φ of the parameters, D of shape (k, 10)."""

@@ -93,7 +93,10 @@ def precision(design: MotionDesign) -> Section | None:
 
 def _width_rows(design: MotionDesign) -> Iterator[Row]:
     predictions = (design.predict(motion) for motion in (design.motion, design.unplanned))
-    widths, unplanned = (each.half_widths(design.seconds) for each in predictions if each)
+    total = design.problem.of_joints
+    widths, unplanned = (
+        each.half_widths(design.seconds, total=total) for each in predictions if each
+    )
     for quantity, names in INTERVAL_NAMES.items():
         unit, factor = DISPLAY_UNITS[quantity]
         widest = max(names, key=lambda name: widths[name])

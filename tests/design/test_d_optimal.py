@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from identify.arms import JointDynamics
 from identify.commands.design_summary import design_lines
 from identify.design import (
     DesignedMotion,
@@ -14,12 +15,23 @@ from identify.design import (
     unplanned_motion,
 )
 from identify.design.d_optimal import d_optimality, motion_cost, within_limits
+from identify.design.joints import SIGN_SPEED
 from identify.design.periodic import scaled_coefficients
 from identify.design.prediction import PREDICTED_QUANTITIES, information_rate
 from identify.errors import ProblemError
-from identify.robots import read_robot
+from identify.inertia import in_frame
+from identify.robots import inverse_dynamics, read_robot, torque_regressor
 from tests.close import assert_close
-from tests.design.problems import ARM, ARM_BASIS, BODY, WRIST_BASIS, arm, drawn, wrist
+from tests.design.problems import (
+    ARM,
+    ARM_BASIS,
+    BODY,
+    WRIST_BASIS,
+    arm,
+    drawn,
+    motion_of,
+    wrist,
+)
 from tests.robots.arms import arm_text
 
 WRISTS = [{}, {"tilt": 0.6, "sensor_range": (16.0, 1.6)}]
@@ -77,11 +89,27 @@ def test_cost_of_an_arm_has_the_gradient_of_its_differences(whole, rng, pinocchi
     check_gradient(arm(whole=whole), ARM_BASIS, rng)
 
 
-def check_gradient(problem, basis, rng):
+def test_friction_counts_in_the_limits_of_torque(rng, pinocchio):
+    dynamics = JointDynamics(*rng.uniform(5.0, 20.0, (3, 6)))
+    with_friction, without = arm(dynamics=dynamics), arm()
+    check_gradient(with_friction, ARM_BASIS, rng, target=0.1)
+    q, v, a = motion = motion_of(without, ARM_BASIS).at(ARM_BASIS.times())
+    torque = inverse_dynamics(without.robot, without.start + q, v, a, without.robot.phi)
+    Y = torque_regressor(without.robot, without.start + q, v, a)
+    link, X_LF = without.robot.frame("tool0")
+    torque += Y[..., 10 * link : 10 * link + 10] @ in_frame(BODY, X_LF).phi
+    damping, friction, armature = dynamics
+    torque += damping * v + friction * np.tanh(v / SIGN_SPEED) + armature * a
+    shares = np.abs(torque) / without.torque_limits
+    assert_close(with_friction.rows(motion).shares[:, :6], shares, 1e-9)
+    assert "with the friction" in " ".join(with_friction.remarks)
+
+
+def check_gradient(problem, basis, rng, target=0.98):
     series, c = basis.at(basis.times()), drawn(problem, basis)
     d, h = rng.normal(size=c.shape), 1e-6
-    ahead, behind = (motion_cost(problem, series, c + s * d, 0.98)[0] for s in (h, -h))
-    _, gradient = motion_cost(problem, series, c, 0.98)
+    ahead, behind = (motion_cost(problem, series, c + s * d, target)[0] for s in (h, -h))
+    _, gradient = motion_cost(problem, series, c, target)
     assert_close(np.sum(gradient * d), (ahead - behind) / (2.0 * h), 1e-5)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import identify
-from identify.arms import SavedArm
+from identify.arms import SavedArm, TorqueScale
 from identify.arms.columns import ArmColumns
 from identify.arms.saved_arm import link_kinematics
 from identify.design import (
@@ -31,7 +31,17 @@ from identify.logs.synthetic import Noise, SyntheticMotion, synthetic_recording
 from identify.pipeline.required_precision import parse_required_precision
 from identify.robots import read_robot, robot_base_columns
 from tests.close import assert_close
-from tests.design.problems import ARM, BODY, GRAVITY, NOISE, WRIST_BASIS, motion_of, wrist
+from tests.design.problems import (
+    ARM,
+    ARM_BASIS,
+    BODY,
+    GRAVITY,
+    NOISE,
+    WRIST_BASIS,
+    arm,
+    motion_of,
+    wrist,
+)
 from tests.design.test_wrist import AT_REST
 from tests.recordings import without_effects
 
@@ -199,3 +209,20 @@ def test_an_earlier_fit_that_is_neither_file_is_an_error(tmp_path, text):
     (tmp_path / "e.json").write_text(text)
     with pytest.raises(ModelError, match=r"e\.json"):
         read_earlier(tmp_path / "e.json")
+
+
+def test_predictions_of_an_arm_have_the_error_of_its_torque_scale(pinocchio):
+    """Six joints of 2 % each are a mean of .82 %, as in fits; a known load tells it better."""
+    known = EarlierFit.of(None).with_torque_scale(BODY, 6, None)
+    problem = arm()
+    rows = problem.rows(motion_of(problem, ARM_BASIS).at(ARM_BASIS.times())).regressor
+    base = problem.base_columns
+    prediction = PredictedPrecision(BODY, information_rate(rows, 10, 2.0), base, known)
+    assert prediction.half_widths(1e9, total=True)["m"] == pytest.approx(
+        1.96 * 0.02 / np.sqrt(6.0) * BODY.mass, rel=1e-3
+    )
+    assert prediction.half_widths(1e9)["m"] < 1e-3
+    assert prediction.half_widths(1e9, total=True)["cx"] < 1e-4  # a scale moves no centre
+    scale = TorqueScale(np.ones(6), 1e-6 * np.ones((6, 6)), "by a load")
+    better = EarlierFit.of(None).with_torque_scale(BODY, 6, scale)
+    assert_close(better.calibration, 1e-6 * np.outer(BODY.phi, BODY.phi))
