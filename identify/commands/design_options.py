@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -112,7 +112,10 @@ class RobotLimits:
     """Frame of the payload on the arm; without it the arm itself is to be identified."""
 
     joints: Annotated[str | None, option('"J1 J2 ..."', "(default: those that move it)")] = None
-    """Joints of the motion, in quotes; all others are at zero. Of an arm: all by default."""
+    """Joints of the motion, in quotes; all others rest. Of an arm: all by default."""
+
+    rest: Annotated[str | None, option('"J1=Q1 ..."', "(default: at zero)")] = None
+    """Positions of joints that rest [deg, or m for prismatic joints], in quotes."""
 
     start: Annotated[str | None, option('"Q1 Q2 ..."', "(default: middle of the range)")] = None
     """Start position of the joints [deg, or m for prismatic joints], in quotes."""
@@ -211,7 +214,8 @@ class RobotLimits:
                 )
         elif isinstance(earlier, SavedArm):
             names = earlier.joints
-        return robot if names == robot.joints else read_robot(self.robot, names)
+        rest = _rest_positions(self.rest, robot, names)
+        return robot if names == robot.joints else read_robot(self.robot, names, rest=rest)
 
     def _default_joints(self, robot: RobotModel) -> tuple[str, ...]:
         """Return the joints that carry the payload, or all of the arm itself."""
@@ -269,6 +273,31 @@ def _warn_of_radians(name: str, angles: Array) -> None:
 
     if np.abs(angles).max(initial=0.0) <= 2.0 * np.pi and np.any(angles % 1.0):
         _LOGGER.warning("%s is in degrees, and all its angles are below 7; are they radians?", name)
+
+
+def _rest_positions(text: str | None, robot: RobotModel, moving: Sequence[str]) -> dict[str, float]:
+    """Return positions of joints at rest [rad or m] from words such as "elbow=90".
+
+    Raises `UsageError`: not a number for a joint that rests.
+    """
+    import numpy as np
+
+    slides = dict(zip(robot.joints, robot.prismatic.tolist(), strict=True))
+    rest: dict[str, float] = {}
+    for word in (text or "").replace(",", " ").split():
+        name, _, number = word.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = np.nan
+        if name not in slides or name in moving or not np.isfinite(value):
+            resting = ", ".join(name for name in robot.joints if name not in moving) or "none"
+            raise UsageError(
+                f'design: --rest: expected words such as "elbow=90" for joints that rest '
+                f"({resting}), got {word!r}"
+            )
+        rest[name] = value if slides[name] else float(np.radians(value))
+    return rest
 
 
 def _start_position(text: str | None, robot: RobotModel) -> Array:

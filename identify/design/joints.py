@@ -151,7 +151,10 @@ class JointProblem:
             "controller before the first run.",
             *self.space.remarks(),
             *(
-                (f"Joints of {model} that are at rest, with torques not checked: {kept}.",)
+                (
+                    f"Joints of {model} that are at rest, with torques not checked: {kept}. Log "
+                    "them, too: a fit takes joints that the log lacks to be at zero.",
+                )
                 if kept
                 else ()
             ),

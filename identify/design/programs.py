@@ -20,7 +20,15 @@ _UR_RATE_HZ = 50.0
 """Points a second of a URScript program; `servoj` interpolates between them [Hz]."""
 
 _POINT_RATE_HZ = 10.0
-"""Points a second of a KRL or RAPID program, whose controllers interpolate by splines [Hz]."""
+"""Points a second of a KRL program, whose controller interpolates by splines [Hz]."""
+
+_RAPID_RATE_HZ = 4.0
+"""Points a second of a RAPID program, whose controller stops where moves are too short [Hz]."""
+
+_RAPID_REMARK = (
+    "! The controller rounds the corners of these moves: log positions as they are. Where it "
+    "reports a corner path failure, run motion.csv by EGM instead.\n"
+)
 
 
 def _every(plan: MotionPlan, rate_hz: float) -> slice:
@@ -96,8 +104,9 @@ _RAPID_TOOL = """  ! Enter the origin of the sensor in tool0 [mm], and the load 
 def rapid(plan: MotionPlan, name: str) -> str:
     """Return a RAPID module: moves to the points with their times, passed without a stop."""
     _require_revolute(plan, "RAPID")
-    samples = _every(plan, _POINT_RATE_HZ)
-    spacing = plan.times[samples][1]
+    step = _every(plan, _RAPID_RATE_HZ).step
+    samples = np.unique([*range(0, len(plan.times), step), len(plan.times) - 1])
+    spacings = np.diff(plan.times[samples]).tolist()
     points = np.degrees(plan.values[0])[samples]
     if plan.of_joints:
         free = "[9E9, 9E9, 9E9, 9E9, 9E9, 9E9]"
@@ -108,9 +117,13 @@ def rapid(plan: MotionPlan, name: str) -> str:
         targets = [f"MoveL turned(start, {_numbers(point, 4)})" for point in points]
         declared, tool = "    VAR robtarget start;\n", "sensor"
         begin = "    start := CRobT(\\Tool:=sensor \\WObj:=wobj0);\n"
-    moves = "".join(f"    {each}, v1000 \\T:={spacing:g}, z1, {tool};\n" for each in targets[1:])
+    moves = "".join(
+        f"    {each}, v1000 \\T:={spacing:.4g}, {'fine' if k == len(spacings) else 'z5'}, {tool};\n"
+        for k, (each, spacing) in enumerate(zip(targets[1:], spacings, strict=True), 1)
+    )
+    tool_lines = "" if plan.of_joints else _RAPID_TOOL
     return (
-        f"{_comments(plan, '!')}MODULE IdentifyMotion\n{'' if plan.of_joints else _RAPID_TOOL}"
+        f"{_comments(plan, '!')}{_RAPID_REMARK}MODULE IdentifyMotion\n{tool_lines}"
         f"  PROC {name}()\n{declared}{begin}    WaitTime 2;\n{moves}  ENDPROC\nENDMODULE\n"
     )
 

@@ -61,7 +61,11 @@ class _Limits(NamedTuple):
 
 
 def read_robot(
-    path: Path | str, joints: Sequence[str] | None = None, *, gravity: ArrayLike = GRAVITY_W
+    path: Path | str,
+    joints: Sequence[str] | None = None,
+    *,
+    gravity: ArrayLike = GRAVITY_W,
+    rest: Mapping[str, float] | None = None,
 ) -> RobotModel:
     """Read a robot from a URDF file.
 
@@ -73,6 +77,7 @@ def read_robot(
         joints: names of the joints in the order of the log; by default every joint that moves by
             itself, in the order of the file.
         gravity: g in axes of the robot's base, its root link [m/s²], shape (3,).
+        rest: positions of joints that are locked, in place of zero, by name [rad or m].
 
     Raises:
         MissingFile: no such file.
@@ -86,8 +91,13 @@ def read_robot(
     limits = {name: _limits_of_joint(document, joint) for name, joint in elements.items()}
     mimics = {name: _mimicked_joint(document, elements, name) for name in elements}
     names = _joints_of_log(document, elements, mimics, joints)
+    rest = rest or {}
+    if unknown := set(rest) - set(elements) | set(rest) & set(names):
+        raise ModelError(
+            f"{document.path}: rest: expected joints that are locked, got {', '.join(unknown)}"
+        )
     locked = {
-        name: mimic.multiplier * limits[mimic.leader].neutral + mimic.offset
+        name: mimic.multiplier * rest.get(mimic.leader, limits[mimic.leader].neutral) + mimic.offset
         for name, mimic in mimics.items()
         if mimic.leader not in names
     }

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.commands.main import main
 from identify.design.starts import read_starts
+from identify.errors import ModelError
 from identify.logs import read_log
 from identify.robots import inverse_dynamics, read_robot
 from tests.close import assert_close
@@ -304,3 +305,18 @@ def test_a_table_in_a_file_is_an_error(cli, tmp_path):
     (tmp_path / "p.csv").write_text("")
     message = cli.refused("design", "--wrist", "-o", tmp_path / "p.csv" / "m.csv")
     assert "is a file, so m.csv cannot be created in it" in message
+
+
+def test_joints_rest_where_they_are_told_to(cli, tmp_path, pinocchio):
+    words = ("--robot", ARM, "--joints", "joint4 joint5", "--payload-at", "tool0", "--time", 8)
+    out = tmp_path / "m.csv"
+    text = cli("design", *words, "--starts", 1, "--rest", "joint2=-90 joint3=45", "-o", out).out
+    assert "joint1 at 0, joint2 at -1.571, joint3 at 0.7854, joint6 at 0" in text
+    for wrong in ("joint4=10", "joint2=x", "joint9=1"):
+        message = cli.refused("design", *words, "--rest", wrong, "-o", out)
+        assert "for joints that rest (joint1, joint2, joint3, joint6)" in message
+    message = r"rest: expected joints that are locked, got joint4"
+    with pytest.raises(ModelError, match=message):
+        read_robot(ARM, ["joint4"], rest={"joint4": 1.0})
+    robot = read_robot(ARM, ["joint4"], rest={"joint2": -0.5})
+    assert robot.locked["joint2"] == -0.5

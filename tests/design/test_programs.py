@@ -131,6 +131,17 @@ def test_rapid_has_the_angles_of_the_joints_and_the_time_of_each_move():
     assert_close(points, np.degrees(joint_motion(times)[0]), 1e-5)
 
 
+def test_rapid_stops_at_the_end_of_a_motion_of_any_length():
+    count = len(JOINTS.times) - 10  # a tenth of a second less
+    short = replace(JOINTS, times=JOINTS.times[:count], values=JOINTS.values[:, :count])
+    text = rapid(short, "motion")
+    moves = re.findall(rf"\\T:=({NUMBER}), (\w+), tool0", text)
+    assert sum(float(each) for each, _ in moves) == pytest.approx(short.times[-1])
+    assert [zone for _, zone in moves].index("fine") == len(moves) - 1
+    assert max(float(each) for each, _ in moves) == 0.25
+    assert "corner path failure" in text
+
+
 def test_rapid_turns_the_tool_by_angles_about_z_y_and_x():
     text = rapid(WRIST, "motion")
     moves = re.findall(r"MoveL turned\(start, (.*?)\), .*, sensor;", text)
