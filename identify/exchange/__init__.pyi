@@ -21,7 +21,6 @@ from identify.exchange.link_inertia import LinkInertia as LinkInertia
 from identify.exchange.models import Model as Model, read_model as read_model
 from identify.exchange.rewriting import (
     inertial_snippet as inertial_snippet,
-    rewrite_inertias as rewrite_inertias,
     rewrite_model as rewrite_model,
 )
 from identify.exchange.rounding import round_body as round_body

@@ -19,12 +19,8 @@ from identify.exchange.link_inertia import (
     link_body_kinds,
 )
 from identify.exchange.model_format import INERTIA_ENTRIES
-from identify.exchange.shape_readings import (
-    ONE_NUMBER,
-    ShapeReading,
-    read_by_shape,
-    shape_warning,
-)
+from identify.exchange.shape_corrections import ONE_NUMBER
+from identify.exchange.shape_readings import ShapeReading, read_by_shape, shape_warning
 from identify.exchange.simulated_bodies import SimulatedBody
 from identify.exchange.simulators import Simulator
 from identify.inertia.consistency import BodyKind, is_consistent

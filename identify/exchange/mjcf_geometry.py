@@ -43,51 +43,44 @@ def body_shapes(document: XmlDocument, body: XmlElement) -> Iterator[LinkGeometr
     Raises `ModelFileError`: numbers of a geom that are missing or wrong.
     """
     for geom, frames, mesh in _geoms_by_body(document).get(body.start_byte, ()):
+        placed = _placed(document, geom)
         touches = [geom.attributes.get(name, "1") for name in ("contype", "conaffinity")]
         role = "visual" if touches == ["0", "0"] else "collision"
-        kind, sizes = _kind_and_sizes(document, geom, mesh)
-        pose = composed_pose(document, (*frames, _at_centre(document, geom)))
+        kind, sizes = _kind_and_sizes(document, placed, mesh)
+        pose = composed_pose(document, (*frames, placed))
         yield LinkGeometry(role, kind, pose, lambda name, sizes=sizes: sizes.get(name, ""))
+
+
+def _placed(document: XmlDocument, geom: XmlElement) -> XmlElement:
+    """Return a geom along `fromto` with its centre, the direction of z and all its sizes."""
+    if "fromto" not in geom.attributes:
+        return geom
+    start, end = document.attribute_numbers(geom, "fromto", 6).values.reshape(2, 3)
+    kept = {k: v for k, v in geom.attributes.items() if k not in ORIENTATION_ATTRIBUTES}
+    centre, z = (" ".join(map(repr, v.tolist())) for v in (0.5 * (start + end), start - end))
+    first = geom.attributes.get("size", "").split()[:1]
+    count = len(_SIZES.get(geom.attributes.get("type", ""), ())) - 1
+    size = " ".join([*first * count, repr(0.5 * float(np.linalg.norm(end - start)))])
+    return replace(geom, attributes={**kept, "pos": centre, "zaxis": z, "size": size})
 
 
 def _kind_and_sizes(
     document: XmlDocument, geom: XmlElement, mesh: Mapping[str, str]
 ) -> tuple[str, Mapping[str, str]]:
     """Return the type of a geom and its sizes, as a shape of a URDF has them."""
-    if geom.tag != "geom":
-        return geom.tag, {}
-    kind = geom.attributes.get("type", "sphere")
+    kind = geom.attributes.get("type", "sphere") if geom.tag == "geom" else geom.tag
     if kind == "mesh" and "file" in mesh and not {"refpos", "refquat"} & mesh.keys():
         return kind, {"filename": mesh["file"], "scale": mesh.get("scale", "1 1 1")}
     if kind not in _SIZES or "mesh" in geom.attributes:
         return f"{kind} of an asset", {}
-    names, half = _SIZES[kind], _half_length(document, geom)
-    count = len(names) if half is None else 1
-    words = geom.attributes.get("size", "").split()[:count]
-    geom = replace(geom, attributes={**geom.attributes, "size": " ".join(words)})
-    given = document.attribute_numbers(geom, "size", count).values.tolist()
-    values = given if half is None else [*given * (len(names) - 1), half]
+    names = _SIZES[kind]
+    words = geom.attributes.get("size", "").split()[: len(names)]
+    geom = replace(geom, attributes={"size": " ".join(words)})
     sizes: defaultdict[str, str] = defaultdict(str)
+    values = document.attribute_numbers(geom, "size", len(names)).values.tolist()
     for name, value in zip(names, values, strict=True):
         sizes[name] += f" {2.0 * value if name in _HALF_LENGTHS else value!r}"
     return kind, sizes
-
-
-def _half_length(document: XmlDocument, geom: XmlElement) -> float | None:
-    if "fromto" not in geom.attributes:
-        return None
-    start, end = document.attribute_numbers(geom, "fromto", 6).values.reshape(2, 3)
-    return 0.5 * float(np.linalg.norm(end - start))
-
-
-def _at_centre(document: XmlDocument, geom: XmlElement) -> XmlElement:
-    """Return a geom along `fromto` with the position of its centre and the direction of z."""
-    if "fromto" not in geom.attributes:
-        return geom
-    start, end = document.attribute_numbers(geom, "fromto", 6).values.reshape(2, 3)
-    kept = {k: v for k, v in geom.attributes.items() if k not in ORIENTATION_ATTRIBUTES}
-    centre, z = (" ".join(map(repr, v.tolist())) for v in (0.5 * (start + end), start - end))
-    return replace(geom, attributes={**kept, "pos": centre, "zaxis": z})
 
 
 @lru_cache(maxsize=1)
@@ -128,15 +121,16 @@ def _default_classes(root: XmlElement) -> dict[str, _Defaults]:
     stack = [(default, "") for default in reversed(list(root.find_all("default")))]
     while stack:
         element, outer = stack.pop()
+        name = element.attributes.get("class", "main")
         inherited = classes[outer]
         overridden = {
             child.tag: {**inherited.get(child.tag, {}), **child.attributes}
             for child in element.children
             if child.tag in ("geom", "mesh")
         }
-        name = element.attributes.get("class", "main")
-        for key in (name, "") if outer == "" and element in root.children else (name,):
-            classes[key] = {**inherited, **overridden}
+        classes[name] = {**inherited, **overridden}
+        if element in root.children:
+            classes[""] = classes[name]
         stack += [(inner, name) for inner in element.find_all("default")]
     return classes
 

@@ -70,12 +70,14 @@ def rewrite_model(
         path: a URDF, SDF or MJCF file, which is not changed.
         bodies: ten parameters about the link's origin by name of the link as in `read_model`. A
             link without an inertial element gets one.
-        inertias: as in `rewrite_inertias`, for other links.
+        inertias: I_BBcm_C [kg m²] of other links, in the axes C of the file's numbers (those of
+            `LinkInertia.printed`), shape (3, 3); mass, centre of mass and axes are unchanged.
         digits: initial number of significant digits; see `round_body`.
 
     Raises:
         MissingFile: no such file.
-        ModelError: not a model, no such link, or a body that is not physically consistent.
+        ModelError: not a model, no such link or one whose inertia is not stored in it, or a body
+            that is not physically consistent.
     """
     document, form = open_model(path)
     if bodies:
@@ -140,27 +142,6 @@ def _require_body(document: XmlDocument, form: ModelFormat, entry: LinkEntry, ph
         f"{changes}; remove the setting from <compiler> first",
         entry.inertial_element,
     )
-
-
-def rewrite_inertias(
-    path: Path | str, inertias: Mapping[str, Mat33], *, digits: int = DEFAULT_DIGITS
-) -> RewrittenModel:
-    """Return a model file with new inertias about the same centres of mass.
-
-    Mass, centre of mass and axes are unchanged.
-
-    Args:
-        path: a URDF, SDF or MJCF file, which is not changed.
-        inertias: I_BBcm_C [kg m²] by name of the link, in the axes C of the file's numbers (those
-            of `LinkInertia.printed`), shape (3, 3).
-        digits: initial number of significant digits; see `round_body`.
-
-    Raises:
-        MissingFile: no such file.
-        ModelError: not a model, no such link or one whose inertia is not stored in it, or an
-            inertia that is not physically consistent.
-    """
-    return rewrite_model(path, {}, inertias=inertias, digits=digits)
 
 
 def open_model(path: Path | str) -> tuple[XmlDocument, ModelFormat]:

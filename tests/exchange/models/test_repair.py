@@ -5,7 +5,7 @@ import pytest
 
 from identify.exchange.models import read_model
 from identify.exchange.repair import repair_model
-from identify.exchange.rewriting import rewrite_inertias
+from identify.exchange.rewriting import rewrite_model
 from identify.exchange.rounding import MIN_MOMENT_RATIO
 from identify.inertia import nearest_consistent
 from identify.inertia.matrices import second_moment_about_com
@@ -149,9 +149,9 @@ def test_no_mass_in_the_digits_printed_cannot_be_repaired(tmp_path):
 def test_an_inconsistent_inertia_is_not_written(tmp_path):
     path = write(tmp_path / "r.urdf", URDF)
     with pytest.raises(ValueError, match="triangle"):
-        rewrite_inertias(path, {"a": np.diag([1.0, 1.0, 3.0])})
+        rewrite_model(path, {}, inertias={"a": np.diag([1.0, 1.0, 3.0])})
     with pytest.raises(ValueError, match="no link 'b'"):
-        rewrite_inertias(path, {"b": np.eye(3)})
+        rewrite_model(path, {}, inertias={"b": np.eye(3)})
     path = write(tmp_path / "f.urdf", '<robot name="r">\n<link name="a"/></robot>')
     with pytest.raises(ValueError, match=r"f.urdf:2: link 'a': its inertia is not stored here"):
-        rewrite_inertias(path, {"a": np.eye(3)})
+        rewrite_model(path, {}, inertias={"a": np.eye(3)})
