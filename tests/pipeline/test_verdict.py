@@ -208,13 +208,13 @@ def test_each_body_of_a_fit_is_named():
 
 
 def test_explicit_need_replaces_default_precision(estimate):
-    wide = with_half_widths(estimate, 0.05, 5e-3, 0.9)
+    wide = with_half_widths(estimate, 0.051, 5e-3, 0.9)
     assert list(precision_findings(wide, "mass 6%, com 6mm")) == []
     (unmet,) = precision_findings(wide, "mass 4%, com 6mm")
     assert (unmet.code, unmet.severity) == ("need_unmet", "error")
-    assert_close(unmet.evidence["half_width"], 5.0, 1e-9)
+    assert_close(unmet.evidence["half_width"], 5.1, 1e-9)
     assert unmet.evidence["needed"] == 4.0
-    assert unmet.text.startswith("the need mass 4% is not met: the mass is known to ± 5 %")
+    assert unmet.text.startswith("the need mass 4% is not met: the mass is known to ± 5.1 %")
     assert unmet.remedy.endswith('fit again with --need "mass 6%, com 6mm".')
     other = replace(wide, findings=(Finding("unexplained", "error", "R² is 0.1."),))
     assert not any("fit again" in one.remedy for one in precision_findings(other, "mass 4%"))
