@@ -12,8 +12,10 @@ import numpy as np
 
 from identify.arms.columns import FRICTION, ROTOR_INERTIA, ArmColumns
 from identify.arrays import Array
+from identify.inertia import BaseColumns
 from identify.inertia.frames import frame_map
 from identify.regressors import Equations, LinearSystem, Offsets, ParameterSpace
+from identify.robots import FramePlacement
 
 PAYLOAD = "payload"
 """Name of the body on the frame."""
@@ -62,7 +64,7 @@ class ArmEquations(Equations):
     @cached_property
     def _payload_columns(self) -> Array:
         """Columns of the payload's parameters in terms of the independent ones, shape (nb, 10)."""
-        return payload_columns(self.columns, str(self.frame))
+        return payload_columns(self.columns.base, self.columns.robot.frame(str(self.frame)))
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -84,10 +86,10 @@ class ArmEquations(Equations):
         return scalars
 
 
-def payload_columns(columns: ArmColumns, frame: str) -> Array:
+def payload_columns(base: BaseColumns, placement: FramePlacement) -> Array:
     """Return the columns of a load on a frame in terms of the independent ones, shape (nb, 10)."""
-    link, X_LF = columns.robot.frame(frame)
-    return columns.base.dependence[:, 10 * link : 10 * link + 10] @ frame_map(X_LF)
+    link = 10 * placement.link
+    return base.dependence[:, link : link + 10] @ frame_map(placement.X_LF)
 
 
 def of_run(owner: str, kind: str, run: int) -> str:

@@ -37,7 +37,7 @@ def unobservable_directions(columns: ArmColumns, frame: str) -> Array:
 
 def shown_combinations(columns: ArmColumns, frame: str, load: Estimate) -> tuple[str, ...]:
     """Return what torques show of a load with 95 % intervals: "hz − 0.4 m = 0.72 ± 0.01"."""
-    base = base_columns(payload_columns(columns, frame))
+    base = base_columns(payload_columns(columns.base, columns.robot.frame(frame)))
     D = base.dependence
     values, variances = D @ load.parameters.phi, ((D @ load.covariance) * D).sum(axis=1)
     half_widths = HALF_WIDTH_SIGMA * np.sqrt(np.maximum(variances, 0.0))
@@ -47,7 +47,7 @@ def shown_combinations(columns: ArmColumns, frame: str, load: Estimate) -> tuple
 
 def _split_directions(columns: ArmColumns, frame: str) -> tuple[Array, Array]:
     """Return orthonormal rows that span what torques show of a load, and what they do not."""
-    _, singular, Vt = np.linalg.svd(payload_columns(columns, frame))
+    _, singular, Vt = np.linalg.svd(payload_columns(columns.base, columns.robot.frame(frame)))
     rank = int((singular > _RELATIVE_RANK * singular[0]).sum())
     return Vt[:rank], Vt[rank:]
 

@@ -37,7 +37,7 @@ def design_lines(design: MotionDesign) -> Iterator[str]:
     repeated = f", {periods} times a period of {design.period:g} s" if periods > 1 else ""
     yield f"Motion of {seconds:g} s{repeated}, from rest to rest."
     if (prediction := design.prediction) is not None:
-        widths = prediction.half_widths(seconds, total=design.problem.of_joints)
+        widths = prediction.half_widths(seconds, total=True)
         yield from width_lines(widths, prediction.hidden)
         if "m" in prediction.hidden:
             shown = ", ".join(prediction.combinations(seconds))
@@ -80,8 +80,7 @@ def _need_lines(design: MotionDesign, prediction: PredictedPrecision) -> Iterato
 def design_record(design: MotionDesign) -> dict[str, object]:
     """Return a design as the document of `--json`."""
     prediction = design.prediction
-    total = design.problem.of_joints
-    widths = {} if prediction is None else prediction.half_widths(design.seconds, total=total)
+    widths = {} if prediction is None else prediction.half_widths(design.seconds, total=True)
     return {
         "seconds": design.seconds,
         "period": design.period,

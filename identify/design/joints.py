@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arms import JointDynamics
+from identify.arms.equations import payload_columns
 from identify.arrays import Array, Phi
 from identify.design.periodic import AxisLimits
 from identify.design.problem import DesignRows, RowsPullback, no_proximity, used_at_start
@@ -19,7 +20,6 @@ from identify.inertia.frames import frame_map
 from identify.robots import (
     FramePlacement,
     RobotModel,
-    random_motion,
     robot_base_columns,
     torque_regressor,
 )
@@ -96,11 +96,6 @@ class JointProblem:
     collision: SelfCollision | None = None
     prior_information: Array | None = None
     dynamics: JointDynamics | None = None
-
-    @property
-    def of_joints(self) -> bool:
-        """Yes: axes are joints of the arm."""
-        return True
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -252,7 +247,8 @@ class JointProblem:
         torque = full @ self.robot.phi.ravel()
         if self.payload is None:
             return full[..., self.base_columns.independent], torque
-        on_link = _payload_regressor(full, self.space.tool)
+        link = 10 * self.space.tool.link
+        on_link = full[..., link : link + 10] @ frame_map(self.space.tool.X_LF)
         return on_link[..., self.base_columns.independent], torque + on_link @ self.payload
 
     def _pull_dynamics(self, of_columns: Array, of_torque: Array) -> Array:
@@ -266,18 +262,6 @@ class JointProblem:
         on_link[..., self.base_columns.independent] += of_columns
         weights[..., link : link + 10] += on_link @ frame_map(self.space.tool.X_LF).T
         return weights
-
-
-def _payload_regressor(full: Array, placement: FramePlacement) -> Array:
-    """Return the columns of a payload on a frame, of a regressor (N, n, 10 L): (N, n, 10)."""
-    link = 10 * placement.link
-    return full[..., link : link + 10] @ frame_map(placement.X_LF)
-
-
-def _payload_base_columns(robot: RobotModel, placement: FramePlacement) -> BaseColumns:
-    """Find the independent columns of a payload on a frame, from random motion."""
-    regressor = torque_regressor(robot, *random_motion(robot))
-    return base_columns(_payload_regressor(regressor, placement).reshape(-1, 10))
 
 
 def supporting_joints(robot: RobotModel, placement: FramePlacement) -> tuple[str, ...]:
@@ -394,6 +378,7 @@ def joint_problem(
     """
     limit = _required_limit(robot, "effort", robot.effort_limits)
     tool = placement or list(robot.frames.values())[-1]
+    base = robot_base_columns(robot)
     return JointProblem(
         limits,
         robot,
@@ -401,7 +386,7 @@ def joint_problem(
         noise or TorqueNoise(_TORQUE_NOISE_SHARE * limit, _TORQUE_RATE_HZ),
         torque_share * limit,
         reach_limits(robot, tool, box=box, floor=floor, payload=body),
-        robot_base_columns(robot) if body is None else _payload_base_columns(robot, tool),
+        base if body is None else base_columns(payload_columns(base, tool)),
         None if body is None else body.phi,
         SelfCollision.of(robot),
         dynamics=dynamics,

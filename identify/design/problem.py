@@ -68,11 +68,6 @@ class MotionProblem(Protocol):
         ...
 
     @property
-    def of_joints(self) -> bool:
-        """Whether axes are joints of an arm, and predictions count the scale of their torques."""
-        ...
-
-    @property
     def base_columns(self) -> BaseColumns:
         """Combinations of the parameters that are wanted."""
         ...

@@ -105,11 +105,6 @@ class WristProblem:
         return 10
 
     @property
-    def of_joints(self) -> bool:
-        """No: axes are those of the wrist."""
-        return False
-
-    @property
     def base_columns(self) -> BaseColumns:
         """The ten parameters, all of which are wanted."""
         return BaseColumns(np.arange(10), np.eye(10))

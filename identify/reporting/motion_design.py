@@ -93,9 +93,8 @@ def precision(design: MotionDesign) -> Section | None:
 
 def _width_rows(design: MotionDesign) -> Iterator[Row]:
     predictions = (design.predict(motion) for motion in (design.motion, design.unplanned))
-    total = design.problem.of_joints
     widths, unplanned = (
-        each.half_widths(design.seconds, total=total) for each in predictions if each
+        each.half_widths(design.seconds, total=True) for each in predictions if each
     )
     for quantity, names in INTERVAL_NAMES.items():
         unit, factor = DISPLAY_UNITS[quantity]

@@ -102,7 +102,7 @@ def test_shown_combinations_have_the_numbers_of_the_true_load(fitted):
     columns = ArmColumns.of(robot)
     lines = shown_combinations(columns, "tool0", fit.estimate)
     values = [float(line.split(" = ")[1].split(" ± ")[0]) for line in lines]
-    truth = base_columns(payload_columns(columns, "tool0")).dependence @ LOAD.phi
+    truth = base_columns(payload_columns(columns.base, robot.frame("tool0"))).dependence @ LOAD.phi
     assert np.abs(values - truth).max() < 0.06 * np.abs(truth).max()
 
 
