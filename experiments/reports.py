@@ -174,6 +174,18 @@ REPORTS: Mapping[str, Report] = {
         minutes=8,
         command=("experiments/design.py",),
     ),
+    "cheap_arms": Report(
+        file="reports/cheap_arms.md",
+        study=(
+            "experiments/cheap_arms.py",
+            "experiments/cheap_arms_study",
+            "datasets/arms/generate.py",
+        ),
+        packages=(*PIPELINE, "robots", "arms"),
+        minutes=10,
+        command=("experiments/cheap_arms.py",),
+        missing_requirement=_lacks_mujoco,
+    ),
     "agreement": Report(
         file="reports/agreement.md",
         study=("experiments/agreement.py",),
