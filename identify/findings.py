@@ -88,7 +88,8 @@ FINDING_CODES = (
     "wrench_rounded",
     *("transposed", "column_order", "robot_pose", "current_gains", "joints_unused"),
     *("same_run", "effort_constant", "effort_sign", "joint_unit", "effort_scale", "joint_order"),
-    *("gravity_subtracted", "joint_gain", "torque_scale"),
+    *("gravity_subtracted", "no_load", "load_frame", "arms_differ", "link_length"),
+    *("joint_gain", "torque_scale", "arm_loaded"),
     *("joint_sign", "joint_zero", "joint_type", "effort_low_passed", "effort_delay"),
     "impossible_links",
     *_SYMPTOM_CODES,
@@ -106,6 +107,7 @@ _SIGNAL_DEFECT_CODES = ("spikes", "saturation", "frozen_pose", "frozen_wrench")
 _UNEXPLAINED_CODES = (
     *("unexplained", "torque_unexplained", "effort_sign", "column_order"),
     *("joint_unit", "joint_order", "joint_sign", "joint_zero", "joint_type"),
+    *("load_frame", "arms_differ", "link_length"),
 )
 """Codes of findings by which the residual of the log as it was read is larger than noise."""
 

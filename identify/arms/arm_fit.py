@@ -11,6 +11,7 @@ import numpy as np
 
 from identify.arms.base_parameters import arm_base_columns, fit_base_parameters
 from identify.arms.columns import ArmColumns
+from identify.arms.contradicted_terms import contradicted_load
 from identify.arms.equations import equations_of
 from identify.arms.fitted_arm import FittedArm, HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
@@ -198,9 +199,11 @@ def fit_arm(
             f"calibration: the logs with the load show one of {error.mass:.3g} kg: the logs with "
             "and without the load are swapped, or efforts have the other sign"
         ) from error
+    contradicted = None
     if calibration is not None and gains.load_mass is not None:
         require_plausible_load(calibration.mass, gains.load_mass)
-        gains = fit_gains(known_load=calibration.mass)
+        shown, gains = gains, fit_gains(known_load=calibration.mass)
+        contradicted = contradicted_load(shown, gains, scale)
     runs = runs_of(len(used), friction)
     form = partial(arm_system, columns=columns, runs=runs, gains=gains.scale.gains)
     solution = solve_arm(
@@ -212,6 +215,7 @@ def fit_arm(
         solution,
         scans[: len(used)],
         gains,
+        contradicted=contradicted,
         ordinary=fit_base_parameters(system, base, weighted=False),
         weighted=fit_base_parameters(system, base),
         model_errors=torque_errors(system, with_fitted_friction(system, robot.phi)),

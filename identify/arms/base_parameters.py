@@ -35,6 +35,9 @@ _MAX_ITERATIONS = 20
 _WEIGHT_TOLERANCE = 1e-6
 """Largest relative change of a joint's weight in the last iteration."""
 
+_PRECISE_SHARE = 0.1
+"""Half-width of the interval of a base parameter, as a share of it, that counts as precise."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseParameters:
@@ -66,6 +69,11 @@ class BaseParameters:
     def half_widths(self) -> Array:
         """Half-width of the 95 % interval of each, shape (p,)."""
         return float(stdtrit(self.degrees, CONFIDENCE_QUANTILE)) * self.errors
+
+    @property
+    def precise(self) -> int:
+        """Number of those with an interval below 10 % of the value."""
+        return int((self.half_widths < _PRECISE_SHARE * abs(self.values)).sum())
 
     @property
     def x(self) -> Array:

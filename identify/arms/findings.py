@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from identify.arms.fitted_arm import FittedArm
 from identify.arms.gains import FittedGains
 from identify.arms.rows import joint_segments
 from identify.findings import Finding
@@ -27,6 +28,12 @@ steps of encoders last, shorter than motions."""
 
 _MAX_OPPOSITE_CORRELATION = -0.5
 """Largest correlation of the two at which a velocity has the wrong sign; it is near 1 if right."""
+
+_POOR_HELD_OUT_ERROR = 0.3
+"""Relative held-out torque error from which a fit may have learnt nothing; measured arms: .05."""
+
+_MIN_LEARNT_RATIO = 0.95
+"""Smallest ratio of that error to that of the model's links at which nothing is learnt."""
 
 _MIN_SHARED_ROWS = 0.5
 """Smallest share of rows of one log in another at which both are of the same run."""
@@ -190,4 +197,21 @@ def impossible_links(robot: RobotModel) -> Iterator[Finding]:
             f"{name}: {worst.reasons[0]}.",
             "Check the model by `identify inspect`, and take the inertias from its maker.",
             {"links": len(bad), "margin": float(max(worst.margin, -1e9))},
+        )
+
+
+def nothing_learnt(arm: FittedArm) -> Iterator[Finding]:
+    """Yield a finding if a fit of an arm predicts no better than its model, and is not precise."""
+    held, model = (arm.all_errors.get(name) for name in ("held out", "held out, URDF"))
+    if held is None or model is None or arm.base_parameters[1].precise:
+        return
+    if held.total > max(_POOR_HELD_OUT_ERROR, _MIN_LEARNT_RATIO * model.total):
+        yield Finding(
+            "torque_unexplained",
+            "error",
+            f"the fit predicts the arm no better than its model: {100.0 * held.total:.0f} % of "
+            f"held-out torques is left, {100.0 * model.total:.0f} % by the links of the URDF, and "
+            "no base parameter is known to 10 %.",
+            "Log longer and faster motion of all joints, and check the columns of [joints].",
+            {"held_out": held.total, "model": model.total},
         )

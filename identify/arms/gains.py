@@ -40,14 +40,18 @@ LINK_ACCURACY = 0.15
 """Standard deviation of the links' relative deviations from the model where nothing else is known:
 the links of URDFs leave 7 % of the moving torque of a UR10e, and 11 % of a TX40."""
 
-_MAX_DEVIATION_RATIO = 10.0**0.625
+MAX_DEVIATION_RATIO = 10.0**0.625
 """Ratio of the largest standard deviation of the links' deviations to the stated one."""
 
-_MAX_KNOWN_GAIN_SPREAD = 0.1
+MAX_KNOWN_GAIN_SPREAD = 0.1
 """Largest standard deviation of the joints' gains at which their mean is known."""
 
 _MAX_USUAL_GAIN = 0.1
 """Largest relative deviation of a joint's gain that is no finding."""
+
+_MAX_LOG_GAIN = np.log(8.0)
+"""Largest logarithm of a gain of torques: other units, or torques without the weight of the links,
+differ by more."""
 
 _MAX_LOAD_RATIO = 2.0
 """Ratio of the fitted mass to that of a known load, or its inverse, from which the mass or a unit
@@ -78,6 +82,7 @@ POSSIBLE_SCALE_SIGMA = 2.0
 _SLOPE_CONDITION = 1e-9
 """Relative eigenvalue of the columns of a joint below which they depend on each other."""
 
+_MIN_POWER = 1e-30
 _MAX_ITERATIONS = 40
 _GAIN_TOLERANCE = 1e-6
 _RELATIVE_RIDGE = 1e-10
@@ -116,6 +121,11 @@ class FittedGains:
     def are_large(self) -> bool:
         """Whether some gains are large, and not only of another sign."""
         return bool((self.large & (abs(abs(self.scale.gains) - 1.0) > _MAX_USUAL_GAIN)).any())
+
+    @property
+    def are_plausible(self) -> bool:
+        """Whether some gains are large, and none is that of another unit."""
+        return self.are_large and bool(abs(np.log(abs(self.scale.gains))).max() < _MAX_LOG_GAIN)
 
     @property
     def contradicts_links(self) -> bool:
@@ -189,7 +199,7 @@ def fit_gains(
     if not are_free:
         near = fit.best(firsts, _Errors.NEAR).effects
         # Gains that differ by much say nothing about their mean: links or a known load tell it.
-        are_free = prior is None and fit.gains(near.effects).std() > _MAX_KNOWN_GAIN_SPREAD
+        are_free = prior is None and fit.gains(near.effects).std() > MAX_KNOWN_GAIN_SPREAD
         firsts.append(near.effects)
     if near is None or are_free:
         free = fit.best(firsts, _Errors.SINGLE).effects
@@ -341,20 +351,20 @@ class _GainFit:
         k, accuracy = self.gain_columns.shape[1], self.link_accuracy
         of_joints, links = np.arange(1, k), np.arange(k, k + self.link_columns.shape[1])
         common = np.arange(1)
-        of_links = _fixed_size(links, accuracy)
+        of_links = fixed_size(links, accuracy)
         if unknown is _Errors.COMMON or (unknown is _Errors.SINGLE and self.known_load is None):
-            every = _fixed_size(common, _MAX_GAIN_DEVIATION)
+            every = fixed_size(common, _MAX_GAIN_DEVIATION)
         elif self.known_load is not None:
             every = VarianceComponent(common, _COMMON_PRIOR_SIZE, _MAX_GAIN_DEVIATION)
         else:
-            every = _fixed_size(common, _NO_SIZE)  # links would move it; `scale` adds its error
+            every = fixed_size(common, _NO_SIZE)  # links would move it; `scale` adds its error
         if unknown is not _Errors.COMMON:
-            most = accuracy * _MAX_DEVIATION_RATIO
+            most = accuracy * MAX_DEVIATION_RATIO
             of_links = VarianceComponent(links, accuracy, most, min_size=accuracy)
         if self.prior_kind:
-            single = _fixed_size(of_joints, 1.0)
+            single = fixed_size(of_joints, 1.0)
         elif unknown is _Errors.SINGLE:
-            single = _fixed_size(of_joints, _MAX_GAIN_DEVIATION)
+            single = fixed_size(of_joints, _MAX_GAIN_DEVIATION)
         else:
             single = VarianceComponent(of_joints, ASSUMED_SCALE_ERROR, _MAX_GAIN_DEVIATION)
         return every, single, of_links
@@ -426,7 +436,8 @@ class _GainFit:
         gains, k = self.gains(eta), self.gain_columns.shape[1]
         p, f, q = len(self.links), len(self.free), len(eta)
         predicted = np.zeros(p) if x is None else x
-        weights = self.samples / self._residual_power(gains, x)
+        measured = self.moments[:, -1, -1] > 0.0  # an effort that is zero tells nothing
+        weights = np.where(measured, self.samples / self._residual_power(gains, x), 0.0)
         H = np.zeros((f + q + 1, f + q + 1))
         for group, joint in enumerate(self.joint.tolist()):
             g, moments = gains[joint], self.moments[group]
@@ -453,7 +464,7 @@ class _GainFit:
 
     def _residual_power(self, gains: Array, x: Array | None) -> Array:
         """Return what unknowns leave of each group's rows, squared; all of it without them."""
-        measured = np.maximum(self.moments[:, -1, -1], np.finfo(float).tiny)
+        measured = np.maximum(self.moments[:, -1, -1], _MIN_POWER)
         if x is None:
             return measured
         z = np.column_stack((-gains[self.joint, None] * x, np.ones(len(self.joint))))
@@ -467,7 +478,8 @@ class _GainFit:
         return x
 
 
-def _fixed_size(columns: Indices, size: float) -> VarianceComponent:
+def fixed_size(columns: Indices, size: float) -> VarianceComponent:
+    """Return a variance component of a given standard deviation."""
     return VarianceComponent(columns, size, size, min_size=size)
 
 

@@ -54,7 +54,8 @@ class ArmPoints:
         columns: columns of the arm, with its model.
         motion: smoothed motion and torque.
         still_below: speed of each joint below which its rows do not count, shape (n,).
-        moving_joints: whether each joint moves; torques of others are not explained, shape (n,).
+        moving_joints: whether each joint moves and has an effort that changes; torques of others
+            are not explained, shape (n,).
         load: frame of a load, or None.
     """
 
@@ -88,11 +89,13 @@ def arm_points(
     Raises `LogError`: the log has no effort, or is too short.
     """
     segment, still_below = max(joint_segments(log), key=len), log.joint_axes.still_below
+    cutoff_hz = min(cutoff_hz, segment.rate_hz / 10.0)
     smooth = Differentiator.design(segment.rate_hz, cutoff_hz)
     count, half = min(len(segment), _MAX_SMOOTHED_SAMPLES), smooth.half_window
     effort = smooth.apply(segment.signals["effort"][:count], 0)
     motion = smooth_motion(segment, slice(half, count - half), cutoff_hz)._replace(effort=effort)
-    judged = (np.abs(motion.v) > still_below).mean(axis=0) >= _MIN_MOVING_SHARE
+    moves = (np.abs(motion.v) > still_below).mean(axis=0) >= _MIN_MOVING_SHARE
+    judged = moves & (np.ptp(effort, axis=0) > 0.0)
     return ArmPoints(log.name, columns, motion, still_below, judged, load)
 
 

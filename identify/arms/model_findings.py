@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from identify.arms.columns import ArmColumns
-from identify.arms.interpretations import interpretations, moved
-from identify.arms.joint_fits import ArmPoints, JointFit, arm_points, fit_friction
-from identify.arms.rows import ARM_CUTOFF_HZ
+from identify.arms.interpretations import interpretations
+from identify.arms.joint_fits import ArmPoints, JointFit, fit_friction
 from identify.arms.torque_timing import torque_timing
-from identify.arrays import Array
 from identify.findings import Finding
-from identify.logs import Recording
-from identify.robots import RobotModel
 
 _LARGE_TORQUE_ERROR = 0.1
 """Relative torque error of a joint with the model's links from which other interpretations of a
@@ -50,13 +45,19 @@ _MIN_LINK_TORQUE_RATIO = 10.0
 """Smallest power of the torque of a joint's links, relative to that of its residual, for its gain
 to count: wrists carry little but friction."""
 
+_MAX_LINKS_GAIN = 0.1
+"""Largest gain of the torques of a model's links in efforts that are without them."""
+
+_MIN_NEEDED_POWER = 4.0
+"""Power of the torque of a joint's links by that of its effort from which that is without them."""
+
 _MIN_REPORTED_TIMING = 0.015
 """Smallest delay and time constant that are reported [s]: shorter ones change a fit little."""
 
 _MAX_TIMING_RATIO = 0.8
 """Largest ratio of the residual power with another timing to that without; .94 on right logs."""
 
-_POOR_MODEL_ERROR = 0.3
+POOR_MODEL_ERROR = 0.3
 """Relative torque error of all joints with the model's links from which these are not the arm's,
 and of a joint with free links from which friction and links do not explain it: right logs leave up
 to .16."""
@@ -85,36 +86,32 @@ class JudgedLog(NamedTuple):
         return float(np.maximum(of_model, self.free.errors / (2.0 * _LARGE_TORQUE_ERROR)).max())
 
     @property
+    def cost(self) -> float:
+        """Sum of squares of the joints' errors with the links of the model."""
+        return float(self.model.errors @ self.model.errors)
+
+    def cost_with(self, apply: Callable[[ArmPoints], ArmPoints]) -> float:
+        """Return the cost of the log read otherwise."""
+        errors = fit_friction(apply(self.points.few)).errors
+        return float(errors @ errors)
+
+    @property
     def is_right(self) -> bool:
         """Whether its torques are explained as those of right logs."""
         return self.excess <= 1.0
 
 
-def log_least_explained(
-    logs: Sequence[Recording],
-    robot: RobotModel,
-    *,
-    loaded: int = 0,
-    frame: str | None = None,
-    cutoff_hz: float | None = None,
-    gains: Array | None = None,
-) -> JudgedLog:
+def log_least_explained(logs: Sequence[ArmPoints]) -> JudgedLog:
     """Return the log that the model's links explain worst.
 
     Each joint's torque is explained with free links by least squares, and with the links of the
-    model, with friction fitted and at least zero. The `loaded` logs with a load in `frame` come
-    first; frequencies above `cutoff_hz` (8 Hz) are not used. The
-    efforts are divided by `gains`, shape (n,), if they are given.
-    Raises `LogError`: a log has no effort, or is too short.
+    model, with friction fitted and at least zero.
     """
-    columns, judged = ArmColumns.of(robot, logs[0].joint_axes.motor_per_joint), []
-    for number, log in enumerate(logs):
-        load = frame if number < loaded else None
-        points = arm_points(log, columns, cutoff_hz or ARM_CUTOFF_HZ, load)
-        if gains is not None:
-            points = moved(effort=1.0 / gains)(points)
-        few = points.few
-        judged.append(JudgedLog(points, fit_friction(few), fit_friction(few, links=True)))
+    every = (each.few for each in logs)
+    judged = [
+        JudgedLog(points, fit_friction(few), fit_friction(few, links=True))
+        for points, few in zip(logs, every, strict=True)
+    ]
     return max(judged, key=lambda each: each.excess)
 
 
@@ -131,8 +128,10 @@ def misread_findings(log: JudgedLog) -> Iterator[Finding]:
         ):
             yield scale
             return
-        if best is None and plain.total > _POOR_MODEL_ERROR:
+        if best is None and plain.total > POOR_MODEL_ERROR:
             best = _best_interpretation(few, fit_friction(few, links=True), links=True)
+        if best is None and not remedies:
+            yield from _torques_without_links(few, plain)
         if best is None or best[0].remedy in remedies:
             return
         finding, few = best
@@ -175,35 +174,57 @@ def _scale(points: ArmPoints, plain: JointFit) -> Finding | None:
     gains = {points.robot.joints[j]: float(fit.gains[j]) for j in loaded.tolist()}
     ratio = float(fit.errors @ fit.errors / (plain.errors @ plain.errors))
     other = all(abs(np.log(gain)) > np.log(_MIN_SCALE_FACTOR) for gain in gains.values())
-    if not gains or ratio > _MAX_COST_RATIO or fit.total > _POOR_MODEL_ERROR or not other:
+    if not gains or ratio > _MAX_COST_RATIO or fit.total > POOR_MODEL_ERROR or not other:
         return None
     listed = ", ".join(f"{gain:.3g} on {name}" for name, gain in gains.items())
     inverse = ", ".join(f"{1.0 / gain:.3g} for {name}" for name, gain in gains.items())
     return Finding(
         "effort_scale",
         "error",
-        f"the efforts are no torques in N m: they are {listed} of what the links of the robot's "
-        "model need.",
-        'If they are currents, set `effort_unit = "A"` and `gains` [N m/A] in [joints], with the '
-        f"motors' gears in [joints.motor]; the model suggests, gears included, {inverse}. If they "
-        "are torques, the model's masses are wrong: a weighed load, `--known-load KG`, settles it.",
+        f"the efforts are {listed} of the torques that the links of the robot's model need: they "
+        "are no torques in N m, or the masses of the model are not those of the arm.",
+        "A weighed load, `--known-load KG`, tells which. If they are currents, set "
+        '`effort_unit = "A"` and `gains` [N m/A] in [joints], with the motors\' gears in '
+        f"[joints.motor]; the model suggests, gears included, {inverse}. If they are torques, "
+        "correct the model's masses.",
         {"gain": 1.0 / max(ratio, 1e-12), "scale": float(np.median(list(gains.values())))},
         points.name,
     )
 
 
+def _torques_without_links(points: ArmPoints, plain: JointFit) -> Iterator[Finding]:
+    """Yield a finding if efforts are small beside the torques of the model's links, and not them.
+
+    Such are estimates of external torques, in which only a load is left.
+    """
+    fit = fit_friction(points, gains=True)
+    heavy = points.moving_joints & (plain.shares > _MIN_NEEDED_POWER)
+    of_links = abs(fit.gains[heavy])
+    most = of_links.max(initial=0.0)
+    if heavy.any() and most < _MAX_LINKS_GAIN and fit.shares[heavy].max() < 0.5:
+        yield Finding(
+            "gravity_subtracted",
+            "error",
+            "the efforts are without the torques of the links, as those of external forces that a "
+            f"controller estimates: {_percent(float(most))} of what the links need is in them.",
+            "Log the torques as measured, not external ones.",
+            {"gain": float(most)},
+            points.name,
+        )
+
+
 def unexplained_torque_findings(log: JudgedLog) -> Iterator[Finding]:
     """Yield a finding if no interpretation of a log explains its torques."""
-    if log.model.total > _POOR_MODEL_ERROR:
+    if log.model.total > POOR_MODEL_ERROR:
         yield _unexplained(log)
-    elif log.free.errors.max() > _POOR_MODEL_ERROR:
+    elif log.free.errors.max() > POOR_MODEL_ERROR:
         yield _unexplained_joints(log)
 
 
 def _unexplained(log: JudgedLog) -> Finding:
     """Return the finding for torques that no interpretation explains with the model's links."""
     model, free = log.model.total, log.free.total
-    if free < 0.5 * model:
+    if free < min(0.5 * model, _MAX_ERROR_LEFT):
         text = (
             f"the links of the robot's model leave {_percent(model)} of the torques, others of "
             f"the same kinematics {_percent(free)}: their inertias are not those of this arm, "
@@ -214,13 +235,14 @@ def _unexplained(log: JudgedLog) -> Finding:
         text = f"the torques do not belong to the motion: any links leave {_percent(free)} of them."
         remedy = "Check the columns of [joints], and that no joint is in contact or held."
     evidence = {"model": model, "free_links": free}
-    return Finding("torque_unexplained", "warning", text, remedy, evidence, log.points.name)
+    severity = "error" if free > _MAX_ERROR_LEFT else "warning"
+    return Finding("torque_unexplained", severity, text, remedy, evidence, log.points.name)
 
 
 def _unexplained_joints(log: JudgedLog) -> Finding:
     """Return the finding for joints whose torques no links and no friction of theirs explain."""
     errors = dict(zip(log.points.robot.joints, log.free.errors.tolist(), strict=True))
-    poor = {name: error for name, error in errors.items() if error > _POOR_MODEL_ERROR}
+    poor = {name: error for name, error in errors.items() if error > POOR_MODEL_ERROR}
     listed = " and ".join(f"{_percent(error)} of that of {name}" for name, error in poor.items())
     return Finding(
         "torque_unexplained",

@@ -8,8 +8,9 @@ from functools import partial
 import numpy as np
 
 from identify.arms.arm_fit import ArmFit, require_distinct, scan_logs, split_logs
-from identify.arms.contradicted_terms import contradicted_terms
-from identify.arms.equations import PAYLOAD
+from identify.arms.contradicted_terms import contradicted_load, contradicted_terms
+from identify.arms.deviations import USUAL_SCATTER
+from identify.arms.equations import PAYLOAD, equations_of
 from identify.arms.fitted_arm import HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate, require_plausible_load
@@ -28,10 +29,11 @@ from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import KnownMass, Term
+from identify.findings import Finding
 from identify.logs import Recording
 from identify.regressors import LinearSystem, Statistics, join_logs
 from identify.robots import RobotModel
-from identify.significance import IMPOSSIBLE_SIGMA
+from identify.significance import HALF_WIDTH_SIGMA, IMPOSSIBLE_SIGMA, SIGNIFICANT_SIGMA
 
 _MAX_SWAPPED_RATIO = 1.1
 """Largest ratio of the torque that consistent links leave, the logs swapped, to that of least
@@ -45,12 +47,34 @@ _DEFAULT_ROUNDS = 2
 
 _MOTION_ADVICE = "move all joints further and faster, with the load and without it"
 
-_NEGATIVE_MASS_CAUSES = (
-    "torques have the other sign (`effort_acts_on` of [joints], or a minus before a column of one "
-    "joint), `names` are not in the order of the columns, angles are in degrees (`unit`), [world] "
-    "gravity has the other sign, or the URDF is of another arm"
-)
-"""Causes of a negative mass of a load, other than swapped logs."""
+_MAX_ERROR_SHARE = 0.02
+"""Standard error of the mass by that of the model's links at which a load would have shown."""
+
+_REWEIGHTINGS = 3
+_RELATIVE_RANK = 1e-9
+
+_NOT_A_WEIGHT = "the torques of the load are not those of its weight"
+_NEGATIVE_MASS_REMEDY = "check the columns and `names` of [joints], [world] gravity, and the URDF"
+
+
+class NoLoad(ProblemError):
+    """Logs with and without a load show the same torques.
+
+    Attributes:
+        finding: the error as a finding, `no_load`.
+    """
+
+    def __init__(self, mass: float, error: float) -> None:
+        text = (
+            f"the logs with the load show one of {mass:.2g} ± {HALF_WIDTH_SIGMA * error:.2g} kg: "
+            "their torques are those of the logs without it"
+        )
+        remedy = (
+            "Check that the load was on, and that the controller's load was zero: efforts that are "
+            "commanded by its model, or freed from what it knows, do not show a load that is set."
+        )
+        self.finding = Finding("no_load", "error", f"{text}.", remedy, {"mass": mass})
+        super().__init__(f"{text}. {remedy}")
 
 
 def fit_payload(
@@ -138,32 +162,35 @@ def fit_payload(
             "known load (--known-load): no motion of this arm shows the mass of a load alone, so "
             "it cannot tell the scale of the torques; leave it out, or give it as --mass"
         )
-    free = None
+    free = contradicted = None
     try:
         gains = gains_by(None)
         if hidden.any():
             form = partial(form, load_default=_load_default(form, statistics, gains, terms))
         free = solve(gains, ())
     except NegativeMass as error:
+        _require_load(form(statistics, bounded=False))
         raise _negative_mass(error, form, statistics) from None
     except TooLittleMotion:
+        _require_load(form(statistics, bounded=False))
         if known_load is not None or not terms:
             raise
         gains = gains_by(None, terms)
     if known_load is not None and free is not None:
         require_plausible_load(known_load, float(free.estimate.parameters.mass))
-        gains = gains_by(known_load)
+        shown, gains = gains, gains_by(known_load)
+        contradicted = contradicted_load(shown, gains, scale)
         terms = (*terms, KnownMass(known_load))
     solution = free if free is not None and not terms else solve(gains, terms)
+    if free is not None and terms and known_load is None:
+        contradicted = contradicted_terms(solution, free, terms)
     form = partial(form, gains=gains.scale.gains)
     return ArmFit.of(
         solution,
         logs,
         gains,
         held_out=_score_halves(form, statistics, solution, terms),
-        contradicted=None
-        if free is None or not terms
-        else contradicted_terms(solution, free, terms, gains.scale, known_load),
+        contradicted=contradicted,
     )
 
 
@@ -194,6 +221,24 @@ def _load_default(
         names = tuple(fit.data.space.names[k] for k in np.flatnonzero(is_open))
         raise TooLittleMotion(names, _MOTION_ADVICE)
     return default
+
+
+def _require_load(system: LinearSystem) -> None:
+    """Raise `NoLoad` if logs with and without a load show that there is none."""
+    if system.space.unobservable_unknowns()[0]:
+        return
+    x, error, weights = np.zeros(len(system.space)), np.inf, 1.0 / system.measured_power()
+    for _ in range(_REWEIGHTINGS):
+        problem = system.problem(weights[..., None])
+        norms = np.linalg.norm(problem.A, axis=0)
+        norms = np.where(norms > 0.0, norms, 1.0)
+        inverse = np.linalg.pinv(problem.A / norms, rcond=_RELATIVE_RANK)
+        x, error = inverse @ problem.b / norms, float(np.linalg.norm(inverse[0]) / norms[0])
+        residual = np.maximum(system.residual_moments(x)[:, 0], np.finfo(float).tiny)
+        weights = system.padded.effective_samples[:, None] / USUAL_SCATTER / residual
+    links = equations_of(system).columns.robot.phi[:, 0].sum()
+    if abs(x[0]) < SIGNIFICANT_SIGMA * error and error < _MAX_ERROR_SHARE * links:
+        raise NoLoad(float(x[0]), error)
 
 
 def _score_halves(
@@ -244,7 +289,7 @@ def _negative_mass(
             f"but {100.0 * swapped_error:.2g} % of the torques is explained",
             evidence={"torque_error": swapped_error},
         )
-    return NegativeMass(error.mass, _NEGATIVE_MASS_CAUSES, error.body, "effort_sign")
+    return NegativeMass(error.mass, _NEGATIVE_MASS_REMEDY, error.body, "effort_sign", _NOT_A_WEIGHT)
 
 
 def _require_runs(

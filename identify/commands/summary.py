@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 _SEVERITY_LABELS = {"error": "Error", "warning": "Warning", "info": "Note"}
 
-_PRECISE_SHARE = 0.1
-"""Half-width of the interval of a base parameter, as a share of it, that counts as precise."""
-
 _VECTOR_TO_AXIS = float(np.sqrt(3.0))
 """Ratio of the RMS of a vector to the mean RMS of its axes."""
 
@@ -254,9 +251,7 @@ def arm_lines(result: Result) -> Iterator[str]:
     yield from log_lines(result)
     yield from torque_scale_lines(result)
     if arm.weighted is not None:
-        values, half_widths = arm.weighted.values, arm.weighted.half_widths
-        precise = int((half_widths < _PRECISE_SHARE * abs(values)).sum())
-        count = len(values)
+        count, precise = len(arm.weighted.values), arm.weighted.precise
         yield f"Base parameters: {count}, {precise} of them with a 95 % interval below 10 %."
     yield from finding_lines(result.findings)
 

@@ -21,7 +21,7 @@ from identify.arms import (
 )
 from identify.arms.columns import FRICTION
 from identify.arms.equations import equations_of, of_run
-from identify.arms.findings import impossible_links
+from identify.arms.findings import impossible_links, nothing_learnt
 from identify.arms.gains import LINK_ACCURACY
 from identify.arms.load_default import shown_combinations
 from identify.errors import ProblemError, SchemaError, SolveError
@@ -77,7 +77,7 @@ def fit_joint_logs(
     findings = [
         *(() if options.frame is None else _findings_of_load(fit)),
         *filter(None, (fit.contradicted,)),
-        *_findings_of_logs(fit, logs),
+        *_findings_of_logs(fit, logs, options),
     ]
     return Result(
         estimate=replace(
@@ -216,10 +216,13 @@ def _likeliest_fault(
     loaded: int,
     settings: FitSettings,
 ) -> MisreadLog | None:
-    """Return the error of the likeliest fault of logs whose fit failed; None if none is found."""
+    """Return the error of the likeliest fault of logs whose fit failed, or of torques unexplained.
+
+    None if none is found.
+    """
     frame = settings.joints.frame
     if isinstance(error, NegativeMass) and error.finding.code == "logs_swapped":
-        loaded = len(logs)  # a log given as unloaded may be the one with the load
+        logs, loaded = [*logs[loaded:], *logs[:loaded]], len(logs) - loaded
     judged = JointLogs(
         logs=logs,
         robot=robot,
@@ -228,7 +231,7 @@ def _likeliest_fault(
         cutoff_hz=settings.cutoff_hz,
     )
     for hypothesis in reported(joint_hypotheses(judged)):
-        if hypothesis.outcome == "refuses":
+        if hypothesis.outcome == "refuses" or hypothesis.code == "torque_unexplained":
             return MisreadLog(reason_without_advice(error), hypothesis.findings[0])
     return None
 
@@ -278,7 +281,9 @@ def _torque_offsets(fit: ArmFit) -> Iterator[SavedBias]:
         yield SavedBias(log.sha256, values, HALF_WIDTH_SIGMA * errors)
 
 
-def _findings_of_logs(fit: ArmFit, logs: Sequence[Recording]) -> Iterator[Finding]:
+def _findings_of_logs(
+    fit: ArmFit, logs: Sequence[Recording], options: JointSettings
+) -> Iterator[Finding]:
     """Yield the findings on the logs of a fit, and on reading them."""
     judged = JointLogs(
         logs=logs,
@@ -287,8 +292,12 @@ def _findings_of_logs(fit: ArmFit, logs: Sequence[Recording]) -> Iterator[Findin
         frame=fit.frame,
         cutoff_hz=fit.logs[0].cutoff_hz,
         gains=fit.gains,
+        link_accuracy=options.link_accuracy or LINK_ACCURACY,
+        scatter=fit.solution.scatter,
     )
     yield from findings_of(joint_hypotheses(judged))
+    if fit.frame is None:
+        yield from nothing_learnt(fit)
     yield from impossible_links(fit.robot)
     for recording in (log.recording for log in fit.logs):
         yield from (replace(finding, where=recording.name) for finding in recording.findings)

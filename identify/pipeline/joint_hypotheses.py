@@ -9,20 +9,34 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from identify.arms.columns import ArmColumns
+from identify.arms.deviation_findings import deviation_findings
+from identify.arms.deviations import USUAL_SCATTER, Deviation, likeliest_deviations
 from identify.arms.findings import gain_findings, signal_findings
-from identify.arms.gains import FittedGains
+from identify.arms.gains import LINK_ACCURACY, MAX_KNOWN_GAIN_SPREAD, FittedGains
+from identify.arms.interpretations import moved
+from identify.arms.joint_fits import ArmPoints, arm_points
 from identify.arms.model_findings import (
+    POOR_MODEL_ERROR,
     JudgedLog,
     log_least_explained,
     misread_findings,
     timing_findings,
     unexplained_torque_findings,
 )
-from identify.arrays import Array
+from identify.arms.rows import ARM_CUTOFF_HZ
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.pipeline.hypotheses import Hypothesis, Outcome
 from identify.robots import RobotModel
+
+_SLOW_CUTOFF_HZ = 3.0
+"""Cut-off of the points by which logs are judged [Hz]: the weight of the links tells of them, and
+noise of coarse encoders in the accelerations leaves much of the torques."""
+
+_MIN_IMPROVEMENT_RATIO = 1.3
+"""Ratio of the squared errors that a misreading leaves to those of a deviation from the model, from
+which on it is the deviation; right links of a model are reached by either at the same size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +50,8 @@ class JointLogs:
         frame: frame of the load; None without one.
         cutoff_hz: highest frequency that is used [Hz]; None for the default.
         gains: of the torques as fitted; None if the fit failed.
+        link_accuracy: standard deviation of the relative errors of the model's links.
+        scatter: variance of scores of time blocks, relative to that of independent residuals.
     """
 
     logs: Sequence[Recording]
@@ -44,29 +60,48 @@ class JointLogs:
     frame: str | None = None
     cutoff_hz: float | None = None
     gains: FittedGains | None = None
+    link_accuracy: float = LINK_ACCURACY
+    scatter: float = USUAL_SCATTER
+
+    def points(self, most_hz: float) -> list[tuple[ArmPoints, ...]]:
+        """Return points of each log by the ways to read the torques: as logged, by large gains.
+
+        Currents without `gains` have no meaning as logged; gains of torques of a tenth have none.
+        """
+        columns = ArmColumns.of(self.robot, self.logs[0].joint_axes.motor_per_joint)
+        loads = [self.frame] * self.loaded + [None] * (len(self.logs) - self.loaded)
+        cutoff_hz = min(self.cutoff_hz or ARM_CUTOFF_HZ, most_hz)
+        logged = tuple(
+            arm_points(log, columns, cutoff_hz, load)
+            for log, load in zip(self.logs, loads, strict=True)
+        )
+        gains = self.gains
+        if gains is None or (gains.has_unit and not gains.are_plausible):
+            return [logged]
+        by_gains = tuple(map(moved(effort=1.0 / gains.scale.gains), logged))
+        return [logged, by_gains] if gains.has_unit else [by_gains]
 
     @cached_property
     def least_explained(self) -> JudgedLog:
-        """The log that the model's links explain worst.
+        """The log that the model's links explain worst, by gains of the fit if they explain it."""
+        return self.judged(_SLOW_CUTOFF_HZ)
 
-        With the gains of the fit if these are large and explain the logs, or give a unit.
-        """
-        gains = self.gains
-        if gains is not None and (gains.are_large or not gains.has_unit):
-            corrected = self._judge(gains.scale.gains)
-            if corrected.is_right or not gains.has_unit:
-                return corrected
-        return self._judge(None)
+    def judged(self, most_hz: float) -> JudgedLog:
+        """Return the log that the model's links explain worst up to a frequency [Hz]."""
+        *logged, last = map(log_least_explained, self.points(most_hz))
+        return last if last.is_right or not logged else logged[0]
 
-    def _judge(self, gains: Array | None) -> JudgedLog:
-        return log_least_explained(
-            self.logs,
-            self.robot,
-            loaded=self.loaded,
-            frame=self.frame,
-            cutoff_hz=self.cutoff_hz,
-            gains=gains,
-        )
+    @cached_property
+    def deviations(self) -> list[Deviation]:
+        """Deviations from the model by likelihood, as logged if no gains are needed beside it."""
+        cutoff_hz = self.cutoff_hz or ARM_CUTOFF_HZ  # that of the scatter of slow errors
+        deviations: list[Deviation] = []
+        for points in self.points(_SLOW_CUTOFF_HZ):
+            few = [each.few for each in points]
+            deviations = likeliest_deviations(few, cutoff_hz, self.link_accuracy, self.scatter)
+            if deviations and deviations[0].gain_size < MAX_KNOWN_GAIN_SPREAD:
+                break
+        return deviations
 
 
 def joint_hypotheses(logs: JointLogs) -> Iterator[Hypothesis]:
@@ -84,22 +119,33 @@ def _wrong_signals(logs: JointLogs) -> Iterator[Hypothesis]:
 
 
 def _misread_joints(logs: JointLogs) -> Iterator[Hypothesis]:
-    """Yield other signs, orders, units, zeros, types, scales or gravity, several at once."""
-    findings = misread_findings(logs.least_explained)
+    """Yield what a log is read as wrongly, or how the arm deviates from its model.
+
+    Signs, orders, units, zeros, types, scales or gravity, several at once; or a finer zero,
+    mounting, length, frame or scale, whichever leaves less of the torques.
+    """
+    log = logs.least_explained
+    misread = [*misread_findings(log)]
     if logs.gains is not None and logs.gains.known_load is not None:  # it tells the scale
-        findings = (finding for finding in findings if finding.code != "effort_scale")
-    yield from _hypothesis(findings, "refuses")
+        misread = [finding for finding in misread if finding.code != "effort_scale"]
+    names = ", ".join(each.name for each in logs.logs)
+    deviating = [*deviation_findings(logs.deviations, logs.robot, names)]
+    if deviating and misread:
+        improvement = log.cost / log.cost_with(logs.deviations[0].apply)
+        deviates = improvement > _MIN_IMPROVEMENT_RATIO * float(str(misread[0].evidence["gain"]))
+        misread = deviating if deviates else misread
+    yield from _hypothesis(misread or deviating, "refuses")
 
 
 def _wrong_gains(logs: JointLogs) -> Iterator[Hypothesis]:
     """Yield gains of joints, or of all torques, that are part of the fit and large."""
-    if logs.gains is not None:
+    if logs.gains is not None and logs.least_explained.free.total < POOR_MODEL_ERROR:
         yield from _hypothesis(gain_findings(logs.gains, logs.robot.joints), "corrects")
 
 
 def _mistimed_efforts(logs: JointLogs) -> Iterator[Hypothesis]:
     """Yield the delay or the low-pass of the efforts."""
-    yield from _hypothesis(timing_findings(logs.least_explained), "notes")
+    yield from _hypothesis(timing_findings(logs.judged(ARM_CUTOFF_HZ)), "notes")
 
 
 def _unexplained_torques(logs: JointLogs) -> Iterator[Hypothesis]:

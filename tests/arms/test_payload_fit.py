@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import identify
 from identify.arms import TorqueScale, fit_arm, fit_payload, read_arm, write_arm
 from identify.errors import LogError, ModelError, ProblemError
 from identify.estimation import NegativeMass
@@ -179,17 +180,28 @@ def test_com_and_box_that_the_torques_contradict_are_named(robot, pair):
 
 
 @pytest.mark.parametrize(("factor", "contradicted"), [(1.0, False), (1.7, True), (0.6, True)])
-def test_known_load_beyond_the_error_of_the_scale_is_a_warning(robot, pair, factor, contradicted):
+def test_known_load_that_torques_and_model_contradict_is_an_error(
+    robot, pair, factor, contradicted
+):
+    """The model's links are a fifth too light: torques and a right load contradict them alone."""
     mass = factor * LOAD.mass
     fit = fit_payload(*pair, robot=robot, frame="tool", known_load=mass)
     if not contradicted:
         assert fit.contradicted is None
         return
-    assert fit.contradicted.severity == "warning"
-    assert "logged torques would be" in fit.contradicted.text
-    low, high = fit.contradicted.evidence["gains"]
-    assert low < 1.1 / factor
-    assert high > 0.9 / factor
+    finding = fit.contradicted
+    assert (finding.code, finding.severity) == ("choice_contradicted", "error")
+    assert f"known load of {mass:.4g} kg" in finding.text
+    assert_close(finding.evidence["mass_by_data"], LOAD.mass, 0.03)
+    assert_close(finding.evidence["gain"], 1.0 / factor, 0.05)
+
+
+def test_known_load_that_the_model_confirms_tells_the_scale(robot, pair):
+    near = replace(robot, phi=true_links(robot))
+    logs = [log_with_gain(log, 0.7) for log in pair]
+    fit = fit_payload(*logs, robot=near, frame="tool", known_load=LOAD.mass)
+    assert fit.contradicted is None
+    assert_close(fit.scale.gains, 0.7 * np.ones(3), 0.03)
 
 
 def test_load_that_is_a_thin_sheet_is_found(robot):
@@ -245,9 +257,18 @@ def test_swapped_logs_are_named(robot, pair, terms):
 
 def test_negative_mass_names_causes_of_joint_torques(robot, pair):
     loaded, empty = (log_with_gain(log, -1) for log in pair)
-    with pytest.raises(NegativeMass, match=r"mass of the payload is -.*effort_acts_on") as error:
+    with pytest.raises(NegativeMass, match=r"mass of the payload is -.*`names`") as error:
         fit_payload(loaded, empty, robot=robot, frame="tool")
     assert error.value.finding.code == "effort_sign"
+
+
+def test_negated_gravity_is_named(robot, pair):
+    """Gains of the other sign fit the weight, but not friction."""
+    loaded, empty = pair
+    wrong = replace(robot, gravity=-robot.gravity)
+    result = identify.fit([loaded], unloaded=[empty], robot=wrong, frame="tool")
+    assert result.verdict.usable == "no"
+    assert result.findings[0].code == "gravity_direction"
 
 
 def test_negated_gravity_does_not_count_as_swapped_logs(robot):

@@ -101,7 +101,7 @@ def test_negative_mass_is_explained_by_the_fault_of_the_logs_alone(robot, logs):
         replace(log, signals={**log.signals, "effort": -log.signals["effort"]}) for log in logs
     ]
     with pytest.raises(
-        MisreadLog, match=r"other sign.*\(As read: the .* mass .* a sign is wrong\)$"
+        MisreadLog, match=r"other sign.*\(As read: the .* mass .* not those of its weight\)$"
     ):
         fit_load(reversed_efforts, robot)
     check = check_logs(
