@@ -228,6 +228,12 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
             vectors.unsure[role] = "by the unit alone"
         add(role, columns)
     for stem, columns in unnamed:  # x, y and z of an array of any name, beside its rotation
+        turn = [f"{name[:-1]}w{name[-1]}" for name in columns]
+        angular = vectors.vectors.get("angular", [])
+        if not vectors.has_pose and stem.endswith("ee") and turn in angular:  # ee.wx of LeRobot
+            angular.remove(turn)
+            vectors.unsure["rotation_vector"] = "as in data sets of LeRobot"
+            add("rotation_vector", turn)
         rotation = vectors.rotation
         if rotation and "position" not in vectors.vectors and rotation[1][0].startswith(stem):
             add("position", columns)

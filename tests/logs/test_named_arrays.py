@@ -95,6 +95,16 @@ def test_lerobot_data_sets(tmp_path, motion, state, version, names):
         read_log(path, schema)
 
 
+def test_lerobot_names_a_rotation_vector_as_an_angular_velocity(tmp_path, motion, state):
+    turn = log_rotation(motion[1]["quaternion"])
+    names = [*(f"ee.{a}" for a in ("x", "y", "z", "wx", "wy", "wz")), *NAMES[7:]]
+    states = [np.hstack([state[:, :3], turn, state[:, 7:]])]
+    path = write_lerobot(tmp_path / "set", "v3.0", states, names)
+    assert_read(path, motion, digits=1e-9)
+    keys = {key.place: key for key in drafted_keys(draft_schema(path).text)}
+    assert keys["pose.rotation_vector"].uncertain
+
+
 def test_a_lerobot_data_set_that_is_none(tmp_path):
     (tmp_path / "meta").mkdir()
     (tmp_path / "meta" / "info.json").write_text('{"features": {}}')
