@@ -150,7 +150,7 @@ def test_all_goes_on_beside_the_package_of_pre_commit(tmp_path, removed):
         "pathlib.Path(p, 'identify', '__init__.py').exists()]; "  # no editable installation
         "import inertia_identify as i, identify; assert i.read_log is identify.read_log; "
         "assert i.__version__ == identify.__version__ and 'fit' in dir(i); "
-        "import sys; sys.argv[1:] = ['doctor']; i.main()"
+        "from identify.commands.doctor import check_names; print(next(check_names()).text)"
     )
     run = subprocess.run(
         [sys.executable, "-c", code],
@@ -161,6 +161,7 @@ def test_all_goes_on_beside_the_package_of_pre_commit(tmp_path, removed):
         check=True,
     )
     assert ("was removed and took with it" in run.stdout) == removed
+    assert ("imports another package" in run.stdout) is False
 
 
 def test_both_names_are_the_same():

@@ -22,7 +22,7 @@ from identify.logs.table import ColumnSource, Table
 
 def is_nested(schema: pa.Schema) -> bool:
     """Return whether a file has columns of lists or records."""
-    return any(_is_list(field.type) or pa.types.is_struct(field.type) for field in schema)
+    return any(pa.types.is_nested(field.type) for field in schema)
 
 
 def nested_columns(
@@ -42,7 +42,7 @@ def nested_columns(
     first = _flat(pa.Table.from_batches([batch]))
     arrays = []
     for field in first.schema:
-        if _is_list(field.type):
+        if pa.types.is_nested(field.type):
             width = len(first[field.name][0].as_py() or ())
             dtype = _dtype(field.type.value_type)
             arrays.append((field.name, field.name, (rows, width), dtype))
@@ -71,7 +71,7 @@ def read_nested(
         parts = [_flat(file.read(columns=[top]))[key].combine_chunks() for file in files]
         column = pa.chunked_array(parts).combine_chunks()
         rows = len(column)
-        if not _is_list(column.type):
+        if not pa.types.is_nested(column.type):
             return column.to_numpy(zero_copy_only=False)
         values = column.flatten().to_numpy(zero_copy_only=False)
         width = next(len(cell) for cell in column[:1].to_pylist())
@@ -100,20 +100,7 @@ def _flat(table: pa.Table) -> pa.Table:
     return table
 
 
-def _is_list(arrow_type: pa.DataType) -> bool:
-    types = pa.types
-    return (
-        types.is_list(arrow_type)
-        or types.is_large_list(arrow_type)
-        or types.is_fixed_size_list(arrow_type)
-    )
-
-
 def _dtype(arrow_type: pa.DataType) -> np.dtype[Any]:
     """Return NumPy's type; text for what is no number."""
-    types = pa.types
-    if types.is_timestamp(arrow_type) or types.is_duration(arrow_type):
-        return np.dtype(f"{'M' if types.is_timestamp(arrow_type) else 'm'}8[{arrow_type.unit}]")
-    if types.is_integer(arrow_type) or types.is_floating(arrow_type):
-        return np.dtype(arrow_type.to_pandas_dtype())
-    return np.dtype("U")
+    kind = np.dtype(arrow_type.to_pandas_dtype())
+    return np.dtype("U") if kind.hasobject else kind
