@@ -272,11 +272,11 @@ def _corrections() -> Iterator[tuple[str, Correction]]:
         yield f"its inertia is {text}", _mapped(R, com=False)
         yield f"its {point} and inertia are {text}", _mapped(R)
     yield "its moments are principal ones without their axes", _principal
-    yield f"its {point} is outside its shapes", _centre_inside
     at_origin = f"its {point} is left at the link's origin"
     yield at_origin, _without_com(lambda body, _: body)
     yield f"{at_origin}, and its inertia is about it", _without_com(_about_origin(1.0))
     yield f"{at_origin}, and its inertia in the axes of its shapes", _without_com(_parts_turned)
+    yield f"its {point} is outside its shapes", _centre_inside
     for factors, text in _SIZE_MISTAKES.items():
         yield f"its inertia is that of its shape with {text}", _other_size(factors)
     yield "its products of inertia are missing", _without_products

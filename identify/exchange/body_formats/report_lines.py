@@ -75,7 +75,7 @@ def mass_report(body: ReportLines, answers: BodyAnswers) -> MassReport:
         if key not in body.quantities:
             raise ModelError(
                 f"line {body.line}: no {'mass' if key == 'mass' else 'centre of mass'} below this "
-                "line: copy the whole text"
+                "line: copy the whole text, in English"
             )
     convert = _Converter(body, answers, mark)
     moments = convert("moments", "xyz", inertia_unit)
