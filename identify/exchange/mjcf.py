@@ -28,6 +28,7 @@ from identify.exchange.model_format import (
     LinkEntry,
     LinkJoint,
     ModelFormat,
+    first_of_fixed_groups,
     link_with_inertia,
     massless_link,
     read_link,
@@ -92,11 +93,13 @@ class Mjcf(ModelFormat):
         if compiler.total_mass is None:
             return [entry._replace(inertia=inertia) for inertia, entry in bodies]
         known = all(inertia.massless or inertia.phi is not None for inertia, _ in bodies)
-        fixed = _fixed_to_world(entries) if compiler.fuses_static else set[int]()
+        first = self._first_of_groups(document, entries)
+        moving = {e.inertia.name for e in entries if _has_joint(e.link_element)}
         mass = sum(
             float(inertia.phi[0])
-            for inertia, entry in bodies
-            if inertia.phi is not None and entry.link_element.start_byte not in fixed
+            for inertia, _ in bodies
+            if inertia.phi is not None
+            and (not compiler.fuses_static or first[inertia.name] in moving)
         )
         factor = compiler.scale(mass) if known else None
         return [
@@ -163,17 +166,17 @@ class Mjcf(ModelFormat):
 
     def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
         """Yield the names of massless bodies with a joint and no fixed children with mass."""
-        # A body has mass if it or a child fixed to it has mass; children follow their parents.
-        has_mass: dict[int, bool] = {}
-        for body, inertia in reversed([(entry.link_element, entry.inertia) for entry in entries]):
-            has_mass[body.start_byte] = not inertia.massless or any(
-                has_mass.get(child.start_byte, False)
-                for child in body.find_all("body")
-                if not _has_joint(child)
-            )
+        first = self._first_of_groups(document, entries)
+        with_mass = {first[e.inertia.name] for e in entries if not e.inertia.massless}
         for entry in entries:
-            if _has_joint(entry.link_element) and not has_mass[entry.link_element.start_byte]:
+            if _has_joint(entry.link_element) and entry.inertia.name not in with_mass:
                 yield entry.inertia.name
+
+    def _first_of_groups(
+        self, document: XmlDocument, entries: Sequence[LinkEntry]
+    ) -> dict[str, str]:
+        names = [entry.inertia.name for entry in entries]
+        return first_of_fixed_groups(names, self.joints(document, entries))
 
     def require_writable(self, document: XmlDocument) -> None:
         """Raise `ModelFileError` if inertiafromgeom or settotalmass of the compiler is on."""
@@ -192,28 +195,6 @@ class Mjcf(ModelFormat):
 
 def _has_joint(body: XmlElement) -> bool:
     return any(child.tag in ("joint", "freejoint") for child in body.children)
-
-
-def _fixed_to_world(entries: Sequence[LinkEntry]) -> set[int]:
-    """Return the start bytes of bodies without a joint, in the world or in another such body."""
-    inner = {child.start_byte for e in entries for child in _bodies_in(e.link_element)}
-    fixed: set[int] = set()
-    stack = [e.link_element for e in entries if e.link_element.start_byte not in inner]
-    while stack:
-        body = stack.pop()
-        if not _has_joint(body):
-            fixed.add(body.start_byte)
-            stack.extend(_bodies_in(body))
-    return fixed
-
-
-def _bodies_in(element: XmlElement) -> Iterator[XmlElement]:
-    """Yield the bodies in an element, also those in frames, without the bodies in them."""
-    for child in element.children:
-        if child.tag == "body":
-            yield child
-        elif child.tag in ("frame", "replicate"):
-            yield from _bodies_in(child)
 
 
 def _compiled_body(
