@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from identify.arrays import Array
+from identify.logs.draft_joints import find_joints
 from identify.logs.draft_sections import FULL_TURN, read_columns
 from identify.logs.named_vectors import COMMANDED, NUMBERED_ENTRY, NamedVectors
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
@@ -82,8 +83,10 @@ def add_vectors_by_behaviour(log: Path, vectors: NamedVectors) -> None:
 
 
 def _numbered_groups(vectors: NamedVectors) -> list[list[str]]:
-    """Return the groups of numbered columns that are no vector by name, in order."""
+    """Return the groups of numbered columns that are no vector, nor joints, by name, in order."""
     used = {name for lists in vectors.vectors.values() for names in lists for name in names}
+    if (joints := find_joints(vectors.table, "effort")) is not None:
+        used |= {name for entries in joints.entries.values() for name in entries}
     groups: dict[str, dict[int, str]] = {}
     for name in vectors.table.names:
         if COMMANDED.match(name) or name in used:

@@ -195,6 +195,18 @@ def test_numbered_columns_by_behaviour(tmp_path, motion):
     assert draft_schema(tmp_path / "none.csv").missing_signals == ("the pose", "force and torque")
 
 
+def test_joints_and_their_torques_are_no_pose_and_wrench(tmp_path):
+    """A planar arm: its torques follow gravity, as a force would."""
+    time = np.arange(400) / 100.0
+    q = np.outer(np.sin(2.0 * time), [1.0, 0.6, 0.8, 0.5, 0.4, 0.3])
+    columns = np.column_stack([time, q, 20.0 * np.cos(np.cumsum(q, axis=1))])
+    heads = ",".join(["t", *(f"{name}_{k}" for name in ("q", "tau_J") for k in range(6))])
+    np.savetxt(tmp_path / "arm.csv", columns, "%.9g", ",", header=heads, comments="")
+    text = draft_schema(tmp_path / "arm.csv").text
+    assert "[joints]" in text
+    assert "[wrench]" not in text
+
+
 def test_a_scalar_first_quaternion_among_unnamed_columns(tmp_path, motion, state):
     np.savez(
         tmp_path / "log.npz", time=motion[0], obs=state[:, [6, 3, 4, 5, 0, 1, 2, *range(7, 13)]]
