@@ -8,6 +8,7 @@ from identify.arrays import Phi
 from identify.estimation.posterior import Posterior
 from identify.findings import Finding
 from identify.inertia import inertia_about_com
+from identify.regressors import StackedEquations
 from identify.significance import PRIOR_EXCLUDED_P
 
 
@@ -26,15 +27,17 @@ def prior_conflict(posterior: Posterior, number: int = 0) -> tuple[Finding, ...]
     mean = x if mixture is None else weights @ mixture.means[: len(weights)]
     data_text = describe_body(x) if x[0] > 0.0 else f"{x[0]:.4g} kg"
     others = f" and {len(priors) - 1} more" if len(priors) > 1 else ""
+    of_rows = isinstance(posterior.fit.data.system.data[0][1], StackedEquations)
+    subject = "rows exclude" if of_rows else "log excludes"
     remedy = "Check the prior, its unit and its pose in B; correct it or leave it out."
     return (
         Finding(
             "choice_contradicted",
             "error",
-            f"The data exclude the prior ({prior}{others}): the body fitted to them alone is "
+            f"The {subject} the prior ({prior}{others}): the body fitted without it is "
             f"{agreement.normal_deviate:.2g} standard errors from the nearest body that the prior "
-            f"allows (p = {agreement.p_value:.1g}). The prior has {describe_body(mean)}, the data "
-            f"alone {data_text}.",
+            f"allows (p = {agreement.p_value:.1g}). The prior has {describe_body(mean)}, the fit "
+            f"without it {data_text}.",
             remedy,
             {
                 "z": agreement.normal_deviate,
