@@ -28,16 +28,16 @@ def prior_conflict(posterior: Posterior, number: int = 0) -> tuple[Finding, ...]
     data_text = describe_body(x) if x[0] > 0.0 else f"{x[0]:.4g} kg"
     others = f" and {len(priors) - 1} more" if len(priors) > 1 else ""
     of_rows = isinstance(posterior.fit.data.system.data[0][1], StackedEquations)
-    subject = "rows exclude" if of_rows else "log excludes"
+    verb, data = ("exclude", "the rows") if of_rows else ("excludes", "the log")
     remedy = "Check the prior, its unit and its pose in B; correct it or leave it out."
     return (
         Finding(
             "choice_contradicted",
             "error",
-            f"The {subject} the prior ({prior}{others}): the body fitted without it is "
-            f"{agreement.normal_deviate:.2g} standard errors from the nearest body that the prior "
-            f"allows (p = {agreement.p_value:.1g}). The prior has {describe_body(mean)}, the fit "
-            f"without it {data_text}.",
+            f"{data.capitalize()} {verb} the prior ({prior}{others}): the body fitted to {data} "
+            f"alone is {agreement.normal_deviate:.2g} standard errors from the nearest body that "
+            f"the prior allows (p = {agreement.p_value:.1g}). The prior has {describe_body(mean)}, "
+            f"{data} alone {data_text}.",
             remedy,
             {
                 "z": agreement.normal_deviate,
