@@ -322,7 +322,12 @@ def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | 
     if link.phi_as_printed is None or not link.phi_as_printed[0] > 0.0:
         return _repair_mass(link, settings, context)
     if context is not None and context.entry.frame is None:
-        raise ModelError(_DERIVED_INERTIA_REASON)
+        if not settings.from_geometry or context.entry.inertial_element is None:
+            raise ModelError(_DERIVED_INERTIA_REASON)
+        body = link.phi_as_printed if link.phi is None else link.phi
+        inertia, source = context.shape_inertia(float(body[0]))
+        frame = InertialFrame(body[0], Pose(link.axes, body[1:4] / body[0]), inertia)
+        return Repair(link, frame.phi, source, whole=True)
     distance, phi = 0.0, link.phi_as_printed
     reading = wrong.reading
     if reading is not None:

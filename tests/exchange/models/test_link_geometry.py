@@ -278,3 +278,17 @@ def test_coarse_facets_of_a_mesh_are_said_to_miss_volume(tmp_path):
         path = urdf(tmp_path / "r.urdf", '<mass value="200"/>' + ZERO, shapes)
         _, repair = repaired(path)
         assert words in repair.source
+
+
+def test_a_default_inertia_of_sdf_becomes_that_of_the_shape_on_request(tmp_path):
+    """A box of 2 kg at its pose, where SDFormat would take 1 kg m² about each axis."""
+    path = tmp_path / "m.sdf"
+    path.write_text(
+        '<sdf version="1.11"><model name="m"><link name="a"><inertial><pose>0 0 .1 0 0 0</pose>'
+        '<mass>2</mass></inertial><collision name="c"><pose>0 0 .1 0 0 0</pose><geometry><box>'
+        "<size>.1 .2 .3</size></box></geometry></collision></link></model></sdf>"
+    )
+    phi, _ = repaired(path, from_geometry=True)
+    assert_close(phi[:4], [2.0, 0.0, 0.0, 0.2], 1e-12)
+    moments = 2.0 / 12.0 * np.array([0.13, 0.1, 0.05])
+    assert_close(inertia_about_com(phi), np.diag(moments), 1e-8)
