@@ -2,11 +2,15 @@
 
 import csv
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from identify.arms import ArmColumns, fit_arm, fit_payload
+from identify.arms.deviation_findings import deviation_findings
+from identify.arms.deviations import likeliest_deviations
+from identify.arms.joint_fits import arm_points
 from identify.logs import JointAxes, Recording, read_log
 from identify.robots import RobotModel, read_robot
 from tests.close import assert_close
@@ -131,3 +135,30 @@ def test_load_of_the_ur10e_is_within_its_interval(shared_data, pinocchio, fricti
     assert high - low < 0.2
     assert fit.errors.total < 0.04
     assert len(ArmColumns.of(robot).base.independent) == 36
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("joint_shift", "loaded_gain", "code", "size"),
+    [
+        (0.0, 1.0, None, 0.0),
+        (np.radians(5.0), 1.0, "joint_zero", np.radians(5.0)),
+        (0.0, 1.12, "torque_scale", 0.12),
+    ],
+)
+def test_deviations_of_the_ur10e_are_named(
+    shared_data, pinocchio, joint_shift, loaded_gain, code, size
+):
+    """The logs are right as they are; a zero of the elbow and a scale of one log are put in."""
+    robot, *logs = ur10e_pair(shared_data / "ur10e_payload")
+    columns, points = ArmColumns.of(robot), []
+    for log, gain, frame in zip(logs, (loaded_gain, 1.0), ("tool0", None), strict=True):
+        q, effort = log.signals["joint_position"], log.signals["effort"]
+        moved = {"joint_position": q + joint_shift * np.eye(6)[2], "effort": gain * effort}
+        changed = replace(log, signals={**log.signals, **moved})
+        points.append(arm_points(changed, columns, 3.0, frame).few)
+    deviations = likeliest_deviations(points, 8.0, 0.15, 5.0)
+    findings = [*deviation_findings(deviations, robot, "logs")]
+    assert [each.code for each in findings] == [code] * (code is not None)
+    if code is not None:
+        assert abs(deviations[0].size - size) < 3.0 * deviations[0].errors[0]
