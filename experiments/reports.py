@@ -202,9 +202,13 @@ REPORTS: Mapping[str, Report] = {
     ),
     "peers": Report(
         file="reports/benchmark/benchmark.md",
-        study=("identify/studies/benchmark/tasks.toml", "experiments/peers/measured.toml"),
+        study=(
+            "identify/studies/benchmark/tasks.toml",
+            "experiments/peers/measured.toml",
+            "experiments/arms.toml",
+        ),
         packages=BENCHMARK_PACKAGES,
-        minutes=60,
+        minutes=70,
         command=("-c", "import subprocess; subprocess.run(['make', 'peers'], check=True)"),
     ),
     "parts": Report(

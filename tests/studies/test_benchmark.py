@@ -8,11 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from identify.documents import read_toml
 from identify.errors import StudyError
 from identify.logs import Noise, synthetic_recording
+from identify.reporting.study.benchmark import _with_families
 from identify.studies import EstimatorOutput, TrialData, parse_study
 from identify.studies.command_estimator import CommandEstimator, write_task
 from identify.studies.metrics import METRICS
@@ -135,6 +137,17 @@ def test_a_run_says_what_failed_and_resumes(cli, tmp_path, monkeypatch):
     assert cli(*words).status == 0  # resumed, with the same seed
     assert json.loads((tmp_path / "out" / "run.json").read_text())["drawn"] == drawn
     assert (tmp_path / "out" / "benchmark.csv").read_text() == scores
+
+
+def test_errors_of_refused_answers_do_not_count():
+    frame = pd.DataFrame(
+        {"perturbation": ["a", "a"], "mass_error": [1.0, 2.0], "log_excitation": [1.0, 0.2]}
+    )
+    plain = _with_families(frame)  # such as of arms
+    assert plain["mass_error"].tolist() == [1.0, 2.0]
+    assert plain["perturbation"].tolist() == ["a", "a, weak motion"]
+    refused = _with_families(frame.assign(refused=[0.0, 1.0]))
+    assert refused["mass_error"].isna().tolist() == [False, True]
 
 
 def _reading(few):

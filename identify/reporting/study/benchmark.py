@@ -91,7 +91,8 @@ def _with_families(frame: pd.DataFrame) -> pd.DataFrame:
     if "log_excitation" in frame:
         frame.loc[frame["log_excitation"] < _WEAK_EXCITATION, "perturbation"] += ", weak motion"
     names = [name for name in frame if name in _ERRORS or str(name).startswith("covered_")]
-    frame.loc[frame.get("refused", 0.0) == 1.0, names] = None
+    if "refused" in frame:
+        frame.loc[frame["refused"] == 1.0, names] = None
     return frame
 
 
