@@ -29,6 +29,7 @@ LEFT_OUT = {
     "design": {"exchange"},
     "arms_measured": {"exchange", "simulation"},
     "benchmarks": {"studies"},
+    "cheap_arms": {"exchange", "studies"},  # for its workers alone
 }
 """Packages that are imported, by some way, and have no part in the numbers."""
 
