@@ -104,7 +104,7 @@ def test_other_words_may_stand_between_options():
     shape = parse_command(
         ShapeCommand, ["--mass", "3", "box", "1", "--density", "2", "3", "4"], "shape"
     )
-    assert shape == ShapeCommand("box", ("1", "3", "4"), mass=3.0, density="2")
+    assert shape == ShapeCommand("box", ("1", "3", "4"), mass=(3.0,), density=("2",))
     words = "--frame 0 0 -1 0 0 0 1 e.json --to ur"
     export = parse_command(ExportCommand, words.split(), "export")
     assert (export.frame, export.to) == ((0, 0, -1, 0, 0, 0, 1), "ur")
