@@ -76,10 +76,15 @@ class JointLogs:
             for log, load in zip(self.logs, loads, strict=True)
         )
         gains = self.gains
-        if gains is None or (gains.has_unit and not gains.are_plausible):
+        if gains is None or (gains.has_unit and not (gains.are_plausible or self.by_load)):
             return [logged]
         by_gains = tuple(map(moved(effort=1.0 / gains.scale.gains), logged))
         return [logged, by_gains] if gains.has_unit else [by_gains]
+
+    @property
+    def by_load(self) -> bool:
+        """Whether a known load told the gains, of either sign."""
+        return self.gains is not None and self.gains.known_load is not None
 
     @cached_property
     def least_explained(self) -> JudgedLog:
@@ -89,19 +94,27 @@ class JointLogs:
     def judged(self, most_hz: float) -> JudgedLog:
         """Return the log that the model's links explain worst up to a frequency [Hz]."""
         *logged, last = map(log_least_explained, self.points(most_hz))
-        return last if last.is_right or not logged else logged[0]
+        if not logged or last.is_right or (self.by_load and last.cost < logged[0].cost):
+            return last
+        return logged[0]
 
     @cached_property
     def deviations(self) -> list[Deviation]:
-        """Deviations from the model by likelihood, as logged if no gains are needed beside it."""
-        cutoff_hz = self.cutoff_hz or ARM_CUTOFF_HZ  # that of the scatter of slow errors
-        deviations: list[Deviation] = []
-        for points in self.points(_SLOW_CUTOFF_HZ):
-            few = [each.few for each in points]
-            deviations = likeliest_deviations(few, cutoff_hz, self.link_accuracy, self.scatter)
+        """Deviations from the model by likelihood, as logged if no gains are needed beside it.
+
+        None if gains that are large leave none.
+        """
+        by_gains = self._deviations_of(self.points(_SLOW_CUTOFF_HZ)[-1])
+        for points in self.points(_SLOW_CUTOFF_HZ)[:-1] if by_gains else ():
+            deviations = self._deviations_of(points)
             if deviations and deviations[0].gain_size < MAX_KNOWN_GAIN_SPREAD:
-                break
-        return deviations
+                return deviations
+        return by_gains
+
+    def _deviations_of(self, points: Sequence[ArmPoints]) -> list[Deviation]:
+        cutoff_hz = self.cutoff_hz or ARM_CUTOFF_HZ  # that of the scatter of slow errors
+        few = [each.few for each in points]
+        return likeliest_deviations(few, cutoff_hz, self.link_accuracy, self.scatter)
 
 
 def joint_hypotheses(logs: JointLogs) -> Iterator[Hypothesis]:
@@ -126,7 +139,7 @@ def _misread_joints(logs: JointLogs) -> Iterator[Hypothesis]:
     """
     log = logs.least_explained
     misread = [*misread_findings(log)]
-    if logs.gains is not None and logs.gains.known_load is not None:  # it tells the scale
+    if logs.by_load:  # it tells the scale
         misread = [finding for finding in misread if finding.code != "effort_scale"]
     names = ", ".join(each.name for each in logs.logs)
     deviating = [*deviation_findings(logs.deviations, logs.robot, names)]
