@@ -33,7 +33,7 @@ _SILENT = 0.15
 
 _METHOD_TEXT = """\
 Four arms other than those of `datasets/arms`, by which deviations were tuned; a cut-off and three
-limits were set after a run of these four with another seed. They are: of four axes, \
+limits were set after runs of these four with other seeds, 7300 among them. They are: of four axes,
 a light one of seven, a low-cost one of six
 servos with friction that grows with load and encoders of 12 bits, and one with a spherical wrist.
 Links differ from the URDF by 15 % of mass and 12 % of size. *Gains*: some joints have gains of
@@ -165,7 +165,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", help="group: gains, misread or sound")
     parser.add_argument("--rows", type=Path, help="JSON lines of all cases with their scores")
     parser.add_argument("--workers", type=int, help="processes")
-    parser.add_argument("--seed", type=int, default=7300)
+    parser.add_argument("--seed", type=int, default=8100)
     return parser
 
 

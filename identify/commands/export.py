@@ -132,6 +132,11 @@ class ExportCommand(Command):
             "format has it. Fit again without --need for the reason and its remedy."
             for name in poor
         )
+        if saved.decided_by.get("m") == "mechanism":
+            needs += (
+                "error: the mass is that of a default body, since no motion of the arm shows it: "
+                "weigh the load and fit again with --mass KG.",
+            )
         if can_be_placed(saved) or (self.at is None and self.frame is None):
             return needs
         return (*needs, f"error: {misplaced_origin(saved)}")

@@ -22,7 +22,7 @@ from identify.inertia.matrices import inertia_about_com
 _SAME_BODY = 1e-3
 """Largest relative difference of two bodies that are the same but for rounding."""
 
-_NO_INERTIA = 1e-9
+_NO_INERTIA = 1e-13
 """Ratio to the inertia of another body below which one has none but for rounding."""
 
 
@@ -88,6 +88,8 @@ def difference(a: Phi, b: Phi) -> str:
     off = float(np.abs(other - inertia).max()) / max(larger, 1e-300)
     if smaller < _NO_INERTIA * larger:
         parts.append("one without inertia")
+    elif smaller < 0.1 * larger:
+        parts.append(f"inertia per mass {larger / smaller:.3g} times as large in one")
     elif off > _SAME_BODY:
         parts.append(f"inertia per mass {100.0 * off:.3g} % apart")
     return ", ".join(parts)

@@ -115,7 +115,7 @@ def _contradiction(
             chosen = _estimate(fitted, alone)
             pair = chosen.parameters.phi, free.parameters.phi
             severity: Severity = "error" if quantities_that_differ(pair) else "info"
-            return _Contradiction(text, severity, _largest_deviation(chosen, free))
+            return _Contradiction(text, severity, largest_deviation(chosen, free))
         # As read: small faults that are fitted with a wrong offset hide a part of its residual.
         as_read = FittedLogs(fitted.scanned)
         without = _estimate(as_read, replace(alone, bias="per_log"), refit=False)
@@ -173,7 +173,7 @@ def _residual_ratio(estimate: Estimate, free: Estimate) -> float:
     )
 
 
-def _largest_deviation(chosen: Estimate, free: Estimate) -> float:
+def largest_deviation(chosen: Estimate, free: Estimate) -> float:
     """Return the largest shift of mass, centre of mass or inertia about it, in standard errors.
 
     Each quantity alone: a common scale of the sensor moves many of them, and a given mass only one.

@@ -65,9 +65,10 @@ def fit_joint_logs(
     _require_complete(settings, has_unloaded=bool(unloaded))
     logs = [*loaded, *unloaded]
     robot = _robot_of(options.robot, loaded[0], settings.gravity)
+    arm = _earlier_fit(options.arm)
     _LOGGER.info("estimating")
     try:
-        fit = _fit(loaded, unloaded, robot, settings)
+        fit = _fit(loaded, unloaded, robot, arm, settings)
     except (ProblemError, SolveError) as error:
         likeliest = _likeliest_fault(error, logs, robot, len(loaded), settings)
         if likeliest is None:
@@ -76,6 +77,7 @@ def fit_joint_logs(
     estimate = fit.estimate if options.frame is None else _estimate_of_load(fit)
     findings = [
         *(() if options.frame is None else _findings_of_load(fit)),
+        *_errors_of_earlier_fit(arm),
         *filter(None, (fit.contradicted,)),
         *_findings_of_logs(fit, logs, options),
     ]
@@ -142,6 +144,7 @@ def _fit(
     loaded: Sequence[Recording],
     unloaded: Sequence[Recording],
     robot: RobotModel,
+    arm: SavedArm | None,
     settings: FitSettings,
 ) -> ArmFit:
     options = settings.joints
@@ -163,7 +166,7 @@ def _fit(
         unloaded,
         robot=robot,
         frame=options.frame,
-        arm=_earlier_fit(options.arm),
+        arm=arm,
         cutoff_hz=settings.cutoff_hz,
         friction=options.friction or "own",
         interval=settings.interval,
@@ -189,6 +192,18 @@ def _earlier_fit(arm: object) -> SavedArm | None:
             f"{type(arm).__name__}"
         )
     return read_arm(arm)
+
+
+def _errors_of_earlier_fit(arm: SavedArm | None) -> Iterator[Finding]:
+    """Yield the errors of the fit that an arm.json is of, such as of a wrong known load."""
+    for record in () if arm is None else arm.report.get("findings", ()):
+        if record["severity"] == "error":
+            yield Finding(
+                record["code"],
+                "error",
+                f"the fit of the arm must not be used: {record['text']}",
+                record["remedy"] or "Fit the arm again, from other logs.",
+            )
 
 
 def _torque_scale(options: JointSettings, robot: RobotModel) -> TorqueScale | None:

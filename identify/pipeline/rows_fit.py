@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +35,7 @@ from identify.regressors import (
     Statistics,
 )
 from identify.regressors.statistics import sum_statistics
+from identify.significance import CONTRADICTED_CONSTRAINT_SIGMA
 
 _MAX_PARTS = 40
 """Number of parts of rows at which the statistics of pairs are merged; even."""
@@ -109,7 +110,8 @@ def solve(
     if b is None:
         parts = A if isinstance(A, Statistics) else _sum_parts(A, space, order, noise)
         solution = problem.solve(parts)
-        return with_verdict(solution.estimate(), [*rows_findings(solution, order)])
+        findings = [*problem.contradicted_terms(solution, parts), *rows_findings(solution, order)]
+        return with_verdict(solution.estimate(), findings)
     given = Rows.of(A, b, space, groups, order)  # pyright: ignore[reportArgumentType]
     has_covariance = isinstance(noise, Mapping) and any(np.ndim(v) > 1 for v in noise.values())
     rows = given if has_covariance else given.without_repeats()
@@ -127,7 +129,8 @@ def solve(
         share = (1.0 - correlation) / (1.0 + correlation)
         effective = statistics.samples * share[statistics.group]
         solution = problem.solve(replace(statistics, effective_samples=effective))
-    findings = list(rows_findings(solution, order, rows))
+    contradicted = problem.contradicted_terms(solution, statistics)
+    findings = [*contradicted, *rows_findings(solution, order, rows)]
     if len(rows.b) < len(given.b):
         text = f"{len(given.b) - len(rows.b)} rows repeat others in every digit; they count once."
         findings.append(Finding("held_samples", "info", text))
@@ -193,6 +196,44 @@ class _RowsProblem:
             )
         except (NegativeMass, TooLittleMotion, SolveError) as error:
             raise self._explained(error, system) from error
+
+    def contradicted_terms(
+        self, solution: CertifiedSolution, statistics: Statistics
+    ) -> Iterator[Finding]:
+        """Yield a finding on each term that the rows contradict, each held against none."""
+        if not self.terms:
+            return
+        from identify.pipeline.check_findings import quantities_that_differ
+        from identify.pipeline.contradicted_choices import largest_deviation
+
+        try:
+            free = replace(self, terms=()).solve(statistics).estimate()
+        except IdentifyError:  # the rows do not identify the bodies without them
+            return
+        for term in self.terms:
+            alone = solution if len(self.terms) == 1 else self._with_term(term, statistics)
+            if alone is None:
+                continue
+            pairs = list(zip(alone.estimate().bodies, free.bodies, strict=True))
+            apart = max(largest_deviation(*pair) for pair in pairs)
+            if apart > CONTRADICTED_CONSTRAINT_SIGMA:
+                matters = any(
+                    quantities_that_differ([each.parameters.phi for each in pair]) for pair in pairs
+                )
+                yield Finding(
+                    "choice_contradicted",
+                    "error" if matters else "info",
+                    f"the rows contradict {term}, by {apart:.2g} standard errors. Without, the "
+                    f"mass is {free.parameters.mass:.5g} kg.",
+                    "Check the given values, and correct or omit what is wrong.",
+                    {"standard_errors": apart, "mass_by_data": free.parameters.mass},
+                )
+
+    def _with_term(self, term: Term, statistics: Statistics) -> CertifiedSolution | None:
+        try:
+            return replace(self, terms=(term,)).solve(statistics)
+        except IdentifyError:
+            return None
 
     def _explained(
         self, error: NegativeMass | TooLittleMotion | SolveError, system: LinearSystem

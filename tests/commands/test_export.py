@@ -110,6 +110,15 @@ def test_unusable_estimate_is_not_exported(cli, unusable, tmp_path):
     assert model.read_text() == URDF
 
 
+def test_a_mass_that_the_mechanism_hides_is_not_exported(cli, tmp_path):
+    saved = SavedEstimate(BODY, decided_by={"m": "mechanism"})
+    hidden = write_estimate(saved, tmp_path / "hidden.json")
+    outcome = cli("export", hidden, "--to", "ur", "--at", *"000000")
+    assert outcome.status == 4
+    assert not outcome.out
+    assert "no motion of the arm shows it: weigh the load" in outcome.err
+
+
 def test_a_refused_export_names_the_needs_with_which_it_is_not_refused(cli, tmp_path):
     short = identify.fit(still(3), needs="controller")
     refused = cli("export", write_estimate(short.estimate, tmp_path / "e.json"), "--to", "ur")

@@ -5,13 +5,14 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 import pytest
 
-from identify.arms import read_arm
+from identify.arms import read_arm, write_arm
 from identify.commands.main import main
 from identify.exchange import read_estimate
 from identify.robots import read_robot
@@ -242,6 +243,16 @@ def test_report_of_the_arm_has_base_parameters_and_links(arm):
     assert page.rows("joint6")
     assert "Links, and what the logs tell of each" in page.texts
     assert not re.search(r"\bnan\b", html)
+
+
+def test_a_fit_of_an_arm_that_must_not_be_used_is_no_start_of_another(arm, cli, tmp_path):
+    saved = read_arm(arm.folder / "arm.json")
+    error = {"code": "choice_contradicted", "severity": "error", "text": "wrong load", "remedy": ""}
+    write_arm(replace(saved, report={**saved.report, "findings": [error]}), tmp_path / "arm.json")
+    words = (LOGS / "loaded.parquet", *SCHEMA, *ROBOT, "--arm", tmp_path / "arm.json")
+    outcome = cli("fit", *words, "-o", tmp_path, "--interval", "formula", "--no-report")
+    assert outcome.status == 4
+    assert "the fit of the arm must not be used: wrong load" in outcome.out
 
 
 @pytest.mark.slow

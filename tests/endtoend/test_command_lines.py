@@ -15,7 +15,7 @@ from tests.endtoend.conftest import ROOT, load_script
 PAGES = ["README.md", *(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```console[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINE = re.compile(r"^(?:\$ )?identify (?!:)([^|>\n]+)", re.MULTILINE)
-RUN_WITHOUT_FILES = ("doctor", "datasets", "shape box", "design --wrist")
+RUN_WITHOUT_FILES = ("doctor", "datasets", "shape box", "design --wrist", "benchmark --quick")
 
 
 def command_lines(text: str) -> list[str]:

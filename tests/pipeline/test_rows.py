@@ -1,5 +1,7 @@
 """Findings and verdicts on rows of regressors: wrong orders, parts, rows and constraints."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import identify
 from identify import BodyPrior, ParameterSpace, ShapePrior, solve
 from identify.errors import ProblemError
 from identify.estimation import NegativeMass, TooLittleMotion
-from identify.estimation.terms import LinearEquality
+from identify.estimation.terms import KnownCom, KnownMass, LinearEquality
 from identify.inertia.conventions import REGRESSOR_ORDERS, ColumnOrder
 from identify.inertia.shapes import Box
 from identify.regressors import newton_euler_regressor, stacked_statistics
@@ -54,6 +56,28 @@ def test_an_order_by_name_gives_the_body_and_one_that_is_not_given_is_named(orde
     ]
     assert REGRESSOR_ORDERS[order] in named_orders
     assert repr(order) in finding.text
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+@pytest.mark.parametrize("share", [None, 0.02])
+def test_known_values_that_the_rows_contradict_are_errors(share, in_parts):
+    phi, A, b, groups = rows(2)
+    com = tuple((phi[1:4] / phi[0]).tolist())
+
+    def fitted(*terms):
+        spreads = {str(g): float(np.std(b[np.asarray(groups) == g])) for g in set(groups)}
+        noise: Any = share and {g: share * size for g, size in spreads.items()}
+        if in_parts:
+            return solve(iter([(A, b, groups)]), terms=terms, noise=noise)
+        return solve(A, b, terms=terms, noise=noise, groups=groups)
+
+    assert "choice_contradicted" not in codes(fitted(KnownMass(float(phi[0])), KnownCom(com)))
+    for terms in ((KnownMass(2.0 * float(phi[0])),), (KnownCom((com[0] + 0.1, *com[1:])),)):
+        wrong = fitted(*terms)
+        assert wrong.verdict.usable == "no"
+        found = next(each for each in wrong.findings if each.code == "choice_contradicted")
+        assert str(terms[0]) in found.text
+        assert found.evidence["mass_by_data"] == pytest.approx(phi[0], rel=0.05)
 
 
 def test_links_of_an_arm_in_the_order_of_pinocchio():
