@@ -108,7 +108,7 @@ class Rows:
     def _noise_by_group(self, noise: Noise) -> Iterator[tuple[Indices, Array, str]]:
         """Yield numbers of rows, their noise, and its name for messages."""
         if not isinstance(noise, Mapping):
-            value = np.asarray(noise, dtype=np.float64)
+            value = _numbers(noise, "noise")
             if value.ndim > 1 or (value.ndim and len(value) <= self.numbers[-1]):
                 raise ProblemError(
                     "noise: expected one number a row, a number, or a mapping of groups to numbers "
@@ -125,4 +125,12 @@ class Rows:
             )
         for name, value in noise.items():
             rows = np.flatnonzero(self.groups == name)
-            yield rows, np.asarray(value, dtype=np.float64), f"noise of group {name!r}"
+            text = f"noise of group {name!r}"
+            yield rows, _numbers(value, text), text
+
+
+def _numbers(values: object, name: str) -> Array:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ProblemError(f"{name}: expected numbers, got {values!r}") from error

@@ -98,6 +98,13 @@ def solve(
     """
     if residual_bound is not None and noise is None:
         raise ProblemError("residual_bound: give the noise of the rows too; 1 for plain squares")
+    for name, value, kinds, expected in (
+        ("terms", terms, Sequence, "a sequence of terms, such as [KnownMass(1.3)]"),
+        ("order", order, Sequence, "the name of an order, or ten names"),
+        ("prior", prior, (Prior, Mapping), "a prior, or a mapping of bodies to priors"),
+    ):
+        if not isinstance(value, kinds):
+            raise ProblemError(f"{name}: expected {expected}, got {type(value).__name__}")
     priors = {space.bodies[0]: prior} if isinstance(prior, Prior) else prior
     space = _with_nominal_bodies(space, priors)
     problem = _RowsProblem(

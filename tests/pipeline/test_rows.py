@@ -216,6 +216,22 @@ def test_invalid_noise_is_named(noise, message):
         solve(A, b, groups=groups, noise=noise)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"noise": "a"}, "noise: expected numbers, got 'a'"),
+        ({"noise": {"force": "x", "torque": 1}}, "noise of group 'force': expected numbers"),
+        ({"order": None}, "order: expected the name of an order"),
+        ({"prior": "ball"}, "prior: expected a prior, or a mapping .* got str"),
+        ({"terms": KnownMass(1.0)}, "terms: expected a sequence of terms"),
+    ],
+)
+def test_options_of_other_types_are_named(options, message):
+    _, A, b, groups = rows(12)
+    with pytest.raises(ProblemError, match=message):
+        solve(A, b, groups=groups, **options)
+
+
 def test_noise_that_is_far_from_the_residuals_is_a_finding():
     _, A, b, groups = rows(12)
     right = solve(A, b, groups=groups).residual_rms
