@@ -169,12 +169,15 @@ def deviance(
 ) -> float:
     """Return the deviance of logs: −2 log-likelihood of the wrench plus penalties of all faults.
 
+    It is infinite if no sample of theirs is in the bands.
     `n_unloaded`: how many of the logs, the last ones, are of the carrier alone.
     """
     small_faults = logs.small_faults
     statistics = [finest_blocks(log.summary) for log in logs.clean]
     rows = [BandRows.of(s, kept) for s, kept in zip(statistics, bands, strict=True)]
     samples_here = float(sum(each.effective_samples.sum() for each in rows))
+    if samples_here == 0.0:
+        return np.inf
     samples = samples_here if samples is None else samples
     scale = faults[0].min_wrench_scale(too_dense=too_dense) if faults else 1.0
     bodies = [fit_body(part, scale=scale) for part in split_by_body(rows, n_unloaded)]
