@@ -57,7 +57,7 @@ def test_an_opened_file_is_fitted_as_its_recording(files):
     assert_close(one.estimate.parameters.phi, other.estimate.parameters.phi, 1e-9)
     assert one.to_dict()["logs"] == other.to_dict()["logs"]
     assert one.estimate.log_ids == other.estimate.log_ids
-    assert "preparing log: 1200 of 2101 rows (57%)" in lines
+    assert "preparing log: 1200 of 2101 rows" in lines
     unlike = ("command", "versions")
     first, second = (dict(each.estimate.provenance) for each in (one, other))
     assert {k: v for k, v in first.items() if k not in unlike} == {
