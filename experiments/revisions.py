@@ -46,7 +46,13 @@ def python_of(tree: Path) -> str:
     if lock == ours:
         return sys.executable
     folder = BUILD / "environments" / hashlib.sha256(lock).hexdigest()[:16]
-    words = ["make", f"PYTHON={sys.executable}", f"VENV={folder}", f"{folder}/lock.stamp"]
+    words = [
+        "make",
+        "--silent",
+        f"PYTHON={sys.executable}",
+        f"VENV={folder}",
+        f"{folder}/lock.stamp",
+    ]
     subprocess.run(words, cwd=tree, check=True)
     return str(folder / "bin" / "python")
 
