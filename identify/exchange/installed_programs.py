@@ -40,15 +40,15 @@ def installed_bodies(document: XmlDocument, program: str) -> InstalledBodies:
     """Load a model, which may differ from its file, in a program of that name if installed."""
     if program not in _LOADERS or size_excess(document):
         return InstalledBodies()
-    distribution, load = _LOADERS[program]
+    distribution, load, roots = _LOADERS[program]
+    if document.root.tag not in roots:
+        return InstalledBodies()
     try:
         version = metadata.version(distribution)
     except ImportError:
         return InstalledBodies()
     try:
         bodies = load(document)
-    except NotImplementedError:
-        return InstalledBodies()
     except (ValueError, RuntimeError, OSError) as error:
         return InstalledBodies(version, problem=one_line(str(error)))
     return InstalledBodies(version, {name: phi for name, phi in bodies.items() if phi[0]})
@@ -96,8 +96,6 @@ def _drake(document: XmlDocument) -> dict[str, Array]:
 
 def _pinocchio(document: XmlDocument) -> dict[str, Array]:
     """Return Pinocchio's bodies of a URDF by name of the link that a joint moves."""
-    if document.root.tag != "robot":
-        raise NotImplementedError
     pinocchio = importlib.import_module("pinocchio")
     model = pinocchio.buildModelFromXML(document.content.decode())
     links: dict[int, str] = {}
@@ -112,7 +110,16 @@ def _pinocchio(document: XmlDocument) -> dict[str, Array]:
     }
 
 
-_LOADERS: Mapping[str, tuple[str, Callable[[XmlDocument], dict[str, Array]]]] = MappingProxyType(
-    {"mujoco": ("mujoco", _mujoco), "drake": ("drake", _drake), "pinocchio": ("pin", _pinocchio)}
+_ROOTS = "robot", "sdf", "mujoco"
+"""Root elements of URDF, SDF and MJCF."""
+
+_LOADERS: Mapping[str, tuple[str, Callable[[XmlDocument], dict[str, Array]], tuple[str, ...]]] = (
+    MappingProxyType(
+        {
+            "mujoco": ("mujoco", _mujoco, _ROOTS),
+            "drake": ("drake", _drake, _ROOTS),
+            "pinocchio": ("pin", _pinocchio, _ROOTS[:1]),
+        }
+    )
 )
-"""Distributions and loaders by name of the program, as in `SIMULATORS`."""
+"""Distributions, loaders and the roots they read by name of the program, as in `SIMULATORS`."""
