@@ -58,6 +58,16 @@ class TestMujoco:
         saved = self.mujoco.MjSpec.from_string(spec.to_xml()).compile()  # of six digits
         assert_close(InertialParameters.from_mujoco(saved.body("tool")).phi, BODY.phi, 1e-5)
 
+    @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e4])
+    def test_a_plate_compiles_after_it_was_saved(self, scale):
+        for moments in scale * np.random.default_rng(5).uniform(1e-4, 1e-3, (40, 2)):
+            plate = np.diag([*moments, moments.sum() * (1 - 1e-9)])
+            body = InertialParameters.from_com(0.1, np.zeros(3), plate)
+            spec = self.spec()
+            body.apply_to(spec, "tool")
+            saved = self.mujoco.MjSpec.from_string(spec.to_xml()).compile().body("tool")
+            assert_close(np.sort(saved.inertia), np.sort(np.diag(plate)), 3e-5)
+
     @pytest.mark.parametrize(
         ("compiler", "message"),
         [

@@ -13,11 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Phi, seal
+from identify.arrays import Array, Phi, seal
 from identify.errors import MissingExtra, ModelError
 from identify.inertia.conventions.mass_properties import MassProperties, require_mass
 from identify.inertia.conventions.registry import find_convention
 from identify.inertia.conventions.simulators import MujocoInertial
+
+_SAVED_DIGITS = 6
+"""Significant digits of numbers in the XML that MuJoCo 4.0 writes."""
 
 
 class PinocchioInertia(Protocol):
@@ -109,8 +112,23 @@ def to_mujoco(phi: Phi, body: MujocoSpecBody) -> None:
     """Write principal moments and their axes to the inertial of a body of an `MjSpec`."""
     inertial = MujocoInertial.from_phi(_seal_single_body(phi, "MuJoCo"))
     body.mass, body.ipos, body.iquat = float(inertial.mass), inertial.pos, inertial.quat_wxyz
-    body.inertia, body.fullinertia = inertial.diaginertia, np.full(6, np.nan)
+    body.inertia = _moments_to_save(inertial.diaginertia)
+    body.fullinertia = np.full(6, np.nan)
     body.explicitinertial = True
+
+
+def _moments_to_save(moments: Array) -> Array:
+    """Return descending principal moments A, B, C that MuJoCo still compiles once it saved them.
+
+    `MjSpec.to_xml` and `mj_saveLastXML` print six digits. For a plate, A = B + C, one time in three
+    they print A > B + C, which the compiler refuses: A then takes the next six digits below.
+    """
+    saved = np.array([float(f"{moment:.{_SAVED_DIGITS}g}") for moment in moments])
+    largest = saved[0]
+    while largest > saved[1] + saved[2]:
+        last_digit = 10.0 ** (np.floor(np.log10(saved[0])) - _SAVED_DIGITS + 1)
+        largest = float(f"{largest - last_digit:.{_SAVED_DIGITS}g}")
+    return moments if largest == saved[0] else np.array([largest, *moments[1:]])
 
 
 def _require_quaternion(body: Any) -> None:
