@@ -43,10 +43,10 @@ class Compare(Command):
 
     All must be about the same point in the same axes, unless --at gives their poses. The test
     assumes that the fits share no data. Of two bodies one may be exact, such as that of a CAD text:
-    its values stand beside the other's. Of two models (URDF, SDF, MJCF) it lists the links whose
-    simulated bodies differ, with fixed joints merged, and the total masses. Exit status: 1 for
-    models that differ; 2 for bad use or a body without intervals; 4 if one of the estimates must
-    not be used (it is shown but not compared).
+    its values stand beside the other's. Of two models (URDF, SDF, MJCF, USD) it lists the links
+    whose simulated bodies differ, with fixed joints merged, and the total masses. Exit status: 1
+    for models that differ; 2 for bad use or a body without intervals; 4 if one of the estimates
+    must not be used (it is shown but not compared).
     """
 
     first: Annotated[Path, Positional, option("OUT", "(required)")]
@@ -107,13 +107,13 @@ class Compare(Command):
         from identify.exchange.body_files import is_model_file
         from identify.exchange.model_comparison import (
             comparison_lines,
-            merged_model,
+            merged_pair,
             model_differences,
         )
 
         if len(paths) != 2 or not all(map(is_model_file, paths)) or self.at or self.output:
             raise UsageError("compare: expected two models, without --at and -o: compare A B")
-        a, b = map(merged_model, paths)
+        a, b = merged_pair(*paths)
         differences = model_differences(a, b)
         masses = {str(model.path): model.total_mass for model in (a, b)}
         return Outcome(

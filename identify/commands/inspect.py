@@ -29,7 +29,7 @@ _FOR_HELP = (
 
 @dataclass(frozen=True, slots=True)
 class Inspect(Command):
-    """Check the inertia of every link of a URDF, SDF or MJCF file, or of an estimate.json.
+    """Check the inertia of every link of a URDF, SDF, MJCF or USD file, or of an estimate.json.
 
     Prints each link with its verdict; for an invalid link the reasons and their size, "by rounding"
     if the printed digits explain it; and the convention in which the numbers of a link would fit
@@ -40,7 +40,7 @@ class Inspect(Command):
     """
 
     model: Annotated[Path, Positional, option("MODEL", "(required)")]
-    """URDF (not xacro), SDF or MJCF file, or estimate.json."""
+    """URDF (not xacro), SDF, MJCF or USD file, or estimate.json."""
 
     for_: Annotated[str | None, option("NAME", name="for", help=_FOR_HELP)] = None
 
@@ -118,6 +118,9 @@ class Inspect(Command):
         if self.from_geometry and model.format == "estimate":
             raise UsageError(f"inspect: --from-geometry: {self.model} has no shapes")
         simulator = requirement.simulator
+        if model.format == "usd" and (self.repair or simulator is not None):
+            name = "--repair" if self.repair else "--for"
+            raise UsageError(f"inspect: {name} takes a URDF, SDF or MJCF file, not a stage of USD")
         if simulator is not None and model.format not in (*simulator.formats, "estimate"):
             reads = ", ".join(simulator.formats)
             raise UsageError(

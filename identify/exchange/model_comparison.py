@@ -1,14 +1,16 @@
-"""Comparison of two models of one robot, such as a URDF and its conversion to MJCF or SDF."""
+"""Comparison of two models of one robot, such as a URDF and its conversion to MJCF, SDF or USD."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from identify.arrays import Phi
+from identify.exchange.model_format import LinkJoint
 from identify.exchange.models import detect_format
 from identify.exchange.simulated_bodies import (
     LinkedModel,
@@ -16,6 +18,7 @@ from identify.exchange.simulated_bodies import (
     body_in_own_program,
     fused_bodies,
 )
+from identify.exchange.usd import USD_SUFFIXES, read_stage
 from identify.exchange.xml_document import read_xml
 from identify.inertia.matrices import inertia_about_com
 
@@ -24,6 +27,10 @@ _SAME_BODY = 1e-3
 
 _NO_INERTIA = 1e-13
 """Ratio to the inertia of another body below which one has none but for rounding."""
+
+
+_NO_IDENTIFIER = re.compile(r"^(?=\d)|\W", re.ASCII)
+"""Places of a name that OpenUSD writes as `_`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +54,10 @@ class MergedModel:
 def merged_model(path: Path) -> MergedModel:
     """Read the bodies of a model in its own program, with links of fixed joints merged.
 
-    Raises `MissingFile` or `ModelError`: as `read_model` does.
+    Raises `MissingFile`, `MissingExtra` or `ModelError`: as `read_model` does.
     """
-    document = read_xml(path)
-    form = detect_format(document)
-    model = LinkedModel.of_document(document, form)
-    alone: dict[str, SimulatedBody] = {}
-    for entry in model.entries:
-        body = body_in_own_program(document, form, entry)
-        if body.phi is None and entry.inertia.massless:
-            body = body._replace(phi=np.zeros(10))
-        alone[entry.inertia.name] = body
-    first, bodies = fused_bodies(model, alone)
+    joints, alone = _single_bodies(path)
+    first, bodies = fused_bodies(joints, alone)
     masses = [float(body.phi[0]) for body in alone.values() if body.phi is not None]
     return MergedModel(
         path,
@@ -69,6 +68,44 @@ def merged_model(path: Path) -> MergedModel:
         },
         sum(masses),
     )
+
+
+def _single_bodies(path: Path) -> tuple[Mapping[str, LinkJoint], dict[str, SimulatedBody]]:
+    """Return the joints of a model, and the body of each link in its own program."""
+    if path.suffix.lower() in USD_SUFFIXES:
+        stage = read_stage(path)
+        return stage.joints, {
+            link.name: SimulatedBody(np.zeros(10) if link.massless else link.phi)
+            for link in stage.links
+        }
+    document = read_xml(path)
+    form = detect_format(document)
+    model = LinkedModel.of_document(document, form)
+    alone: dict[str, SimulatedBody] = {}
+    for entry in model.entries:
+        body = body_in_own_program(document, form, entry)
+        if body.phi is None and entry.inertia.massless:
+            body = body._replace(phi=np.zeros(10))
+        alone[entry.inertia.name] = body
+    return model.joints, alone
+
+
+def merged_pair(first: Path, second: Path) -> tuple[MergedModel, MergedModel]:
+    """Read two models of one robot; if one is of USD, both have names that its prims may have.
+
+    Raises `MissingFile`, `MissingExtra` or `ModelError`: as `read_model` does.
+    """
+    a, b = merged_model(first), merged_model(second)
+    if not any(path.suffix.lower() in USD_SUFFIXES for path in (first, second)):
+        return a, b
+    return _with_prim_names(a), _with_prim_names(b)
+
+
+def _with_prim_names(model: MergedModel) -> MergedModel:
+    names = {name: _NO_IDENTIFIER.sub("_", name) for name in model.bodies}
+    if len(set(names.values())) < len(names):
+        return model
+    return replace(model, bodies={names[name]: body for name, body in model.bodies.items()})
 
 
 def difference(a: Phi, b: Phi) -> str:

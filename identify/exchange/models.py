@@ -1,4 +1,4 @@
-"""Reader of robot models: the inertia of every link, in any of the XML formats."""
+"""Reader of robot models: the inertia of every link, in XML or OpenUSD."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from identify.errors import ModelError
 from identify.exchange.link_geometry import ShapeInertia, inertia_from_shapes
 from identify.exchange.link_inertia import LinkInertia
 from identify.exchange.mjcf import Mjcf
-from identify.exchange.model_format import ModelFormat
+from identify.exchange.model_format import LinkJoint, ModelFormat
 from identify.exchange.sdf import Sdf
 from identify.exchange.urdf import Urdf
-from identify.exchange.xml_document import USD_SUFFIXES, XmlDocument, XmlElement, read_xml
+from identify.exchange.usd import USD_SUFFIXES, read_stage
+from identify.exchange.xml_document import XmlDocument, XmlElement, read_xml
 from identify.files import require_file
 
 MODEL_FORMATS: Mapping[str, ModelFormat] = MappingProxyType(
@@ -26,7 +27,7 @@ MODEL_FORMATS: Mapping[str, ModelFormat] = MappingProxyType(
 
 
 MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf", *USD_SUFFIXES)
-"""Suffixes of files of robot models; those of USD are refused."""
+"""Suffixes of files of robot models."""
 
 _MAX_SPACE_BEFORE_XML = 1024
 """Largest size of a byte order mark and empty lines before an XML document [bytes]."""
@@ -38,7 +39,7 @@ class Model:
 
     Attributes:
         path: the file.
-        format: `urdf`, `sdf`, `mjcf`, or `estimate` for a single body.
+        format: `urdf`, `sdf`, `mjcf`, `usd`, or `estimate` for a single body.
         links: in the order of the file.
         notes: parts of the file that were not read.
         parents: names of the links to which links are attached by joints, by name of the link.
@@ -90,13 +91,17 @@ class Model:
 
 
 def read_model(path: Path | str) -> Model:
-    """Read every link of a URDF, SDF or MJCF file, or the body of a text of another program.
+    """Read every link of a URDF, SDF, MJCF or USD file, or the body of a text of another program.
 
     Raises:
         MissingFile: no such file.
+        MissingExtra: a stage of OpenUSD, which is not installed.
         ModelError: not a model, or a file with errors; for XML a `ModelFileError` with the line.
     """
     path = Path(path)
+    if path.suffix.lower() in USD_SUFFIXES:
+        links, joints, notes = read_stage(path)
+        return Model(path, "usd", links, notes, _parents(joints))
     if not _is_xml(path):
         from identify.exchange.body_formats.registry import read_body_text  # few models need it
 
@@ -115,10 +120,14 @@ def read_model(path: Path | str) -> Model:
         if element.tag in ("include", "attach")
     )
     entries = form.read(document)
-    parents = {name: joint.parent for name, joint in form.joints(document, entries).items()}
+    parents = _parents(form.joints(document, entries))
     links = tuple(entry.inertia for entry in entries)
     elements = {entry.inertia.name: entry.link_element for entry in entries}
     return Model(path, form.name, links, notes, parents, document, elements)
+
+
+def _parents(joints: Mapping[str, LinkJoint]) -> dict[str, str]:
+    return {name: joint.parent for name, joint in joints.items()}
 
 
 def _is_xml(path: Path) -> bool:

@@ -18,6 +18,7 @@ from identify.exchange.installed_programs import installed_bodies
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, detect_format
 from identify.exchange.rounding import DEFAULT_DIGITS, RoundedBody
+from identify.exchange.usd import USD_SUFFIXES
 from identify.exchange.xml_document import (
     Edit,
     ModelFileError,
@@ -149,6 +150,9 @@ def open_model(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
 
     Raises `MissingFile`: no such file; `ModelFileError`: not a model, or not in UTF-8.
     """
+    if Path(path).suffix.lower() in USD_SUFFIXES:
+        problem = "a file of USD is read, not edited: open its stage, and use apply_to of the body"
+        raise ModelFileError(problem, path=Path(path))
     document = read_xml(path)
     form = detect_format(document)
     if b"\0" in document.content:

@@ -145,7 +145,8 @@ def _mujoco_before_scaling(
             bodies = _by_shapes_of_group(model, bodies, by_shapes, changed)
         else:
             changed = set()
-        bodies = _fused(model, bodies, apart=changed)
+        roots = _bodies_with_joints(model)
+        bodies = _fused(model.joints, bodies, moving_roots=roots, apart=changed)
     return bodies
 
 
@@ -228,23 +229,19 @@ def _by_shapes_of_group(
 
 
 def _fused(
-    model: LinkedModel,
+    joints: Mapping[str, LinkJoint],
     bodies: Mapping[str, SimulatedBody],
     *,
-    roots_move: bool = False,
+    moving_roots: Collection[str] = (),
     apart: Collection[str] = (),
 ) -> dict[str, SimulatedBody]:
     """Add links that are fixed to a link to its body; those fixed to the world have none.
 
     A group stays `apart` with one of these links in it.
     """
-    first = first_of_fixed_groups(bodies, model.joints)
+    first = first_of_fixed_groups(bodies, joints)
     groups_apart = {first[name] for name in apart}
-    moving = {name for name, joint in model.joints.items() if not joint.fixed}
-    if roots_move:
-        moving |= bodies.keys() - model.joints.keys() - {"world"}
-    if model.form.name == "mjcf":
-        moving |= _bodies_with_joints(model)
+    moving = {name for name, joint in joints.items() if not joint.fixed} | set(moving_roots)
     fused: dict[str, SimulatedBody] = {}
     for name, body in bodies.items():
         group = first[name]
@@ -257,7 +254,7 @@ def _fused(
             fused[name] = SimulatedBody(None, (f"it is part of {group!r}",), body.judged)
         else:
             members = [other for other in bodies if first[other] == name]
-            added = [(other, _added_to(name, other, model, bodies)) for other in members]
+            added = [(other, _added_to(name, other, joints, bodies)) for other in members]
             if any(phi is None for _, phi in added):
                 reason = "a body that is fixed to it is not known"
                 fused[name] = SimulatedBody(None, (*body.changes, reason), body.judged)
@@ -273,15 +270,15 @@ def _fused(
 
 
 def fused_bodies(
-    model: LinkedModel, bodies: Mapping[str, SimulatedBody]
+    joints: Mapping[str, LinkJoint], bodies: Mapping[str, SimulatedBody]
 ) -> tuple[Mapping[str, str], dict[str, SimulatedBody]]:
     """Return the first link of each link's fixed group, and the bodies of groups, static or not."""
-    first = first_of_fixed_groups(bodies, model.joints)
-    return first, _fused(model, bodies, roots_move=True)
+    roots = bodies.keys() - joints.keys() - {"world"}
+    return first_of_fixed_groups(bodies, joints), _fused(joints, bodies, moving_roots=roots)
 
 
 def _bodies_with_joints(model: LinkedModel) -> set[str]:
-    """Return the names of bodies of the world that have a joint."""
+    """Return the names of bodies of an MJCF file that have a joint."""
     return {
         entry.inertia.name
         for entry in model.entries
@@ -290,12 +287,12 @@ def _bodies_with_joints(model: LinkedModel) -> set[str]:
 
 
 def _added_to(
-    first: str, name: str, model: LinkedModel, bodies: Mapping[str, SimulatedBody]
+    first: str, name: str, joints: Mapping[str, LinkJoint], bodies: Mapping[str, SimulatedBody]
 ) -> Phi | None:
     """Return the body of a link in the frame of the first link of its group."""
     phi, X = bodies[name].phi, Pose.identity()
     while name != first:
-        joint = model.joints[name]
+        joint = joints[name]
         X, name = joint.read_pose() @ X, joint.parent
     return None if phi is None else in_frame(phi, X)
 
@@ -319,13 +316,13 @@ def _drake(model: LinkedModel) -> dict[str, SimulatedBody]:
 
 def _pinocchio(model: LinkedModel) -> dict[str, SimulatedBody]:
     """Return bodies as Pinocchio adds them to its joints, with those fixed to them."""
-    return _fused(model, _as_written(model))
+    return _fused(model.joints, _as_written(model))
 
 
 def _gazebo(model: LinkedModel) -> dict[str, SimulatedBody]:
     """Return bodies as Gazebo reads them; of a URDF, fixed links become part of their parents."""
     bodies = _as_written(model)
-    return bodies if model.form.name == "sdf" else _fused(model, bodies, roots_move=True)
+    return bodies if model.form.name == "sdf" else fused_bodies(model.joints, bodies)[1]
 
 
 def _with_unit_body(model: LinkedModel) -> dict[str, SimulatedBody]:

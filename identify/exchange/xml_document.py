@@ -24,9 +24,6 @@ from identify.inertia.verdict import half_last_digit
 MAX_FILE_BYTES = 50_000_000
 """Largest size of a model file [bytes]; meshes and textures are separate files."""
 
-USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
-"""Suffixes of models that are not XML."""
-
 MAX_ELEMENTS = 200_000
 """Largest number of elements in a model file."""
 
@@ -239,12 +236,6 @@ def read_xml(path: Path | str) -> XmlDocument:
     """
     path = Path(path)
     require_file(path)
-    if path.suffix.lower() in USD_SUFFIXES:
-        raise ModelFileError(
-            "bodies of USD are written (export --to usd, apply_to), but not read: give the URDF, "
-            "SDF or MJCF that it was made from",
-            path=path,
-        )
     size = path.stat().st_size
     if size > MAX_FILE_BYTES:
         raise ModelFileError(

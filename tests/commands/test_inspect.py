@@ -209,11 +209,3 @@ def test_repair_keeps_good_model_unchanged(cli, urdf, tmp_path):
     assert status == 0
     assert "Nothing to repair" in out
     assert fixed.read_bytes() == model.read_bytes()
-
-
-def test_usd_is_said_to_be_written_only(tmp_path, cli):
-    path, other = tmp_path / "r.usda", tmp_path / "r.urdf"
-    path.write_text("#usda 1.0\n")
-    other.write_text("<robot name='r'/>")
-    for words in (("inspect", path), ("compare", path, other), ("body", f"{path}#a")):
-        assert "but not read: give the URDF, SDF or MJCF" in cli.refused(*words)

@@ -11,20 +11,13 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from identify.arrays import Phi
 from identify.documents import lookup
 from identify.errors import ModelError
 from identify.inertia.conventions import tools
-from identify.inertia.conventions.axes import wxyz_from_rotation
-from identify.inertia.conventions.mass_properties import central_inertia, inertial_frame
-from identify.inertia.conventions.orders import entries_in_order
+from identify.inertia.conventions.usd import write_mass
 from identify.inertia.frames import phi_in_frame
 from identify.spatial import Pose
-
-_UNIT_SCALE_TOLERANCE = 1e-6
-"""Deviation of a prim's scale from 1 that counts as rounding."""
 
 
 def apply_body(phi: Phi, model: Any, name: str) -> None:
@@ -89,42 +82,11 @@ def _placement(frame: Any) -> Pose:
     return Pose(frame.placement.rotation, frame.placement.translation)
 
 
-def _apply_to_stage(phi: Phi, stage: Any, path: str) -> None:
-    """Write mass, centre of mass and both forms of the inertia of a prim, in units of the stage."""
-    gf, sdf, geometry, physics = (
-        import_module(f"pxr.{module}") for module in ("Gf", "Sdf", "UsdGeom", "UsdPhysics")
-    )
-    prim = stage.GetPrimAtPath(path)
-    if not prim:
-        raise ModelError(f"the stage has no prim {path!r}")
-    to_world = np.array(geometry.XformCache().GetLocalToWorldTransform(prim))[:3, :3]
-    scale = np.linalg.norm(to_world, axis=1)
-    if np.abs(scale - 1.0).max() > _UNIT_SCALE_TOLERANCE:
-        raise ModelError(
-            f"{path} is scaled by {scale.tolist()}, and USD scales its centre of mass with it: "
-            "give the body to a prim without a scale"
-        )
-    kilogram = 1.0 / physics.GetStageKilogramsPerUnit(stage)
-    metre = 1.0 / geometry.GetStageMetersPerUnit(stage)
-    frame = inertial_frame(phi, "OpenUSD", "principal")
-    about_com = central_inertia(phi, "OpenUSD", positive=True).inertia
-    unit = kilogram * metre**2
-    mass = physics.MassAPI.Apply(prim)
-    mass.CreateMassAttr().Set(float(kilogram * frame.mass))
-    mass.CreateCenterOfMassAttr().Set(gf.Vec3f(*map(float, metre * frame.X_BC.position)))
-    mass.CreateDiagonalInertiaAttr().Set(gf.Vec3f(*map(float, unit * np.diag(frame.inertia))))
-    w, x, y, z = map(float, wxyz_from_rotation(frame.X_BC.rotation))
-    mass.CreatePrincipalAxesAttr().Set(gf.Quatf(w, x, y, z))
-    prim.AddAppliedSchema("NewtonMassAPI")
-    six = prim.CreateAttribute("newton:inertia", sdf.ValueTypeNames.DoubleArray, custom=False)
-    six.Set((unit * entries_in_order(about_com, "mujoco")).tolist())
-
-
 _WRITERS: Mapping[tuple[str, str], Callable[[Phi, Any, str], None]] = MappingProxyType(
     {
         ("mujoco", "MjSpec"): _apply_to_spec,
         ("pinocchio", "Model"): _apply_to_pinocchio,
-        ("pxr", "Stage"): _apply_to_stage,
+        ("pxr", "Stage"): write_mass,
     }
 )
 """Functions that write a body, by package and type of the model."""
