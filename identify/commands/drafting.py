@@ -29,6 +29,7 @@ from identify.errors import IdentifyError
 from identify.logs.draft_lines import (
     DRAFT_MARK,
     NEEDS_REVIEW,
+    UNNAMED_LINE,
     DraftedKey,
     drafted_keys,
     format_toml_value,
@@ -309,6 +310,7 @@ def _first_log(logs: Sequence[Path]) -> Path:
 
 def _review_error(draft: Draft, path: Path) -> UsageError:
     lines = [f"no columns look like {signal}: name them" for signal in draft.schema.missing_signals]
+    lines += [UNNAMED_LINE] * (UNNAMED_LINE in draft.schema.text)
     lines += map(str, draft.uncertain)
     if draft.problem is not None:
         lines.append(f"the log cannot be checked with it: {draft.problem}")

@@ -57,6 +57,7 @@ class Init(Command):
     def run(self, invocation: str) -> Outcome:
         """Draft the schema, write it, and check the log with it."""
         from identify.files import write_bytes
+        from identify.logs.draft_lines import UNNAMED_LINE
 
         if self.output.exists():
             raise UsageError(f"init: {self.output} exists; give another name with -o")
@@ -72,8 +73,9 @@ class Init(Command):
         if not asks and _ZERO_POSE_LINE in draft.schema.text:
             notes.append(_TCP_NOTE)
         if missing:
-            line = f"No columns of the log look like {', '.join(missing)}: enter them."
-            check = Outcome(lines=[line], status=UsageError.exit_code)
+            lines = [f"No columns of the log look like {', '.join(missing)}: enter them."]
+            lines += [f"{UNNAMED_LINE}."] * (UNNAMED_LINE in draft.schema.text)
+            check = Outcome(lines=lines, status=UsageError.exit_code)
         elif draft.settled is not None:
             notes += [f"Chosen by the log: {key}" for key in draft.settled.changes]
             log_check = draft.settled.check

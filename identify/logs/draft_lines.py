@@ -15,6 +15,12 @@ NEEDS_REVIEW = "(?)"
 DRAFT_MARK = f"# Check the lines with {NEEDS_REVIEW}"
 """Begin of a line of every drafted schema."""
 
+UNNAMED_LINE = (
+    "The file has no header line: its columns are numbers from zero, as in force = [8, 9, 10]; or "
+    "write their names into a first line, and draft again"
+)
+"""Remedy for columns without names."""
+
 SchemaLine: TypeAlias = tuple[str, object, str]
 """Key, value and comment of a line of a schema."""
 

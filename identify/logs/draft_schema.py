@@ -17,6 +17,7 @@ from identify.logs.draft_joints import JointColumns, find_joints
 from identify.logs.draft_lines import (
     DRAFT_MARK,
     NEEDS_REVIEW,
+    UNNAMED_LINE,
     SchemaLine,
     drafted_keys,
     format_toml_lines,
@@ -167,6 +168,10 @@ def _draft_from_columns(
     for vectors in named:
         add_vectors_by_behaviour(log, vectors)
     draft = _guess_schema(log, named, robot)
+    if tables[0].is_unnamed:
+        text = re.sub(r'"(\d+)"', r"\1", draft.text)
+        text = text.replace(DRAFT_MARK, f"# {UNNAMED_LINE}.\n{DRAFT_MARK}", 1)
+        draft = replace(draft, text=text)
     sensors = [p.name for p in presets().values() if p.by_name and p.matches(tables[0].names)]
     if sensors:
         line = f"# If the sensor is of that make: identify init --preset {' or '.join(sensors)}"

@@ -69,7 +69,7 @@ def time_lines(
 ) -> list[SchemaLine]:
     """Draft the lines of `[log]`: time stamps and their unit, a rate, or static poses."""
     lines: list[SchemaLine] = [(key, value, "") for key, value in table.table.layout.items()]
-    times = _time_columns(table)
+    times = time_columns(table)
     if not times and _rotation_jumps(log, table):
         why = f"{NEEDS_REVIEW} no time stamps, and poses that jump: static poses"
         return [*lines, ("still", True, why)]
@@ -81,8 +81,8 @@ def time_lines(
         seconds, fraction, unit = pair
         lines += [("time", seconds, "whole seconds"), ("time_fraction", fraction, "what follows")]
         return lines if unit == "ns" else [*lines, ("time_fraction_unit", unit, "")]
-    also = f"{NEEDS_REVIEW} also: {', '.join(times[1:4])}" if len(times) > 1 else ""
-    lines.append(("time", times[0], also))
+    also = f"also: {', '.join(times[1:4])}" if len(times) > 1 else table.unsure.get("time", "")
+    lines.append(("time", times[0], f"{NEEDS_REVIEW} {also}" if also else ""))
     if values is None or values.stamps is None or values.ticks_per_second is not None:
         return lines
     steps = np.diff(values.stamps.astype(np.float64))
@@ -103,9 +103,10 @@ def time_lines(
     return lines
 
 
-def _time_columns(table: NamedVectors) -> list[str]:
+def time_columns(table: NamedVectors) -> list[str]:
     """Return the columns that look like time stamps; a date, which may go with a time, is last."""
     times = [name for name in table.table.names if _TIME_COLUMNS.fullmatch(name)]
+    times = times or table.likeliest("time") or []
     return sorted(times, key=lambda name: name.lower() in ("date", "datum"))
 
 
@@ -303,7 +304,7 @@ def read_columns(
     columns = column_names(name for names in wanted for name in names or ())
     if not columns:
         return None
-    times = _time_columns(table)
+    times = time_columns(table)
     keys = {"topic": table.table.topic, "time": times[0] if times else None}
     layout = LogTable(**{**keys, **table.table.layout})  # pyright: ignore[reportArgumentType]
     source = ColumnSource(log, layout, ("wrench",), columns, has_stamp_column=False)

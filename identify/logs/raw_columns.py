@@ -91,9 +91,7 @@ def _read_table(
     except IdentifyError as error:
         return RawTable(path, info, problem=str(error)), None
     clock_columns = (layout.time, layout.time_fraction)
-    numbered = info.names == tuple(map(str, range(len(info.names))))
-    known: Sequence[Column] = range(len(info.names)) if numbered else info.names
-    names = [name for name in dict.fromkeys(known) if name not in clock_columns]
+    names = [name for name in dict.fromkeys(info.names) if name not in clock_columns]
     table, problem = _read_readable(path, layout, names)
     if table is None:
         return RawTable(path, info, problem=problem), None

@@ -101,6 +101,11 @@ class TableInfo:
     frame: str = ""
     units: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether the columns have no names, but numbers from zero."""
+        return self.names == tuple(map(str, range(len(self.names))))
+
 
 @dataclass(frozen=True, slots=True)
 class Table:

@@ -1,7 +1,7 @@
-"""Poses and wrenches among numbered columns that no name tells, recognised by how they behave.
+"""Signals among numbered columns that no name tells, recognised by how they behave.
 
-Four columns of unit length are a quaternion; three small ones and a rotation vector of six are a
-pose; and a force is what follows gravity as its sensor turns.
+Stamps grow by even steps. Four columns of unit length are a quaternion; three small ones and a
+rotation vector of six are a pose; and a force is what follows gravity as its sensor turns.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.logs.draft_joints import find_joints
-from identify.logs.draft_sections import FULL_TURN, read_columns
+from identify.logs.draft_sections import FULL_TURN, read_columns, time_columns
 from identify.logs.named_vectors import COMMANDED, NUMBERED_ENTRY, NamedVectors
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 
@@ -31,8 +31,15 @@ _REASON = "by how the values behave"
 
 
 def add_vectors_by_behaviour(log: Path, vectors: NamedVectors) -> None:
-    """Add the pose and the wrench that only the values of numbered columns show, with a reason."""
+    """Add what only the values of numbered columns show, with a reason: time, pose and wrench."""
     groups = _numbered_groups(vectors)
+    if groups and not time_columns(vectors):
+        table = read_columns(log, vectors, groups)
+        every = {} if table is None else table.columns
+        times = (str(name) for name, values in every.items() if _is_time(values))
+        if (time := next(times, None)) is not None:
+            vectors.vectors["time"], vectors.unsure["time"] = [[time]], f"{_REASON}: even steps"
+            groups = _numbered_groups(vectors)
     has_wrench = vectors.likeliest("force") is not None and vectors.likeliest("torque") is not None
     has_pose = vectors.has_pose and vectors.likeliest("position") is not None
     if not groups or (has_pose and has_wrench):
@@ -80,6 +87,15 @@ def add_vectors_by_behaviour(log: Path, vectors: NamedVectors) -> None:
         for role, columns in (("force", force[:3]), ("torque", force[3:])):
             vectors.vectors[role] = [columns]
             vectors.unsure[role] = f"{_REASON}: the force follows gravity"
+
+
+def _is_time(values: Array) -> bool:
+    """Return whether values grow by about even steps, and not by one, as a counter does."""
+    steps = np.diff(values[np.isfinite(values)])
+    if not len(steps):
+        return False
+    low, median, high = np.quantile(steps, (0.1, 0.5, 0.9))
+    return bool(low > 0.0 and high < 2.0 * low and median != 1.0)
 
 
 def _numbered_groups(vectors: NamedVectors) -> list[list[str]]:

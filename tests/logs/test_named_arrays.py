@@ -13,7 +13,7 @@ import pytest
 
 from identify.errors import LogError
 from identify.logs import Noise, read_log, synthetic_recording
-from identify.logs.draft_lines import drafted_keys
+from identify.logs.draft_lines import UNNAMED_LINE, drafted_keys
 from identify.logs.draft_schema import draft_schema
 from identify.logs.log_file import open_runs
 from identify.logs.readers import plugins
@@ -193,6 +193,38 @@ def test_numbered_columns_by_behaviour(tmp_path, motion):
     unlike = np.column_stack([time, joints, rng.standard_normal((len(time), 12))])
     np.savetxt(tmp_path / "none.csv", unlike, "%.17g", ",", header=",".join(heads), comments="")
     assert draft_schema(tmp_path / "none.csv").missing_signals == ("the pose", "force and torque")
+
+
+@pytest.mark.parametrize(("delimiter", "top"), [(",", ""), (" ", ""), (";", "# recorded\n")])
+def test_a_file_without_names(tmp_path, motion, state, delimiter, top):
+    table = np.column_stack([np.arange(len(state)), motion[0], state])
+    text = top + "\n".join(delimiter.join(f"{x:.17g}" for x in row) for row in table)
+    (tmp_path / "log.csv").write_text(text)
+    drafted = assert_read(tmp_path / "log.csv", motion)
+    keys = {key.place: key for key in drafted_keys(drafted)}
+    assert keys["log.time"].value == 1  # not the counter
+    assert keys["log.time"].uncertain
+    assert keys["pose.quaternion"].value == [5, 6, 7, 8]
+    assert UNNAMED_LINE in drafted
+    np.savetxt(tmp_path / "none.csv", np.sin(9.0 * table[:, [0, 9, 10]]), delimiter=",")
+    poor = draft_schema(tmp_path / "none.csv")
+    assert poor.missing_signals == ("time", "the pose", "force and torque")
+    assert UNNAMED_LINE in poor.text
+
+
+@pytest.mark.parametrize("ending", ["npz", "npy", "h5"])
+def test_records(tmp_path, motion, state, ending):
+    rows = np.column_stack([motion[0], state])
+    records = rows.view([(name, "f8") for name in ("t", *NAMES)])[:, 0]
+    path = tmp_path / f"log.{ending}"
+    if ending == "h5":
+        with h5py.File(path, "w") as file:
+            file["data"] = records
+    elif ending == "npz":
+        np.savez(path, data=records)
+    else:
+        np.save(path, records)
+    assert_read(path, motion)
 
 
 def test_joints_and_their_torques_are_no_pose_and_wrench(tmp_path):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
@@ -92,6 +92,20 @@ def column_refs(
     return slots
 
 
+def record_fields(
+    name: str, key: ArrayKey, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Iterator[tuple[str, tuple[ArrayKey, str | None], tuple[int, ...], np.dtype[Any]]]:
+    """Yield the arguments of `column_refs` for an array, or for each field of its records.
+
+    The key of a column is that of the array with the name of the field, or None.
+    """
+    if dtype.names is None:
+        yield name, (key, None), shape, dtype
+    for field in dtype.names or ():
+        of_field = dtype[field]
+        yield f"{name}.{field}", (key, field), (*shape, *of_field.shape), of_field.base
+
+
 def element_names(description: object, count: int) -> Sequence[str]:
     """Return the names of the elements of an array; empty if there are not `count` of them.
 
@@ -117,7 +131,10 @@ def element_names(description: object, count: int) -> Sequence[str]:
     return [w if counts[w] == 1 else f"{w}_{k}" for k, w in enumerate(words)] if all(words) else ()
 
 
-DESCRIPTIONS = ("names", "columns", "labels", "channels", "fields", "elements", "description")
+DESCRIPTIONS = (
+    *("names", "columns", "column_names", "labels", "channels", "fields", "elements"),
+    "description",
+)
 """Words under which files keep the names of the elements of an array."""
 
 

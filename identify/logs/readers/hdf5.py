@@ -23,6 +23,7 @@ from identify.logs.readers.array_columns import (
     column_refs,
     count_requested_rows,
     load_table,
+    record_fields,
     requested_topic,
 )
 from identify.logs.table import ColumnSource, RowsReader, Table, TableInfo
@@ -137,12 +138,7 @@ def _columns(path: Path, group: h5py.Group, rows: slice = slice(None)) -> list[C
         check_expansion(path, data.id.get_storage_size(), data.nbytes)
         described = (data.attrs[key] for key in DESCRIPTIONS if key in data.attrs)
         descriptions[name] = next(described, None)
-        if data.dtype.names is None:
-            arrays.append((name, (str(data.name), None), data.shape, data.dtype))
-        for field in data.dtype.names or ():
-            of_field = data.dtype[field]
-            whole = (*data.shape, *of_field.shape)
-            arrays.append((f"{name}.{field}", (str(data.name), field), whole, of_field.base))
+        arrays += record_fields(name, str(data.name), data.shape, data.dtype)
     return [
         slot if slot.transposed else replace(slot, rows=len(range(*rows.indices(slot.rows))))
         for slot in column_refs(arrays, descriptions)

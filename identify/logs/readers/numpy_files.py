@@ -1,7 +1,7 @@
 """Readers of NPZ archives and NPY files.
 
 Of an archive only the wanted arrays are read, and pickles never: the header of each array is looked
-at first. A single array has the file's name, or its columns are the fields of its records.
+at first. A single array has the file's name. The fields of records are columns.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from lzma import LZMAError
 from pathlib import Path
 from struct import error as StructError
@@ -26,6 +27,7 @@ from identify.logs.readers.array_columns import (
     all_column_refs,
     column_refs,
     load_table,
+    record_fields,
 )
 from identify.logs.table import ColumnSource, Table, TableInfo
 
@@ -56,9 +58,14 @@ def read_numpy_files(source: ColumnSource) -> Table:
         with zipfile.ZipFile(source.path) as archive:
             slots = _archive_columns(source.path, archive)
 
-            def load(member: str) -> NDArray[Any]:
+            @cache
+            def read_member(member: str) -> NDArray[Any]:
                 with archive.open(member) as file:
                     return npy.read_array(file, allow_pickle=False)
+
+            def load(key: tuple[str, str | None]) -> NDArray[Any]:
+                member, field = key
+                return read_member(member) if field is None else read_member(member)[field]
 
             return load_table(source, slots, load)
     except LogError:
@@ -81,7 +88,9 @@ def list_contents(path: Path) -> tuple[TableInfo, ...]:
     return (TableInfo(tuple(slot.name for slot in slots)),)
 
 
-def _archive_columns(path: Path, archive: zipfile.ZipFile) -> list[ColumnRef[str]]:
+def _archive_columns(
+    path: Path, archive: zipfile.ZipFile
+) -> list[ColumnRef[tuple[str, str | None]]]:
     """Return the columns of an archive; `state_names`, of texts, names the elements of `state`."""
     headers = list(_headers(path, archive))
     texts: dict[str, NDArray[Any]] = {}
@@ -96,7 +105,8 @@ def _archive_columns(path: Path, archive: zipfile.ZipFile) -> list[ColumnRef[str
         for key in (word, f"{name}_{word}")
         if key in texts
     }
-    return column_refs(headers, described)
+    fields = (of for header in headers for of in record_fields(*header))
+    return column_refs(fields, described)
 
 
 def _arrays_of_npy(path: Path) -> dict[str, NDArray[Any]]:

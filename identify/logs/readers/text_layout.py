@@ -194,9 +194,11 @@ def _find_header(
         names = splitter.names(line.content)
         if all(match_names(names, str(name)) for name in wanted or [time]):
             return line, names
-    if wanted:
+    if not all(map(str.isdecimal, wanted)):
         raise _no_names_error(path, lines, places, splitter, wanted)
-    return last, splitter.names(last.content) if count else None  # another file has the stamps
+    if wanted or not count:
+        return last, None
+    return last, splitter.names(last.content)  # another file has the stamps
 
 
 def _header_candidates(lines: Sequence[TextLine], count: int, splitter: Splitter) -> list[TextLine]:
