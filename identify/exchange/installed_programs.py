@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Phi
+from identify.exchange.link_geometry import PACKAGE_SCHEMES, mesh_file
 from identify.exchange.mjcf_compiling import (
     capture_warnings,
     one_line,
@@ -59,11 +60,14 @@ def _mujoco(document: XmlDocument) -> dict[str, Array]:
     with capture_warnings(mujoco, []):
         try:
             if document.content == document.path.read_bytes():
-                model = mujoco.MjModel.from_xml_path(str(document.path))
+                spec = mujoco.MjSpec.from_file(str(document.path))
             else:
                 spec = mujoco.MjSpec.from_string(document.content.decode())
                 spec.modelfiledir = str(document.path.parent)
-                model = spec.compile()
+            for mesh in spec.meshes:
+                if mesh.file.startswith(PACKAGE_SCHEMES):  # which MuJoCo does not resolve
+                    mesh.file = str(mesh_file(mesh.file, document.path))
+            model = spec.compile()
         except mujoco.FatalError as error:
             raise RuntimeError(str(error)) from error
     read = ((model.body(n).name, read_compiled_body(model, n).phi) for n in range(1, model.nbody))

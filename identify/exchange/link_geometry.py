@@ -58,6 +58,9 @@ _MAX_ORIGIN_DISTANCE_RADII, _MAX_ORIGIN_DISTANCE = 30.0, 3.0
 """Largest plausible distance of a centre of mass from its link's origin, in radii of gyration and
 in [m]."""
 
+PACKAGE_SCHEMES = ("package://", "model://")
+"""Schemes of mesh files that ROS and Gazebo look up by a folder's name."""
+
 SHAPE_CONTRADICTION = "its shape contradicts its inertia"
 """Text of the problem that the body and the shapes of a link differ in size."""
 
@@ -278,28 +281,22 @@ def _mesh_shape(vertices: Vec3, faces: Indices, geometry: LinkGeometry) -> tuple
 def _mesh_triangles(geometry: LinkGeometry, model: Path) -> tuple[Vec3, Indices]:
     """Return the vertices of a mesh in the shape's axes [m], and its triangles."""
     scale = _read_numbers(geometry.attribute("scale") or "1 1 1", 3, geometry, "scale")
-    path = _mesh_file(geometry.attribute("filename") or geometry.attribute("uri").strip(), model)
+    path = mesh_file(geometry.attribute("filename") or geometry.attribute("uri").strip(), model)
     vertices, faces = read_triangles(path)
     # A mirrored mesh is wound the other way.
     return vertices * scale, faces[:, ::-1] if scale.prod() < 0.0 else faces
 
 
-def _mesh_file(name: str, model: Path) -> Path:
+def mesh_file(name: str, model: Path) -> Path:
     """Return the file of a mesh: a path, or `package://NAME/REST` in a folder around the model.
 
     Raises `ModelError`: the file does not exist.
     """
-    scheme = ""
-    package = ""
-    rest = name
-    if "://" in name:
-        parts = urlsplit(name)
-        scheme = parts.scheme
-        package = parts.netloc
-        rest = unquote(parts.path).lstrip("/")
-    if scheme == "file":
+    parts = urlsplit(name)
+    package, rest = parts.netloc, unquote(parts.path).lstrip("/")
+    if name.startswith("file://"):
         candidates: Sequence[Path] = (Path("/") / rest,)
-    elif scheme in ("package", "model"):
+    elif name.startswith(PACKAGE_SCHEMES):
         parents = model.absolute().parents
         search_path = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
         candidates = (
@@ -307,10 +304,10 @@ def _mesh_file(name: str, model: Path) -> Path:
             *(folder / package / rest for folder in parents),
             *(Path(folder) / package / rest for folder in search_path if folder),
         )
-    elif scheme:
+    elif "://" in name:
         raise ModelError(f"the mesh {name!r} is not a file")
     else:
-        candidates = (model.parent / rest,)
+        candidates = (model.parent / name,)
     for candidate in candidates:
         if candidate.is_file():
             return candidate

@@ -326,6 +326,25 @@ def test_a_repaired_model_is_loaded_in_the_program(tmp_path, cli, mujoco):
     assert "does not load it: Error: Error opening file 'gone.stl'" in out
 
 
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+
+
+@pytest.mark.parametrize(("mesh", "found"), [("part.obj", True), ("gone.obj", False)])
+def test_meshes_of_packages_are_looked_up_for_mujoco(tmp_path, cli, mujoco, mesh, found):
+    """MuJoCo does not resolve package://; a mesh that nobody finds is named."""
+    folder, fixed = tmp_path / "my_robot", tmp_path / "elsewhere.urdf"
+    (folder / "urdf").mkdir(parents=True)
+    (folder / "part.obj").write_text(TETRAHEDRON)
+    path = robot(folder / "urdf" / "r.urdf", "A + B < C")
+    name = f"package://my_robot/{mesh}"
+    element = f'<collision><geometry><mesh filename="{name}"/></geometry></collision></link>'
+    path.write_text(path.read_text().replace("</link>", element, 1))
+    status, out, _ = cli("inspect", path, "--for", "mujoco", "--repair", fixed)
+    assert fixed.exists()
+    assert status == (0 if found else 1)
+    assert (f"cannot find the mesh {name!r}" in out) is not found
+
+
 @pytest.mark.parametrize(("program", "module"), [("drake", "pydrake"), ("pinocchio", "pinocchio")])
 def test_a_difference_from_drake_and_pinocchio_is_said(tmp_path, monkeypatch, program, module):
     pytest.importorskip(module)
