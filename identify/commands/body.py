@@ -127,8 +127,15 @@ class BodyCommand(Command):
         )
 
     def _lines(self, saved: SavedEstimate, notes: list[str]) -> Iterator[str | Table]:
+        from dataclasses import replace
+
+        from identify.inertia import InertialParameters
+        from identify.inertia.conventions.mass_properties import without_rounding_noise
         from identify.reporting.parameter_table import TABLE_GROUPS, parameter_rich_table
 
+        if saved.covariance is None:
+            plain = InertialParameters.from_com(*without_rounding_noise(saved.parameters.phi))
+            saved = replace(saved, parameters=plain)
         yield f"{saved.frame}:"
         yield from (f"  {note}" for note in notes)
         yield parameter_rich_table(saved, groups=TABLE_GROUPS)

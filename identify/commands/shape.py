@@ -44,9 +44,6 @@ _MIN_SOLID_DENSITY = 1.2
 _MESH_SUFFIXES = (".stl", ".obj", ".ply", ".off", ".3mf", ".glb", ".gltf", ".dae")
 """Suffixes of mesh files, which may stand in place of the name of a shape."""
 
-_NEGLIGIBLE = 1e-12
-"""Ratio to a body's size, or to its largest moment, below which a number is rounding."""
-
 
 @dataclass(frozen=True, slots=True)
 class ShapeCommand(Command):
@@ -91,6 +88,8 @@ class ShapeCommand(Command):
 
         from identify.exchange import SavedEstimate
         from identify.exchange.estimate_json import estimate_text
+        from identify.inertia import InertialParameters
+        from identify.inertia.conventions.mass_properties import without_rounding_noise
         from identify.inertia.shapes import Mesh
         from identify.reporting.parameter_table import TABLE_GROUPS, parameter_rich_table
 
@@ -102,7 +101,7 @@ class ShapeCommand(Command):
         if self.at is not None:
             body = body.in_frame(pose_from_numbers(self.at, "shape"))
             frame = f"the frame in which {frame} is at {' '.join(map(str, self.at))}"
-        body = _without_rounding(body)
+        body = InertialParameters.from_com(*without_rounding_noise(body.phi))
         saved = SavedEstimate(body, frame, provenance={"command": invocation})
         table = parameter_rich_table(saved, groups=TABLE_GROUPS)
         lines = [*map(_measure_line, bodies, geometries), table] if self.output is None else ()
@@ -224,19 +223,6 @@ def _measure_line(body: InertialParameters, geometry: Geometry) -> str:
     scale, name = power.get(geometry.measure_kind, (1.0, "kg"))
     kind = geometry.measure_kind.capitalize()
     return f"{kind} {scale * geometry.measure:.6g} {name}, density {density:.6g} {unit}."
-
-
-def _without_rounding(body: InertialParameters) -> InertialParameters:
-    """Return a body whose coordinates and products that are rounding are zero."""
-    import numpy as np
-
-    from identify.inertia import InertialParameters
-
-    com, inertia = np.array(body.com), np.array(body.inertia_about_com)
-    size = np.abs(com).max() + np.sqrt(np.trace(inertia) / body.mass)
-    com[np.abs(com) < _NEGLIGIBLE * size] = 0.0
-    inertia[np.abs(inertia) < _NEGLIGIBLE * np.trace(inertia)] = 0.0
-    return InertialParameters.from_com(body.mass, com, inertia)
 
 
 def _require_plausible_unit(body: InertialParameters, mesh: Geometry, scale: float) -> None:

@@ -23,13 +23,11 @@ from identify.inertia.conventions.axes import (
     rotation_from_wxyz,
     wxyz_from_rotation,
 )
-from identify.inertia.conventions.mass_properties import InertialFrame
+from identify.inertia.conventions.mass_properties import InertialFrame, without_rounding_noise
 from identify.inertia.conventions.orders import entries_in_order, matrix_from_entries
 from identify.inertia.conventions.simulators import MUJOCO_MIN_FULL_INERTIA, MUJOCO_MIN_INERTIA
 from identify.inertia.matrices import (
-    inertia_about_com,
     inertia_from_second_moment,
-    rounding_error_about_com,
     second_moment_from_inertia,
 )
 from identify.inertia.verdict import check_consistency
@@ -120,7 +118,7 @@ def round_body(
     if not phi.any():
         raise ModelError("a massless frame has no inertia to export: all ten parameters are zero")
     _check_input(phi, digits)
-    mass, com = float(phi[0]), phi[1:4] / phi[0]
+    mass, com, inertia = without_rounding_noise(phi)
     if mass < MUJOCO_MIN_INERTIA:
         raise ModelError(
             f"a mass of {mass:g} kg; model files need {MUJOCO_MIN_INERTIA:g} kg or more"
@@ -128,18 +126,16 @@ def round_body(
     floor = InertiaFloor(
         MIN_MOMENT_RATIO, MUJOCO_MIN_INERTIA if principal else MUJOCO_MIN_FULL_INERTIA, rod_margin
     )
-    inertia = _zero_small_products(inertia_about_com(phi), float(rounding_error_about_com(phi)))
     inertia, change = regularise_inertia(inertia, floor)
     R, quat = np.eye(3), ("1", "0", "0", "0")
     if principal:
         moments, R = principal_frame(inertia, "unless diagonal")
         inertia = np.diag(moments)
     six, digit_count = format_consistent_inertia(inertia, digits, floor)
-    size = np.sqrt(np.trace(inertia) / mass) + np.abs(com).max()
-    com = _format_numbers(np.where(np.abs(com) < 1e-15 * size, 0.0, com), digits)
+    com = _format_numbers(com, digits)
     if (np.eye(3) != R).any():
         quat = _format_numbers(wxyz_from_rotation(R), max(digit_count, digits))
-    text = _format_number(mass, digits)
+    text = _format_number(float(mass), digits)
     X_BC = Pose(rotation_from_wxyz(_floats(quat)), _floats(com))
     frame = InertialFrame(np.array(float(text)), X_BC, matrix_from_entries(_floats(six), "urdf"))
     return RoundedBody(text, com, quat, six, seal(frame.phi, "phi", (10,)), digit_count, change)

@@ -34,9 +34,6 @@ SINGLE_PRECISION_DIGITS = 6
 _MAX_MOMENT_ERROR = 0.01
 """Largest rounding error of moments that is not reported, relative to the largest moment."""
 
-_MAX_ROUNDED_PRODUCT = 1e-12
-"""Largest product of inertia that counts as rounding, relative to the largest moment."""
-
 
 class Payload(NamedTuple):
     """Mass, centre of mass and inertia of a checked payload.
@@ -212,12 +209,9 @@ def nearest_principal_frame(inertia: Mat33) -> PrincipalFrame:
 
 
 def _relative_product(inertia: Mat33) -> float:
-    """Return the ratio of the largest product of inertia to the largest moment; 0 if rounding."""
-    moments = np.diag(inertia)
-    products = float(np.abs(inertia - np.diag(moments)).max())
-    return (
-        products / float(moments.max()) if products > _MAX_ROUNDED_PRODUCT * moments.max() else 0.0
-    )
+    """Return the ratio of the largest product of inertia to the largest moment."""
+    products = inertia - np.diag(np.diag(inertia))
+    return float(np.abs(products).max() / max(inertia.max(), np.finfo(float).tiny))
 
 
 def _name_numbers(names: str, *numbers: str) -> dict[str, str]:

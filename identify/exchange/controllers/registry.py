@@ -29,6 +29,7 @@ from identify.exchange.estimate_views import EstimateViews
 from identify.exchange.export_marks import can_be_placed, export_marks, misplaced_origin
 from identify.inertia import InertialParameters
 from identify.inertia.consistency import BodyKind
+from identify.inertia.conventions.mass_properties import without_rounding_noise
 from identify.inertia.verdict import check_consistency
 from identify.spatial import Pose
 from identify.texts import with_comment_lines
@@ -210,8 +211,8 @@ def check_payload(body: PhiLike, *, largest_mass: float = MAX_CONTROLLER_PAYLOAD
             f"payload: a radius of gyration of {gyration:.3g} m about the centre of mass, expected "
             f"at most {MAX_PAYLOAD_DISTANCE:g} m: check the units of the inertia"
         )
-    inertia = np.zeros((3, 3)) if verdict.kind == BodyKind.POINT else body.inertia_about_com
-    return Payload(body.mass, body.com, inertia)
+    mass, com, inertia = without_rounding_noise(body.phi)
+    return Payload(float(mass), com, 0.0 * inertia if verdict.kind == BodyKind.POINT else inertia)
 
 
 def payload_setting(

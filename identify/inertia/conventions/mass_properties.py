@@ -11,11 +11,18 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Mat33, Phi, PhiLike, Vec3, as_real, seal
 from identify.errors import ModelError
 from identify.inertia.conventions.axes import principal_frame
-from identify.inertia.matrices import inertia_about_com, phi_from_inertia
+from identify.inertia.matrices import (
+    inertia_about_com,
+    phi_from_inertia,
+    rounding_error_about_com,
+)
 from identify.spatial import Pose
 
 _ASYMMETRY_TOLERANCE = 1e-9
 """Largest asymmetry of a matrix read from text, relative to its largest entry."""
+
+_NOISE_RATIO = 1e-9
+"""Ratio to a body's size, or to its moments, below which a coordinate or product is rounding."""
 
 FieldShapes = Mapping[str, tuple[int, ...]]
 """Trailing shapes of array fields, by field name."""
@@ -110,6 +117,24 @@ def central_inertia(phi: PhiLike, format_name: str, *, positive: bool = False) -
     phi = seal_phi(phi)
     require_mass(phi, format_name, positive=positive)
     return MassProperties(phi[..., 0], phi[..., 1:4] / phi[..., :1], inertia_about_com(phi))
+
+
+def without_rounding_noise(phi: Phi) -> MassProperties:
+    """Return mass, centre of mass c and inertia about it, with zeros for rounding noise.
+
+    Noise are products |I_ij| ≤ 10⁻⁹ √(I_ii I_jj) or below what ten parameters about the origin
+    resolve, and coordinates |c_i| ≤ 10⁻⁹ (k + |c|) with the radius of gyration k.
+
+    Args:
+        phi: ten parameters of a body with a positive mass, about Bo in B, shape (10,).
+    """
+    mass, com, inertia = central_inertia(phi, "a body", positive=True)
+    sizes = np.sqrt(np.maximum(np.diag(inertia), 0.0))
+    noise = np.maximum(_NOISE_RATIO * sizes[:, None] * sizes, rounding_error_about_com(phi))
+    is_noise = (np.abs(inertia) <= noise) & ~np.eye(3, dtype=bool)
+    reach = np.sqrt(0.5 * (sizes @ sizes) / mass) + np.linalg.norm(com)
+    com = np.where(np.abs(com) <= _NOISE_RATIO * reach, 0.0, com)
+    return MassProperties(mass, com, np.where(is_noise, 0.0, inertia))
 
 
 def inertial_frame(phi: PhiLike, format_name: str, axes: Axes = "body") -> InertialFrame:
