@@ -40,6 +40,12 @@ def plain_name(text: str, max_chars: int = 2000) -> str:
     return f"'{text}" if text.startswith(_FORMULA_PREFIXES) else text
 
 
+def sentence(text: str) -> str:
+    """Return a text with a full stop at its end, unless it ends as a sentence does."""
+    text = text.rstrip()
+    return text if text.endswith((".", "?", "!", "…")) else f"{text}."
+
+
 def json_text(value: object) -> str:
     """Format a value as indented JSON, with each list of plain values on one line."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)

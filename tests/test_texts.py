@@ -8,7 +8,14 @@ import pytest
 
 from identify.findings import Finding, format_findings
 from identify.reporting.content import load_template
-from identify.texts import escape_unprintable, json_text, plain_name, plain_text, to_json_value
+from identify.texts import (
+    escape_unprintable,
+    json_text,
+    plain_name,
+    plain_text,
+    sentence,
+    to_json_value,
+)
 
 NAMES = {
     "\x1b[31mred\x1b[0m": r"\x1b[31mred\x1b[0m",
@@ -79,3 +86,16 @@ def test_json_encodes_library_types_and_rejects_others():
     ]
     with pytest.raises(TypeError, match="a object cannot be converted to JSON"):
         json.dumps(object(), default=to_json_value)
+
+
+@pytest.mark.parametrize(
+    ("text", "ended"),
+    [
+        ("are the units kg m²?", "are the units kg m²?"),
+        ("they remain so.", "they remain so."),
+        ("cut off …", "cut off …"),
+        ("it is 3 kg ", "it is 3 kg."),
+    ],
+)
+def test_a_sentence_ends_once(text, ended):
+    assert sentence(text) == ended

@@ -28,6 +28,7 @@ from identify.commands.output import require_writable_file, write_file
 from identify.errors import ModelError
 from identify.findings import Finding, default_body_findings, derive_verdict, sort_findings
 from identify.significance import IMPOSSIBLE_PAYLOAD_SIGMA
+from identify.texts import sentence
 
 if TYPE_CHECKING:
     from identify.arrays import Array
@@ -322,7 +323,7 @@ def _write_and_describe(output: Path | None, saved: SavedEstimate, notes: Iterab
     return Outcome(
         lines=[
             parameter_rich_table(saved, groups=TABLE_GROUPS),
-            *(f"Note: {note}." for note in notes),
+            *(sentence(f"Note: {note}") for note in notes),
         ],
         messages=verdict_messages(saved),
         document=lambda: {"estimate": saved.to_dict(), "notes": notes},

@@ -32,6 +32,7 @@ from identify.commands.output import (
     require_writable_file,
     write_file,
 )
+from identify.texts import sentence
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
@@ -146,7 +147,7 @@ class Compare(Command):
                     degrees_of_freedom=dict.fromkeys(PHI, degrees),
                 )
             bodies[number] = moved_body
-        return [f"{note}." for note in notes]
+        return [sentence(note) for note in notes]
 
     def _report_link(self, file: Path) -> str:
         """Return the link from the page to the report of an estimate, or to the estimate."""

@@ -12,6 +12,7 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, Number, Outcome, UsageError, option
 from identify.commands.output import require_writable_file, write_file
+from identify.texts import sentence
 
 if TYPE_CHECKING:
     from identify.exchange import LinkInertia, Model
@@ -176,7 +177,7 @@ def link_lines(
         indent = width + (34 if subtrees else 20)
         yield from (f"{'':>{indent}}  {reason}" for reason in rest)
     for note in model.notes:
-        yield f"Note: {note}."
+        yield sentence(f"Note: {note}")
     simulator = requirement.simulator
     if simulator is not None and simulator.massless_treatment and counts["massless"]:
         yield f"Note: for massless links, {simulator.title} {simulator.massless_treatment}."
@@ -268,13 +269,13 @@ def repair_lines(repaired: RepairedModel) -> Iterator[str]:
             f"new inertia: {repair.source}" if repair.source else "",
             repair.change,
         ]
-        yield f"Repaired {repair.link.name}: {'; '.join(filter(None, details))}."
+        yield sentence(f"Repaired {repair.link.name}: {'; '.join(filter(None, details))}")
     for link, reason in repaired.unrepaired:
-        yield f"Not repaired: {link.name}: {reason}."
+        yield sentence(f"Not repaired: {link.name}: {reason}")
     for link, warning in repaired.warnings:
-        yield f"Warning: {link.name}: {warning}."
+        yield sentence(f"Warning: {link.name}: {warning}")
     if repaired.problem:
-        yield f"Not loaded: {repaired.problem}."
+        yield sentence(f"Not loaded: {repaired.problem}")
 
 
 def _changes(repair: Repair) -> Iterator[str]:

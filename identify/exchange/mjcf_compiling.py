@@ -19,6 +19,7 @@ import numpy as np
 from identify.arrays import Array, Phi
 from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.inertia.conventions.simulators import MUJOCO_MIN_FULL_INERTIA, MujocoInertial
+from identify.texts import plain_text
 
 _FROM_GEOMS_NOTE = "its inertia comes from its geoms"
 TRANSPARENT_ELEMENTS = ("frame", "replicate", "composite", "flexcomp")
@@ -174,8 +175,8 @@ def capture_warnings(mujoco: ModuleType, messages: list[str]) -> Iterator[None]:
 
 
 def one_line(text: str) -> str:
-    """Return a message on one line, of 200 characters at most."""
-    return " ".join(text.split())[:200]
+    """Return a message on one line, of 300 characters at most."""
+    return plain_text(" ".join(text.split()), 300)
 
 
 def _match_by_name(

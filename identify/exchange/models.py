@@ -110,7 +110,7 @@ def read_model(path: Path | str) -> Model:
         body = phi if phi.any() else None
         link = LinkInertia(estimate.frame, None, body, massless=body is None, printed=body)
         edited = [finding for finding in estimate.findings if finding.code == "edited"]
-        notes = tuple(str(finding).rstrip(".") for finding in edited)
+        notes = tuple(str(finding) for finding in edited)
         return Model(path, "estimate", (link,), notes)
     document = read_xml(path)
     form = detect_format(document)

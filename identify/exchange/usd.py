@@ -66,7 +66,7 @@ def read_stage(path: Path) -> StageBodies:
         problem = f"OpenUSD cannot open it: {message[1] if message else error}"
         raise ModelFileError(problem, path=path) from error
     units = stage_units(stage)
-    notes = [f"not read: {error}".rstrip(".") for error in stage.GetCompositionErrors()]
+    notes = [f"not read: {error}" for error in stage.GetCompositionErrors()]
     if not geometry.StageHasAuthoredMetersPerUnit(stage):
         notes.append(f"no metersPerUnit: OpenUSD takes {units.length:g} m for the unit of lengths")
     predicate = usd.TraverseInstanceProxies(

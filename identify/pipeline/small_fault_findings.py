@@ -26,6 +26,7 @@ from identify.regressors.wrench import equal_time_intervals
 from identify.relevance import MIN_FAULT_TO_PRIOR_RATIO, POOR_PRECISION
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 from identify.spatial.vectors import coadjoint
+from identify.texts import sentence
 
 if TYPE_CHECKING:
     from identify.diagnosis.hysteresis import Hysteresis
@@ -211,7 +212,7 @@ def _low_pass_finding(faults: FittedEffects, block: EffectBlock) -> Finding | No
         "the fit corrects it and the intervals include its uncertainty."
     )
     evidence = {"size": [delay], "interval": [[delay - half, delay + half]]}
-    remedy = fault.remedy_at(np.array([delay])).rstrip(".") + "."
+    remedy = sentence(fault.remedy_at(np.array([delay])))
     return Finding("sensor_lag", "info", text, remedy, evidence)
 
 
@@ -403,7 +404,7 @@ def _remedy(faults: FittedEffects, block: EffectBlock) -> str:
     from identify.diagnosis.faults import parametric_faults  # few fits have such a finding
 
     for candidate, *_ in parametric_faults([facts], [fault.large]):
-        return candidate.remedy_at(size).rstrip(".") + "."
+        return sentence(candidate.remedy_at(size))
     return fault.remedy
 
 
