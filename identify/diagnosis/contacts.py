@@ -10,9 +10,9 @@ import numpy as np
 from identify.arrays import Array, Flags, Indices
 from identify.diagnosis.spans import Span, true_runs
 from identify.logs.effect_keys import EFFECT_KEYS
-from identify.regressors import FEATURE_TENSOR
+from identify.regressors import FEATURE_TENSOR, WrenchEquations
 from identify.significance import CONTACT_FALSE_ALARM_P
-from identify.spatial.columns import FEATURES, WRENCH
+from identify.spatial.columns import FEATURES, FIT_COLUMN_COUNT, WRENCH
 
 WINDOW_SECONDS = 0.5
 """Length of the windows of time whose residual energy is tested [s]."""
@@ -262,16 +262,10 @@ def _window_energies(
     `window` is that of each of the rows, (n, K); `starts` are windows to start from, by default all
     and each third; `fraction` is the share of the windows that are fitted.
     """
-    A = np.zeros((len(rows), 6, 17))
-    A[..., :10] = np.tensordot(rows[:, FEATURES], FEATURE_TENSOR, axes=1)
-    A[..., 10:16] = rows[:, 0, None, None] * np.eye(6)
-    norms = np.sqrt(np.mean(A**2, axis=(0, 1)))
-    A /= np.where(norms > 0.0, norms, 1.0)
-    A[..., 16] = rows[:, WRENCH]
-    A = np.ascontiguousarray(A.swapaxes(0, 1))
-    parts = [A[:, start:stop] for start, stop in segment_edges(window)]
-    moments = np.array([part.swapaxes(-1, -2) @ part for part in parts])
-    lengths = np.array([part.shape[1] for part in parts])
+    z = rows[:, :FIT_COLUMN_COUNT]
+    edges = segment_edges(window)
+    moments = np.array([z[start:stop].T @ z[start:stop] for start, stop in edges])
+    lengths = np.diff(edges)[:, 0]
     spread = np.var(rows[:, WRENCH], axis=0)
     third = np.arange(count) * _TRIMMING_STARTS // count
     if starts is None:
@@ -290,21 +284,26 @@ def _least_trimmed_squares(
 ) -> tuple[float, Array]:
     """Fit a body by least trimmed squares, starting from some of the windows.
 
-    `moments`: [A | w]ᵀ[A | w] of each window and axis, shape (count, 6, 17, 17); `lengths`: number
-    of rows of each window, shape (count,); `spread`: variance of the wrench, shape (6,);
+    `moments`: zᵀz of the rows z = [1, ψ, w] of each window, shape (count, 19, 19); `lengths`:
+    number of rows of each window, shape (count,); `spread`: variance of the wrench, shape (6,);
     `kept_windows`: windows of the first fit, shape (count,).
     Returns the log of the product of the axes' residual variances in the windows kept at the end,
     and the energy of each window.
     """
     size, energy = spread + 1e-30, np.zeros(len(lengths))
+    offsets = np.zeros((6, FIT_COLUMN_COUNT, 6))
+    offsets[:, 0] = np.eye(6)
+    body = WrenchEquations().residual_coefficients(0, 0).swapaxes(0, 1)
+    to_axes = np.concatenate((body, offsets), axis=-1)  # from z to the equation of each axis
     for _ in range(_MAX_TRIMMING_ITERATIONS):
-        N = np.tensordot(1.0 / size, moments[kept_windows].sum(axis=0), axes=1)
-        scale = np.sqrt(np.maximum(np.diag(N)[:16], 1e-300))
-        values, vectors = np.linalg.eigh(N[:16, :16] / np.outer(scale, scale))
+        normal = to_axes.swapaxes(-1, -2) @ moments[kept_windows].sum(axis=0) @ to_axes
+        N = np.tensordot(1.0 / size, normal, axes=1)
+        scale = np.sqrt(np.maximum(np.diag(N)[1:], 1e-300))
+        values, vectors = np.linalg.eigh(N[1:, 1:] / np.outer(scale, scale))
         known = values > _INFORMATION_ROUNDING * values[-1]
         along = (vectors[:, known] / values[known]) @ vectors[:, known].T
-        to_residual = np.append(-(along @ (N[:16, 16] / scale)) / scale, 1.0)
-        power = np.maximum(moments @ to_residual @ to_residual, 0.0)
+        to_residual = (to_axes @ np.append(1.0, -(along @ (N[1:, 0] / scale)) / scale)).T
+        power = np.maximum(np.sum((moments @ to_residual) * to_residual, axis=1), 0.0)
         variance = power[kept_windows].sum(axis=0) / lengths[kept_windows].sum()
         size = np.maximum(variance, _MIN_RESIDUAL_VARIANCE * spread + 1e-300)
         energy = np.mean(power / lengths[:, None] / size, axis=1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from identify.diagnosis import SignalMonitor, Span, contact_spans, excitation
-from identify.diagnosis.contacts import plausible_contacts
+from identify.diagnosis.contacts import _window_energies, plausible_contacts, wrench_equations
 from identify.logs import Recording
 from identify.signals import prepare
 from identify.signals.spikes import without_spikes
@@ -185,6 +185,19 @@ def test_a_contact_is_found_with_its_times():
     assert span.code == "contact"
     assert (span.start, span.stop) == pytest.approx((12.0, 14.0), abs=0.6)
     assert span.size > 15.0
+
+
+def test_energies_of_windows_are_those_of_weighted_least_squares_on_their_rows():
+    _, rows, _ = series(with_wrench(LOG, PUSH))
+    count = len(rows) // 10
+    rows = rows[: 10 * count]
+    window, every = np.arange(10 * count) // 10, np.ones(count, dtype=np.bool_)
+    A, y, _ = wrench_equations(rows)
+    sigma = y.std(axis=0)
+    whitened = (A / sigma[:, None]).reshape(-1, 16), (y / sigma).reshape(-1)
+    squares = (y - A @ np.linalg.lstsq(*whitened)[0]) ** 2
+    expected = (squares.reshape(count, 10, 6).mean(axis=1) / squares.mean(axis=0)).mean(axis=1)
+    assert_close(_window_energies(rows, window, count, [every], 1.0), expected, rtol=1e-9)
 
 
 def test_globally_wrong_model_has_no_contacts():
