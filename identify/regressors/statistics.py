@@ -287,7 +287,7 @@ def sum_statistics(parts: Sequence[Statistics]) -> Statistics:
 
     Raises `ValueError`: the list is empty, or the layouts differ.
     """
-    joined = join_logs(parts)
+    joined = _join_cells(parts)
     log_names = [name for part in parts for name in part.logs]
     names = tuple(dict.fromkeys(log_names))
     log_number = np.array([names.index(name) for name in log_names])
@@ -298,13 +298,12 @@ def sum_statistics(parts: Sequence[Statistics]) -> Statistics:
     samples = np.bincount(merged_cell, joined.samples).astype(np.float64)
     effective = np.bincount(merged_cell, joined.effective_samples).astype(np.float64)
     K = len(joined.layout.columns)
-    stacks = np.zeros((len(cells), K, K))
-    for k in range(len(cells)):
-        cell_factors = joined.factors[merged_cell == k]
-        single = len(cell_factors) == 1 and cell_factors.shape[1] <= K
-        stacks[k] = (
-            _pad_rows(cell_factors, K)[0] if single else qr_factor(cell_factors.reshape(-1, K))
-        )
+    stacks, height = np.zeros((len(cells), K, K)), joined.factors.shape[1]
+    is_single = (np.bincount(merged_cell) == 1) & (height <= K)
+    kept = is_single[merged_cell]
+    stacks[merged_cell[kept], :height] = joined.factors[kept]
+    for k in np.flatnonzero(~is_single):
+        stacks[k] = qr_factor(joined.factors[merged_cell == k].reshape(-1, K))
     rows = joined.sum_over_blocks(joined.samples)
     noise = np.zeros((len(names), *joined.noise.shape[1:]))
     for k in range(len(names)):
@@ -331,6 +330,13 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
     Raises:
         ValueError: the list is empty, or the layouts differ.
     """
+    joined = _join_cells(parts)
+    if len(parts) > 1:
+        joined.__dict__["total_factors"] = np.concatenate([part.total_factors for part in parts])
+    return joined
+
+
+def _join_cells(parts: Sequence[Statistics]) -> Statistics:
     if not parts:
         raise ValueError("join_logs needs the statistics of at least one log")
     if len(parts) == 1:
@@ -339,7 +345,7 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
         raise ValueError("statistics of different layouts cannot be combined")
     first = np.cumsum([0, *(len(part.logs) for part in parts)])
     k = max(part.factors.shape[1] for part in parts)
-    joined = parts[0]._replace(
+    return parts[0]._replace(
         factors=np.concatenate([_pad_rows(part.factors, k) for part in parts]),
         log=np.concatenate([part.log + start for part, start in zip(parts, first, strict=False)]),
         **{
@@ -348,8 +354,6 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
         },
         logs=_unique_names([name for part in parts for name in part.logs]),
     )
-    joined.__dict__["total_factors"] = np.concatenate([part.total_factors for part in parts])
-    return joined
 
 
 def _mean_noise(noise: Array, rows: Array) -> Array:
