@@ -264,7 +264,9 @@ def _window_energies(
     """
     z = rows[:, :FIT_COLUMN_COUNT]
     edges = segment_edges(window)
-    moments = np.array([z[start:stop].T @ z[start:stop] for start, stop in edges])
+    moments = np.empty((count, FIT_COLUMN_COUNT, FIT_COLUMN_COUNT))
+    for moment, (start, stop) in zip(moments, edges, strict=True):
+        np.matmul(z[start:stop].T, z[start:stop], out=moment)
     lengths = np.diff(edges)[:, 0]
     spread = np.var(rows[:, WRENCH], axis=0)
     third = np.arange(count) * _TRIMMING_STARTS // count
@@ -296,7 +298,8 @@ def _least_trimmed_squares(
     body = WrenchEquations().residual_coefficients(0, 0).swapaxes(0, 1)
     to_axes = np.concatenate((body, offsets), axis=-1)  # from z to the equation of each axis
     for _ in range(_MAX_TRIMMING_ITERATIONS):
-        normal = to_axes.swapaxes(-1, -2) @ moments[kept_windows].sum(axis=0) @ to_axes
+        total = np.tensordot(kept_windows, moments, axes=1)
+        normal = to_axes.swapaxes(-1, -2) @ total @ to_axes
         N = np.tensordot(1.0 / size, normal, axes=1)
         scale = np.sqrt(np.maximum(np.diag(N)[1:], 1e-300))
         values, vectors = np.linalg.eigh(N[1:, 1:] / np.outer(scale, scale))
