@@ -35,7 +35,7 @@ _PARQUET_READ_ERRORS = (pa.ArrowException, OSError, MemoryError, OverflowError, 
 _BATCH_ROWS = 2**16
 """Number of rows decoded at a time if only some are requested."""
 
-_BUFFER_BYTES = 2**20
+_BUFFER_BYTES = 2**16
 """Read buffer per column [bytes]."""
 
 _FLOAT64_BYTES = 8
