@@ -58,6 +58,10 @@ _MIN_SCORE_EXCESS = -0.8
 _LENGTH_TOLERANCE = 1e-4
 """Largest relative change of the characteristic lengths in the last iteration."""
 
+_LENGTH_OF_ANOTHER_MAP = 1e-2
+"""Relative change of the characteristic lengths beyond which earlier iterates are not combined with
+later ones."""
+
 
 @dataclass(frozen=True)
 class LeastSquaresFit:
@@ -246,6 +250,7 @@ def _reweight_until_convergence(data: FitData, start: Array | None) -> LeastSqua
             ramp = 1
         x, leverage = fit.scaling.x(fit.ridge_theta), fit.leverages
         lengths = characteristic_lengths(fit, damped=number > _DAMPING_START_ITERATION)
+        length_change = _length_change(lengths, fit)
         if number < ramp:
             continue
         step = x - last
@@ -258,11 +263,15 @@ def _reweight_until_convergence(data: FitData, start: Array | None) -> LeastSqua
         # If not all directions are identifiable, the identifiable ones may have changed.
         compared = fit.identifiability.complete or number > 1
         converged = compared and distance < tolerance
-        converged = converged and _length_change(lengths, fit) < _LENGTH_TOLERANCE
+        converged = converged and length_change < _LENGTH_TOLERANCE
         if converged or number == _MAX_ITERATIONS:
             _require_identifiable_mass_and_com(fit)
             return fit
-        x = accelerated if has_positive_masses(data.space, accelerated) else x
+        if length_change > _LENGTH_OF_ANOTHER_MAP:
+            acceleration = AndersonAcceleration()
+            x = fit.x if fit.identifiability.complete else x
+        elif has_positive_masses(data.space, accelerated):
+            x = accelerated
 
 
 def ordinary_least_squares(system: LinearSystem) -> Phi:
