@@ -15,7 +15,7 @@ from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.estimation.terms.consistent import consistency_margin
 from identify.inertia import PSEUDO_INERTIA_BASIS
-from identify.regressors.triangular import svd
+from identify.regressors.triangular import singular_values
 
 _EQUALITY_TOLERANCE = 1e-9
 """Largest violation of the equality constraints, in scaled units."""
@@ -181,7 +181,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
             f"optimality is not proved: the solution may be {distance:.1e} standard errors away "
             f"from the optimum; {solution.run.summary}"
         )
-    singular = svd(problem.A @ problem.identifiable).singular_values
+    singular = singular_values(problem.A @ problem.identifiable)
     return Certificate(
         **{field.name: getattr(solution.run, field.name) for field in fields(SolverRun)},
         primal_residual=violation,

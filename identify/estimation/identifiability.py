@@ -85,16 +85,17 @@ def identifiability(
     free = units[:, None] * free
     along = scaled_matrix @ free
     count = free.shape[1]
-    weak = np.eye(count) / WEAK_PRIOR_SCALE
-    R = qr_factor(np.concatenate((along, weak)))
-    noise = free.T @ noise @ free
-    root = R
+    score_covariance = clean = along.T @ along
+    information = float(np.linalg.norm(along) ** 2)
+    level_error: Array | float = 0.0
     if noise.any():
+        weak = np.eye(count) / WEAK_PRIOR_SCALE
+        R = qr_factor(np.concatenate((along, weak)))
+        noise = free.T @ noise @ free
         shares, U = eigh(whiten_moment(noise, R))
         root = np.sqrt(1.0 - np.clip(shares, 0.0, MAX_NOISE_FRACTION))[:, None] * (U.T @ R)
-    information = float(np.linalg.norm(along) ** 2)
-    if bodies > 1 or noise.any():
         clean = root.T @ root - weak.T @ weak
+    if bodies > 1 or noise.any():
         values, vectors = eigh(0.5 * (clean + clean.T))
         excited = values > MIN_RELATIVE_EXCITATION * information
     else:  # without squares, which lose the inertia of a body of 1 mm beside its mass
@@ -102,11 +103,13 @@ def identifiability(
         values, vectors = singular[::-1] ** 2, Vt[::-1].T
         excited = values > _MIN_EXCITATION_OF_ONE_BODY**2 * information
     # B⁻¹ (H + X) B⁻¹ along the eigenvectors of B, and the effect of an error of N on one body scale
-    score_covariance = along.T @ along + free.T @ noise_scatter @ free
+    if noise_scatter.any():
+        score_covariance = score_covariance + free.T @ noise_scatter @ free
     axes = vectors[:, excited]
     solved_axes = axes / values[excited]
     errors = np.full(count, np.inf)
-    level_error = NOISE_LEVEL_RELATIVE_ERROR * (axes * (noise @ axes)).sum(axis=0)
+    if noise.any():
+        level_error = NOISE_LEVEL_RELATIVE_ERROR * (axes * (noise @ axes)).sum(axis=0)
     # X need not be positive semidefinite: H + X may have negative eigenvalues.
     row_variance = ((along @ solved_axes) ** 2).sum(axis=0)
     variance = (solved_axes * (score_covariance @ solved_axes)).sum(axis=0)

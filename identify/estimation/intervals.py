@@ -82,7 +82,7 @@ def degrees_of_freedom(fit: LeastSquaresFit, *, subtract_leverage: bool = True) 
         return np.full(len(along), np.inf)
     information = fit.moments[:, :-1, :-1]
     used = fit.leverages if subtract_leverage else 0.0
-    shares = (along @ information @ along).diagonal(axis1=1, axis2=2)
+    shares = ((along @ information) * along).sum(axis=2)  # diagonals of B⁻¹ H B⁻¹
     # One variance for each kind of channel is estimated from a group.
     channels_per_kind = arrays.channels.sum(axis=1) / (arrays.quantity_ids >= 0).sum(axis=1)
     degrees = np.maximum(channels_per_kind * (arrays.effective_samples - used), 1.0)

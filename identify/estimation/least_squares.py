@@ -172,12 +172,14 @@ class LeastSquaresFit:
         """Root G of the score covariance GᵀG along the identifiable directions, shape (k, k)."""
         known = self.scaling.to_x @ self.identifiability.identifiable
         return score_covariance_root(
-            qr_factor(self.problem.A @ known), known.T @ self.score_excess @ known
+            qr_factor(self.problem.A @ known), _congruent(self.score_excess, known)
         )
 
     @property
     def information_noise_fraction(self) -> float:
         """Fraction of the information along identifiable directions that is noise of the motion."""
+        if not self.noise_moment.any():
+            return 0.0
         known = self.scaling.to_x @ self.identifiability.identifiable
         noise = known.T @ self.noise_moment[:-1, :-1] @ known
         return float(np.trace(whiten_moment(noise, qr_factor(self.problem.A @ known))))
@@ -315,8 +317,8 @@ def _irls_iteration(
     to_x = scaling.to_x
     split = identifiability(
         problem.A @ to_x,
-        to_x.T @ noise[:-1, :-1] @ to_x,
-        to_x.T @ score_excess @ to_x,
+        _congruent(noise[:-1, :-1], to_x),
+        _congruent(score_excess, to_x),
         parameter_scales(scaling),
         free_basis(data, scaling),
         len(space.bodies),
@@ -410,6 +412,8 @@ def score_covariance_root(root: Array, score_excess: Array) -> Array:
     `root`: upper triangular root of the information H, shape (k, k); `score_excess`: X, shape (k,
     k).
     """
+    if not score_excess.any():
+        return root
     shares, U = np.linalg.eigh(whiten_moment(score_excess, root))
     return np.sqrt(1.0 + np.maximum(shares, _MIN_SCORE_EXCESS))[:, None] * (U.T @ root)
 
@@ -423,7 +427,12 @@ def _eiv_corrected(
     """
     change = change_of_variables(columns, reference)
     rows = np.concatenate((problem.A, problem.b[:, None]), axis=1)
-    return subtract_noise_moment(rows @ change, change.T @ noise @ change)
+    return subtract_noise_moment(rows @ change, _congruent(noise, change))
+
+
+def _congruent(moment: Array, columns: Array) -> Array:
+    """Return Tᵀ N T of a moment N in other unknowns; without noise there is nothing to multiply."""
+    return columns.T @ moment @ columns if moment.any() else np.zeros((columns.shape[1],) * 2)
 
 
 def _scalar_units(problem: LinearProblem, data: FitData) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg.lapack import dtrcon
 from scipy.special import chdtrc, fdtrc, ndtri
 
 from identify.arrays import Array, Indices
@@ -151,7 +152,7 @@ def _consistency_findings(
             evidence | {"orders": list(better.orders), "gain": excess - better.excess},
         )
         return
-    rank = int(np.linalg.matrix_rank(problem.A @ fit.scaling.to_x))
+    rank = solution.certificate.rank
     known = " and ".join(dict.fromkeys(map(str, terms)))
     if chdtrc(rank, excess) < PRIOR_EXCLUDED_P:
         yield Finding(
@@ -178,21 +179,31 @@ def _part_findings(solution: CertifiedSolution) -> Iterator[Finding]:
     fit = solution.posterior.fit
     statistics, _ = fit.data.system.data[0]
     p = len(fit.data.space)
-    factors = np.sqrt(fit.weights[statistics.group, 0, 0])[:, None, None] * statistics.factors
-    scaled = np.concatenate((factors[..., :p] @ fit.scaling.to_x, factors[..., p:]), axis=2)
     median = np.quantile(np.repeat(statistics.block, statistics.samples.astype(int)), 0.5)
-    parts = {"the halves of the rows": statistics.block < median} | {
-        f"the rows of group {group.name!r} and the others": statistics.group == g
+    cells, cell = np.unique(
+        [statistics.block >= median, statistics.group], axis=1, return_inverse=True
+    )
+    merged = [
+        qr_factor(np.concatenate(statistics.factors[cell == k])) for k in range(cells.shape[1])
+    ]
+    factors = np.sqrt(fit.weights[cells[1], 0, 0])[:, None, None] * merged
+    scaled = np.concatenate((factors[..., :p] @ fit.scaling.to_x, factors[..., p:]), axis=2)
+    parts = {"the halves of the rows": cells[0] == 0} | {
+        f"the rows of group {group.name!r} and the others": cells[1] == g
         for g, group in enumerate(statistics.layout.groups)
     }
     whole, count = _least_squares_cost(scaled)
     if whole <= _MIN_RELATIVE_RESIDUAL**2 * float(np.sum(scaled[..., p] ** 2)):
         return
     likeliest: dict[str, tuple[float, str]] = {}
+    costs_by_part: dict[bytes, tuple[float, int]] = {}  # of two groups each is the others
     for text, part in parts.items():
         if not part.any() or part.all():
             continue
-        costs, ranks = zip(*(_least_squares_cost(scaled[k]) for k in (part, ~part)), strict=True)
+        for half in (part, ~part):
+            if half.tobytes() not in costs_by_part:
+                costs_by_part[half.tobytes()] = _least_squares_cost(scaled[half])
+        costs, ranks = zip(*(costs_by_part[k.tobytes()] for k in (part, ~part)), strict=True)
         degrees, rest = sum(ranks) - count, fit.problem.equations - sum(ranks)
         if degrees < 1 or rest < 1:
             continue
@@ -217,6 +228,8 @@ def _least_squares_cost(factors: Array) -> tuple[float, int]:
     p = factors.shape[2] - 1
     reduced = qr_factor(factors.reshape(-1, p + 1))
     A, b = reduced[:, :p], reduced[:, p]
+    if dtrcon(A[:p])[0] > _RANK_TOLERANCE:  # reciprocal of the condition number
+        return float(reduced[p, p] ** 2), p
     x, _, rank, _ = np.linalg.lstsq(A, b, rcond=_RANK_TOLERANCE)
     return float(np.sum((A @ x - b) ** 2)), int(rank)
 

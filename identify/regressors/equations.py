@@ -27,7 +27,7 @@ logs, or none."""
 _MIN_ROWS_PER_BLOCK = 5
 """Smallest mean number of regressor rows that a group of channels has in a time block."""
 
-_MAX_BLOCKS = 20
+_MAX_BLOCKS = 10
 """Largest number of blocks of a stacked regressor, whose halves and fifths are compared."""
 
 

@@ -115,6 +115,14 @@ def svd(matrix: Array) -> SVD:
         return SVD(*qr_iteration(matrix, lapack_driver="gesvd"))
 
 
+def singular_values(matrix: Array) -> Array:
+    """Return the singular values of a matrix, descending, where `svd` computes vectors as well."""
+    try:
+        return np.linalg.svd(matrix, compute_uv=False)
+    except np.linalg.LinAlgError:
+        return svd(matrix).singular_values
+
+
 def eigh(matrix: Array) -> tuple[Array, Array]:
     """Return ascending eigenvalues, and eigenvectors, of a symmetric matrix, shape (n, n)."""
     try:
