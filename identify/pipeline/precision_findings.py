@@ -79,12 +79,11 @@ def precision_findings(
     """
     yield from _prior_findings(estimate)
     given = parse_required_precision(needs, limits)
-    met = ""
-    if not any(finding.severity == "error" for finding in estimate.findings):
-        met = _advice_on_needs(_needs_met(estimate, given, limits))
+    advised = any(finding.severity == "error" for finding in estimate.findings)
     for finding in _findings_on_widths(estimate, given, limits):
-        if finding.severity == "error":
-            finding, met = replace(finding, remedy=finding.remedy + met), ""
+        if finding.severity == "error" and not advised:
+            advice = _advice_on_needs(_needs_met(estimate, given, limits))
+            finding, advised = replace(finding, remedy=finding.remedy + advice), True
         yield finding
 
 

@@ -163,6 +163,8 @@ class RequiredPrecision:
 
     def is_scale_limited(self, estimate: Estimate) -> bool:
         """Whether the error of the sensor's scale alone makes the intervals too wide."""
+        if estimate.calibration is None:
+            return False
         between_logs, total = (self.half_width(estimate, total=total) for total in (False, True))
         return self.allows(between_logs) and not self.allows(total)
 

@@ -107,16 +107,16 @@ def with_verdict(estimate: Estimate, findings: Sequence[Finding]) -> Estimate:
         name: replace(body, precision=precision_levels(body, "", _ROWS_LIMITS))
         for name, body in estimate.others.items()
     }
-    estimate = replace(
-        estimate,
-        findings=(*findings, *estimate.findings),
-        precision=precision_levels(estimate, "", _ROWS_LIMITS),
-        others=others,
-    )
+    if findings or others:
+        estimate = replace(estimate, findings=(*findings, *estimate.findings), others=others)
     widths = precision_findings(estimate, "", _ROWS_LIMITS)
     if others:  # a link may be known poorly without a fault of the rows
         widths = (replace(finding, severity="info") for finding in widths)
-    return replace(estimate, findings=(*estimate.findings, *widths))
+    return replace(
+        estimate,
+        findings=(*estimate.findings, *widths),
+        precision=precision_levels(estimate, "", _ROWS_LIMITS),
+    )
 
 
 def _consistency_findings(
@@ -180,16 +180,13 @@ def _part_findings(solution: CertifiedSolution) -> Iterator[Finding]:
     statistics, _ = fit.data.system.data[0]
     p = len(fit.data.space)
     median = np.quantile(np.repeat(statistics.block, statistics.samples.astype(int)), 0.5)
-    cells, cell = np.unique(
-        [statistics.block >= median, statistics.group], axis=1, return_inverse=True
-    )
-    merged = [
-        qr_factor(np.concatenate(statistics.factors[cell == k])) for k in range(cells.shape[1])
-    ]
-    factors = np.sqrt(fit.weights[cells[1], 0, 0])[:, None, None] * merged
+    late = statistics.block >= median
+    cells, cell = np.unique(2 * statistics.group + late, return_inverse=True)
+    merged = [qr_factor(np.concatenate(statistics.factors[cell == k])) for k in range(len(cells))]
+    factors = np.sqrt(fit.weights[cells // 2, 0, 0])[:, None, None] * merged
     scaled = np.concatenate((factors[..., :p] @ fit.scaling.to_x, factors[..., p:]), axis=2)
-    parts = {"the halves of the rows": cells[0] == 0} | {
-        f"the rows of group {group.name!r} and the others": cells[1] == g
+    parts = {"the halves of the rows": cells % 2 == 0} | {
+        f"the rows of group {group.name!r} and the others": cells // 2 == g
         for g, group in enumerate(statistics.layout.groups)
     }
     whole, count = _least_squares_cost(scaled)

@@ -13,6 +13,7 @@ from identify.arrays import Array, Indices
 from identify.errors import ProblemError
 from identify.regressors.parameter_space import ONE_BODY_SPACE, ParameterSpace
 from identify.regressors.statistics import (
+    QR_CHUNK_ROWS,
     ChannelGroup,
     RowLayout,
     Statistics,
@@ -118,18 +119,21 @@ def stacked_statistics(
     most = min(max_block_count(layout), _MAX_BLOCKS)
     blocks = max(1, min(most, len(b) // rows_per_block))
     block_of_row = np.arange(len(b)) * blocks // len(b)
-    cells, cell_of_row = np.unique(
-        np.stack((block_of_row, group_of_row.reshape(-1)), axis=1), axis=0, return_inverse=True
-    )
-    cell_of_row = cell_of_row.reshape(-1)
-    counts = np.bincount(cell_of_row).astype(np.float64)
-    factors = np.array([factor_of_rows(rows[cell_of_row == k]) for k in range(len(cells))])
+    number = block_of_row * len(group_names) + group_of_row.reshape(-1)
+    counts = np.bincount(number, minlength=blocks * len(group_names))
+    cells = np.flatnonzero(counts)
+    counts = counts[cells]
+    parts = np.split(rows[np.argsort(number, kind="stable")], np.cumsum(counts)[:-1])
+    if len(parts[0]) < QR_CHUNK_ROWS and (counts == counts[0]).all():
+        factors = np.linalg.qr(np.array(parts), mode="r")  # of all cells in one call
+    else:
+        factors = np.array([factor_of_rows(part) for part in parts])
     return Statistics(
         layout=layout,
         factors=factors,
         log=np.zeros(len(cells), dtype=np.intp),
-        block=cells[:, 0],
-        group=cells[:, 1],
+        block=cells // len(group_names),
+        group=cells % len(group_names),
         samples=counts,
         effective_samples=counts,
         noise=np.zeros((1, len(group_names), K, K)),
