@@ -280,7 +280,14 @@ def channel_rms(system: LinearSystem, *, masses_known: bool = False) -> Array:
     return np.where(arrays.channels, scales, 1.0)
 
 
-def initial_estimate(data: FitData) -> Array:
+class InitialEstimate(NamedTuple):
+    """Initial unknowns, and their standard errors without equalities, shape (p,) each."""
+
+    x: Array
+    errors: Array
+
+
+def initial_estimate(data: FitData) -> InitialEstimate:
     """Compute initial unknowns by minimum-norm least squares, weighted by the channels' RMS.
 
     Those of a body with a default are the nearest to it, in its units.
@@ -315,7 +322,7 @@ def initial_estimate(data: FitData) -> Array:
     if not data.relates_bodies:
         require_positive_masses(x, errors, data)
     if not len(data.equality_values):
-        return x
+        return InitialEstimate(x, errors)
     equalities, values = data.equalities @ units, data.equality_values - data.equalities @ start
     point = np.linalg.lstsq(equalities, values, rcond=None)[0]
     nearest = start + units @ point
@@ -334,7 +341,7 @@ def initial_estimate(data: FitData) -> Array:
     x = nearest + units @ (free @ y)
     if data.relates_bodies:
         require_positive_masses(x, np.full(len(x), np.inf), data)
-    return x
+    return InitialEstimate(x, errors)
 
 
 def _default_units(space: ParameterSpace) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ from identify.arrays import Array
 from identify.estimation.fit_data import FitData
 from identify.estimation.identifiability import free_directions
 from identify.estimation.scaling import BodyScaling, Scaling
+from identify.inertia import inertia_about_com
 from identify.inertia.parameters import default_radius
 from identify.regressors import ParameterSpace
 from identify.significance import BODY_SIZE_SIGMA
@@ -109,6 +110,24 @@ def default_lengths(space: ParameterSpace, x: Array) -> list[float]:
             if default is None
             else BodyScaling.of_body(default).length
         )
+    return lengths
+
+
+def initial_lengths(space: ParameterSpace, x: Array, errors: Array) -> list[float]:
+    """Return the length scale of each body without default by its inertia, as far as it is known.
+
+    `x`: initial unknowns, shape (p,); `errors`: their standard errors, shape (p,).
+    """
+    lengths = default_lengths(space, x)
+    for number, name in enumerate(space.bodies):
+        phi, trace_errors = (
+            x[space.body_slice(number)],
+            errors[10 * number + _MOMENT_OF_INERTIA_INDICES],
+        )
+        if name not in space.defaults and phi[0] > 0.0:
+            trace = float(np.trace(inertia_about_com(phi))) / phi[0]
+            error = float(np.linalg.norm(trace_errors)) / phi[0]
+            lengths[number] = characteristic_length(trace, error, 1.0, lengths[number])
     return lengths
 
 

@@ -31,6 +31,7 @@ from identify.estimation.irls import (
     default_lengths,
     free_basis,
     has_positive_masses,
+    initial_lengths,
     initial_leverages,
     leverages,
     parameter_scales,
@@ -224,7 +225,7 @@ def weighted_least_squares(
     data = build_fit_data(system, terms)
     if not in_free_flight(system):
         return _reweight_until_convergence(data, start)
-    x = initial_estimate(data) if start is None else start
+    x = initial_estimate(data).x if start is None else start
     # The first fit gives the centre of mass that the torque of the second is about.
     first = _reweight_until_convergence(build_fit_data(_about_com(system, x), terms), start)
     about_com = build_fit_data(_about_com(system, first.x), terms)
@@ -241,8 +242,11 @@ def _about_com(system: LinearSystem, phi: Phi) -> LinearSystem:
 
 def _reweight_until_convergence(data: FitData, start: Array | None) -> LeastSquaresFit:
     """Fit by IRLS from initial unknowns; see `weighted_least_squares`."""
-    x, ramp = (initial_estimate(data), NOISE_RAMP_ITERATIONS) if start is None else (start, 1)
-    lengths = default_lengths(data.space, x)
+    if start is None:
+        initial, ramp = initial_estimate(data), NOISE_RAMP_ITERATIONS
+        x, lengths = initial.x, initial_lengths(data.space, *initial)
+    else:
+        x, ramp, lengths = start, 1, default_lengths(data.space, start)
     leverage, acceleration = initial_leverages(data), AndersonAcceleration()
     number = 0
     while True:
@@ -272,6 +276,8 @@ def _reweight_until_convergence(data: FitData, start: Array | None) -> LeastSqua
         if length_change > _LENGTH_OF_ANOTHER_MAP:
             acceleration = AndersonAcceleration()
             x = fit.x if fit.identifiability.complete else x
+        elif number == 1 and not data.noise_known:  # its leverages were guessed
+            acceleration = AndersonAcceleration()
         elif has_positive_masses(data.space, accelerated):
             x = accelerated
 
