@@ -77,6 +77,18 @@ class LinearEquality(Term):
         return cls._related(first, second, dict.fromkeys(PHI, 1.0), f"{first} is as {second}")
 
     @classmethod
+    def same_shape(cls, first: str, second: str, mass_ratio: float) -> LinearEquality:
+        """Constrain two bodies to one shape: the same centre of mass, and inertia per mass.
+
+        Each is about the origin of its frame. With a given ratio of the masses, first to second,
+        that is phi_first = ratio · phi_second; with an unknown one it would be bilinear in both.
+        """
+        if not 0.0 < mass_ratio < np.inf:
+            raise TermError(f"mass_ratio: expected a number above zero, got {mass_ratio!r}")
+        text = f"{first} has the shape of {second} and {mass_ratio:g} of its mass"
+        return cls._related(first, second, dict.fromkeys(PHI, float(mass_ratio)), text)
+
+    @classmethod
     def equal_density(cls, volumes: Mapping[str, float]) -> LinearEquality:
         """Constrain bodies of known volumes [m³] to one mean density."""
         if len(volumes) < 2 or not min(volumes.values()) > 0.0:
