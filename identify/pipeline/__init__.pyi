@@ -21,3 +21,4 @@ from identify.pipeline.settings import (
     FitSettings as FitSettings,
     JointSettings as JointSettings,
 )
+from identify.pipeline.stacked_estimates import StackedEstimates as StackedEstimates

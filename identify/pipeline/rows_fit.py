@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from identify.pipeline.rows_findings import (
     unexcited_columns,
     with_verdict,
 )
+from identify.pipeline.stacked_estimates import StackedEstimates
 from identify.regressors import (
     ONE_BODY_SPACE,
     LinearSystem,
@@ -63,13 +65,16 @@ def solve(
     (A, b, groups), each with rows of every group, in place of A, or the sum of their
     `stacked_statistics` in the order of phi. Single rows are then not examined.
 
+    Many sets of rows are fitted by one call: b of shape (n, k) for one A, or A of shape (k, n, p)
+    with b of shape (k, n). The result is then a `StackedEstimates`, a sequence of k estimates.
+
     Columns may depend on each other, as those of the links of a robot do, if each body concerned
     has a prior, or a default in `space`: what the rows leave open is then that of the default.
 
     Args:
         A: regressor, SI, shape (n, p): the ten columns of each body in `order`, then the scalars;
-            or parts, or statistics.
-        b: what was measured, shape (n,); not with parts or statistics.
+            or a stack of them, parts, or statistics.
+        b: what was measured, shape (n,), or of a stack; not with parts or statistics.
         space: of the unknowns; one body where not given.
         terms: what is known besides, also of several bodies (`LinearEquality`).
         groups: rows with equal entries have noise of one size, such as those of one joint or of one
@@ -119,29 +124,12 @@ def solve(
         solution = problem.solve(parts)
         findings = [*problem.contradicted_terms(solution, parts), *rows_findings(solution, order)]
         return with_verdict(solution.estimate(), findings)
-    given = Rows.of(A, b, space, groups, order)  # pyright: ignore[reportArgumentType]
-    has_covariance = isinstance(noise, Mapping) and any(np.ndim(v) > 1 for v in noise.values())
-    rows = given if has_covariance else given.without_repeats()
-    if noise is not None:
-        rows = rows.whitened(noise)
-    p = len(space)
-    if len(rows.b) <= p and noise is None:
-        raise ProblemError(
-            f"{len(rows.b)} rows for {p} unknowns: expected more rows than unknowns, or their noise"
-        )
-    statistics = rows.statistics
-    solution = problem.solve(statistics)
-    correlation = row_correlations(solution, rows)
-    if correlation.any():  # as of a first-order process
-        share = (1.0 - correlation) / (1.0 + correlation)
-        effective = statistics.samples * share[statistics.group]
-        solution = problem.solve(replace(statistics, effective_samples=effective))
-    contradicted = problem.contradicted_terms(solution, statistics)
-    findings = [*contradicted, *rows_findings(solution, order, rows)]
-    if len(rows.b) < len(given.b):
-        text = f"{len(given.b) - len(rows.b)} rows repeat others in every digit; they count once."
-        findings.append(Finding("held_samples", "info", text))
-    return with_verdict(solution.estimate(), findings)
+    given: Any = A, b, space, groups, order
+    if np.ndim(b) == 1 and np.ndim(given[0]) == 2:
+        return problem.estimate(Rows.of(*given), noise)
+    return StackedEstimates.of(  # pyright: ignore[reportReturnType]
+        partial(problem.estimate, rows, noise) for rows in Rows.stack(*given)
+    )
 
 
 def _sum_parts(
@@ -193,6 +181,33 @@ class _RowsProblem:
     order: str | Sequence[str]
     priors: Mapping[str, Prior]
     residual_bound: float | None
+
+    def estimate(self, given: Rows, noise: Noise | None) -> Estimate:
+        """Return the estimate of rows, with findings and verdict."""
+        has_covariance = isinstance(noise, Mapping) and any(np.ndim(v) > 1 for v in noise.values())
+        rows = given if has_covariance else given.without_repeats()
+        if noise is not None:
+            rows = rows.whitened(noise)
+        p = len(self.equations.space)
+        if len(rows.b) <= p and noise is None:
+            raise ProblemError(
+                f"{len(rows.b)} rows for {p} unknowns: expected more rows than unknowns, or their "
+                "noise"
+            )
+        statistics = rows.statistics
+        solution = self.solve(statistics)
+        correlation = row_correlations(solution, rows)
+        if correlation.any():  # as of a first-order process
+            share = (1.0 - correlation) / (1.0 + correlation)
+            effective = statistics.samples * share[statistics.group]
+            solution = self.solve(replace(statistics, effective_samples=effective))
+        contradicted = self.contradicted_terms(solution, statistics)
+        findings = [*contradicted, *rows_findings(solution, self.order, rows)]
+        if len(rows.b) < len(given.b):
+            repeated = len(given.b) - len(rows.b)
+            text = f"{repeated} rows repeat others in every digit; they count once."
+            findings.append(Finding("held_samples", "info", text))
+        return with_verdict(solution.estimate(), findings)
 
     def solve(self, statistics: Statistics) -> CertifiedSolution:
         """Solve, with errors that speak of rows and columns."""

@@ -9,9 +9,11 @@ import identify
 from identify import BodyPrior, ParameterSpace, ShapePrior, solve
 from identify.errors import ProblemError
 from identify.estimation import NegativeMass, TooLittleMotion
+from identify.estimation.errors import TermError
 from identify.estimation.terms import KnownCom, KnownMass, LinearEquality
 from identify.inertia.conventions import REGRESSOR_ORDERS, ColumnOrder
 from identify.inertia.shapes import Box
+from identify.pipeline import StackedEstimates
 from identify.regressors import newton_euler_regressor, stacked_statistics
 from tests.close import assert_close, assert_same_body
 from tests.estimation.serial_arm import LINKS
@@ -265,6 +267,15 @@ def test_sums_of_several_bodies_hold():
     assert_close(equal.others["trunk"].parameters.mass, 2.0 * equal.parameters.mass, 1e-9)
     same = solve(A, b, space=space, terms=[mirror, LinearEquality.known_sum({"left.m": 1.0}, 2.01)])
     assert_close(same.others["right"].parameters.mass, 2.01, 1e-9)
+    shared = LinearEquality.same_shape("right", "left", 0.4)
+    scaled = solve(A, A @ np.concatenate((left, 0.4 * left, trunk)), space=space, terms=[shared])
+    one, other = (body.parameters for body in scaled.bodies[:2])
+    assert_same_body(one.phi, left, 1e-6)
+    assert_close(other.mass, 0.4 * one.mass, 1e-9)
+    assert_close(other.com, one.com, 1e-9)
+    assert_close(other.inertia_about_com / other.mass, one.inertia_about_com / one.mass, 1e-9)
+    with pytest.raises(TermError, match="mass_ratio: expected a number above zero, got 0"):
+        LinearEquality.same_shape("right", "left", 0.0)
     with pytest.raises(ProblemError, match=r"no unknown 'arm\.m' among left\.m"):
         solve(A, b, space=space, terms=[LinearEquality.total_mass(("arm",), 1.0)])
 
@@ -320,3 +331,41 @@ def test_rows_of_one_group_are_exact_for_bodies_of_any_size(mass):
     estimate = solve(A, A @ phi)
     assert estimate.complete
     assert_same_body(estimate.parameters.phi, phi, 1e-8)
+
+
+def test_a_stack_of_rows_gives_the_estimates_of_single_calls():
+    """A regressor each, or one for all; with a body at the edge, another order, and a failure."""
+    thin = flat_body(np.random.default_rng(3), (1.0, 0.5, 0.0))
+    edge = stacked(samples(thin, np.random.default_rng(5), 150, noise=wrench_noise(thin, 0.02)))
+    groups, each = edge[2], [rows(20)[1:3], rows(21)[1:3], edge[:2]]
+    each += [(in_order(each[0][0], "cyclic"), each[0][1]), (each[0][0], -each[0][1])]
+    A, b = (np.array(values) for values in zip(*each, strict=True))
+    stack = solve(A, b, groups=groups)
+    assert isinstance(stack, StackedEstimates)
+    assert repr(stack) == "StackedEstimates(4 of 5 estimated)"
+    assert set(stack.errors) == {4}
+    with pytest.raises(NegativeMass, match="b has the other sign"):
+        stack[4]
+    assert np.isnan(stack.phi[4]).all()
+    assert np.isnan(stack.intervals("Izz")[4]).all()
+    for k, estimate in enumerate(stack[:4]):
+        alone = solve(A[k], b[k], groups=groups)
+        assert np.array_equal(stack.phi[k], alone.parameters.phi)
+        assert np.array_equal(stack.intervals("Izz")[k], alone.intervals["Izz"])
+        assert estimate.certificate.distance_to_optimum == alone.certificate.distance_to_optimum
+        assert estimate.verdict == alone.verdict
+        assert estimate.findings == alone.findings
+    assert stack[2].certificate.solver == "Clarabel"
+    assert stack[3].verdict.reasons[0] == "column_order"
+    noise = 0.02 * np.tile(b[0].reshape(-1, 6).std(axis=0), 150)
+    of_one = solve(A[0], np.stack((b[0], 2.0 * b[0]), axis=1), noise=noise)
+    assert np.array_equal(of_one.phi[0], solve(A[0], b[0], noise=noise).parameters.phi)
+    assert_close(of_one.phi[1], 2.0 * of_one.phi[0], 1e-6)
+
+
+def test_a_stack_of_other_shapes_or_without_any_estimate_is_refused():
+    _, A, b, groups = rows(20)
+    with pytest.raises(ProblemError, match=r"\(k, n, p\) and \(k, n\), got \(2, 900, 10\)"):
+        solve(np.array([A, A]), b)
+    with pytest.raises(NegativeMass):
+        solve(np.array([A, A]), np.array([-b, -b]), groups=groups)
