@@ -12,13 +12,14 @@ from scipy.special import chdtrc, fdtrc, ndtri
 from identify.arrays import Array, Indices
 from identify.estimation import Estimate
 from identify.estimation.certified_solution import CertifiedSolution
+from identify.estimation.irls import has_positive_masses
 from identify.estimation.posterior import OBJECTIVE_DATA
 from identify.findings import Finding
 from identify.pipeline.precision_findings import precision_findings, precision_levels
 from identify.pipeline.required_precision import WRENCH_LIMITS
 from identify.pipeline.row_orders import better_order, consistent_excess, free_solution
 from identify.pipeline.rows import Rows
-from identify.regressors import ParameterSpace
+from identify.regressors import LinearSystem, ParameterSpace
 from identify.regressors.triangular import qr_factor
 from identify.significance import (
     BODY_CHANGE_P,
@@ -55,6 +56,9 @@ _MIN_CORRELATION = 0.1
 
 _SYSTEMATIC_CORRELATION = 0.5
 """Correlation of neighbouring residuals above which they are not noise."""
+
+_MIN_FLOAT = float(np.finfo(float).tiny)
+"""Smallest normal number, against division by zero."""
 
 _LISTED = 8
 """Largest number of rows, columns or groups that a message names."""
@@ -210,7 +214,19 @@ def _part_findings(solution: CertifiedSolution) -> Iterator[Finding]:
         tested = float(fdtrc(degrees, rest, ratio)), text
         likeliest[code] = min(likeliest.get(code, tested), tested)
     for code, (probability, text) in likeliest.items():
-        if probability < BODY_CHANGE_P / len(parts):
+        if probability >= BODY_CHANGE_P / len(parts):
+            continue
+        group = group_of_other_sign(fit.data.system) if code == "bodies_differ" else None
+        if group is not None:
+            yield Finding(
+                code,
+                "error",
+                f"b of group {group!r} has the other sign: as given, {text} are not of the same "
+                f"bodies (p = {probability:.1g}), with the other sign they are.",
+                "Change the sign of these rows of b, or of their rows of A.",
+                {"p": probability, "group": group},
+            )
+        else:
             yield Finding(
                 code,
                 "error",
@@ -218,6 +234,41 @@ def _part_findings(solution: CertifiedSolution) -> Iterator[Finding]:
                 "Check the columns, units and sign of these rows, or fit the parts separately.",
                 {"p": probability},
             )
+
+
+def group_of_other_sign(system: LinearSystem) -> str | None:
+    """Return the group whose b has the other sign: the only one by which all rows become alike.
+
+    With its sign changed, and with it alone, one fit of all groups leaves no more than the fits of
+    each (Chow 1960), and masses are positive. Groups count by the noise of their own fits.
+    """
+    statistics, space = system.data[0][0], system.space
+    p, groups = len(space), len(statistics.layout.groups)
+    factors = np.array(
+        [
+            qr_factor(np.concatenate(statistics.factors[statistics.group == g]))
+            for g in range(groups)
+        ]
+    )
+    factors[..., :p] /= np.maximum(np.linalg.norm(factors[..., :p], axis=(0, 1)), _MIN_FLOAT)
+    costs, ranks = map(np.array, zip(*map(_least_squares_cost, factors[:, None]), strict=True))
+    samples = np.bincount(statistics.group, statistics.samples)
+    degrees = np.maximum(samples - ranks, 1.0)
+    rounding = _MIN_RELATIVE_RESIDUAL**2 * np.sum(factors[..., p] ** 2, axis=1)
+    factors /= np.sqrt(np.maximum(costs, rounding) / degrees)[:, None, None]
+    fitting = []
+    for signs in np.concatenate((np.ones((1, groups)), 1.0 - 2.0 * np.eye(groups))):
+        changed = factors.copy()
+        changed[..., p] *= signs[:, None]
+        cost, rank = _least_squares_cost(changed)
+        between = max(int(ranks.sum()) - rank, 1)
+        ratio = max(cost - float(degrees.sum()), 0.0) / between
+        x = np.linalg.lstsq(*np.split(changed.reshape(-1, p + 1), [p], axis=1))[0]
+        alike = fdtrc(between, degrees.sum(), ratio) > BODY_CHANGE_P
+        fitting += [signs] if alike and has_positive_masses(space, x.ravel()) else []
+    if len(fitting) != 1 or (fitting[0] > 0.0).all():
+        return None
+    return statistics.layout.groups[int(np.argmin(fitting[0]))].name
 
 
 def _least_squares_cost(factors: Array) -> tuple[float, int]:

@@ -23,6 +23,7 @@ from identify.inertia import base_columns
 from identify.pipeline.row_orders import better_order, free_solution
 from identify.pipeline.rows import Noise, Rows
 from identify.pipeline.rows_findings import (
+    group_of_other_sign,
     row_correlations,
     rows_findings,
     unexcited_columns,
@@ -265,16 +266,20 @@ class _RowsProblem:
         residual = problem.residual_norm(free_solution(problem.A, problem.b))
         noise = max(residual / np.sqrt(problem.degrees_of_freedom), np.finfo(float).tiny)
         in_noise = replace(problem, A=problem.A / noise, b=problem.b / noise)
-        better = better_order(in_noise, space, self.terms, self.order)
+        group = group_of_other_sign(system)
+        better = None if group else better_order(in_noise, space, self.terms, self.order)
         hint = "" if better is None else f"; in the order {better.text} they fit a consistent body"
+        if group is not None:
+            hint = f"; with the other sign of b of group {group!r} they fit one"
         if isinstance(error, SolveError):
             return SolveError(f"{error}{hint}")
         if isinstance(error, NegativeMass):
-            return NegativeMass(
-                error.mass,
-                f"b has the other sign, or A the opposite gravity{hint or ', or another `order`'}",
-                error.body,
+            cause = (
+                f"b has the other sign, or A the opposite gravity{hint or ', or another `order`'}"
             )
+            if group is not None:
+                cause = f"b of group {group!r} has the other sign"
+            return NegativeMass(error.mass, cause, error.body)
         zero = unexcited_columns(space, problem.A)
         base = base_columns(problem.A) if problem.A.any() else None
         if base is not None and len(base.independent) < len(space) and better is None:

@@ -14,11 +14,11 @@ from identify.estimation.terms import KnownCom, KnownMass, LinearEquality
 from identify.inertia.conventions import REGRESSOR_ORDERS, ColumnOrder
 from identify.inertia.shapes import Box
 from identify.pipeline import StackedEstimates
-from identify.regressors import newton_euler_regressor, stacked_statistics
+from identify.regressors import ONE_BODY_SPACE, newton_euler_regressor, stacked_statistics
 from tests.close import assert_close, assert_same_body
 from tests.estimation.serial_arm import LINKS
 from tests.estimation.simulated import flat_body, samples, wrench_noise
-from tests.estimation.test_dependent_columns import arm
+from tests.estimation.test_dependent_columns import JOINTS, arm
 from tests.estimation.test_solve import stacked
 from tests.strategies import random_body
 
@@ -101,6 +101,31 @@ def test_negative_mass_and_missing_columns_speak_of_rows():
     still = solve(np.where(np.arange(10) == 9, 0.0, A), b, groups=groups)
     assert "little_motion" in codes(still)
     assert any("no row excites the columns Izz" in finding.text for finding in still.findings)
+
+
+@pytest.mark.parametrize("name", ["fx", "fz", "ty", *JOINTS])
+def test_the_group_of_the_other_sign_is_named(name):
+    _, A, b, _ = rows(2)
+    groups, space = ["fx", "fy", "fz", "tx", "ty", "tz"] * (len(b) // 6), ONE_BODY_SPACE
+    if name in JOINTS:
+        A, b, _, space, groups = arm(1, share=0.01)
+    changed = np.where(np.array(groups) == name, -b, b)
+    estimate = solve(A, changed, groups=groups, space=space)
+    finding = next(each for each in estimate.findings if each.code == "bodies_differ")
+    assert finding.evidence["group"] == name
+    assert f"b of group '{name}' has the other sign" in finding.text
+    other = {name: 3.0, **dict.fromkeys(set(groups) - {name}, 1.0)}
+    scaled = solve(A, b * [other[group] for group in groups], groups=groups, space=space)
+    assert all("group" not in each.evidence for each in scaled.findings)
+    assert "bodies_differ" in codes(scaled)
+
+
+def test_the_group_whose_sign_makes_the_mass_negative_is_named():
+    _, A, b, groups = rows(2)
+    with pytest.raises(
+        NegativeMass, match=r"sign is wrong: b of group 'force' has the other sign$"
+    ):
+        solve(A, np.where(np.array(groups) == "force", -b, b), groups=groups)
 
 
 def test_rows_that_no_body_explains_are_refused():
