@@ -15,7 +15,7 @@ import numpy as np
 from identify.arrays import Mat33, Phi
 from identify.exchange.link_geometry import ShapeInertia
 from identify.exchange.link_inertia import LinkInertia
-from identify.exchange.shape_corrections import CORRECTIONS, ENTRY_PLACES
+from identify.exchange.shape_corrections import CORRECTIONS, ENTRY_PLACES, ONE_NUMBER
 from identify.exchange.unit_corrections import (
     DENSEST_MATERIAL,
     LIGHTEST_MATERIAL,
@@ -33,6 +33,12 @@ from identify.inertia.matrices import phi_from_inertia
 
 _MIN_IMPROVEMENT = 4.0
 """Smallest ratio of the deviations as written and as read."""
+
+_MAX_DEVIATION_OF_OTHERS = 0.01
+"""Largest deviation of the other numbers beside a single one that is not its shape's.
+
+Two equal moments of a link with motors inside are within 7 % of those of a cylinder by chance.
+"""
 
 
 class ShapeReading(NamedTuple):
@@ -81,6 +87,8 @@ def read_by_shape(link: LinkInertia, shape: ShapeInertia) -> ShapeReading | None
         *((text, correct(form, uniform)) for form in forms for text, correct in CORRECTIONS),
     ]
     deviations = deviations_from_shape([body for _, body in candidates], uniform)
+    single = np.array([text == ONE_NUMBER for text, _ in candidates])
+    deviations[single & (deviations > _MAX_DEVIATION_OF_OTHERS)] = np.inf
     best = float(deviations.min())
     if best > min(MAX_DEVIATION, as_written / _MIN_IMPROVEMENT):
         return None
