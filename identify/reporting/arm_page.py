@@ -25,13 +25,11 @@ from identify.reporting.body import body_section
 from identify.reporting.content import (
     Cell,
     Head,
-    ReportTable,
     Row,
     Section,
     SectionBuilder,
     make_row,
     make_table,
-    number_heads,
 )
 from identify.reporting.logs import provenance_section, provenance_section_of
 from identify.reporting.precision import precision_section
@@ -62,8 +60,8 @@ def _base_section(result: Result, truth: InertialParameters | None) -> Section |
         return None
     ordinary = by_ordinary.values.tolist()
     halves = weighted.half_widths.tolist()
-    rows = [
-        make_row(
+    rows = (
+        (
             name.replace(ROTOR_INERTIA, "rotor inertia"),
             with_half_width(value, half),
             format_fixed(other, decimals_for(half, abs(other))),
@@ -71,10 +69,10 @@ def _base_section(result: Result, truth: InertialParameters | None) -> Section |
         for name, value, half, other in zip(
             weighted.names, weighted.values.tolist(), halves, ordinary, strict=True
         )
-    ]
-    table = ReportTable(
-        (Head("Base parameter", "prose"), *number_heads("WLS", "OLS")),
-        tuple(rows),
+    )
+    table = make_table(
+        (Head("Base parameter", "prose"), "WLS", "OLS"),
+        rows,
         "Base parameters [SI units of the first term]: the combinations that torques can show. "
         "WLS: weighted by what the fit leaves of each joint's torque; OLS: all torques alike. "
         "±: 95 %, without the error of the torque scale. They need no prior, and are no bodies: "
@@ -92,16 +90,16 @@ def _link_section(result: Result, truth: InertialParameters | None) -> Section:
     smallest = _SHOWN_SHARE * np.repeat(largest, (1, 3, 6))
     values = make_table(
         ("Link", *units),
-        [make_row(name, *_link_cells(link, model, smallest)) for name, link, model in bodies],
+        ((name, *_link_cells(link, model, smallest)) for name, link, model in bodies),
         "Links about the origins of their frames in the URDF, in their axes, with all that is "
         "fixed to them. Shaded: identifiable by itself from the logs. Otherwise only "
         "combinations are, and the value is the one nearest to the URDF of all that fit; hover "
         "for that of the URDF. Every link is physically consistent.",
     )
-    heads = number_heads("Mass [kg]", "URDF [kg]", "Centre of mass moved by [mm]")
-    changes = ReportTable(
-        (Head("Link"), *heads, Head("Identifiable by itself", "prose")),
-        tuple(_change_row(name, link, model) for name, link, model in bodies),
+    heads = ("Link", "Mass [kg]", "URDF [kg]", "Centre of mass moved by [mm]")
+    changes = make_table(
+        (*heads, Head("Identifiable by itself", "prose")),
+        (_change_row(name, link, model) for name, link, model in bodies),
         "Links: fitted, and those of the URDF.",
     )
     return Section("links", "Links, and what the logs tell of each", (changes, values))

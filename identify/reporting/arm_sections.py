@@ -21,9 +21,7 @@ from identify.reporting.content import (
     Text,
     Tile,
     Tiles,
-    make_row,
     make_table,
-    number_heads,
 )
 from identify.reporting.result import finding_table
 from identify.reporting.rounding import format_fixed, format_significant, with_half_width
@@ -146,8 +144,8 @@ def scale_section(result: Result, truth: InertialParameters | None) -> Section:
 def log_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the section of the rows, rates, filters and digests of logs of joints."""
     heads = ("Rows", "Dropped", "Rate [Hz]", "Cut-off [Hz]", "Span [s]", "Used", "Moving [%]")
-    rows = [
-        make_row(
+    rows = (
+        (
             f"{number}: {log.name}",
             f"{log.recording.rows}",
             f"{log.recording.dropped.total}",
@@ -160,10 +158,10 @@ def log_section(result: Result, truth: InertialParameters | None) -> Section:
         )
         for number, log in enumerate(result.logs, start=1)
         if isinstance(log, ArmLog)
-    ]
-    table = ReportTable(
-        (Head("Log"), *number_heads(*heads), Head("sha256")),
-        tuple(rows),
+    )
+    table = make_table(
+        ("Log", *heads, Head("sha256")),
+        rows,
         "Rows, filters and digests of the logs. Moving: share of the samples in which each joint "
         "moves, by joint; the others do not count in its equation.",
     )

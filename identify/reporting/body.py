@@ -26,7 +26,6 @@ from identify.reporting.content import (
     Tone,
     make_row,
     make_table,
-    number_heads,
     with_headings,
 )
 from identify.reporting.parameter_table import (
@@ -112,12 +111,12 @@ def _parameter_table(
 ) -> ReportTable:
     """Return the table of parameters; who decided them is said unless it is the data for all."""
     by_data = all(line.decided_by == "data" for line in rows)
-    head = [Head("Parameter"), *number_heads("Estimate", "95 % interval"), Head("Unit")]
-    head += [] if by_data else [Head("Decided by")]
-    head += [] if truth is None else number_heads("Truth", "Error")
+    heads = ["Parameter", "Estimate", "95 % interval", Head("Unit")]
+    heads += [] if by_data else [Head("Decided by")]
+    heads += [] if truth is None else ["Truth", "Error"]
     cells = [_parameter_cells(line, with_source=not by_data) for line in rows]
     groups = [_GROUP_NAMES[line.group] for line in rows]
-    return ReportTable(tuple(head), with_headings(groups, cells), caption, "lines")
+    return make_table(heads, with_headings(groups, cells), caption, look="lines")
 
 
 def _headline_tiles(result: Result) -> tuple[Tile, ...]:

@@ -25,7 +25,6 @@ from identify.reporting.content import (
     Cell,
     Head,
     Pictures,
-    ReportTable,
     Row,
     Section,
     Tile,
@@ -47,10 +46,9 @@ def comparison_html(
     comparison: Comparison, *, title: str = "", folder: str = ".", written: datetime | None = None
 ) -> str:
     """Return the page that compares separate fits as HTML."""
-    sections = [section for build in SECTIONS if (section := build(comparison)) is not None]
     return render_page(
         "comparison.html",
-        sections,
+        (build(comparison) for build in SECTIONS),
         title=title or f"Inertia from {len(comparison.logs)} logs, fitted separately",
         folder=folder,
         written=written,
@@ -181,9 +179,9 @@ def failed_logs_section(comparison: Comparison) -> Section | None:
     logs = (*comparison.logs_with_status("failed"), *comparison.logs_with_status("duplicate"))
     if not logs:
         return None
-    rows = tuple(make_row(Cell(log.name, tooltip=log.file), log.status, log.error) for log in logs)
-    heads = (Head("log"), Head("status"), Head("why", "prose"))
-    return Section("without", "Logs without an estimate", (ReportTable(heads, rows),))
+    rows = ((Cell(log.name, tooltip=log.file), log.status, log.error) for log in logs)
+    table = make_table(("log", "status", Head("why", "prose")), rows, word_columns=2)
+    return Section("without", "Logs without an estimate", (table,))
 
 
 SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (

@@ -185,23 +185,25 @@ def make_row(*cells: str | Cell, heading: str = "", muted: bool = False) -> Row:
     )
 
 
-def number_heads(*titles: str) -> tuple[Head, ...]:
-    """Return the titles of right-aligned columns of numbers."""
-    return tuple(Head(title, "number") for title in titles)
-
-
 def make_table(
-    heads: Sequence[str],
-    rows: Iterable[Row | Sequence[str | Cell]],
+    heads: Sequence[str | Head],
+    rows: Iterable[Row | Iterable[str | Cell]],
     caption: str = "",
     *,
     word_columns: int = 1,
+    look: Literal["", "dense", "lines"] = "",
 ) -> ReportTable:
-    """Return a table of numbers, with some leading columns of words."""
+    """Return a table; heads given as text are of numbers, but for the leading columns of words."""
     return ReportTable(
-        (*map(Head, heads[:word_columns]), *number_heads(*heads[word_columns:])),
+        tuple(
+            head
+            if isinstance(head, Head)
+            else Head(head, "number" if k >= word_columns else "words")
+            for k, head in enumerate(heads)
+        ),
         tuple(cells if isinstance(cells, Row) else make_row(*cells) for cells in rows),
         caption,
+        look,
     )
 
 
@@ -263,9 +265,12 @@ def split_columns(widths: Sequence[int], max_width: int) -> list[list[int]]:
 
 
 def render_page(
-    name: str, sections: Iterable[Section], written: datetime | None = None, **variables: object
+    name: str,
+    sections: Iterable[Section | None],
+    written: datetime | None = None,
+    **variables: object,
 ) -> str:
-    """Render a page of `templates/` with sections, written now if no time is given."""
+    """Render a page of `templates/` with all sections that exist, by default written now."""
     from markupsafe import Markup
 
     from identify.reporting.drawing import column_svg
@@ -275,8 +280,8 @@ def render_page(
     def draw(column: Column, key: str) -> Markup:
         return Markup(column_svg(column, f"{key}{next(figure_numbers.setdefault(key, count(1)))}"))
 
-    written = written or datetime.now().astimezone()
-    variables |= {"sections": list(sections), "draw": draw, "markup": Markup, "written": written}
+    variables |= {"sections": [*filter(None, sections)], "draw": draw, "markup": Markup}
+    variables["written"] = written or datetime.now().astimezone()
     return load_template(name).render(**variables)
 
 

@@ -22,7 +22,7 @@ from identify.reporting.content import (
     Section,
     Text,
     make_row,
-    number_heads,
+    make_table,
 )
 from identify.reporting.parameter_table import parameter_rows
 from identify.reporting.rounding import (
@@ -94,9 +94,9 @@ def _interpretation_table(result: Result) -> ReportTable:
     shown = list(interpretations[:_MAX_INTERPRETATIONS])
     if all(reading.code for reading in shown):
         shown += [reading for reading in interpretations if not reading.code]
-    return ReportTable(
-        (Head("Interpretation or fault", "prose"), *number_heads("2 Δ log L", "Mass [kg]")),
-        tuple(
+    return make_table(
+        (Head("Interpretation or fault", "prose"), "2 Δ log L", "Mass [kg]"),
+        (
             make_row(
                 reading.description,
                 f"{reading.log_likelihood_ratio:.1f}",
@@ -129,8 +129,8 @@ _COUNTED = (
 
 
 def _small_fault_table(small_faults: Sequence[SmallFault], caption: str) -> ReportTable:
-    rows = (make_row(_name_in_words(fault), _size_in_words(fault)) for fault in small_faults)
-    return ReportTable((Head("Small fault"), *number_heads("Size")), tuple(rows), caption)
+    rows = ((_name_in_words(fault), _size_in_words(fault)) for fault in small_faults)
+    return make_table(("Small fault", "Size"), rows, caption)
 
 
 def _name_in_words(fault: SmallFault) -> str:

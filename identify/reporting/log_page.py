@@ -31,7 +31,6 @@ from identify.reporting.content import (
     Tone,
     make_row,
     make_table,
-    number_heads,
     render_page,
 )
 from identify.reporting.result import finding_table
@@ -162,8 +161,7 @@ def _missing_section(log: LogOverview) -> Section:
 
 
 def _prose_table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> ReportTable:
-    prose = tuple(Head(head, "prose") for head in heads)
-    return ReportTable(prose, tuple(make_row(*cells) for cells in rows), caption)
+    return make_table([Head(head, "prose") for head in heads], rows, caption)
 
 
 def _column_blocks(log: LogOverview) -> Iterator[Block]:
@@ -175,14 +173,14 @@ def _column_blocks(log: LogOverview) -> Iterator[Block]:
             rows = used if use.signal else unused
             rows.append(_column_row(use, table, headings[bool(use.signal)]))
             headings[bool(use.signal)] = ""
-    words = (Head("Column"), Head("Taken for"), Head("How certain"))
-    heads = (*words, *number_heads("Range"), Head("Remarks", "prose"))
+    heads = ("Column", "Taken for", "How certain", "Range", Head("Remarks", "prose"))
     if used:
-        yield ReportTable(heads, tuple(used), "What each column is taken for, in its own unit.")
+        caption = "What each column is taken for, in its own unit."
+        yield make_table(heads, used, caption, word_columns=3)
     else:
         yield Text("No column is used.", "warn")
     if unused:
-        table = ReportTable(heads, tuple(unused))
+        table = make_table(heads, unused, word_columns=3)
         title = f"{len(unused)} column{'s' * (len(unused) > 1)} not used"
         yield Folded(title, (table,)) if used else table
 
@@ -249,7 +247,7 @@ def finding_spans(finding: Finding) -> tuple[Span, ...]:
 
 def _clock_blocks(log: LogOverview) -> Iterator[Block]:
     rows = [
-        make_row(table.raw.info.topic or table.raw.path.name, *_clock_cells(table.clock))
+        (table.raw.info.topic or table.raw.path.name, *_clock_cells(table.clock))
         for table in log.tables
         if table.clock is not None
     ]

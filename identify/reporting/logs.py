@@ -19,7 +19,6 @@ from identify.reporting.content import (
     Text,
     make_row,
     make_table,
-    number_heads,
 )
 from identify.reporting.rounding import format_fixed, format_significant, with_half_width
 from identify.signals.prepared_log import acceleration_sources
@@ -83,10 +82,10 @@ def data_section(result: Result, truth: InertialParameters | None) -> Section:
     shown = [k for k, count_by_log in enumerate(zip(*counts, strict=True)) if any(count_by_log)]
     names = [list(_EXCLUDED_ROWS)[k] for k in shown]
     heads = ("Rows", *names, "Rate [Hz]", "Cut-off [Hz]", "Span [s]", "Used", "Effective")
-    table = ReportTable(
-        (Head("Log"), *number_heads(*heads), Head("sha256")),
-        tuple(
-            _log_row(f"{number}: {log.name}", log, [log_counts[k] for k in shown])
+    table = make_table(
+        ("Log", *heads, Head("sha256")),
+        (
+            _log_cells(f"{number}: {log.name}", log, [log_counts[k] for k in shown])
             for number, (log, log_counts) in enumerate(
                 zip(result.wrench_logs, counts, strict=True), 1
             )
@@ -109,7 +108,7 @@ def data_section(result: Result, truth: InertialParameters | None) -> Section:
 
 def _acceleration_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
     rows = [
-        make_row(
+        (
             f"{number}: {log.name}",
             quantity.replace("_", " "),
             source.source,
@@ -164,7 +163,7 @@ def _noise_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
             else "–"
             for name in names
         )
-        rows.append(make_row(f"{number}: {log.name}", *texts))
+        rows.append((f"{number}: {log.name}", *texts))
     heads = (f"{title} [{unit}]" for title, unit, _ in map(_NOISE_TABLES.__getitem__, names))
     caption = (
         "Noise of the signals: standard deviation of a sample, mean of three axes, estimated above "
@@ -174,8 +173,8 @@ def _noise_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
     return (make_table(("Log", *heads), rows, caption),)
 
 
-def _log_row(name: str, log: LogSummary, excluded: Sequence[int]) -> Row:
-    return make_row(
+def _log_cells(name: str, log: LogSummary, excluded: Sequence[int]) -> tuple[str | Cell, ...]:
+    return (
         name,
         f"{log.recording.rows}",
         *map(str, excluded),
@@ -227,7 +226,7 @@ def provenance_section_of(provenance: Mapping[str, Any], details: Sequence[Row])
         for text, numbers in schemas.items()
         if text != "{}"
     ]
-    table = ReportTable((Head("Item"), Head("Value", "prose")), tuple(rows))
+    table = make_table(("Item", Head("Value", "prose")), rows)
     return Section("provenance", "Provenance", (table, *listings))
 
 

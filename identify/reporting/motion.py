@@ -27,7 +27,6 @@ from identify.reporting.content import (
     ReportTable,
     Section,
     Text,
-    make_row,
     make_table,
 )
 from identify.reporting.parameter_table import GROUPS_ABOUT_COM, parameter_rows
@@ -105,7 +104,7 @@ def _feature_table(result: Result) -> ReportTable:
     motion, noise = feature_rms(result)
     names = [(name, label) for label, names, _ in FEATURE_GROUPS for name in names]
     rows = (
-        make_row(
+        (
             name,
             label.partition("[")[2].rstrip("]"),
             format_significant(rms),

@@ -41,7 +41,7 @@ def motion_design_html(design: MotionDesign, command: str) -> str:
     """Return the page as HTML."""
     return render_page(
         "motion_design.html",
-        [section for build in SECTIONS if (section := build(design)) is not None],
+        (build(design) for build in SECTIONS),
         title=f"Motion of {design.seconds:g} s to log, not yet run",
         command=command,
     )

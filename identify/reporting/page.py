@@ -49,7 +49,6 @@ def report_html(
     and of the carrier.json where there is a carrier.
     """
     builders = result.sensor.load("sections")(result)
-    sections = [section for build in builders if (section := build(result, truth)) is not None]
     names = [log.name for log in result.logs]
     carrier, estimate = result.carrier, result.estimate
     bodies = {
@@ -63,7 +62,7 @@ def report_html(
         bodies = {"template": "arm.html"}
     return render_page(
         bodies.pop("template"),
-        sections,
+        (build(result, truth) for build in builders),
         title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
         names=names,
         written=written,

@@ -154,8 +154,8 @@ def _correlation_blocks(estimate: Estimate, scale_name: str) -> list[Block]:
             f"No two parameters{estimate.body_suffix} have a correlation above "
             f"{_MIN_CORRELATION:g}."
         )
-    cells = [
-        make_row(
+    cells = (
+        (
             name,
             *(
                 Cell(format_fixed(100.0 * float(value), 0), shade=round(4.0 * float(value)))
@@ -166,14 +166,15 @@ def _correlation_blocks(estimate: Estimate, scale_name: str) -> list[Block]:
         )
         for number, (name, values) in enumerate(zip(names, matrix, strict=True))
         if number
-    ]
+    )
     grid = make_table(
         ("", *names[:-1]),
         cells,
         "Correlation of the errors of two parameters [%]; if positive, they tend to have the same "
         "sign.",
+        look="dense",
     )
-    return [*map(Text, summary), replace(grid, look="dense")]
+    return [*map(Text, summary), grid]
 
 
 def _correlation_text(value: float) -> str:

@@ -42,11 +42,10 @@ from identify.reporting.content import (
     Head,
     Listing,
     ReportTable,
-    Row,
     Section,
     Text,
     Tone,
-    make_row,
+    make_table,
 )
 from identify.reporting.parameter_table import MECHANISM_MEANING, rounded_parameters
 from identify.reporting.rounding import format_r_squared, format_significant
@@ -242,7 +241,7 @@ def verdict_section(result: Result, truth: InertialParameters | None) -> Section
             for need, text in verdict_words.needs.items()
         ),
     ]
-    table = ReportTable((Head("Question"), Head("Answer", "prose")), tuple(rows))
+    table = make_table(("Question", Head("Answer", "prose")), rows)
     # A fit of payload and carrier lists the findings once, with its first body.
     listed = () if result.estimate.body == CARRIER else result.all_findings
     if verdict.usable == "yes" and not result.estimate.complete:
@@ -252,22 +251,22 @@ def verdict_section(result: Result, truth: InertialParameters | None) -> Section
     return Section("verdict", f"Is {subject} usable?", tuple(blocks), tone)
 
 
-def _answer_row(name: str, answer: str, good: bool) -> Row:
-    return make_row(name, Cell(answer, tone="" if good else "warn"))
+def _answer_row(name: str, answer: str, good: bool) -> tuple[str, Cell]:
+    return name, Cell(answer, tone="" if good else "warn")
 
 
 def finding_table(findings: Sequence[Finding]) -> tuple[ReportTable, ...]:
     """Return the table of findings, if there are any."""
-    rows = [
-        make_row(
+    rows = (
+        (
             Cell(finding.severity, tone="warn" if finding.requires_care else ""),
             finding.code.replace("_", " "),
             str(finding),
         )
         for finding in findings
-    ]
-    head = (Head("Severity"), Head("Finding"), Head("Description and remedy", "prose"))
-    return (ReportTable(head, tuple(rows)),) if rows else ()
+    )
+    heads = ("Severity", "Finding", Head("Description and remedy", "prose"))
+    return (make_table(heads, rows, word_columns=2),) if findings else ()
 
 
 _EXPORT_TITLES = {"ur": "Universal Robots", "kuka": "KUKA", "urdf": "URDF", "mjcf": "MJCF (MuJoCo)"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -108,7 +108,7 @@ def _held_out_table(
         "Expected from noise: the error due to the noise of wrench and motion; a ratio error / "
         "noise of about 1 is the best that the logs allow. "
     )
-    table = make_table(
+    return make_table(
         ("Axis", "RMS error", *heads),
         rows,
         f"Held-out errors: each of {scores.folds} parts of the logs is predicted by a body fitted "
@@ -116,8 +116,8 @@ def _held_out_table(
         "the standard deviation of the measured wrench. R²: near 1, the body explains the axis; "
         "near or below 0, it does not, for example because the axis contains little but noise. "
         f"Fitted: RMS error on the data of the fit itself.{band}",
+        look="lines",
     )
-    return replace(table, look="lines")
 
 
 def _with_unit(unit: str, value: float) -> str:

@@ -97,8 +97,7 @@ def overview_section(rows: StudyRows) -> Section:
     facts.append(("code", f"{inline_code(mark)}: {source}, {versions}, {python}"))
     if study is not None and study.path is not None and _is_complete_and_current(rows):
         facts.append(("numerics", numerics_fingerprint_line(STUDY_PACKAGES, [study.path])))
-    heads = (Head("item"), Head("value", "prose"))
-    return Section("ran", "Run", (ReportTable(heads, tuple(make_row(*fact) for fact in facts)),))
+    return Section("ran", "Run", (make_table(("item", Head("value", "prose")), facts),))
 
 
 def _is_complete_and_current(rows: StudyRows) -> bool:
