@@ -16,7 +16,6 @@ from identify.estimation.identifiability import free_directions
 from identify.estimation.scaling import BodyScaling
 from identify.estimation.terms import Term
 from identify.regressors import WRENCH_NAMES, LinearSystem, ParameterSpace
-from identify.regressors.padded_system import PaddedSystem
 from identify.regressors.triangular import svd
 from identify.significance import IMPOSSIBLE_SIGMA
 from identify.spatial.columns import FORCE_AXES
@@ -103,64 +102,6 @@ class ChannelTypes:
 
 
 @dataclass(frozen=True)
-class WeightInputs:
-    """Quantities besides the residuals from which the weights of a fit are computed.
-
-    Attributes:
-        scales: root mean square of the measured values of each group's sensor, shape (G, m).
-        samples, effective_samples: number of samples of each group, shape (G,).
-        channels: which of the m channels each group has, shape (G, m).
-        channels_of_quantity: channels of each quantity (force, torque), shape (G, K, m).
-        quantity_ids: number of the name of each quantity; −1 where a group has fewer, shape (G, K).
-        wrench_noise: covariance of the residuals from noise of the wrench, shape (G, m, m).
-        sensors: groups of each sensor, −1 where it has fewer, shape (sensors, bands).
-        rounding: relative size of residuals that are rounding errors.
-    """
-
-    scales: Array
-    samples: Array
-    effective_samples: Array
-    channels: Flags
-    channels_of_quantity: Flags
-    quantity_ids: Indices
-    wrench_noise: Array
-    sensors: Indices
-    rounding: float
-
-    @cached_property
-    def channel_types(self) -> ChannelTypes:
-        """Types of the channels of each group of rows: force or torque."""
-        return ChannelTypes(self.channels_of_quantity, self.effective_samples)
-
-    @cached_property
-    def mean_squares(self) -> Array:
-        """Mean square of the measured values, shape (G, m)."""
-        return self.scales**2
-
-    @cached_property
-    def rounding_variance(self) -> Array:
-        """Variance of the residuals due to rounding of the measured values, shape (G, m)."""
-        return (
-            self.rounding**2 * self.mean_squares * (self.samples / self.effective_samples)[:, None]
-        )
-
-    @classmethod
-    def of(cls, arrays: PaddedSystem, scales: Array, rounding: float) -> WeightInputs:
-        """Collect the inputs from the arrays of a system."""
-        return cls(
-            scales=scales,
-            samples=arrays.samples,
-            effective_samples=arrays.effective_samples,
-            channels=arrays.channels,
-            channels_of_quantity=arrays.channels_of_quantity,
-            quantity_ids=arrays.quantity_ids,
-            wrench_noise=arrays.wrench_noise,
-            sensors=arrays.sensors,
-            rounding=rounding,
-        )
-
-
-@dataclass(frozen=True)
 class FitData:
     """Data of a fit that stay fixed during re-weighting.
 
@@ -183,10 +124,27 @@ class FitData:
         return self.system.space
 
     @cached_property
-    def weight_inputs(self) -> WeightInputs:
-        """Quantities besides the residuals from which the weights are computed."""
+    def channel_types(self) -> ChannelTypes:
+        """Types of the channels of each group of rows: force or torque."""
+        padded = self.system.padded
+        return ChannelTypes(padded.channels_of_quantity, padded.effective_samples)
+
+    @cached_property
+    def wrench_noise(self) -> Array:
+        """Covariance of the residuals from noise of the wrench, shape (G, m, m)."""
+        return self.system.padded.wrench_noise
+
+    @cached_property
+    def mean_squares(self) -> Array:
+        """Mean square of the measured values, shape (G, m)."""
+        return self.scales**2
+
+    @cached_property
+    def rounding_variance(self) -> Array:
+        """Variance of the residuals due to rounding of the measured values, shape (G, m)."""
         rounding = max(equations.rounding for _, equations in self.system.data)
-        return WeightInputs.of(self.system.padded, self.scales, rounding)
+        samples, effective = self.system.padded.samples, self.system.padded.effective_samples
+        return rounding**2 * self.mean_squares * (samples / effective)[:, None]
 
     @cached_property
     def offset_leverage(self) -> Array:

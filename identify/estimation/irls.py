@@ -41,7 +41,7 @@ _MOMENT_OF_INERTIA_INDICES = np.array([4, 7, 9])
 def initial_leverages(data: FitData) -> Array:
     """Return the initial leverage of each group of rows, equal for all samples, shape (G,)."""
     share = len(data.space) / data.system.equations
-    return data.offset_leverage + share * data.weight_inputs.effective_samples
+    return data.offset_leverage + share * data.system.padded.effective_samples
 
 
 def leverages(data: FitData, inverse: Array, moments: Array) -> Array:
@@ -52,7 +52,7 @@ def leverages(data: FitData, inverse: Array, moments: Array) -> Array:
     """
     p = len(inverse)
     by_unknowns = (moments[:, :p, :p] * inverse).sum(axis=(1, 2))
-    return data.offset_leverage + by_unknowns / data.weight_inputs.channels.sum(axis=1)
+    return data.offset_leverage + by_unknowns / data.system.padded.channels.sum(axis=1)
 
 
 def change_of_variables(columns: Array, reference: Array) -> Array:

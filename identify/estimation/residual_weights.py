@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.estimation.fit_data import MIN_RELATIVE_RESIDUAL, ChannelTypes, FitData, WeightInputs
+from identify.estimation.fit_data import MIN_RELATIVE_RESIDUAL, ChannelTypes, FitData
 from identify.significance import SIGNIFICANT_SIGMA
 
 _PREDICTED_DEGREES = 100.0
@@ -74,37 +74,38 @@ def compute_residual_weights(data: FitData, x: Array, leverage: Array) -> Residu
     `x`: unknowns, shape (p,); `leverage`: effective samples of each group used by unknowns and
     offsets, shape (G,).
     """
-    inputs = data.weight_inputs
+    padded = data.system.padded
     if data.noise_known:
-        independent = inputs.effective_samples / inputs.samples
-        weights = independent[:, None, None] * np.eye(inputs.scales.shape[1])
+        independent = padded.effective_samples / padded.samples
+        weights = independent[:, None, None] * np.eye(data.scales.shape[1])
         return ResidualWeights(weights, 1.0, np.zeros_like(weights))
     moments = data.system.residual_moments(x, data.scale_weights)
-    degrees = inputs.effective_samples - leverage
+    degrees = padded.effective_samples - leverage
     observed = moments / np.maximum(degrees, 1.0)[:, None, None]
-    predicted = data.system.noise_moments(x) / inputs.effective_samples[:, None, None]
-    bands = BandCovariances(observed, predicted, inputs.wrench_noise, inputs.channel_types)
-    fraction = _noise_fraction(inputs, bands, degrees)
+    predicted = data.system.noise_moments(x) / padded.effective_samples[:, None, None]
+    bands = BandCovariances(observed, predicted, data.wrench_noise, data.channel_types)
+    fraction = _noise_fraction(padded.quantity_ids, bands, degrees)
     if fraction < 1.0:
         bands = replace(bands, predicted=fraction * predicted)
-    weights, covariance = _invert_covariance(inputs, bands)
-    excess = bands.band_covariance(inputs.sensors) - covariance
+    weights, covariance = _invert_covariance(data, bands)
+    excess = bands.band_covariance(padded.sensors) - covariance
     return ResidualWeights(weights, fraction, excess)
 
 
-def _noise_fraction(inputs: WeightInputs, bands: BandCovariances, degrees: Array) -> float:
+def _noise_fraction(quantity_ids: Indices, bands: BandCovariances, degrees: Array) -> float:
     """Estimate the ratio of the residuals' power to the predicted noise, at most one.
 
     A noise-free motion with fast components looks noisy; its residuals are then smaller than
     predicted.
 
-    `degrees`: effective samples of each group minus its leverage, shape (G,).
+    `quantity_ids`: as of `PaddedSystem`; `degrees`: effective samples of each group minus its
+    leverage, shape (G,).
     """
     compared = (bands.predicted_power > 0.0) & (degrees >= 1.0)[:, None]
     if not bands.has_prediction or not compared.any():
         return 1.0
-    number, names = np.maximum(inputs.quantity_ids, 0).ravel(), int(inputs.quantity_ids.max()) + 1
-    kind_degrees = np.where(compared, degrees[:, None] * inputs.channel_types.counts, 0.0).ravel()
+    number, names = np.maximum(quantity_ids, 0).ravel(), int(quantity_ids.max()) + 1
+    kind_degrees = np.where(compared, degrees[:, None] * bands.types.counts, 0.0).ravel()
     ratios = (bands.observed_power / np.where(compared, bands.predicted_power, np.inf)).ravel()
     total = np.bincount(number, kind_degrees, names)
     kinds = total > 0.0
@@ -113,17 +114,18 @@ def _noise_fraction(inputs: WeightInputs, bands: BandCovariances, degrees: Array
     return min(upper, 1.0)
 
 
-def _invert_covariance(inputs: WeightInputs, bands: BandCovariances) -> tuple[Array, Array]:
+def _invert_covariance(data: FitData, bands: BandCovariances) -> tuple[Array, Array]:
     """Compute the weight matrices of the groups of rows, and the covariances they invert.
 
     Returns weights, and covariances (without the terms against rounding), shape (G, m, m) each.
     """
-    covariance = bands.pooled_covariance(inputs.sensors)
-    power, squares = covariance.diagonal(0, 1, 2), inputs.mean_squares
+    covariance = bands.pooled_covariance(data.system.padded.sensors)
+    power, squares = covariance.diagonal(0, 1, 2), data.mean_squares
     # Fully correlated residuals of all channels would make the weight singular.
-    rounding = inputs.rounding_variance + _MIN_INDEPENDENT_FRACTION * power
+    rounding = data.rounding_variance + _MIN_INDEPENDENT_FRACTION * power
     rounding += _MIN_RESIDUAL_RATIO**2 * (power / squares).max() * squares
-    return _scaled_inverse(covariance, np.where(inputs.channels, power + rounding, 1.0)), covariance
+    power = np.where(data.system.padded.channels, power + rounding, 1.0)
+    return _scaled_inverse(covariance, power), covariance
 
 
 @dataclass(frozen=True)
