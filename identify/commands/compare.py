@@ -17,14 +17,15 @@ from identify.commands.bodies import (
     UNUSABLE_STATUS,
     PoseNumbers,
     change_frame,
+    exit_status,
     flange_mismatch_notes,
     pose_from_numbers,
     read_bodies,
     require_one_frame,
     require_pose_of_each,
+    verdict_messages,
 )
 from identify.commands.command import Command, Outcome, UsageError, option
-from identify.commands.exact_comparison import compare_with_exact, has_exact_body
 from identify.commands.output import (
     ESTIMATE,
     REPORT,
@@ -85,8 +86,9 @@ class Compare(Command):
         bodies = list(read_bodies(*files))
         notes = self._move_to_first_frame(files, bodies)
         names = _unique_names(files)
-        if has_exact_body(bodies) and self.output is None:
-            return compare_with_exact(names, bodies, notes)
+        exact = len(bodies) == 2 and any(body.covariance is None for body in bodies)
+        if exact and self.output is None:
+            return _compare_with_exact(names, bodies, notes)
         logs = tuple(
             FittedLog(name, str(file), "fitted", body, link=self._report_link(file))
             for name, file, body in zip(names, files, bodies, strict=True)
@@ -157,6 +159,29 @@ class Compare(Command):
             return quote(Path(os.path.relpath(target, here)).as_posix())
         except ValueError:  # on another drive
             return target.resolve().as_uri()
+
+
+def _compare_with_exact(
+    names: Sequence[str], bodies: Sequence[SavedEstimate], notes: Sequence[str]
+) -> Outcome:
+    """Return the parameters of one of two bodies beside those of the exact one.
+
+    A value of the exact body outside the interval of the other is marked by a star.
+    """
+    from identify.reporting.parameter_table import parameter_rich_table
+
+    (name, body), (exact_name, exact) = zip(names, bodies, strict=True)
+    if body.covariance is None and exact.covariance is not None:
+        (exact_name, exact), (name, body) = (name, body), (exact_name, exact)
+    table = parameter_rich_table(body, exact.parameters, title=f"{name}, and {exact_name} as true")
+    difference = body.parameters.phi - exact.parameters.phi
+    return Outcome(
+        lines=[table, *notes],
+        messages=verdict_messages(body),
+        document=lambda: {"estimate": body.to_dict(), "difference": difference.tolist()},
+        files=[],
+        status=exit_status(body.verdict),
+    )
 
 
 def _unique_names(files: Sequence[Path]) -> list[str]:

@@ -109,11 +109,6 @@ class Estimate(SavedEstimate):
         object.__setattr__(self, "verdict", verdict)
 
     @property
-    def log_ids(self) -> tuple[str, ...]:
-        """The sha256 of each log; empty for rows that are not from a recording."""
-        return tuple(offset.sha256 for offset in self.bias)
-
-    @property
     def biases(self) -> Array:
         """Sensor offset of each log, measured wrench = wrench on the body + offset, (logs, 6).
 

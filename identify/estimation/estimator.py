@@ -69,7 +69,6 @@ def estimate_unknowns(
     terms: Sequence[Term] = (),
     *,
     prior: Prior | Mapping[str, Prior] = BALL,
-    residual_bound: float | None = None,
     interval: IntervalRoute = "formula",
     simultaneous: bool = False,
     effects: SystematicErrors | None = None,
@@ -86,7 +85,6 @@ def estimate_unknowns(
         terms: what is known besides; consistency of the bodies and the bounds of the scalars need
             not be said.
         prior: of the first body, or of bodies by name.
-        residual_bound: largest Σ r²/σ² for priors near a body whose weight is by "bound".
         interval: how intervals come about, "formula" or "bootstrap".
         simultaneous: whether 95 % is that all intervals of a body hold at once.
         effects: errors besides noise whose effect on the unknowns is counted, such as those of
@@ -104,7 +102,6 @@ def estimate_unknowns(
         system,
         terms,
         prior=prior,
-        residual_bound=residual_bound,
         interval=interval,
         simultaneous=simultaneous,
         effects=effects,
@@ -123,7 +120,10 @@ def solve_unknowns(
     effects: SystematicErrors | None = None,
     accelerometer_errors: AccelerometerErrors | None = None,
 ) -> CertifiedSolution:
-    """Estimate all unknowns of a system as `estimate_unknowns` does, with the posterior."""
+    """Estimate all unknowns of a system as `estimate_unknowns` does, with the posterior.
+
+    `residual_bound`: largest Σ r²/σ² for priors near a body whose weight is by "bound".
+    """
     every = _with_implied_terms(system, terms)
     try:
         fit = weighted_least_squares(system, every)

@@ -1,4 +1,4 @@
-"""Shares of an estimate's variance by source: noise, unmodelled residuals, prior, calibration."""
+"""Shares of an estimate's variance by source, and correlations of its errors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array
-from identify.estimation.intervals import ESTIMATED_QUANTITIES, identified_quantities
+from identify.estimation.intervals import (
+    COM_NAMES,
+    ESTIMATED_QUANTITIES,
+    INERTIA_ABOUT_COM_NAMES,
+    derived_jacobian,
+    identified_quantities,
+)
 from identify.estimation.posterior import Posterior
+from identify.exchange import SavedEstimate
+from identify.inertia import PHI
 
 VARIANCE_SOURCES: tuple[str, ...] = (
     *("wrench", "motion", "rest", "prior", "completion", "calibration", "fault"),
@@ -130,3 +138,27 @@ class CovarianceBySource:
             for k, name in enumerate(ESTIMATED_QUANTITIES)
             if known[name] and total[k] > 0.0 and decided_by.get(name) != "given"
         }
+
+
+def correlations_of(estimate: SavedEstimate) -> tuple[tuple[str, ...], Array]:
+    """Compute correlations of the errors of mass, centre of mass and inertia about it.
+
+    `estimate`: with a covariance; what it was given, or what the default body completes, is left
+    out.
+    Returns names of the others, and the matrix, shape (n, n).
+    """
+    if estimate.covariance is None:
+        return (), np.zeros((0, 0))
+    jacobian = np.vstack((np.eye(10)[:1], derived_jacobian(estimate.parameters.phi)))
+    covariance = jacobian @ estimate.covariance @ jacobian.T
+    names = ("m", *COM_NAMES, *INERTIA_ABOUT_COM_NAMES)  # decided as m, h and I, in this order
+    indices = [
+        k
+        for k, behind in enumerate(PHI)
+        if estimate.decided_by.get(names[k], estimate.decided_by.get(behind))
+        not in ("default", "given")
+        and covariance[k, k] > 0.0
+    ]
+    selected = covariance[np.ix_(indices, indices)]
+    sigma = np.sqrt(np.diag(selected))
+    return tuple(names[k] for k in indices), selected / sigma / sigma[:, None]

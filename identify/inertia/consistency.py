@@ -135,12 +135,11 @@ def smallest_pseudo_eigenvalue(phi: PhiLike) -> Array:
     return np.where(possible, smallest, -np.inf)
 
 
-def body_kinds(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> NDArray[np.str_]:
+def body_kinds(phi: PhiLike) -> NDArray[np.str_]:
     """Return the `BodyKind` of each body of a batch; reasons are in `check_consistency`.
 
     Args:
         phi: shape (..., 10).
-        tolerance: as in `central_spectrum`.
 
     Returns:
         Strings, equal to the members of `BodyKind`, shape (...).
@@ -149,7 +148,7 @@ def body_kinds(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> NDArray[n
         ModelError: a number is not finite.
     """
     phi = as_real(phi, "phi")
-    values, limit = central_spectrum(phi, tolerance)
+    values, limit = central_spectrum(phi)
     kinds = np.array(KIND_BY_RANK, dtype=np.str_)[np.sum(values > limit[..., None], axis=-1)]
     kinds = np.where(values[..., 0] < -limit, np.str_(BodyKind.IMPOSSIBLE), kinds)
     return np.where((phi == 0.0).all(axis=-1), np.str_(BodyKind.MASSLESS), kinds)

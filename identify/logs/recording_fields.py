@@ -25,13 +25,12 @@ from identify.logs.convert import (
     with_zero_wrench,
 )
 from identify.logs.log_sources import plan_sources, read_source
-from identify.logs.memory import log_in_memory
 from identify.logs.orientation import angles_in_degrees, logged_rotation_angles
 from identify.logs.readers import log_files
 from identify.logs.recording_parts import DroppedRows, SourceFile, Stream
 from identify.logs.schema import Schema, SignalGroup
 from identify.logs.stream_grouping import StreamRows, rate_mismatches, read_streams, subtract_start
-from identify.logs.table import Table
+from identify.logs.table import LogInMemory, Table
 from identify.logs.tool_point import wrench_point
 from identify.texts import plain_name
 
@@ -57,7 +56,7 @@ SignalConverter: TypeAlias = Callable[[Mapping[SignalGroup, Table]], dict[str, A
 
 def read_content(log: LogLike, schema: Schema, convert: SignalConverter) -> LogContent:
     """Read the columns that a schema names, and convert them to signals in SI."""
-    place = Path(log) if isinstance(log, str | PathLike) else log_in_memory(log)
+    place = Path(log) if isinstance(log, str | PathLike) else LogInMemory.of(log)
     sources = plan_sources(place, schema)
     tables = [read_source(source, is_only_file=len(sources) == 1) for source in sources]
     streams, findings = read_streams(sources, tables, schema)

@@ -7,28 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from identify.arrays import Array
+from identify.arrays import Array, is_masked
 from identify.errors import LogError, MissingColumn
 from identify.logs.schema import SignalGroup
 from identify.logs.schema_fields import Column, without_sign
 from identify.logs.schema_tables import LogTable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def column_number_error(path: Path, column: int, count: int, remedy: str = "") -> MissingColumn:
     """Return the error for a column number beyond the last column of a file."""
     message = f"{path}: no column {column}: it has {count} columns, numbered from 0{remedy}"
     return MissingColumn(path, column, map(str, range(count)), message=message)
-
-
-def shorten(names: Sequence[str], max_names: int = 30) -> str:
-    """Format names as a list, truncated if there are many."""
-    spelled = ", ".join(repr(name[:60]) for name in names[:max_names])
-    return f"[{spelled}{', …' if len(names) > max_names else ''}]"
 
 
 Stamps: TypeAlias = NDArray[np.int64 | np.floating[Any]]
@@ -58,6 +55,39 @@ class LogInMemory:
 
     name: str
     columns: tuple[tuple[str, NDArray[Any]], ...]
+
+    @classmethod
+    def of(cls, table: Mapping[str, ArrayLike] | DataFrame) -> LogInMemory:
+        """Return a table of columns in memory as a log.
+
+        Raises `LogError`: the argument is no table, or a column is no array.
+        """
+        if isinstance(table, Mapping):
+            columns = list(table.items())
+        elif hasattr(table, "iloc") and hasattr(table, "columns"):
+            columns = [(name, table.iloc[:, k]) for k, name in enumerate(table.columns)]
+        else:
+            raise LogError(
+                f"read_log: expected a file, a pandas DataFrame or a mapping of names to arrays, "
+                f"got {type(table).__name__}"
+            )
+        return cls("table", tuple((str(name), _as_array(name, values)) for name, values in columns))
+
+
+def _as_array(name: object, values: Any) -> NDArray[Any]:
+    """Convert a column to an array; pandas types become NumPy types, missing values are masked."""
+    dtype = getattr(values, "dtype", None)
+    if hasattr(values, "isna") and not isinstance(dtype, np.dtype):
+        kind = getattr(dtype, "kind", "O")
+        if kind == "M":  # stamps with a time zone
+            return values.to_numpy(dtype="datetime64[ns]")
+        if kind in "iuf":
+            numbers = values.to_numpy(dtype=f"{kind}8", na_value=0)
+            return np.ma.masked_array(numbers, mask=values.isna().to_numpy())
+    try:
+        return np.ma.asarray(values) if is_masked(values) else np.asarray(values)
+    except (TypeError, ValueError) as error:  # lists of uneven length
+        raise LogError(f"column {name!r}: is no array: {error}", column=str(name)) from error
 
 
 @dataclass(frozen=True, slots=True)

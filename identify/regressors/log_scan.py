@@ -151,17 +151,14 @@ def iterate_excerpts(
     yield from _iterate_excerpts(*_synchronise_source(source, reading or Interpretation()))
 
 
-def calibrate_log(
-    source: ReadableLog, reading: Interpretation | None = None
-) -> ImuCalibration | None:
+def calibrate_log(source: ReadableLog) -> ImuCalibration | None:
     """Calibrate the accelerometer of a log from all its chunks.
 
-    `reading`: corrections and settings of the reading; those of the schema if not given.
     Returns the calibration, for `prepare` and `full_rate` of each chunk; None if each chunk
     suffices.
     Raises `LogError`: the log does not determine the calibration.
     """
-    return _calibrate_whole_log(*_synchronise_source(source, reading or Interpretation()))
+    return _calibrate_whole_log(*_synchronise_source(source, Interpretation()))
 
 
 def _iterate_excerpts(source: ReadableLog, reading: Interpretation) -> Iterator[Excerpt]:

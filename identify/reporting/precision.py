@@ -11,8 +11,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation import Estimate
-from identify.estimation.correlation import correlations_of
-from identify.estimation.variance_shares import VARIANCE_SOURCES
+from identify.estimation.variance_shares import VARIANCE_SOURCES, correlations_of
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
 from identify.reporting import colors

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -192,14 +192,6 @@ def _even_ticks(low: float, high: float, max_steps: int, *, integer: bool) -> Ti
     return Ticks(values, tuple(label.replace("-", "−") for label in labels))
 
 
-class _AreaStyle(TypedDict, total=False):
-    """Keyword arguments for the style of a filled area."""
-
-    alpha: float
-    lw: float
-    label: str | None
-
-
 class SvgAxes:
     """Axes that record marks for SVG, with the methods of matplotlib's axes that panels call.
 
@@ -286,19 +278,26 @@ class SvgAxes:
         ys = np.stack((y - half, y - half, y + half, y + half, gap), axis=-1)
         self._add(label, Mark("area", xs.ravel(), ys.ravel(), color, lw))
 
-    def _span(self, outline: tuple[Array, Array], color: str, **look: Unpack[_AreaStyle]) -> None:
-        mark = Mark("area", *outline, color, look.get("lw", 0.0), opacity=look.get("alpha", 1.0))
-        self._add(look.get("label"), mark)
-
-    def axhspan(self, low: float, high: float, *, color: str, **look: Unpack[_AreaStyle]) -> None:
+    def axhspan(
+        self, low: float, high: float, *, color: str, lw: float, label: str | None = None
+    ) -> None:
         """Fill the horizontal band between two values of y."""
         across, up = np.array([-1.0, 1.0, 1.0, -1.0]) * np.inf, np.array([low, low, high, high])
-        self._span((across, up), color, **look)
+        self._add(label, Mark("area", across, up, color, lw))
 
-    def axvspan(self, low: float, high: float, *, color: str, **look: Unpack[_AreaStyle]) -> None:
+    def axvspan(
+        self,
+        low: float,
+        high: float,
+        *,
+        color: str,
+        lw: float,
+        alpha: float = 1.0,
+        label: str | None = None,
+    ) -> None:
         """Fill the vertical band between two values of x."""
         across, up = np.array([low, high, high, low]), np.array([-1.0, -1.0, 1.0, 1.0]) * np.inf
-        self._span((across, up), color, **look)
+        self._add(label, Mark("area", across, up, color, lw, opacity=alpha))
 
     def axhline(self, y: float, *, color: str, lw: float) -> None:
         """Draw a horizontal line across the axes."""

@@ -33,6 +33,9 @@ from identify.spatial.rotations import rotate, rotation_from_quaternion
 _BOUND_TOLERANCE = 1e-9
 """Accepted excess of I_eff = L²/2K over its bounds, relative to the largest moment."""
 
+_CURVE_POINTS = 181
+"""Number of points of a polhode as a closed curve."""
+
 
 @dataclass(frozen=True, slots=True)
 class Poinsot:
@@ -95,11 +98,6 @@ class Poinsot:
         first = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
         first /= np.linalg.norm(first)
         return np.column_stack((first, np.cross(normal, first), normal))
-
-    @property
-    def herpolhode_in_plane(self) -> Array:
-        """Herpolhode in the invariable plane, relative to L's axis [1/√(kg m²)], shape (n, 2)."""
-        return self.herpolhode @ self.plane_axes[:, :2]
 
 
 def poinsot_motion(
@@ -176,7 +174,7 @@ def _herpolhode_radii(
     return float(scale * min(first, second)), float(scale * max(first, second))
 
 
-def polhode_curves(moments: Vec3, effective_inertia: ArrayLike, count: int = 181) -> list[Array]:
+def polhode_curves(moments: Vec3, effective_inertia: ArrayLike) -> list[Array]:
     """Compute polhodes on an inertia ellipsoid, with both branches, as closed curves.
 
     A polhode is where the ellipsoid Σ I_k r_k² = 1 meets Σ I_k² r_k² = I_eff, I_eff = L²/2K: about
@@ -185,14 +183,14 @@ def polhode_curves(moments: Vec3, effective_inertia: ArrayLike, count: int = 181
 
     `moments`: I₁ ≤ I₂ ≤ I₃ [kg m²], shape (3,); `effective_inertia`: values of I_eff between I₁ and
     I₃ [kg m²], shape (k,).
-    Returns two curves for each value, shape (2, count, 3), in principal axes [1/√(kg m²)].
+    Returns two curves for each value, shape (2, 181, 3), in principal axes [1/√(kg m²)].
     Raises `SimulationError`: a value that is not between the smallest and the largest moment.
     """
     I = as_real(moments, "moments")
-    return [_curve_pair(I, float(value), count) for value in np.atleast_1d(effective_inertia)]
+    return [_curve_pair(I, float(value)) for value in np.atleast_1d(effective_inertia)]
 
 
-def _curve_pair(I: Vec3, effective_inertia: float, count: int) -> Array:
+def _curve_pair(I: Vec3, effective_inertia: float) -> Array:
     """Compute both branches of the polhode of an effective inertia I_eff = L²/2K."""
     span = I[2] - I[0]
     if not I[0] - _BOUND_TOLERANCE * I[2] <= effective_inertia <= I[2] + _BOUND_TOLERANCE * I[2]:
@@ -202,8 +200,8 @@ def _curve_pair(I: Vec3, effective_inertia: float, count: int) -> Array:
         )
     # Axis c is encircled; the projection along it is an ellipse.
     a, b, c = (0, 1, 2) if effective_inertia > I[1] or span == 0.0 else (2, 1, 0)
-    theta = np.linspace(0.0, 2.0 * np.pi, count)
-    r = np.zeros((2, count, 3))
+    theta = np.linspace(0.0, 2.0 * np.pi, _CURVE_POINTS)
+    r = np.zeros((2, _CURVE_POINTS, 3))
     r[..., a] = _semi_axis(effective_inertia, I[a], I[c]) * np.cos(theta)
     r[..., b] = _semi_axis(effective_inertia, I[b], I[c]) * np.sin(theta)
     remainder = np.maximum(1.0 - I[a] * r[..., a] ** 2 - I[b] * r[..., b] ** 2, 0.0)

@@ -137,7 +137,7 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
         agreeing.append(nearest)
     if 2 * len(differing) >= len(names):  # no majority that the others could differ from
         differing, agreeing = [], list(range(len(names)))
-    test = scaled.test_all()
+    test = equal_means_test(scaled.phi, scaled.information, scaled.identified, scaled.degrees)
     verdict, why = _verdict(scaled, test, bool(differing))
     # The mean of bodies that differ without a majority is meaningless.
     pool = scaled.pool([] if verdict == "differ" and not differing else agreeing)
@@ -248,10 +248,6 @@ class _ScaledEstimates:
             np.array([value for value, _ in compared]).reshape(-1, 10),
             np.array([variance for _, variance in compared]).reshape(-1, 10),
         )
-
-    def test_all(self) -> EqualMeansTest:
-        """Test whether all estimates are equal."""
-        return equal_means_test(self.phi, self.information, self.identified, self.degrees)
 
     def pool(self, members: Sequence[int]) -> _Pool:
         """Compute the generalised least squares mean of some estimates."""

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from identify.estimation.correlation import correlations_of
+from identify.estimation.variance_shares import correlations_of
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.matrices import entries_from_symmetric

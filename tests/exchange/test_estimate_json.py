@@ -126,7 +126,7 @@ def test_estimate_of_seven_joints_is_read_back(tmp_path, offsets):
     estimate = replace(estimate, bias=bias, r_squared=(0.5,) * 7)
     saved = read_estimate(estimate.save(tmp_path / "estimate.json"))
     assert estimate_text(saved) == estimate_text(estimate)
-    assert saved.bias[0].sha256 == estimate.log_ids[0] == "c0" * 32
+    assert saved.bias[0].sha256 == estimate.bias[0].sha256 == "c0" * 32
     assert saved.bias[0].wrench.shape == saved.residual_rms.shape == (7,)
     assert saved.bias[0].wrench.any() == (offsets != "none")
     with pytest.raises(ModelError, match="not of a wrench sensor: its offset has 7 channels"):

@@ -95,7 +95,8 @@ def test_two_noisy_logs_give_the_body_and_the_bias_of_each(result):
 
 def test_fit_counts_logs_rows_and_samples(result):
     estimate = result.estimate
-    assert estimate.log_ids == tuple(one.recording.sha256 for one in result.logs)
+    digests = [one.recording.sha256 for one in result.logs]
+    assert [offset.sha256 for offset in estimate.bias] == digests
     assert estimate.dropped_rows == 3
     used = sum(one.statistics.samples.sum() for one in result.logs)
     assert estimate.samples == round(used) > 3000

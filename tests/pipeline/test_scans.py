@@ -56,7 +56,8 @@ def test_an_opened_file_is_fitted_as_its_recording(files):
     other = fit(read_log(*files))
     assert_close(one.estimate.parameters.phi, other.estimate.parameters.phi, 1e-9)
     assert one.to_dict()["logs"] == other.to_dict()["logs"]
-    assert one.estimate.log_ids == other.estimate.log_ids
+    digests = [[bias.sha256 for bias in each.estimate.bias] for each in (one, other)]
+    assert digests[0] == digests[1]
     assert "preparing log: 1200 of 2101 rows" in lines
     unlike = ("command", "versions")
     first, second = (dict(each.estimate.provenance) for each in (one, other))

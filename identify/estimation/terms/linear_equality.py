@@ -72,11 +72,6 @@ class LinearEquality(Term):
         return cls._related(body, image, signs, f"{body} is {image} mirrored along {axis}")
 
     @classmethod
-    def identical(cls, first: str, second: str) -> LinearEquality:
-        """Constrain two bodies to the same parameters, each about the origin of its frame."""
-        return cls._related(first, second, dict.fromkeys(PHI, 1.0), f"{first} is as {second}")
-
-    @classmethod
     def same_shape(cls, first: str, second: str, mass_ratio: float) -> LinearEquality:
         """Constrain two bodies to one shape: the same centre of mass, and inertia per mass.
 

@@ -2,7 +2,6 @@ from identify.inertia.shapes.bounding import (
     BoundingEllipsoid as BoundingEllipsoid,
     enclosing_ellipsoid as enclosing_ellipsoid,
 )
-from identify.inertia.shapes.materials import MATERIAL_DENSITIES as MATERIAL_DENSITIES
 from identify.inertia.shapes.mesh import (
     Mesh as Mesh,
     convex_hull as convex_hull,
@@ -29,6 +28,7 @@ from identify.inertia.shapes.primitives import (
     Tube as Tube,
 )
 from identify.inertia.shapes.registry import (
+    MATERIAL_DENSITIES as MATERIAL_DENSITIES,
     SHAPES as SHAPES,
     shape_from_sizes as shape_from_sizes,
     shape_sizes as shape_sizes,

@@ -28,9 +28,11 @@ from identify.logs.table import (
     find_column,
     find_stamps_column,
     match_names,
-    shorten,
 )
 from identify.logs.units import TICKS_PER_SECOND
+
+_MAX_LISTED_NAMES = 30
+"""Largest number of columns that an error names."""
 
 _INSPECTED_ROWS = 1000
 """Number of rows inspected for the number of fields."""
@@ -276,8 +278,10 @@ def _missing_names_error(
     """Return the error of a header line without the expected column names."""
     names = ", ".join(map(repr, missing))
     hint = remedy or did_you_mean(missing[0], known)
-    message = f"{path}: line {line} should name the columns, but has no {names} among "
-    message += f"{shorten(known)}{hint}"
+    listed = ", ".join(repr(name[:60]) for name in known[:_MAX_LISTED_NAMES])
+    listed += ", …" if len(known) > _MAX_LISTED_NAMES else ""
+    message = f"{path}: line {line} should name the columns, but has no {names} among [{listed}]"
+    message += hint
     return MissingColumn(path, missing[0], known, message=message, row=line)
 
 

@@ -12,12 +12,7 @@ import numpy as np
 from identify.arrays import Array, Flags
 from identify.reporting import colors
 from identify.reporting.canvas import Column, Panel, PanelAxes, make_figure, set_log_scale
-from identify.reporting.study.rows import (
-    StudyRows,
-    describe_option,
-    inline_code,
-    is_log_option_column,
-)
+from identify.reporting.study.rows import StudyRows, describe_option, inline_code
 from identify.studies.metrics import Heading, find_heading
 
 if TYPE_CHECKING:
@@ -162,7 +157,7 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
     exact = _perturbations_without_error(rows)
     # One column per perturbation if the axis is an option of the logs.
     facets = [label for label in rows.labels("perturbation") if label not in exact]
-    single = not (is_log_option_column(axis.column) and 1 < len(facets) <= _MAX_PANEL_COLUMNS)
+    single = not (axis.column.startswith("log_") and 1 < len(facets) <= _MAX_PANEL_COLUMNS)
     titles = short_labels(["Accuracy"] if single else facets, MAX_TITLE_LENGTH)
     estimators = rows.labels("estimator")
     numbered = sum(map(len, estimators)) > _MAX_LEGEND_LENGTH

@@ -89,7 +89,7 @@ class StudyRows:
             for name in filter(is_option_column, frame.columns)
             if frame[name].dtype.kind not in "fiub" and frame[name].nunique() > 1
         )
-        return tuple(filter(is_log_option_column, (*self.varied_options, *texts)))
+        return tuple(name for name in (*self.varied_options, *texts) if name.startswith("log_"))
 
     @cached_property
     def interval_names(self) -> tuple[str, ...]:
@@ -154,11 +154,6 @@ def is_option_column(column: str) -> bool:
     """Return whether a column is an option of a log or a perturbation."""
     metrics = (name for metric in METRICS.values() for name in metric.columns)
     return not (column in {*COLUMN_TYPES, *metrics, "log_body"} or column.startswith("estimator_"))
-
-
-def is_log_option_column(column: str) -> bool:
-    """Return whether a column is an option of the logs, not of a perturbation."""
-    return column.startswith("log_")
 
 
 def _same_partition(first: pd.Series, second: pd.Series) -> bool:
