@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -69,10 +69,6 @@ class BodyScale:
         return cls(float(phi[0]) * STANDARD_GRAVITY, max(lever, MIN_LEVER_ARM))
 
 
-def _applies_to_every_log(setup: LogProperties) -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class SensorFaultType:
     """Type of small sensor fault, such as crosstalk: its parameters and its map of log columns.
@@ -99,7 +95,7 @@ class SensorFaultType:
     code: str
     columns: tuple[str, ...]
     map_at: Callable[[LogProperties, Array], Array]
-    applies: Callable[[LogProperties], bool] = _applies_to_every_log
+    applies: Callable[[LogProperties], bool] = lambda setup: True
     units: Callable[[BodyScale], Array] | None = None
     exponent: int = 1
     key: str = ""
@@ -127,10 +123,6 @@ standard deviation is that of the other cable parameters."""
 _CROSSTALK_ENTRIES = [(i, j) for i in range(6) for j in range(6) if i != j]
 
 
-def _delay_map(setup: LogProperties, eta: Array) -> Array:
-    return delay_map(float(eta[0]))
-
-
 def _filter_map(setup: LogProperties, eta: Array) -> Array:
     M = sensor_gain_map(np.eye(6))
     M[WRENCH_SECOND_RATE, WRENCH] = float(eta[0]) * np.eye(6)
@@ -139,10 +131,6 @@ def _filter_map(setup: LogProperties, eta: Array) -> Array:
 
 def _gain_map(setup: LogProperties, eta: Array) -> Array:
     return sensor_gain_map(np.eye(6) + np.diag(eta), setup.X_BS)
-
-
-def _common_gain_map(setup: LogProperties, eta: Array) -> Array:
-    return _gain_map(setup, np.repeat(eta, 3))
 
 
 def _crosstalk_map(setup: LogProperties, eta: Array) -> Array:
@@ -156,26 +144,6 @@ def _crosstalk_units(scale: BodyScale) -> Array:
     units = np.ones((2, 2))
     units[0, 1], units[1, 0] = 1.0 / scale.lever, scale.lever
     return np.array([units[i // 3, j // 3] for i, j in _CROSSTALK_ENTRIES])
-
-
-def _misalignment_map(setup: LogProperties, eta: Array) -> Array:
-    return misalignment_map(eta, setup.X_BS)
-
-
-def _tilt_map(setup: LogProperties, eta: Array) -> Array:
-    return gravity_map(gravity_tilt(eta, setup.gravity), setup.compensated_weight)
-
-
-def _gravity_map(setup: LogProperties, eta: Array) -> Array:
-    return gravity_map(float(eta[0]) * setup.gravity, setup.compensated_weight)
-
-
-def _clock_map(setup: LogProperties, eta: Array) -> Array:
-    return clock_rate_map(float(eta[0]), setup.gravity)
-
-
-def _point_map(setup: LogProperties, eta: Array) -> Array:
-    return point_offset_map(eta)
 
 
 def _cable_map(setup: LogProperties, eta: Array) -> Array:
@@ -223,7 +191,7 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
         "delay_s",
         "delay",
         ("delay",),
-        _delay_map,
+        lambda setup, eta: delay_map(float(eta[0])),
         _has_motion,
         message="the wrench is late",
         unit="ms",
@@ -256,7 +224,7 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
         "common_gain",
         "gain",
         ("force", "torque"),
-        _common_gain_map,
+        lambda setup, eta: _gain_map(setup, np.repeat(eta, 3)),
         key="gain",
         message="all forces or all torques are too large or too small",
         unit="%",
@@ -274,7 +242,7 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
         "misalignment_deg",
         "wrench_misaligned",
         ("about x", "about y", "about z"),
-        _misalignment_map,
+        lambda setup, eta: misalignment_map(eta, setup.X_BS),
         message="the sensor is rotated relative to the body",
         unit="deg",
         unit_si=_DEGREE,
@@ -285,7 +253,7 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
         "tilt_deg",
         "gravity_tilted",
         ("about first axis", "about second axis"),
-        _tilt_map,
+        lambda setup, eta: gravity_map(gravity_tilt(eta, setup.gravity), setup.compensated_weight),
         _adds_gravity,
         message="the vertical axis of the world frame is tilted relative to gravity",
         unit="deg",
@@ -296,7 +264,7 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
         "gravity",
         "gravity_magnitude",
         ("size",),
-        _gravity_map,
+        lambda setup, eta: gravity_map(float(eta[0]) * setup.gravity, setup.compensated_weight),
         _adds_gravity,
         message="the magnitude of gravity differs from the given one",
         unit="%",
@@ -307,7 +275,7 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
         "clock",
         "clock_rate",
         ("rate",),
-        _clock_map,
+        lambda setup, eta: clock_rate_map(float(eta[0]), setup.gravity),
         _differentiates_pose,
         message="the clock of the log runs at a wrong rate",
         unit="%",
@@ -329,7 +297,7 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
         "point_m",
         "kinematic_offset",
         ("x", "y", "z"),
-        _point_map,
+        lambda setup, eta: point_offset_map(eta),
         _has_motion,
         message="the point of the pose is displaced from the point of the wrench",
         unit="mm",
@@ -491,12 +459,14 @@ class EffectModel:
 
     def maps(self, eta: Array) -> Array:
         """Compute each log's column map for given fault parameters, shape (logs, 43, 43)."""
-        by_key: dict[tuple[int, int], Array] = {}
-        for setup, sensor in zip(self.setups, self.sensors, strict=True):
-            key = id(setup), sensor
-            if key not in by_key:
-                by_key[key] = self._map(setup, sensor, eta)
-        return np.array([by_key[id(f), s] for f, s in zip(self.setups, self.sensors, strict=True)])
+        return np.array(self._of_each_log(partial(self._map, eta=eta)))
+
+    def _of_each_log(self, compute: Callable[[LogProperties, int], Array]) -> list[Array]:
+        """Return an array of each log, computed once for logs of one setup and sensor."""
+        pairs = list(zip(self.setups, self.sensors, strict=True))
+        distinct = {(id(setup), sensor): (setup, sensor) for setup, sensor in pairs}
+        by_key = {key: compute(*pair) for key, pair in distinct.items()}
+        return [by_key[id(setup), sensor] for setup, sensor in pairs]
 
     def _map(self, setup: LogProperties, sensor: int, eta: Array) -> Array:
         product = extend_to_derivatives(sensor_gain_map(np.eye(6)))
@@ -508,12 +478,7 @@ class EffectModel:
     @cached_property
     def tangents(self) -> tuple[Array, ...]:
         """Derivative at zero of each log's column map by the fault parameters, (43, 19, q) each."""
-        by_key: dict[tuple[int, int], Array] = {}
-        for setup, sensor in zip(self.setups, self.sensors, strict=True):
-            key = id(setup), sensor
-            if key not in by_key:
-                by_key[key] = self._map_derivative(setup, sensor)
-        return tuple(by_key[id(f), s] for f, s in zip(self.setups, self.sensors, strict=True))
+        return tuple(self._of_each_log(self._map_derivative))
 
     def _map_derivative(self, setup: LogProperties, sensor: int) -> Array:
         fit = len(SCAN_LAYOUT.columns)
