@@ -174,10 +174,6 @@ def _has_motion(setup: LogProperties) -> bool:
     return not setup.static_poses
 
 
-def _differentiates_pose(setup: LogProperties) -> bool:
-    return setup.rates_from_pose
-
-
 def _has_positions(setup: LogProperties) -> bool:
     return setup.has_attitude and "position" in setup.signals
 
@@ -276,7 +272,7 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
         "clock_rate",
         ("rate",),
         lambda setup, eta: clock_rate_map(float(eta[0]), setup.gravity),
-        _differentiates_pose,
+        lambda setup: setup.rates_from_pose,
         message="the clock of the log runs at a wrong rate",
         unit="%",
         unit_si=1e-2,
