@@ -1,5 +1,6 @@
 from identify.design.d_optimal import (
     DesignedMotion as DesignedMotion,
+    MotionProblem as MotionProblem,
     Search as Search,
     design_motion as design_motion,
     unplanned_motion as unplanned_motion,
@@ -18,7 +19,6 @@ from identify.design.prediction import (
     EarlierFit as EarlierFit,
     PredictedPrecision as PredictedPrecision,
 )
-from identify.design.problem import MotionProblem as MotionProblem
 from identify.design.result import MotionDesign as MotionDesign, plan_motion as plan_motion
 from identify.design.static_poses import (
     StaticPoses as StaticPoses,

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from identify.arrays import Array
+from identify.design.joints import JointProblem
 from identify.design.periodic import PeriodicBasis, limited_motion, scaled_coefficients
-from identify.design.problem import DesignRows, MotionProblem
+from identify.design.problem import DesignRows
+from identify.design.wrist import WristProblem
 from identify.errors import ProblemError
+
+MotionProblem: TypeAlias = WristProblem | JointProblem
+"""Design problem: unknowns to be identified, and limits of the motion."""
 
 _RANDOM_MOTIONS = 20
 """Number of random motions that are compared: a search begins at the best of them, and the median

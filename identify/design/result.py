@@ -11,6 +11,7 @@ from identify.arrays import Array, Vec3
 from identify.design.d_optimal import (
     DEFAULT_SEARCH,
     DesignedMotion,
+    MotionProblem,
     Search,
     design_motion,
     unplanned_motion,
@@ -19,8 +20,6 @@ from identify.design.joints import JointProblem
 from identify.design.periodic import PeriodicBasis, harmonics_within
 from identify.design.plan import SUPERVISION, MotionPlan
 from identify.design.prediction import EarlierFit, PredictedPrecision, information_rate
-from identify.design.problem import MotionProblem
-from identify.design.wrist import WristProblem
 from identify.inertia import InertialParameters
 from identify.pipeline.required_precision import RequiredPrecision
 
@@ -137,7 +136,7 @@ class MotionDesign:
 
 
 def plan_motion(
-    problem: WristProblem | JointProblem,
+    problem: MotionProblem,
     seconds: float,
     search: Search = DEFAULT_SEARCH,
     *,
