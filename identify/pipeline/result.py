@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from identify.diagnosis import Span
 from identify.errors import ProblemError
 from identify.estimation import Estimate, FittedEffects
 from identify.findings import Finding, Verdict, sort_findings
 from identify.pipeline.settings import FitSettings
-from identify.regressors import LogSummary, Statistics
+from identify.regressors import LogSummary, SensorLog, Statistics
 from identify.sensors import Sensor, sensor_named
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 from identify.validation import Validation
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from identify.arms import FittedArm
-    from identify.logs import Recording
     from identify.pipeline.checks import Checks
 
 
@@ -116,46 +115,8 @@ def _describe_small_faults(small_faults: FittedEffects) -> Iterator[SmallFault]:
             yield SmallFault(name, unit, size / per, HALF_WIDTH_SIGMA * error / per, is_significant)
 
 
-class LogRecord(Protocol):
-    """Summary of a log in a result, without its rows: what all sensors have in common."""
-
-    @property
-    def recording(self) -> Recording:
-        """The log, without rows."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """Name of the log."""
-        ...
-
-    @property
-    def statistics(self) -> Statistics:
-        """Sufficient statistics of the log."""
-        ...
-
-    @property
-    def duration(self) -> float:
-        """Duration of the log [s]."""
-        ...
-
-    @property
-    def rate_hz(self) -> float | None:
-        """Sampling rate [Hz]; None for static poses."""
-        ...
-
-    @property
-    def cutoff_hz(self) -> float | None:
-        """Highest frequency of the rows [Hz]; None for static poses."""
-        ...
-
-    def details(self) -> dict[str, object]:
-        """Return what only a log of its sensor has in its provenance, as plain values."""
-        ...
-
-    def for_report(self, max_points: int) -> LogRecord:
-        """Return the summary with so many points, without data for further fits."""
-        ...
+LogRecord: TypeAlias = LogSummary | SensorLog
+"""Summary of a log in a result, without its rows: of a wrench, or of another sensor."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
