@@ -32,7 +32,7 @@ _PRODUCTS_HELP = (
     "Sign of the products of inertia, if the text does not tell: negative (entries of the matrix, "
     "−∫xy dm) or positive (+∫xy dm)."
 )
-_ABOUT_HELP = "Reference point of 'inertia' in a file of your own: com or origin."
+_ABOUT_HELP = "Reference point of the inertia, if the text does not tell: com or origin."
 _DECIMAL_HELP = "Decimal mark, if no number of the text tells: point or comma."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -98,11 +99,14 @@ def _read_json_object(path: Path) -> tuple[str, dict[str, object]]:
         raise ModelError(
             f"{path}: larger than {_MAX_FILE_BYTES // 1_000_000} MB; is this an estimate.json?"
         )
+    text = ""
     try:
         text = path.read_text(encoding="utf-8")
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: not a JSON file: {error}") from error
+        comma = re.search(r":\s*-?\d+,\d", text)
+        hint = "; write decimal points, not commas" if comma else ""
+        raise ModelError(f"{path}: not a JSON file: {error}{hint}") from error
     if not isinstance(document, dict):
         raise ModelError(f"{path}: expected a JSON object, got {type(document).__name__}")
     return text, document

@@ -12,7 +12,7 @@ last printed digits leave open.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -51,6 +51,7 @@ class MassReport:
         principal_moments: about the centre of mass [kg m²], shape (3,).
         principal_axes: a row for each of them, shape (3, 3).
         stated_sign: sign of the products of inertia, if the text has it in words.
+        point_is_stated: whether the text has the point of its inertia in words.
     """
 
     name: str
@@ -61,6 +62,13 @@ class MassReport:
     principal_moments: RoundedNumbers | None = None
     principal_axes: RoundedNumbers | None = None
     stated_sign: Sign | None = None
+    point_is_stated: bool = True
+
+    def about_point(self, point: Literal["com", "origin"]) -> MassReport:
+        """Return the report with its only inertia about a point that a person names."""
+        matrix = self.about_origin if self.about_com is None else self.about_com
+        about_com, about_origin = (matrix, None) if point == "com" else (None, matrix)
+        return replace(self, about_com=about_com, about_origin=about_origin)
 
 
 class ReportedBody(NamedTuple):
@@ -91,6 +99,7 @@ def body_of_report(report: MassReport, answers: BodyAnswers, habit: str = "") ->
         raise ModelError(
             f"a mass of {mass:g}; a body needs a positive one: assign a material to the part"
         )
+    report, source = _with_point(report, answers)
     printed, point = _printed_inertia(report)
     _require_digits(printed)
     sign, reason = _sign_of_products(report, printed, answers, habit)
@@ -98,11 +107,36 @@ def body_of_report(report: MassReport, answers: BodyAnswers, habit: str = "") ->
     if point == "origin":
         inertia = inertia - _parallel_axis_terms(mass, com)
     notes = (
-        f"inertia about the {'centre of mass' if point == 'com' else 'origin'}, by its heading",
+        f"inertia about the {'centre of mass' if point == 'com' else 'origin'}, by {source}",
         reason,
         *_coarse_digits_note(printed),
     )
     return ReportedBody(InertialParameters.from_com(mass, com, inertia), notes)
+
+
+def _with_point(report: MassReport, answers: BodyAnswers) -> tuple[MassReport, str]:
+    """Return a report whose inertia is about a known point, and how it is known.
+
+    Raises `UnstatedProperty`: nothing tells; `ModelError`: the answer contradicts the text.
+    """
+    if report.about_com is not None and report.about_origin is not None:
+        return report, "its heading" if report.point_is_stated else "comparison of both points"
+    stated = "com" if report.about_origin is None else "origin"
+    if report.point_is_stated:
+        if answers.point not in (None, stated):
+            raise ModelError(
+                f"--about {answers.point} contradicts the heading of the inertia: leave it out"
+            )
+        return report, "its heading"
+    if answers.point is not None:
+        return report.about_point(answers.point), "--about"
+    if report.principal_axes is not None and report.about_com is not None:
+        return report, "the principal moments"
+    raise UnstatedProperty(
+        "the text does not say about which point the moments of inertia are: the line 'Taken at …' "
+        "is missing",
+        "--about com|origin",
+    )
 
 
 def _printed_inertia(report: MassReport) -> tuple[RoundedNumbers, Literal["com", "origin"]]:

@@ -71,6 +71,8 @@ def _bodies(document: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
 
 def _first_numbers(body: Mapping[str, object], key: str, count: int) -> np.ndarray:
     value = body.get(key)
+    if isinstance(value, list) and count < len(value) != 3 * count:
+        raise ModelError(f"{key}: expected {count} or {3 * count} numbers, got {len(value)}")
     try:
         return np.array(
             numbers_validator(count)(value[:count] if isinstance(value, list) else value)

@@ -12,6 +12,7 @@ estimate.json.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -38,7 +39,14 @@ def parse_own_toml(text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ModelError(f"not a TOML file: {error}") from error
+        hint = ""
+        if re.search(r"=\s*[-+]?\d+,\d", text):
+            hint = "; write a decimal point, not a comma"
+        elif "overwrite" in str(error):
+            hint = "; write one body to a file"
+        elif "Unclosed" in str(error) or "end of document" in str(error):
+            hint = "; is the file cut off?"
+        raise ModelError(f"not a TOML file: {error}{hint}") from error
 
 
 def body_keys_in_si(document: Mapping[str, object], answers: BodyAnswers) -> dict[str, object]:

@@ -19,17 +19,26 @@ from identify.inertia import InertialParameters
 from identify.inertia.conventions import matrix_from_entries, rotation_from_rpy
 from identify.inertia.conventions.axes import rotation_from_wxyz
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_COMMENTS = re.compile(r"(?m)(?:^\s*|\s)(?:#|//|;|!).*$")
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]|,\d)"
+"""Pattern of a field's number, which no decimal comma follows."""
+_LISTED_NUMBER = _NUMBER.removesuffix(r"(?![\w.]|,\d)")
+_COMMENTS = re.compile(r"(?m)(?:^[^\S\n]*|[^\S\n])(?:#|//|;|!).*$")
+_COMMA_HINT = "; is it a decimal comma? Write decimal points"
 
 
 class PayloadText(NamedTuple):
-    """A form of payload settings: its pattern, its reader, and the frame of its numbers."""
+    """A form of payload settings: how it begins and ends, its reader, the frame of its numbers."""
 
     title: str
-    pattern: re.Pattern[str]
+    beginning: str
+    end: str
     read: Callable[[str], InertialParameters]
     frame: str = "flange"
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Pattern of the whole setting; its group has the numbers."""
+        return re.compile(self.beginning + self.end, re.DOTALL)
 
 
 def _read_ur(call: str) -> InertialParameters:
@@ -64,7 +73,8 @@ def _read_kuka(struct: str) -> InertialParameters:
     mass = re.search(rf"\bM\s+({_NUMBER})", struct)
     if mass is None or center is None or inertia is None:
         absent = "M" if mass is None else "CM {…}" if center is None else "J {…}"
-        raise ModelError(f"the load data have no {absent}: {short_repr(struct)}")
+        hint = _comma_hint(struct)
+        raise ModelError(f"the load data have no {absent}: {short_repr(struct)}{hint}")
     pose, moments = _fields(center[1], "XYZABC"), _fields(inertia[1], "XYZ")
     R = rotation_from_rpy(np.radians(pose[:2:-1]))
     return InertialParameters.from_com(float(mass[1]), 1e-3 * pose[:3], (R * moments) @ R.T)
@@ -79,10 +89,13 @@ def _read_abb(record: str) -> InertialParameters:
 
 def _read_ros(text: str) -> InertialParameters:
     """Read a `geometry_msgs/Inertia` or a `SetPayload` in YAML [kg, m, kg m²]."""
-    entries = dict(re.findall(rf"\b(m|x|y|z|i[xyz][xyz])(?:ass)?\s*:\s*({_NUMBER})", text))
+    pairs = re.findall(rf"\b(m|x|y|z|i[xyz][xyz])(?:ass)?\s*:\s*({_NUMBER})", text)
+    entries = dict(pairs)
     names = ("m", "x", "y", "z", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     if missing := [name for name in names if name not in entries]:
-        raise ModelError(f"the message has no {', '.join(missing)}")
+        raise ModelError(f"the message has no {', '.join(missing)}{_comma_hint(text)}")
+    if len(pairs) > len(names):
+        raise ModelError("the text has several messages: keep one of them in the file")
     numbers = np.array([float(entries[name]) for name in names])
     return InertialParameters.from_com(
         numbers[0], numbers[1:4], matrix_from_entries(numbers[4:], "ros")
@@ -93,31 +106,34 @@ PAYLOAD_TEXTS: Mapping[str, PayloadText] = MappingProxyType(
     {
         "ur": PayloadText(
             "set_target_payload of Universal Robots",
-            re.compile(r"set_target_payload\s*\(([^()]*)\)"),
+            r"set_target_payload\s*\(",
+            r"([^()]*)\)",
             _read_ur,
         ),
-        "franka": PayloadText(
-            "setLoad of Franka", re.compile(r"\bsetLoad\s*\(([^()]*)\)"), _read_franka
-        ),
+        "franka": PayloadText("setLoad of Franka", r"\bsetLoad\s*\(", r"([^()]*)\)", _read_franka),
         "kuka": PayloadText(
             "LOAD_DATA of KUKA",
-            re.compile(r"\$?LOAD(?:_DATA\s*\[\s*\d+\s*\])?\s*=\s*\{((?:[^{}]|\{[^{}]*\})*)\}"),
+            r"\$?LOAD(?:_DATA\s*\[\s*\d+\s*\])?\s*=\s*\{",
+            r"((?:[^{}]|\{[^{}]*\})*)\}",
             _read_kuka,
         ),
         "abb": PayloadText(
             "loaddata of ABB",
-            re.compile(r"\bloaddata\s+\w+\s*:=\s*\[([^;]*)\]\s*;"),
+            r"\bloaddata\s+\w+\s*:=\s*\[",
+            r"([^;]*)\]\s*;",
             _read_abb,
             "tool frame (GripLoad), or wrist frame (tload)",
         ),
         "ur_ros2": PayloadText(
             "set_payload of the driver of Universal Robots",
-            re.compile(r"(?s)ur_msgs/srv/SetPayload\s+[\"'](\{.*\})"),
+            r"ur_msgs/srv/SetPayload\s",
+            r"+[\"'](\{.*\})",
             _read_ros,
         ),
         "ros": PayloadText(
             "geometry_msgs/Inertia",
-            re.compile(r"(?s)((?:^|\n|\b)m\s*:.*\bixx\s*:.*)"),
+            r"",
+            r"((?:^|\n|\b)m\s*:.*\bixx\s*:.*)",
             _read_ros,
             "frame of the message",
         ),
@@ -135,6 +151,17 @@ def payload_text_name(text: str) -> str | None:
     return next((name for name, form in PAYLOAD_TEXTS.items() if form.pattern.search(text)), None)
 
 
+def require_whole_payload(text: str) -> None:
+    """Raise `ModelError`, with the line, if a text has the beginning of a payload setting alone."""
+    text = without_comments(text)
+    for form in PAYLOAD_TEXTS.values():
+        if form.beginning and (match := re.search(form.beginning, text)):
+            line = text.count("\n", 0, match.start()) + 1
+            raise ModelError(
+                f"line {line}: {form.title} has no end: the text is cut off; copy all of it"
+            )
+
+
 def read_payload_text(text: str, name: str, wanted: str | None) -> InertialParameters:
     """Return the body of a payload setting about the origin of its frame.
 
@@ -142,9 +169,10 @@ def read_payload_text(text: str, name: str, wanted: str | None) -> InertialParam
     Raises `ModelError`: several and none is wanted, or a number is missing.
     """
     form = PAYLOAD_TEXTS[name]
-    settings = [match[1] for match in form.pattern.finditer(without_comments(text))]
+    text = without_comments(text)
+    settings = list(form.pattern.finditer(text))
     if name == "kuka":
-        settings = [setting for setting in settings if not _UNSET_KUKA.search(setting)]
+        settings = [setting for setting in settings if not _UNSET_KUKA.search(setting[1])]
         if not settings:
             raise ModelError("every load has a mass below zero, which is one that is not set")
     if wanted is None and len(settings) > 1:
@@ -154,7 +182,15 @@ def read_payload_text(text: str, name: str, wanted: str | None) -> InertialParam
     number = wanted or "1"
     if number not in map(str, range(1, len(settings) + 1)):
         raise ModelError(f"no payload {number!r}; expected 1 to {len(settings)}")
-    return form.read(settings[int(number) - 1])
+    setting = settings[int(number) - 1]
+    try:
+        body = form.read(setting[1])
+        if not body.mass > 0.0:
+            raise ModelError(f"a mass of {body.mass:g} kg: write the mass of the load")
+        return body
+    except ModelError as error:
+        line = text.count("\n", 0, setting.start(1)) + 1
+        raise ModelError(f"line {line}: {error}") from error
 
 
 def read_franka_desk(document: Mapping[str, object]) -> InertialParameters:
@@ -183,11 +219,13 @@ def without_comments(text: str) -> str:
 
 
 def _numbers(text: str, count: int, quantity: str) -> Array:
-    words = re.findall(_NUMBER, text)
+    words = re.findall(_LISTED_NUMBER, text)
     if len(words) != count or re.sub(
-        rf"{_NUMBER}|[\s,]|inertia\s*=|m\s*=|cog\s*=|mass\s*=", "", text
+        rf"{_LISTED_NUMBER}|[\s,]|inertia\s*=|m\s*=|cog\s*=|mass\s*=", "", text
     ):
-        raise ModelError(f"{quantity}: expected {count} numbers, got {short_repr(text.strip())}")
+        many = "1 number" if count == 1 else f"{count} numbers"
+        hint = _COMMA_HINT if len(words) == 2 * count else ""
+        raise ModelError(f"{quantity}: expected {many}, got {short_repr(text.strip())}{hint}")
     return np.array([float(word) for word in words])
 
 
@@ -195,5 +233,10 @@ def _fields(text: str, names: str) -> Array:
     """Return the fields of a structure of KRL, such as `X 1.0, Y 2.0`, in order."""
     fields = dict(re.findall(rf"\b([A-Z])\s+({_NUMBER})", text))
     if missing := [name for name in names if name not in fields]:
-        raise ModelError(f"the load data have no {', '.join(missing)} in {{{text}}}")
+        hint = _comma_hint(text)
+        raise ModelError(f"the load data have no {', '.join(missing)} in {{{text}}}{hint}")
     return np.array([float(fields[name]) for name in names])
+
+
+def _comma_hint(text: str) -> str:
+    return _COMMA_HINT if re.search(r"\d,\d", text) else ""

@@ -24,6 +24,7 @@ from identify.exchange.body_formats.payload_texts import (
     payload_text_name,
     read_franka_desk,
     read_payload_text,
+    require_whole_payload,
 )
 from identify.exchange.body_formats.report_lines import (
     ReportLines,
@@ -228,6 +229,10 @@ def read_body_text(
     for form in BODY_FORMATS:
         if form.recognises(body):
             return _read(form, body)
+    try:
+        require_whole_payload(body.text)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
     known = "; ".join(form.name for form in BODY_FORMATS)
     raise ModelError(
         f"{path}: no body: the text is none of: {known}. Write mass, com and inertia_about_com of "

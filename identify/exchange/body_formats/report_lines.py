@@ -47,6 +47,7 @@ class ReportLines:
     quantities: dict[str, PrintedQuantity] = field(default_factory=dict)
     stated_sign: Sign | None = None
     coordinate_system: str = ""
+    point_is_stated: bool = True
 
     def add(self, key: str, line: int, unit: str) -> PrintedQuantity:
         """Start a quantity; raise `ModelError` if the body has it already."""
@@ -88,6 +89,7 @@ def mass_report(body: ReportLines, answers: BodyAnswers) -> MassReport:
         moments,
         None if moments is None else convert.axes(),
         body.stated_sign,
+        body.point_is_stated,
     )
 
 

@@ -27,6 +27,7 @@ _AXIS = re.compile(rf"I([xyz])\s*=\s*\(\s*({NUMBER})\s*[,;]\s*({NUMBER})\s*[,;]\
 _MOMENT = re.compile(rf"P([xyz])\s*=\s*({NUMBER})")
 _INERTIA = re.compile(r"Moments of inertia\s*:?\s*(?:\(([^)]*)\))?", re.IGNORECASE)
 _NOTATION = re.compile(r"using (positive|negative) tensor notation", re.IGNORECASE)
+_TAKEN_AT = re.compile(r"Taken at the (cent(?:er|re) of mass|output coordinate)", re.IGNORECASE)
 _ENTRY = re.compile(rf"([LI])([xyz][xyz])\s*=\s*({NUMBER})")
 
 _POINTS = {"L": "about_com", "I": "about_origin"}
@@ -41,7 +42,7 @@ def read_lines(text: str) -> list[ReportLines]:
     Raises `ModelError`: a quantity of a body is given twice.
     """
     bodies: list[ReportLines] = []
-    inertia_unit = section = ""
+    inertia_unit = section = stated_point = ""
     for number, raw in enumerate(text.splitlines(), 1):
         line = _MARGIN.sub("", raw)
         if match := _NAME.match(line):
@@ -63,12 +64,14 @@ def read_lines(text: str) -> list[ReportLines]:
             body.add("axes", number, "")
             section = "moments"
         elif match := _INERTIA.match(line):
-            inertia_unit, section = match[1] or "", "inertia"
+            inertia_unit, section, stated_point = match[1] or "", "inertia", ""
         elif section == "com":
             for axis, value in _COORDINATE.findall(line):
                 body.quantities["com"].entries[axis.lower()] = value
         elif section == "moments":
             _read_principal(body, line)
+        if section == "inertia" and (match := _TAKEN_AT.search(line)):
+            stated_point = "about_origin" if match[1].lower().startswith("output") else "about_com"
         if match := _NOTATION.search(line):
             body.stated_sign = "positive" if match[1].lower() == "positive" else "negative"
         for letter, key, value in _ENTRY.findall(line):
@@ -77,6 +80,7 @@ def read_lines(text: str) -> list[ReportLines]:
                 key == "xx" and key in body.quantities[point].entries
             ):
                 body.add(point, number, inertia_unit)
+                body.point_is_stated &= stated_point == point
             body.quantities[point].entries[key] = value
     for body in bodies:
         _drop_empty_principal(body)

@@ -118,6 +118,26 @@ def test_the_inertia_about_the_origin_alone(read):
     assert "about the origin, by its heading" in notes_of(saved)
 
 
+def test_a_point_that_the_heading_lacks_is_asked_for(read):
+    """A matrix alone without its line "Taken at …": its letters do not tell."""
+    text = solidworks_text(BODY, principal=False, origin=False, notation="positive")
+    bare = re.sub(r"Taken at .*output coordinate system\.", "", text)
+    with pytest.raises(UnstatedProperty, match=r"Taken at .* is missing\n.*--about com\|origin"):
+        read(bare)
+    assert_close(read(bare, point="com").parameters.phi, BODY.phi, 1e-9)
+    about_origin = read(bare, point="origin").parameters
+    assert_close(about_origin.phi[4:], BODY.about_com[np.triu_indices(3)], 1e-9)
+    with pytest.raises(ModelError, match="--about origin contradicts the heading"):
+        read(text, point="origin")
+
+
+def test_a_point_that_other_parts_tell_is_not_asked_for(read):
+    """Principal moments, or the inertia about both points, with mass and centre of mass."""
+    for parts in ({"principal": True, "origin": False}, {"principal": False, "origin": True}):
+        bare = re.sub(r"Taken at .*system\.", "", solidworks_text(BODY, **parts))
+        assert_close(read(bare).parameters.phi, BODY.phi, 1e-9)
+
+
 @pytest.mark.parametrize("prefix", ["# ", "% ", "// ", "> ", "| ", " * "])
 def test_a_text_in_a_comment(read, prefix):
     text = "".join(prefix + line for line in solidworks_text(BODY).splitlines(keepends=True))

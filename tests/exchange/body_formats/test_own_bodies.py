@@ -102,9 +102,18 @@ def test_a_file_with_a_mistake(read, change, message):
         read(json.dumps({**own_body("m"), **change}), "body.json")
 
 
-def test_a_toml_with_a_decimal_comma(read):
-    with pytest.raises(ModelError, match=r"body.toml: not a TOML file: .*line 1"):
-        read("mass = 2,5\n")
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("mass = 2,5\n", "body.toml", "line 1.*write a decimal point, not a comma"),
+        ('{"mass": 2,5, "com": [0, 0, 0]}', "body.json", "line 1.*write decimal points"),
+        ("mass = 2\nmass = 3\n", "body.toml", "line 2.*write one body to a file"),
+        ("mass = 2\ncom = [0, 0", "body.toml", "is the file cut off"),
+    ],
+)
+def test_a_text_that_is_no_toml_or_json(read, text, name, message):
+    with pytest.raises(ModelError, match=message):
+        read(text, name)
 
 
 def test_the_example_of_the_module():

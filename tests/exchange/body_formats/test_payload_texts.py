@@ -84,6 +84,9 @@ def test_a_call_with_names_and_a_transition_time_is_checked(read):
     assert read(f"def main():\n  {text} # tool\nend\n").parameters.mass == 2.5
 
 
+ROS = "m: 2\ncom: {x: 0, y: 0, z: 0}\nixx: 1\nixy: 0\nixz: 0\niyy: 1\niyz: 0\nizz: 1\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -93,7 +96,7 @@ def test_a_call_with_names_and_a_transition_time_is_checked(read):
         ),
         (
             "set_target_payload(m, [0, 0, 0.1], [1, 1, 1, 0, 0, 0])",
-            "the mass: expected 1 numbers, got",
+            "line 1: the mass: expected 1 number, got",
         ),
         ("set_target_payload(2, [0, 0], [1, 1, 1, 0, 0, 0])", "the centre: expected 3 numbers"),
         ("set_target_payload(2, [0, 0, 0], [1, 1, 1, 0, 0])", "the inertia: expected 6 numbers"),
@@ -104,6 +107,26 @@ def test_a_call_with_names_and_a_transition_time_is_checked(read):
             "the load data have no Z in",
         ),
         ("PERS loaddata a := [2,[0,0,1],[1,0,0,0],0.1,0.1];", "loaddata: expected 11 numbers"),
+        (
+            "set_target_payload(2,5, [0, 0, 0.1], [1, 1, 1, 0, 0, 0])",
+            "line 1: the mass: expected 1 number, .* Write decimal points",
+        ),
+        (
+            "\nLOAD_DATA[1]={M 2,5,CM {X 0,Y 0,Z 9,A 0,B 0,C 0},J {X 1,Y 1,Z 1}}",
+            "line 2: the load data have no M: .* Write decimal points",
+        ),
+        (
+            "LOAD_DATA[1]={M 2,CM {X 0,Y 0,Z 9,5,A 0,B 0,C 0},J {X 1,Y 1,Z 1}}",
+            "the load data have no Z in .* Write decimal points",
+        ),
+        (f"{ROS.replace('m: 2', 'm: 2,5')}", "line 1: the message has no m; .* decimal points"),
+        (f"{ROS}{ROS}", "several messages: keep one"),
+        (ROS.replace("m: 2", "m: 0"), "line 1: a mass of 0 kg: write the mass"),
+        ("# load\nset_target_payload(2.5, [0, 0", "line 2: set_target_payload .* has no end"),
+        ("x\nrobot.setLoad(1.0, {{0, 0,", "line 2: setLoad of Franka has no end"),
+        ("LOAD_DATA[1]={M 2,CM {X 0,Y 0", "line 1: LOAD_DATA of KUKA has no end"),
+        ("\nPERS loaddata a := [2,[0,0,1]", "line 2: loaddata of ABB has no end"),
+        ('ros2 service call /a ur_msgs/srv/SetPayload "{mass: 1.0', "has no end"),
         (
             "m: 2\ncom:\n  x: 0\n  y: 0\n  z: 0\nixx: 1\niyy: 1\n",
             "the message has no ixy, ixz, iyz, izz",
