@@ -40,3 +40,17 @@ def test_forms_and_workflow_are_as_platforms_read_them():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     versions = re.findall(r"Python :: (3\.\d+)", "\n".join(project["project"]["classifiers"]))
     assert all(f'"{version}"' in workflow for version in versions)
+
+
+def test_findings_are_indexed_pinned_and_without_this_package():
+    folder = ROOT / "findings"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    scripts = sorted(folder.glob("*.sh"))
+    assert scripts
+    assert sorted(re.findall(r"\]\((\w+\.sh)\)", index)) == [path.name for path in scripts]
+    for path in scripts:
+        text = path.read_text(encoding="utf-8")
+        (packages,) = re.findall(r'^\. "\$\(dirname "\$0"\)/environment" (.+)$', text, re.MULTILINE)
+        assert all(re.fullmatch(r"[\w-]+==[\d.]+", package) for package in packages.split()), path
+        assert "import identify" not in text, path
+        assert "assert " in text, path
