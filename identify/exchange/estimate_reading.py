@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from identify.documents import short_repr
-from identify.errors import IdentifyError, MissingFile, ModelError, did_you_mean
+from identify.errors import IdentifyError, ModelError, did_you_mean
 from identify.exchange.estimate_json import (
     FILE_FIELDS,
     SCHEMA_VERSION,
@@ -46,16 +46,17 @@ def read_estimate(path: Path | str) -> SavedEstimate:
     the verdict "no".
 
     Args:
-        path: the file. `phi` may be a list of ten in the toolkit's order or a mapping by name;
-            without it, the file needs `mass`, `com` and `inertia_about_com` or
-            `inertia_about_origin` (3×3).
+        path: the file, or the folder that `identify fit -o` wrote. `phi` may be a list of ten in
+            the toolkit's order or a mapping by name; without it, the file needs `mass`, `com` and
+            `inertia_about_com` or `inertia_about_origin` (3×3).
 
     Raises:
         MissingFile: no such file.
         ModelError: not JSON, of another version, with a key missing or unknown, without a body, or
             with redundant values that contradict each other.
     """
-    path = Path(path)
+    inside = Path(path) / "estimate.json"
+    path = inside if inside.is_file() else Path(path)
     text, document = _read_json_object(path)
     try:
         own_layout = _written_by_this_toolkit(document)
@@ -91,9 +92,6 @@ def require_unedited(saved: SavedEstimate, path: Path | str) -> None:
 
 def _read_json_object(path: Path) -> tuple[str, dict[str, object]]:
     """Return the text of a JSON file, and the object in it."""
-    inside = path / "estimate.json"
-    if inside.is_file():
-        raise MissingFile(f"{path}: is a folder; did you mean {inside}?", path=path)
     require_file(path)
     if path.stat().st_size > _MAX_FILE_BYTES:
         raise ModelError(

@@ -298,6 +298,9 @@ def test_a_key_that_is_missing_or_misspelt_is_rejected(path, key):
         read_estimate(write(path, document | {f"{key}4": value}))
 
 
-def test_the_folder_of_an_estimate_names_the_file_in_it(path):
-    with pytest.raises(MissingFile, match=r"is a folder; did you mean .*estimate\.json\?"):
-        read_estimate(path.parent)
+def test_the_folder_of_a_fit_has_its_estimate(path):
+    folder = path.parent
+    assert read_estimate(folder).parameters == read_estimate(path).parameters
+    path.unlink()
+    with pytest.raises(MissingFile, match="is a folder; expected a file"):
+        read_estimate(folder)
