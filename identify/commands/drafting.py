@@ -36,6 +36,7 @@ from identify.logs.draft_lines import (
     missing_columns_comment,
     with_value,
 )
+from identify.texts import plain_name
 
 if TYPE_CHECKING:
     from identify.logs.draft_schema import DraftSchema
@@ -245,7 +246,8 @@ def schema_path(
             marked = path.read_text(errors="replace").count(f"# {NEEDS_REVIEW}")
             review = f"; lines in it marked {NEEDS_REVIEW}: {marked}" if marked else ""
             line = f"identify: the schema is {path}, which exists (another: --schema){review}"
-            print_text(*[line] * (not quiet), file=sys.stderr)
+            lines = [line, *_lines_on_another_draft(path, logs)]
+            print_text(*lines * (not quiet), file=sys.stderr)
             return path
     log = _first_log(logs)
     asks = asks and not quiet and sys.stdin.isatty() and sys.stdout.isatty()
@@ -297,6 +299,24 @@ def _signals_of_another_log(path: Path, logs: Sequence[Path]) -> str:
         log = _first_log(logs)
         return ", ".join(signals_without_columns(log, list_tables(log), tomllib.loads(text)))
     return ""
+
+
+def _lines_on_another_draft(path: Path, logs: Sequence[Path]) -> list[str]:
+    """Say for which log a schema was drafted, and the units that a draft of this one would have."""
+    from identify.logs.draft_lines import drafted_log_name, other_units
+    from identify.logs.draft_schema import draft_schema
+
+    text = path.read_text(encoding="utf-8", errors="replace")
+    with suppress(IdentifyError):  # reported when the log is read
+        log = _first_log(logs)
+        name = drafted_log_name(text)
+        if name in (None, plain_name(log.resolve().name)):
+            return []
+        units = other_units(text, draft_schema(log).text)
+        remedy = f"; units of {log.name} are others, {'; '.join(units)}: draft its own with "
+        remedy += f"identify init {log} -o {log.stem}.{SCHEMA}"
+        return [f"identify: {path} was drafted for {name}{remedy if units else ''}"]
+    return []
 
 
 def _first_log(logs: Sequence[Path]) -> Path:

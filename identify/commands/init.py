@@ -57,10 +57,12 @@ class Init(Command):
     def run(self, invocation: str) -> Outcome:
         """Draft the schema, write it, and check the log with it."""
         from identify.files import write_bytes
-        from identify.logs.draft_lines import UNNAMED_LINE
+        from identify.logs.draft_lines import UNNAMED_LINE, drafted_log_name
 
         if self.output.exists():
-            raise UsageError(f"init: {self.output} exists; give another name with -o")
+            name = drafted_log_name(self.output.read_text(encoding="utf-8", errors="replace"))
+            of = f", drafted for {name}" if name else ""
+            raise UsageError(f"init: {self.output} exists{of}; give another name with -o")
         asks = not self.yes and sys.stdin.isatty() and not self.json
         draft = make_draft(
             self.log, self.output, self.preset, self.robot, asks=asks, sensor=self.sensor

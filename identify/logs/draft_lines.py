@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from identify.texts import plain_name
+
 NEEDS_REVIEW = "(?)"
 """Marker of lines that the user must review."""
 
@@ -85,6 +87,30 @@ def format_toml_lines(lines: Sequence[SchemaLine]) -> list[str]:
         text = format_toml_value(key, value)
         out.append(f"{text:<37} # {why}" if why else text)
     return out
+
+
+def with_log_name(text: str, name: str) -> str:
+    """Return a drafted schema with the name of the log that it was drafted for."""
+    return text.replace(DRAFT_MARK, f"# Drafted for {plain_name(name)}\n{DRAFT_MARK}", 1)
+
+
+def drafted_log_name(text: str) -> str | None:
+    """Return the name of the log that a schema was drafted for; None if it does not have one."""
+    match = re.search(r"^# Drafted for (.+)$", text, re.M)
+    return match and match[1]
+
+
+def other_units(text: str, other: str) -> list[str]:
+    """Return the units of another draft that differ, such as `pose.position_unit: none, not mm`."""
+    of, others = (
+        {key.place: key.value for key in drafted_keys(each) if key.name.endswith("unit")}
+        for each in (text, other)
+    )
+    return [
+        f"{place}: {others.get(place, 'none')}, not {of.get(place, 'none')}"
+        for place in sorted({**of, **others})
+        if of.get(place) != others.get(place)
+    ]
 
 
 def drafted_keys(text: str) -> Iterator[DraftedKey]:

@@ -22,6 +22,7 @@ from identify.logs.draft_lines import (
     drafted_keys,
     format_toml_lines,
     missing_columns_comment,
+    with_log_name,
     with_value,
 )
 from identify.logs.draft_sections import (
@@ -114,6 +115,7 @@ def draft_schema(
     """
     known = None if sensor is None else lookup(wrench_sensors(), sensor, "force-torque sensor")
     draft = _draft_from_columns(log, preset, tcp, payload, robot)
+    draft = replace(draft, text=with_log_name(draft.text, log.resolve().name))
     return draft if known is None else _with_sensor(log, draft, known)
 
 

@@ -210,6 +210,33 @@ def test_a_draft_of_another_log_is_not_taken_for_this_one(signals, tmp_path, mon
     assert "the schema is schema.toml, which exists" in capsys.readouterr().err
 
 
+def test_a_draft_of_another_log_names_it_and_its_units(signals, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    wrench = {"fx__fy__fz": -signals["force"], "tx__ty__tz": -signals["torque"]}
+    turn = {"qx__qy__qz__qw": signals["quaternion"]}
+    for name, scale in (("a", 1.0), ("b", 1e3), ("c", 1.0)):
+        position = {"x__y__z": scale * (signals["position"] + 0.1)}
+        named(t=signals["time"], **position, **turn, **wrench).to_csv(f"{name}.csv", index=False)
+    assert main(["check", "a.csv"]) == 0
+    assert "# Drafted for a.csv\n" in Path("schema.toml").read_text()
+    capsys.readouterr()
+    main(["check", "b.csv"])
+    err = capsys.readouterr().err
+    assert "schema.toml was drafted for a.csv; units of b.csv are others" in err
+    assert "pose.position_unit: mm, not none" in err
+    assert "identify init b.csv -o b.schema.toml" in err
+    assert main(["check", "c.csv"]) == 0
+    assert "schema.toml was drafted for a.csv\n" in capsys.readouterr().err
+    main(["check", "a.csv"])
+    assert "was drafted for" not in capsys.readouterr().err
+    assert main(["init", "b.csv"]) == 2
+    assert "schema.toml exists, drafted for a.csv; give another" in capsys.readouterr().err
+    assert main(["init", "b.csv", "-o", "b.toml"]) == 0
+    Path("schema.toml").write_bytes(Path("b.toml").read_bytes())
+    main(["check", "a.csv"])
+    assert "others, pose.position_unit: none, not mm" in capsys.readouterr().err
+
+
 _TOOL_POINT = [0.02, 0.0, 0.1, 0.0, 0.0, 0.0]
 
 

@@ -45,7 +45,7 @@ def test_a_first_schema_is_written_and_the_log_checked_with_it(log, tmp_path, ca
     assert 'acts_on = "body" ' in made.read_text()
     assert main(["check", str(log), "--schema", str(made)]) == 0
     assert main(["init", str(log), "-o", str(made), "--yes"]) == 2
-    assert "exists; give another name with -o" in capsys.readouterr().err
+    assert "exists, drafted for log.csv; give another name with -o" in capsys.readouterr().err
 
 
 def test_named_sensor_gives_the_accuracy_of_the_scale(usual_log, tmp_path, capsys):
