@@ -3,10 +3,6 @@ from identify.studies.estimator import (
     EstimatorOutput as EstimatorOutput,
     TrialData as TrialData,
 )
-from identify.studies.executor import (
-    reduce_statistics as reduce_statistics,
-    tree_merge as tree_merge,
-)
 from identify.studies.progress import (
     Progress as Progress,
     TimeEstimate as TimeEstimate,
@@ -25,7 +21,3 @@ from identify.studies.runner import (
     run_study as run_study,
 )
 from identify.studies.study import Study as Study, Trial as Trial
-from identify.studies.work import (
-    log_statistics as log_statistics,
-    merge_two_logs as merge_two_logs,
-)

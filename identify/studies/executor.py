@@ -1,9 +1,4 @@
-"""Executors that run functions in this process or on workers, with retries.
-
-Sums of floating-point numbers depend on their order. `tree_merge` keeps the order of the parts:
-parts (0, 1), (2, 3), … are merged first, then pairs of pairs; an odd part moves up unmerged. So
-the result is the same to the bit for any order of arrival and any number of workers.
-"""
+"""Executors that run functions in this process or on workers, with retries."""
 
 from __future__ import annotations
 
@@ -15,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import import_module
 from itertools import chain, islice
 from multiprocessing import get_all_start_methods, get_context, parent_process
@@ -175,68 +170,6 @@ def _result(future: Future[ResultT], executor: Executor) -> ResultT | WorkerDied
         raise StudyError(
             f"a worker cannot run its task: {type(error).__name__}: {error}"
         ) from error
-
-
-PartT = TypeVar("PartT")
-
-
-def tree_merge(parts: Sequence[ItemT], merge: Callable[[ItemT, ItemT], ItemT]) -> ItemT:
-    """Merge parts in pairs, then the results in pairs, and so on, in a fixed order.
-
-    Args:
-        parts: at least one.
-        merge: merges two neighbours, the earlier first.
-
-    Raises:
-        ValueError: there are no parts.
-    """
-    if not parts:
-        raise ValueError("a tree needs at least one part")
-    level = list(parts)
-    while len(level) > 1:
-        pairs = zip(level[::2], level[1::2], strict=False)
-        level = [merge(*pair) for pair in pairs] + level[len(level) // 2 * 2 :]
-    return level[0]
-
-
-def reduce_statistics(
-    parts: Sequence[PartT],
-    statistics: Callable[[PartT], ItemT],
-    merge: Callable[[ItemT, ItemT], ItemT],
-    executor: Executor,
-) -> ItemT:
-    """Compute regression statistics of every log on the workers, and merge them here.
-
-    The data of the parts stay on the workers; the statistics are a few kilobytes a log.
-
-    Args:
-        parts: logs, or ranges of rows; picklable.
-        statistics: of one part; a function of a module, run on a worker.
-        merge: merges two neighbours, the earlier first.
-        executor: runs `statistics`.
-
-    Returns:
-        The merged statistics, the same to the bit for any executor.
-
-    Raises:
-        ValueError: no parts.
-        StudyError: one part killed its worker at every attempt, or took too long; or workers
-            cannot run `statistics`.
-        IdentifyError: `statistics` raised it.
-    """
-    results: dict[int, ItemT] = {}
-    call = partial(_call_numbered, statistics)
-    for finished in run_items(executor, call, enumerate(parts)):
-        if finished is not None:
-            (index, _), result = finished
-            if isinstance(result, WorkerDied | TimeLimit):
-                raise StudyError(f"part {index} of {len(parts)}: {result}") from result
-            results[index] = result
-    return tree_merge([results[index] for index in range(len(parts))], merge)
-
-
-def _call_numbered(statistics: Callable[[PartT], ItemT], part: tuple[int, PartT]) -> ItemT:
-    return statistics(part[1])
 
 
 _MAX_FAILED_POOLS = 5

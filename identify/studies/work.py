@@ -1,4 +1,4 @@
-"""Functions that workers of a study run: trials, and the regression statistics of logs."""
+"""Trials, as workers of a study run them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from itertools import groupby
 import numpy as np
 
 from identify.errors import StudyError
-from identify.regressors import Statistics, block_statistics, join_logs
-from identify.signals import prepare
 from identify.studies.estimator import EstimatorOutput, TrialData
 from identify.studies.executor import limit_blas_threads
 from identify.studies.keys import code_fingerprint
@@ -218,17 +216,3 @@ def _load_cached(log: LogItem) -> tuple[StudyLog, Truth | None]:
     while len(_LOG_CACHE) > _MAX_CACHED_LOGS:
         _LOG_CACHE.popitem(last=False)
     return loaded
-
-
-def log_statistics(log: LogItem) -> Statistics:
-    """Compute the regression statistics of a log in one pass, for use on a worker.
-
-    Raises:
-        LogError: the log cannot be read or prepared.
-    """
-    return block_statistics(prepare(TrialData(log.load()[0]).recording)).merged()
-
-
-def merge_two_logs(first: Statistics, second: Statistics) -> Statistics:
-    """Join the regression statistics of two logs; each log keeps its own sensor offset."""
-    return join_logs([first, second])
