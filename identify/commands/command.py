@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -23,6 +23,8 @@ from identify.lazy import defer_imports
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from identify.studies.progress import Progress
 
 CommandT = TypeVar("CommandT", bound="Command")
 
@@ -229,6 +231,18 @@ def _reject_repeated_schema(argv: Sequence[str]) -> None:
 def error_record(error: BaseException) -> dict[str, str]:
     """Return the entry of an error in the document of `--json`."""
     return {"type": type(error).__name__, "message": str(error)}
+
+
+@contextmanager
+def progress_of_run(output: Path, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """Show the progress of a run; if it is interrupted, say how to resume it."""
+    from identify.studies.progress import display_progress
+
+    try:
+        with nullcontext() if quiet else display_progress() as progress:
+            yield progress
+    except KeyboardInterrupt:
+        raise interrupted_run_error(output) from None
 
 
 def interrupted_run_error(output: Path) -> KeyboardInterrupt:

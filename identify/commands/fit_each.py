@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from identify.commands.bodies import UNUSABLE_STATUS, verdict_messages
-from identify.commands.command import Outcome, interrupted_run_error
+from identify.commands.command import Outcome, progress_of_run
 from identify.commands.drafting import SCHEMA
 from identify.commands.log_jobs import RESERVED_NAMES, LogJob, find_logs
 from identify.commands.output import (
@@ -38,7 +37,6 @@ from identify.logs import Schema, read_log
 from identify.pipeline import FitSettings, fit
 from identify.studies.executor import limit_blas_threads
 from identify.studies.keys import code_fingerprint, fields_except, result_key
-from identify.studies.progress import display_progress
 from identify.studies.rows import Row, current_time_text, failure_columns
 from identify.studies.runner import JobSet, choose_executor, run_work
 from identify.studies.store import FolderInUse, Store, StoreInfo
@@ -114,24 +112,23 @@ def fit_each(
     jobs, duplicates = find_logs(words, schema, schema_path, output, batch.key())
     require_writable(output, RESERVED_NAMES)
     unique = [job for job in jobs if job.name not in duplicates]
-    try:
-        with _open_store(output, unique) as store:
-            store.mark_current(job.key for job in unique)
-            work = JobSet(
-                items=lambda: iter(unique),
-                is_missing=lambda job: _is_missing(job, store, batch, retry_failed),
-                batches=lambda some: ((job,) for job in some),
-                run=partial(fit_logs, batch=batch),
-                failed_rows=_failed_rows,
-                unit_name="logs",
-            )
-            with nullcontext() if quiet else display_progress() as progress:
-                run_work(work, store, partial(choose_executor, workers, None, timeout), progress)
-            rows = {job.name: store.row(job.key) or {} for job in unique}
-            comparison = _collect_comparison(jobs, duplicates, rows, batch)
-            _write_comparison(comparison, output)
-    except KeyboardInterrupt:
-        raise interrupted_run_error(output) from None
+    with (
+        progress_of_run(output, quiet=quiet) as progress,
+        _open_store(output, unique) as store,
+    ):
+        store.mark_current(job.key for job in unique)
+        work = JobSet(
+            items=lambda: iter(unique),
+            is_missing=lambda job: _is_missing(job, store, batch, retry_failed),
+            batches=lambda some: ((job,) for job in some),
+            run=partial(fit_logs, batch=batch),
+            failed_rows=_failed_rows,
+            unit_name="logs",
+        )
+        run_work(work, store, partial(choose_executor, workers, None, timeout), progress)
+        rows = {job.name: store.row(job.key) or {} for job in unique}
+        comparison = _collect_comparison(jobs, duplicates, rows, batch)
+        _write_comparison(comparison, output)
     from identify.reporting.comparison import comparison_lines
 
     status, messages = _status_and_messages(comparison, quiet=quiet)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -19,8 +18,8 @@ from identify.commands.command import (
     Outcome,
     Repeated,
     UsageError,
-    interrupted_run_error,
     option,
+    progress_of_run,
     require_time_limit,
     require_workers,
 )
@@ -117,23 +116,19 @@ class StudyRun(Command):
             raise UsageError("study run: --workers cannot be combined with --scheduler")
         require_time_limit(self.timeout, "study run")
         from identify.studies import load_study, run_study
-        from identify.studies.progress import display_progress
 
         study = load_study(self.file)
-        try:
-            with nullcontext() if self.quiet else display_progress() as progress:
-                done = run_study(
-                    study,
-                    self.output,
-                    workers=self.workers,
-                    scheduler=self.scheduler,
-                    only=self.only,
-                    retry_failed=self.retry_failed,
-                    timeout=self.timeout,
-                    progress=progress,
-                )
-        except KeyboardInterrupt:
-            raise interrupted_run_error(self.output) from None
+        with progress_of_run(self.output, quiet=self.quiet) as progress:
+            done = run_study(
+                study,
+                self.output,
+                workers=self.workers,
+                scheduler=self.scheduler,
+                only=self.only,
+                retry_failed=self.retry_failed,
+                timeout=self.timeout,
+                progress=progress,
+            )
         from identify.reporting.study import StudyRows, rows_of_study, scores_text, write_summary
 
         rows = StudyRows(rows_of_study(self.output, study), study, done)
