@@ -108,7 +108,7 @@ peers: $(READY)  ## identify benchmark with other methods, each in an environmen
 				xargs $(PY) -m uv pip install --quiet --python build/peers/$$peer/bin/python; \
 		} || { rm -rf build/peers/$$peer; echo "$$peer does not install here; its rows say so" >&2; }; \
 	done
-	$(ONE_THREAD) $(PY) -m identify benchmark -o reports/benchmark --tasks experiments/peers/measured.toml --tasks experiments/arms.toml \
+	$(ONE_THREAD) $(PY) -m identify benchmark -o reports/benchmark --tasks experiments/peers/measured.toml --tasks experiments/peers/arms.toml \
 		--method "identify, rows=experiments/peers/identify_rows.py:estimate" \
 		$(foreach peer,$(PEERS),--method "$(peer)=build/peers/$(peer)/bin/python experiments/peers/$(peer).py") $(ARGS)
 

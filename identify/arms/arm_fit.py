@@ -307,9 +307,14 @@ def split_logs(
 def _score(name: str, train: LinearSystem, test: LinearSystem) -> HeldOut:
     """Score fits to the training data on the test data."""
     equations = equations_of(train)
+    base, ordinary = (
+        torque_errors(test, fit_base_parameters(train, arm_base_columns(equations), weighted=w).x)
+        for w in (True, False)
+    )
     return HeldOut(
         name,
         consistent=torque_errors(test, consistent_unknowns(train)),
-        base=torque_errors(test, fit_base_parameters(train, arm_base_columns(equations)).x),
+        base=base,
         model=torque_errors(test, with_fitted_friction(train, equations.columns.robot.phi)),
+        ordinary=ordinary,
     )

@@ -26,12 +26,14 @@ class HeldOut(NamedTuple):
         consistent: error of the consistent bodies fitted to the other data.
         base: error of the base parameters fitted to them; None in a fit of a load.
         model: error of the links of the URDF, with friction fitted to them; None likewise.
+        ordinary: error of the base parameters by ordinary least squares; None likewise.
     """
 
     name: str
     consistent: TorqueErrors
     base: TorqueErrors | None = None
     model: TorqueErrors | None = None
+    ordinary: TorqueErrors | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,8 +19,8 @@ from identify.commands.command import (
     Outcome,
     Repeated,
     UsageError,
-    interrupted_run_error,
     option,
+    progress_of_run,
     require_time_limit,
     require_workers,
 )
@@ -52,7 +51,10 @@ class Benchmark(Command):
     """Program that reads a folder and writes ten numbers, or FILE.py:FUNCTION."""
 
     tasks: Annotated[Repeated, option("FILE.toml", "(may be repeated)")] = ()
-    """Study file with more logs; without estimators it gets those of the benchmark."""
+    """Study file with more logs; without estimators it gets those of the benchmark, and methods.
+
+    `seed = "drawn"` in it is the seed of the run.
+    """
 
     workers: Annotated[int | None, option("N", "(default: number of cores)")] = None
     """Number of local processes."""
@@ -70,14 +72,24 @@ class Benchmark(Command):
         from identify.documents import read_toml
         from identify.reporting.study.benchmark import write_benchmark
         from identify.studies import Results, open_results, parse_study, run_study
-        from identify.studies.progress import display_progress
+        from identify.studies.study_log import NotForTask
 
-        methods = [_method(text) for text in self.method]
-        generated, drawn = self._generated(methods)
+        limit = self.timeout or _TIME_LIMIT
+        methods = [_method(text, 0.5 * limit) for text in self.method]
+        generated, drawn = self._generated()
+        estimators = generated["estimators"]
         contents = {"generated": (generated, Path.cwd())}
         for file in map(Path, self.tasks):
-            content = {"estimators": generated["estimators"], **read_toml(file, StudyError)}
-            contents[file.stem] = content, file.parent
+            contents[file.stem] = dict(read_toml(file, StudyError)), file.parent
+        for content, _ in contents.values():
+            content["estimators"] = [*content.get("estimators", estimators), *methods]
+            if content.get("seed") == "drawn":
+                content["seed"] = drawn
+            if self.quick:
+                few = {"number": _QUICK_NUMBER}
+                content["logs"] = [
+                    {**log, **(few if "number" in log else {})} for log in content.get("logs", ())
+                ]
         parts: dict[str, Results] = {}
         not_run: dict[str, str] = {}
         for name, (content, folder) in contents.items():
@@ -88,34 +100,34 @@ class Benchmark(Command):
                     raise
                 not_run[name] = str(error)
                 continue
-            try:
-                with nullcontext() if self.json else display_progress() as progress:
-                    run_study(
-                        study,
-                        self.output / name,
-                        workers=self.workers,
-                        scheduler=self.scheduler,
-                        timeout=self.timeout or _TIME_LIMIT,
-                        progress=progress,
-                    )
-            except KeyboardInterrupt:
-                raise interrupted_run_error(self.output) from None
+            with progress_of_run(self.output, quiet=self.json) as progress:
+                run_study(
+                    study,
+                    self.output / name,
+                    workers=self.workers,
+                    scheduler=self.scheduler,
+                    timeout=None if self.workers == 0 else limit,
+                    progress=progress,
+                )
             parts[name] = open_results(self.output / name)
         note = (
             f"Tasks of version {generated['name']}; seeds {generated['seed']}, and {drawn} drawn."
         )
         described = [_FOLDER / "tasks.toml", *map(Path, self.tasks)]
         files = write_benchmark(parts, not_run, self.output, note, described)
-        failed = {name: int(each.frame["error_type"].count()) for name, each in parts.items()}
+        errors = {name: each.frame["error_type"].dropna() for name, each in parts.items()}
+        unfit = {name: int((kinds == NotForTask.__name__).sum()) for name, kinds in errors.items()}
+        failed = {name: len(kinds) - unfit[name] for name, kinds in errors.items()}
         lines = [
-            f"{name}: {len(parts[name].frame)} trials, {n} failed" for name, n in failed.items()
+            f"{name}: {len(parts[name].frame)} trials, {n} failed, {unfit[name]} not for the task"
+            for name, n in failed.items()
         ]
         lines += [f"{name}: not run: {why}" for name, why in not_run.items()]
-        record = {"drawn": drawn, "failed": failed, "not_run": not_run}
+        record = {"drawn": drawn, "failed": failed, "not_for_task": unfit, "not_run": not_run}
         return Outcome(lines=lines, document=lambda: record, files=files)
 
-    def _generated(self, methods: Sequence[Mapping[str, object]]) -> tuple[dict[str, Any], int]:
-        """Return the study of generated tasks with the methods, and the drawn seed."""
+    def _generated(self) -> tuple[dict[str, Any], int]:
+        """Return the study of generated tasks, and the drawn seed."""
         from identify.documents import read_toml
         from identify.files import write_text
 
@@ -127,15 +139,13 @@ class Benchmark(Command):
             record = {"drawn": secrets.randbelow(2**31) + 1, "tasks": version}
             write_text(run, json.dumps(record))
         drawn = json.loads(run.read_text(encoding="utf-8"))["drawn"]
-        fixed = [dict(log) for log in content["logs"]]
-        for log in fixed:
-            log["number"] = _QUICK_NUMBER if self.quick else log["number"]
-        content["logs"] = [*fixed, *({**log, "draw": drawn} for log in fixed)]
-        shipped = [
+        content["logs"] = [
+            {**log, **seed} for seed in ({}, {"draw": drawn}) for log in content["logs"]
+        ]
+        content["estimators"] = [
             {**each, "kind": f"{_FOLDER}/{each['kind']}"} if ".py:" in each["kind"] else each
             for each in content["estimators"]
         ]
-        content["estimators"] = [*shipped, *methods]
         return {**content, "name": f"benchmark {version}"}, drawn
 
 
@@ -191,8 +201,11 @@ class BenchmarkCheck(Command):
                     yield str(error)
 
 
-def _method(text: str) -> Mapping[str, object]:
-    """Return the estimator's table of a method on the command line."""
+def _method(text: str, seconds: float) -> Mapping[str, object]:
+    """Return the estimator's table of a method on the command line.
+
+    A program is stopped after so many seconds, before the limit of its trial ends its worker alone.
+    """
     name, _, command = text.partition("=")
     if not name or not command:
         raise UsageError(
@@ -200,4 +213,4 @@ def _method(text: str) -> Mapping[str, object]:
         )
     if ".py:" in command and " " not in command:
         return {"kind": str(Path(command).absolute()), "label": name}
-    return {"kind": "command", "label": name, "command": shlex.split(command)}
+    return {"kind": "command", "label": name, "command": shlex.split(command), "seconds": seconds}

@@ -29,7 +29,9 @@ def _fit(log: StudyLog, robot: RobotModel, cutoff_hz: float | None) -> ArmFit:
     return fit_arm(log.unloaded, robot, cutoff_hz=cutoff_hz, interval="formula")
 
 
-def _scores(fit: ArmFit, fitted: float, parameters: Literal["consistent", "base"]) -> TorqueScores:
+def _scores(
+    fit: ArmFit, fitted: float, parameters: Literal["consistent", "base", "ordinary"]
+) -> TorqueScores:
     if not fit.held_out:
         return TorqueScores(fitted)
     of_halves = (
@@ -57,24 +59,21 @@ class ArmOrdinaryLeastSquares(ArmEstimator):
     """Base parameters of an arm by ordinary least squares."""
 
     kind: ClassVar[str] = "arm_ols"
-
-    def estimate(self, data: TrialData) -> EstimatorOutput:
-        """Return the torque error on the log of the fit."""
-        fit = self.fit(data)
-        error = torque_errors(fit.solution.system, fit.base_parameters[0].x).total
-        return EstimatorOutput(None, torques=TorqueScores(error))
-
-
-class ArmWeightedLeastSquares(ArmEstimator):
-    """Base parameters of an arm by weighted least squares, a weight for each joint."""
-
-    kind: ClassVar[str] = "arm_wls"
+    base: ClassVar[Literal["ordinary", "base"]] = "ordinary"
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """Return the torque errors on the log of the fit and on its halves."""
         fit = self.fit(data)
-        error = torque_errors(fit.solution.system, fit.base_parameters[1].x).total
-        return EstimatorOutput(None, torques=_scores(fit, error, "base"))
+        fitted = fit.base_parameters[self.base == "base"]
+        error = torque_errors(fit.solution.system, fitted.x).total
+        return EstimatorOutput(None, torques=_scores(fit, error, self.base))
+
+
+class ArmWeightedLeastSquares(ArmOrdinaryLeastSquares):
+    """Base parameters of an arm by weighted least squares, a weight for each joint."""
+
+    kind: ClassVar[str] = "arm_wls"
+    base: ClassVar[Literal["ordinary", "base"]] = "base"
 
 
 class ConsistentArm(ArmEstimator):

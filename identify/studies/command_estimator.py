@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +23,14 @@ from identify.studies.options import Positive
 
 ANSWER = "estimate.json"
 """File that the program writes."""
+
+_EXPECTED = f'expected {{"phi": [ten numbers {", ".join(PHI)}]}}, if any with ten "intervals"'
+
+_EXCEPTION = re.compile(r"[\w.]*(Error|Exception|Warning|Interrupt|Exit)\b")
+"""Pattern of the line that ends a traceback."""
+
+_SHOWN_LINES = 3
+"""Number of lines of a program's output in the message of its failure."""
 
 
 class CommandEstimator(Estimator):
@@ -50,12 +60,15 @@ class CommandEstimator(Estimator):
             with (folder / "output.txt").open("wb") as output:
                 try:
                     process = subprocess.Popen(
-                        [*self.command, name], stdout=output, stderr=subprocess.STDOUT
+                        [*self.command, name],
+                        stdout=output,
+                        stderr=subprocess.STDOUT,
+                        start_new_session=True,  # its children end with it
                     )
                 except OSError as error:
                     reason = f"{self.command[0]}: {error.strerror}"
                     raise StudyError(f"not installed: {reason}") from error
-                timer = Timer(self.seconds, process.kill)
+                timer = Timer(self.seconds, os.killpg, (process.pid, signal.SIGKILL))
                 timer.start()
                 _, status, usage = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
@@ -63,10 +76,10 @@ class CommandEstimator(Estimator):
                 timer.cancel()
             if not in_time:
                 raise StudyError(f"stopped after {self.seconds:g} s")
-            if process.returncode:
-                lines = (folder / "output.txt").read_text(errors="replace").split("\n")
-                last = next(filter(str.strip, reversed(lines)), "no message")
-                raise StudyError(f"exit status {process.returncode}: {last.strip()}")
+            if code := process.returncode:
+                ended = f"exit status {code}" if code > 0 else signal.Signals(-code).name
+                output = (folder / "output.txt").read_text(errors="replace")
+                raise StudyError(f"{self.command[0]} ended by {ended}: {_last_message(output)}")
             phi, intervals, refused = _read_answer(folder / ANSWER)
         return EstimatorOutput(
             phi,
@@ -78,27 +91,38 @@ class CommandEstimator(Estimator):
 
 
 def write_task(data: TrialData, folder: Path) -> None:
-    """Write the files of a task: the log in SI as CSV, its rows, and what is known beforehand."""
-    recording = data.recording
-    recording.to_dataframe().to_csv(folder / "log.csv")
+    """Write the files of a task: its rows; of a wrench, the log in SI as CSV and what is known."""
     np.savez(folder / "rows.npz", **data.rows._asdict())
-    known = {"gravity": recording.gravity.tolist(), "frames": dict(recording.frames)}
+    known: dict[str, object] = {}
+    if data.log.sensor == "wrench":
+        recording = data.recording
+        recording.to_dataframe().to_csv(folder / "log.csv")
+        known = {"gravity": recording.gravity.tolist(), "frames": dict(recording.frames)}
     write_text(folder / "task.json", json.dumps(known))
+
+
+def _last_message(output: str) -> str:
+    """Return the exception of a traceback, or else the last lines."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    raised = [k for k, line in enumerate(lines) if _EXCEPTION.match(line)]
+    return " ".join(lines[raised[-1] if raised else -_SHOWN_LINES :]) or "it wrote no message"
 
 
 def _read_answer(
     path: Path,
 ) -> tuple[np.ndarray, dict[str, tuple[float, float] | None], bool | None]:
+    if not path.exists():
+        raise StudyError(f"the program ended without an error, and wrote no {ANSWER}")
     try:
         answer = json.loads(path.read_text(encoding="utf-8"))
         phi = np.array(answer["phi"], dtype=np.float64)
         bounds = np.array(answer.get("intervals") or np.empty((0, 2)), dtype=np.float64)
         refused = None if answer.get("refused") is None else bool(answer["refused"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise StudyError(f"no answer: {type(error).__name__}: {error}") from error
-    if phi.shape != (10,) or bounds.shape not in ((0, 2), (10, 2)):
-        raise StudyError(
-            f"expected ten numbers, and no or ten intervals; got {phi.shape}, {bounds.shape}"
-        )
+        got = path.read_text(encoding="utf-8", errors="replace")
+        raise StudyError(f"{ANSWER}: {_EXPECTED}, got {got:.60} ({error})") from error
+    for name, got, known in (("phi", phi, ((10,),)), ("intervals", bounds, ((0, 2), (10, 2)))):
+        if got.shape not in known:
+            raise StudyError(f'{ANSWER}: {_EXPECTED}, got "{name}" of shape {got.shape}')
     pairs = {n: (float(a), float(b)) for n, (a, b) in zip(PHI, bounds, strict=False) if a == a}
     return phi, {**pairs}, refused

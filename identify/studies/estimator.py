@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Phi
-from identify.errors import ProblemError
+from identify.arrays import Phi
 from identify.estimation.estimate import Estimate
 from identify.findings import UNIDENTIFIED_SOURCES
 from identify.inertia.shapes import Mesh, PointMasses
@@ -20,8 +19,9 @@ from identify.regressors import FEATURE_TENSOR, Statistics, block_statistics
 from identify.robots import RobotModel
 from identify.signals import PreparedLog, prepare
 from identify.signals.transform import CONSTANT_GROUP
+from identify.studies.arm_rows import load_rows
 from identify.studies.options import Options
-from identify.studies.study_log import StudyLog
+from identify.studies.study_log import NotForTask, RegressorRows, StudyLog
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class TrialData:
         """The perturbed log of a body's motion and wrench.
 
         Raises:
-            ProblemError: the log is of the joints of an arm.
+            NotForTask: the log is of the joints of an arm, or is rows alone.
         """
         if self.log.sensor != "wrench":
-            raise ProblemError(
-                f"{self.log.name} is a log of an arm's joints, which this estimator does not take; "
-                "use arm_ols, arm_wls, arm_psd or payload"
+            raise NotForTask(
+                f"the estimator takes the motion and wrench of a body, and {self.log.name} has "
+                "none; arm_ols, arm_wls, arm_psd and payload take joints"
             )
         return self.log.loaded[0]
 
@@ -60,11 +60,11 @@ class TrialData:
         """Model of the arm whose joints the log is of.
 
         Raises:
-            ProblemError: the log is of a body's motion and wrench.
+            NotForTask: the log is of a body's motion and wrench, or is rows alone.
         """
         if self.log.robot is None:
-            raise ProblemError(
-                f"{self.log.name} is a log of a wrench, which this estimator of arms does not take"
+            raise NotForTask(
+                f"the estimator takes the joints of an arm, and {self.log.name} has none"
             )
         return self.log.robot
 
@@ -78,37 +78,24 @@ class TrialData:
         """Sufficient statistics of the regression by blocks of time, from the prepared log."""
         return block_statistics(self.prepared)
 
-    @property
+    @cached_property
     def rows(self) -> RegressorRows:
-        """Rows by cosine transform, which are independent for white noise."""
+        """Rows as given, of a load by `load_rows`, or of a wrench by cosine transform.
+
+        Those of a wrench are independent for white noise.
+
+        Raises:
+            NotForTask: the log is of an arm without a load.
+        """
+        log = self.log
+        if log.rows is not None:
+            return log.rows
+        if log.robot is not None:
+            return load_rows(log, log.robot, self.cutoff_hz)
         blocks = self.prepared.blocks
         z = np.vstack([block.rows[block.groups != CONSTANT_GROUP] for block in blocks])
         A = np.tensordot(z[:, 1:13], FEATURE_TENSOR, axes=(-1, 0)).reshape(-1, 10)
         return RegressorRows(A, z[:, 13:19].ravel(), np.tile(np.arange(6), len(z)))
-
-
-class RegressorRows(NamedTuple):
-    """Independent rows A φ = b + noise of one log, without the sensor's offset.
-
-    Attributes:
-        A: regressor about Bo in B, shape (n, 10).
-        b: measured force or torque [N, N m], shape (n,).
-        channels: channel of each row, 0 to 5 for fx to tz, shape (n,).
-    """
-
-    A: Array
-    b: Array
-    channels: Indices
-
-    def whitened(self) -> tuple[Array, Array]:
-        """Return A and b divided by the residual RMS of their channel in a least-squares fit."""
-        A, b = self.A, self.b
-        for _ in range(3):
-            residual = b - A @ np.linalg.lstsq(A, b, rcond=None)[0]
-            squares = np.bincount(self.channels, residual**2) / np.bincount(self.channels)
-            rms = np.sqrt(squares)[self.channels]
-            A, b = A / rms[:, None], b / rms
-        return A, b
 
 
 class TorqueScores(NamedTuple):

@@ -37,15 +37,18 @@ from identify.studies.arm_estimators import (
 from identify.studies.command_estimator import CommandEstimator
 from identify.studies.estimator import Estimator, EstimatorOutput, TrialData, output_of
 from identify.studies.options import Positive, Scalar, canonical_json, format_call
+from identify.studies.study_log import NotForTask
 
 
 class OrdinaryLeastSquares(Estimator):
-    """Ordinary least squares without constraints, with a sensor offset."""
+    """Ordinary least squares without constraints: of a wrench with its offset, or of the rows."""
 
     kind: ClassVar[str] = "ols"
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """Return the parameters with the least sum of squared residuals."""
+        if data.log.sensor != "wrench":
+            return EstimatorOutput(data.rows.least_squares())
         system = body_system([data.blocks], EstimatorSettings())
         return EstimatorOutput(ordinary_least_squares(system))
 
@@ -160,7 +163,7 @@ class Entropic(Estimator):
 
 
 class WholeFit(Estimator):
-    """The fit of `identify fit`, with its checks and small faults; its verdict may refuse it."""
+    """The fit of `identify fit`, or of `identify.solve` to rows; its verdict may refuse it."""
 
     kind: ClassVar[str] = "fit"
 
@@ -168,7 +171,16 @@ class WholeFit(Estimator):
         """Return the estimate, and whether its verdict is "no"."""
         import inertia_identify
 
-        result = inertia_identify.fit(data.recording, cutoff_hz=data.cutoff_hz)
+        log = data.log
+        if log.rows is not None:
+            A, b, channels = log.rows
+            return output_of(inertia_identify.solve(A, b, groups=channels))
+        options: dict[str, Any] = {"cutoff_hz": data.cutoff_hz}
+        if log.robot is not None:
+            options |= {"unloaded": log.unloaded, "robot": log.robot, "frame": log.frame}
+            if not log.loaded:
+                raise NotForTask(f"{log.name} is of an arm without a load; use arm_psd")
+        result = inertia_identify.fit(log.loaded, **options)
         return replace(output_of(result.estimate), refused=result.verdict.usable == "no")
 
 

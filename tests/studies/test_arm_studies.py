@@ -59,10 +59,13 @@ def test_arm_study_scores_links_and_load(pinocchio, tmp_path):
 def test_estimators_of_other_logs_give_rows_with_the_reason(pinocchio, tmp_path):
     wrench = arm_study("ols", "arm_wls", logs={"kind": "synthetic", "number": 1, "duration": 3.0})
     run_study(wrench, tmp_path / "wrench", workers=0)
-    assert "log of a wrench" in errors(tmp_path / "wrench")["arm_wls"]
+    assert (
+        "not for this task: the estimator takes the joints"
+        in errors(tmp_path / "wrench")["arm_wls"]
+    )
     without = {key: value for key, value in FILES.items() if key not in ("loaded", "truth")}
     run_study(arm_study("ols", "payload", logs=without), tmp_path / "arm", workers=0)
-    assert "use arm_ols, arm_wls, arm_psd or payload" in errors(tmp_path / "arm")["ols"]
+    assert "arm without a load have no rows of ten parameters" in errors(tmp_path / "arm")["ols"]
     assert "no log with a load" in errors(tmp_path / "arm")["payload"]
 
 

@@ -4,6 +4,8 @@ import json
 import shutil
 import subprocess
 import sys
+import time
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,9 +19,12 @@ from identify.logs import Noise, synthetic_recording
 from identify.reporting.study.benchmark import _with_families
 from identify.studies import EstimatorOutput, TrialData, parse_study
 from identify.studies.command_estimator import CommandEstimator, write_task
+from identify.studies.estimators import ConsistentLeastSquares, OrdinaryLeastSquares, WholeFit
 from identify.studies.metrics import METRICS
+from identify.studies.perturbations import RowsAlone
 from identify.studies.study import Truth
-from identify.studies.study_log import StudyLog
+from identify.studies.study_log import NotForTask, StudyLog
+from tests.arms.simulated import LOAD, read_arm_model, simulate
 from tests.close import assert_close
 
 ROOT = Path(__file__).parents[2]
@@ -70,18 +75,71 @@ def test_an_answer_with_intervals(data):
     ("command", "message"),
     [
         (("no-such-program",), "not installed: no-such-program"),
-        ((sys.executable, "-c", "raise ValueError('no')"), "exit status 1: ValueError: no"),
+        (
+            (sys.executable, "-c", "raise ValueError('no')"),
+            "ended by exit status 1: ValueError: no",
+        ),
+        (
+            (sys.executable, "-c", "raise ValueError('a matrix\\nis singular')"),
+            "exit status 1: ValueError: a matrix is singular",
+        ),
+        (("sh", "-c", "echo one; echo two >&2; exit 3"), "sh ended by exit status 3: one two"),
+        (("sh", "-c", "kill -9 $$"), "sh ended by SIGKILL: it wrote no message"),
         ((sys.executable, "-c", "import time; time.sleep(9)"), "stopped after 0.3 s"),
-        ((sys.executable, "-c", "pass"), "no answer: FileNotFoundError"),
-        (program("{'phi': [1.0] * 9}"), r"expected ten numbers.*got \(9,\)"),
-        (program("{'phi': None}"), "expected ten numbers"),
-        (program("[1.0]"), "no answer: TypeError"),
+        (("sh", "-c", "sleep 9; true"), "stopped after 0.3 s"),
+        ((sys.executable, "-c", "pass"), "ended without an error, and wrote no estimate.json"),
+        (program("{'phi': [1.0] * 9}"), r"ten numbers m, hx.*got \"phi\" of shape \(9,\)"),
+        (program("{'phi': None}"), r"got \"phi\" of shape \(\)"),
+        (program("{'phi': ['a']}"), r"got {\"phi\": \[\"a\"\]} \(could not convert"),
+        (program("[1.0]"), r"got \[1.0\] \(list indices"),
+        (
+            program("{'phi': [1.0] * 10, 'intervals': [[0.0, 1.0]]}"),
+            r"ten \"intervals\", got \"intervals\" of shape \(1, 2\)",
+        ),
     ],
 )
 def test_what_goes_wrong_in_a_program(data, command, message):
     seconds = 0.3 if "sleep" in command[-1] else 30.0
+    began = time.monotonic()
     with pytest.raises(StudyError, match=message):
         CommandEstimator(command=command, seconds=seconds).estimate(data)
+    assert "sleep" not in command[-1] or time.monotonic() - began < 8.0
+
+
+@pytest.fixture(scope="module")
+def arm(pinocchio, tmp_path_factory) -> StudyLog:
+    """An arm without and with a load, whose torques have no noise."""
+    robot = read_arm_model(tmp_path_factory.mktemp("arm"))
+    loaded, unloaded = simulate(robot, 1, load=LOAD), simulate(robot, 2)
+    return StudyLog("arm", (loaded,), (unloaded,), robot, "tool")
+
+
+def test_rows_of_a_load(arm, tmp_path):
+    """Torques of inverse dynamics, links other than the model's, and friction give exact rows."""
+    data = TrialData(arm)
+    assert_close(data.rows.least_squares(), LOAD.phi, 1e-4)
+    assert set(data.rows.channels) == {0, 1, 2}
+    assert_close(OrdinaryLeastSquares().estimate(data).phi, LOAD.phi, 1e-4)
+    write_task(data, tmp_path)
+    rows = np.load(tmp_path / "rows.npz")
+    assert_close(np.linalg.lstsq(rows["A"], rows["b"], rcond=None)[0], LOAD.phi, 1e-4)
+    assert not (tmp_path / "log.csv").exists()
+    with pytest.raises(NotForTask, match="not for this task: logs of an arm without a load"):
+        CommandEstimator(command=program("{}")).estimate(TrialData(replace(arm, loaded=())))
+
+
+def test_rows_alone(data, arm):
+    """Methods that need a log are not for them; the others get what they get of the log."""
+    for log in (data.log, arm):
+        alone = TrialData(RowsAlone().apply_to_log(log, np.random.SeedSequence(1)))
+        assert np.array_equal(alone.rows.A, TrialData(log).rows.A)
+        phi = alone.rows.least_squares()
+        assert_close(OrdinaryLeastSquares().estimate(alone).phi, phi, 1e-12)
+        assert_close(WholeFit().estimate(alone).phi, phi, 3e-2)
+        with pytest.raises(NotForTask, match="not for this task: the estimator takes the motion"):
+            ConsistentLeastSquares().estimate(alone)
+        with pytest.raises(NotForTask, match="takes the joints of an arm"):
+            _ = alone.robot
 
 
 def test_scores_of_refusals():
@@ -121,10 +179,9 @@ def test_a_run_says_what_failed_and_resumes(cli, tmp_path, monkeypatch):
     missing.write_text("")
     words = ["benchmark", "--quick", "-o", str(tmp_path / "out"), "--workers", "0"]
     words += ["--method", "nine=" + " ".join(["no-such-program"]), "--tasks", str(missing)]
-    monkeypatch.setattr(benchmark, "_TIME_LIMIT", None)
     status, out, _ = cli(*words)
     assert status == 0
-    assert "generated: 6 trials, 2 failed" in out
+    assert "generated: 6 trials, 2 failed, 0 not for the task" in out
     assert "elsewhere: not run: study: " in out
     drawn = json.loads((tmp_path / "out" / "run.json").read_text())["drawn"]
     text = (tmp_path / "out" / "benchmark.md").read_text()
@@ -162,13 +219,14 @@ def test_a_method_without_a_command(cli, tmp_path):
 
 def test_the_shipped_tasks_are_a_study():
     tasks = dict(read_toml(ROOT / "identify" / "studies" / "benchmark" / "tasks.toml", StudyError))
-    assert tasks.pop("version") == 1
+    assert tasks.pop("version") == 2
     study = parse_study(tasks, ROOT / "identify" / "studies" / "benchmark")
     assert [each.label for each in study.perturbations] == [
         "clean",
         "noisy pose",
         "small fault",
         "misreading",
+        "rows alone",
     ]
     other = tasks | {"logs": [{**tasks["logs"][0], "draw": 7}], "estimators": ["ols"]}
     drawn = parse_study(other)

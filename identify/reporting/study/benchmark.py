@@ -22,6 +22,7 @@ from identify.reporting.study.writing import page_html, section_markdown
 from identify.studies import Results, compare
 from identify.studies.metrics import find_heading
 from identify.studies.results import default_metrics, mean_interval
+from identify.studies.study_log import NotForTask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,7 @@ BENCHMARK_PACKAGES = (*STUDY_PACKAGES, "diagnosis", "validation", "pipeline")
 OURS = "identify"
 """Label of the estimator with which the others are compared."""
 
-_ERRORS = ("mass_error", "com_distance", "inertia_error", "central_inertia_error")
+_ERRORS = ("mass_error", "com_distance", "inertia_error", "central_inertia_error", "held_out_error")
 _WEAK_EXCITATION = 0.5
 """Factor on the size of motions below which a task is one of weak motion."""
 
@@ -61,15 +62,17 @@ def write_benchmark(
     sections += [Section(name, name, (Text(f"Not run: {why}"),)) for name, why in not_run.items()]
     tables: list[pd.DataFrame] = []
     for name, results in parts.items():
-        by_family = replace(results, frame=_with_families(results.frame))
+        frame = _with_families(results.frame)
+        every = StudyRows(replace(results, frame=frame))
+        by_family = replace(results, frame=frame[frame["error_type"] != NotForTask.__name__])
         rows = StudyRows(by_family)
         tables.append(_scores(by_family).assign(tasks=name))
         made = (
             scores_section(rows),
             _pairs_section(by_family),
             coverage_section(rows),
-            failures_section(rows),
-            overview_section(rows),
+            failures_section(every),
+            overview_section(every),
         )
         sections += [
             replace(section, key=f"{name}-{section.key}", title=f"{section.title}: {name}")

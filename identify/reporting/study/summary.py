@@ -114,12 +114,17 @@ def _join_first_words(words: list[str]) -> str:
     return ", ".join([*words[:_MAX_LISTED_WORDS], *["…"] * (len(words) > _MAX_LISTED_WORDS)])
 
 
+_SENTENCES = ("StudyError", "NotForTask")
+
+
 def failures_section(rows: StudyRows) -> Section:
     """Return the section of failed trials: error messages with their numbers and logs."""
     raised = rows.frame[rows.frame["error_type"].notna()]
     blocks: list[Text | ReportTable] = [Text("None.")]
     if len(raised):
+        # A message of this package is a sentence; a foreign one may be a word.
         text = raised["error_type"] + ": " + raised["error"].fillna("")
+        text = text.where(~raised["error_type"].isin(_SENTENCES), raised["error"])
         blocks = [_message_table(raised.assign(text=text), "error")]
     warned = rows.frame[rows.frame["warnings"].notna()]
     if len(warned):

@@ -8,6 +8,7 @@ from identify.studies.perturbations.defects import (
     Decimation,
     Delay,
     RowDropout,
+    RowsAlone,
     SensorOffset,
     SignalSubset,
     Unperturbed,
@@ -31,6 +32,7 @@ PERTURBATIONS: Mapping[str, type[Perturbation]] = {
         Decimation,
         SignalSubset,
         TorqueGains,
+        RowsAlone,
     )
 }
 """Perturbations by the `kind` of a `[[perturbations]]` table or of one of its steps."""

@@ -13,6 +13,7 @@ from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.spatial.rotations import exp_rotation, rotate, rotate_back, rotation_from_quaternion
+from identify.studies.estimator import TrialData
 from identify.studies.options import Count, Number, Vector
 from identify.studies.perturbations.perturbation import (
     Perturbation,
@@ -20,6 +21,7 @@ from identify.studies.perturbations.perturbation import (
     with_rows,
     with_signals,
 )
+from identify.studies.study_log import StudyLog
 
 
 class Unperturbed(Perturbation):
@@ -192,3 +194,17 @@ def _change_wrench(
         name: rotate(R, change(name, rotate_back(R, values))) for name, values in wrench.items()
     }
     return with_signals(recording, turned)
+
+
+class RowsAlone(Perturbation):
+    """Leaves of a log only its rows, a regressor and its right-hand side; the last of the steps."""
+
+    kind: ClassVar[str] = "rows"
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """Return the recording as it is."""
+        return recording
+
+    def apply_to_log(self, log: StudyLog, seed: np.random.SeedSequence) -> StudyLog:
+        """Return the rows of the log, also of a load on an arm."""
+        return StudyLog(log.name, rows=TrialData(log).rows)

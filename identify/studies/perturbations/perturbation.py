@@ -39,7 +39,8 @@ class Perturbation(Options):
         Raises `LogError`: the log is of another sensor, or lacks what the perturbation needs.
         """
         if log.sensor != self.sensor:
-            perturbed, got = SENSORS[self.sensor].title, SENSORS[log.sensor].title
+            known = {name: sensor.title for name, sensor in SENSORS.items()}
+            perturbed, got = known[self.sensor], known.get(log.sensor, log.sensor)
             raise LogError(
                 f"{log.name}: {self.kind} is a perturbation of {perturbed}, not of {got}"
             )
