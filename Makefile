@@ -119,6 +119,7 @@ frozen: $(READY)  ## bit for bit the results of BASE=REV, after a refactoring (A
 docs: $(READY)  ## run the examples of README and docs/, draw its figures, build docs/_build/html
 	$(ONE_THREAD) $(PY) docs/motions.py
 	$(ONE_THREAD) $(PY) docs/frames.py
+	$(ONE_THREAD) $(PY) docs/kit.py
 	$(ONE_THREAD) $(PY) docs/theory_figures.py
 	$(ONE_THREAD) $(PY) docs/gallery.py
 	$(ONE_THREAD) $(PY) scripts/run_examples.py README.md \
