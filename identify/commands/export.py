@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _FORMAT_HELP = (
     "Format: urdf, sdf, mjcf (an inertial element); drake, dart (Python); usd (a layer); abb, "
-    "fanuc, franka, franka_desk, kuka, ros, ur, ur_ros2, ur_ros2_rolling, yaskawa (payload "
+    "fanuc, franka, franka_desk, kuka, ros, ur, ur_ros2, ur_ros2_rolling, xarm, yaskawa (payload "
     "settings); ros2_gravity, mujoco_gravity (weight, for filters). Required without --into."
 )
 _AT_HELP = (

@@ -145,15 +145,16 @@ def tensor_numbers(payload: Payload) -> PayloadNumbers:
     return PayloadNumbers(by_name)
 
 
-def weight_numbers(payload: Payload, *, lost: str) -> PayloadNumbers:
+def weight_numbers(payload: Payload, *, lost: str, length: float = 1.0) -> PayloadNumbers:
     """Format mass and centre of mass; the names are `m` and `x y z`.
 
-    `lost`: the information that every body loses.
+    `lost`: the information that every body loses; `length`: unit of the centre of mass [m].
     """
+    com = payload.com / length
     by_name = _name_numbers(
         "m x y z",
         format_fixed(payload.mass, decimals_for(payload.mass, DEFAULT_DIGITS)),
-        *format_all_fixed(payload.com, decimals_for(payload.com, DEFAULT_DIGITS)),
+        *format_all_fixed(com, decimals_for(com, DEFAULT_DIGITS)),
     )
     return PayloadNumbers(by_name, (lost,) if payload.inertia.any() else ())
 

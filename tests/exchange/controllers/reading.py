@@ -1,5 +1,6 @@
 """The texts read back to ten parameters, by nothing of the package that wrote them."""
 
+import ast
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -124,6 +125,13 @@ def read_mujoco_gravity(text: str) -> ReadBody:
     return ReadBody(sensor["CoG"]["mass"], np.array(sensor["CoG"]["pos"]), np.zeros((3, 3)))
 
 
+def read_xarm(text: str) -> ReadBody:
+    """By the signature: weight, center_of_gravity."""
+    (call,) = re.findall(r"^arm\.set_tcp_load\((.*)\)$", text, re.MULTILINE)
+    weight, centre = ast.literal_eval(call)
+    return ReadBody(weight, 1e-3 * np.array(centre), np.zeros((3, 3)))
+
+
 READERS: Mapping[str, Callable[[str], ReadBody]] = {
     "abb": read_abb,
     "fanuc": read_fanuc,
@@ -136,5 +144,6 @@ READERS: Mapping[str, Callable[[str], ReadBody]] = {
     "ur_ros2": read_ur_ros2,
     "ur_ros2_rolling": read_ur_ros2_rolling,
     "ur": read_ur,
+    "xarm": read_xarm,
     "yaskawa": read_yaskawa,
 }

@@ -11,7 +11,7 @@ from tests.exchange.controllers.reading import READERS
 from tests.strategies import bodies, masses, vectors
 
 WHOLE = ("franka", "franka_desk", "ros", "ur", "ur_ros2", "ur_ros2_rolling")
-WEIGHT = ("mujoco_gravity", "ros2_gravity")
+WEIGHT = ("mujoco_gravity", "ros2_gravity", "xarm")
 PRINCIPAL = ("abb", "kuka")
 SCREENS = {"fanuc": (0.01, 0.01, 0.0980665), "yaskawa": (0.001, 0.001, 1.0)}
 """The last digit, and what the units of length and of inertia are in SI."""
