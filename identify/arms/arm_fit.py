@@ -22,7 +22,7 @@ from identify.arms.rows import ArmLog, scan_arm
 from identify.arms.saved_arm import SavedArm, link_kinematics, with_saved_blocks
 from identify.arms.torque_scale import TorqueScale
 from identify.arrays import Phi
-from identify.errors import LogError, ProblemError
+from identify.errors import LogError, ModelError, ProblemError
 from identify.estimation.errors import NegativeMass
 from identify.estimation.estimate import Estimate
 from identify.estimation.priors.prior import Prior
@@ -234,9 +234,9 @@ def scan_logs(
 ) -> tuple[ArmColumns, list[ArmLog]]:
     """Summarise logs of one arm, by the columns of an earlier fit of it if there is one.
 
-    Raises `ProblemError`: there is no log, the joints of a log are not those of the robot, or the
-    earlier fit is of another arm; `LogError`: a log is given twice, is too short, or no joint moves
-    in it.
+    Raises `ProblemError`: there is no log, or the joints of a log are not those of the robot;
+    `ModelError`: the earlier fit is of another arm; `LogError`: a log is given twice, is too short,
+    or no joint moves in it.
     """
     if not logs:
         raise ProblemError("a fit of an arm needs at least one log")
@@ -253,7 +253,7 @@ def scan_logs(
     if arm is not None:
         columns = replace(columns, base=arm.base_of(robot))
         if arm.statistics.layout != columns.layout:
-            raise ProblemError(
+            raise ModelError(
                 "the fitted arm has other motors than the logs: give the [joints.motor] that it "
                 "was fitted with, or fit it again"
             )

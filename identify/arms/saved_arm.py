@@ -12,7 +12,7 @@ import numpy as np
 
 from identify.arms.torque_scale import TorqueScale
 from identify.arrays import Array, Phi
-from identify.errors import ModelError, ProblemError
+from identify.errors import ModelError
 from identify.files import read_bytes, write_text
 from identify.inertia import BaseColumns
 from identify.regressors import Statistics
@@ -65,18 +65,18 @@ class SavedArm:
         `robot_base_columns` may choose others that are as good, by the last digits of gravity.
 
         Raises:
-            ProblemError: the robot has other joints, links or kinematics than the fitted arm, or
+            ModelError: the robot has other joints, links or kinematics than the fitted arm, or
                 its base is mounted otherwise.
         """
         if self.joints != robot.joints or tuple(self.links) != robot.links:
-            raise ProblemError(
+            raise ModelError(
                 f"the fitted arm has the joints {', '.join(self.joints)} and the links "
                 f"{', '.join(self.links)}; the robot {', '.join(robot.joints)} and "
                 f"{', '.join(robot.links)}: give the model and the joints that it was fitted with"
             )
         differences = np.abs(self.kinematics - link_kinematics(robot)).max(axis=1)
         if differences.max() > _KINEMATICS_TOLERANCE:
-            raise ProblemError(
+            raise ModelError(
                 "the fitted arm has other kinematics than the robot (the joint of "
                 f"{robot.links[int(differences.argmax())]}): give the model that it was fitted "
                 "with, or fit it again"
@@ -85,7 +85,7 @@ class SavedArm:
         kept = self.statistics.layout.columns[: len(self.dependence)]
         expected = robot_base_columns(robot).dependence
         if not set(kept) <= set(names) or not _have_equal_rows(self.dependence, expected):
-            raise ProblemError(
+            raise ModelError(
                 "the fitted arm has other base parameters than the robot: give the gravity that "
                 "it was fitted with, or fit it again"
             )

@@ -19,7 +19,7 @@ from identify.arrays import Array, Vec3
 from identify.design.joints import TorqueNoise
 from identify.design.static_poses import StaticPoses
 from identify.design.wrist import WrenchNoise
-from identify.errors import ProblemError
+from identify.errors import ModelError, ProblemError
 from identify.estimation.intervals import ESTIMATED_QUANTITIES, interval_jacobian
 from identify.exchange import SavedEstimate, read_estimate
 from identify.files import read_bytes
@@ -236,14 +236,14 @@ def with_fitted_links(
 ) -> RobotModel:
     """Return the robot with the links of an earlier fit of the arm, if there is one.
 
-    Raises `ProblemError`: the arm of the fit has other joints, links or kinematics.
+    Raises `ModelError`: the arm of the fit has other joints, links or kinematics.
     """
     if not isinstance(earlier, SavedArm):
         return robot
     try:
         earlier.base_of(robot)
-    except ProblemError as error:
-        raise ProblemError(f"{path}: {error}") from error
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
     return replace(robot, phi=np.array(list(earlier.links.values())))
 
 

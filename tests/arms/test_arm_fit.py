@@ -137,13 +137,13 @@ def test_arm_of_other_kinematics_is_refused(robot, fit, tmp_path, old, new):
     assert old in text
     path.write_text(text.replace(old, new))
     other = read_robot(path, robot.joints, gravity=robot.gravity)
-    with pytest.raises(ProblemError, match=r"other kinematics than the robot \(the joint of"):
+    with pytest.raises(ModelError, match=r"other kinematics than the robot \(the joint of"):
         fit_payload(simulate(robot, 5), robot=other, frame="tool", arm=fit.saved)
 
 
 def test_arm_on_a_wall_is_not_the_fitted_one(robot, fit):
     other = replace(robot, gravity=np.array([0.0, 9.81, 0.0]))
-    with pytest.raises(ProblemError, match=r"give the gravity that it was fitted with"):
+    with pytest.raises(ModelError, match=r"give the gravity that it was fitted with"):
         fit_payload(simulate(robot, 5), robot=other, frame="tool", arm=fit.saved)
 
 

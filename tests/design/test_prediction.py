@@ -197,10 +197,10 @@ def test_a_fitted_arm_gives_the_noise_of_its_joints_and_its_links(pinocchio):
     assert EarlierFit.of(saved).covariance is None
     with pytest.raises(ProblemError, match=r"arm\.json: expected a fit of moving logs"):
         torque_noise_of(saved_arm(robot, effective_samples=None), "arm.json", 6, payload=True)
-    with pytest.raises(ProblemError, match=r"arm\.json: the fitted arm has the joints a"):
+    with pytest.raises(ModelError, match=r"arm\.json: the fitted arm has the joints a"):
         with_fitted_links(robot, replace(saved, joints=("a",)), "arm.json")
     other = replace(saved, kinematics=saved.kinematics + 1e-3)
-    with pytest.raises(ProblemError, match=r"arm\.json: the fitted arm has other kinematics"):
+    with pytest.raises(ModelError, match=r"arm\.json: the fitted arm has other kinematics"):
         with_fitted_links(robot, other, "arm.json")
 
 
