@@ -202,7 +202,7 @@ def fit_arm(
     contradicted = None
     if calibration is not None and gains.load_mass is not None:
         require_plausible_load(calibration.mass, gains.load_mass)
-        shown, gains = gains, fit_gains(known_load=calibration.mass)
+        shown, gains = gains, fit_gains(known_load=calibration.mass, shown=gains)
         contradicted = contradicted_load(shown, gains, scale)
     runs = runs_of(len(used), friction)
     form = partial(arm_system, columns=columns, runs=runs, gains=gains.scale.gains)

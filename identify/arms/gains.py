@@ -142,6 +142,7 @@ def calibrate(
     prior: TorqueScale | None,
     *,
     known_load: float | None = None,
+    shown: FittedGains | None = None,
     link_accuracy: float = LINK_ACCURACY,
     has_unit: bool = True,
     terms: Sequence[Term] = (),
@@ -153,6 +154,8 @@ def calibrate(
         statistics: of the logs.
         prior: gains with their errors; near one if not given, by as much as the logs say.
         known_load: mass of the load [kg]; it tells the gain of all joints.
+        shown: gains without the known load, by which the logs show a mass; the fit starts as well
+            from torques and links that are all off by the ratio of the masses.
         link_accuracy: standard deviation of the links' relative deviations from the model.
         has_unit: whether efforts are torques; currents without `gains` have no unit.
         terms: constraints of the load, for the scatter.
@@ -160,28 +163,36 @@ def calibrate(
     Raises `NegativeMass`, `TooLittleMotion`: the logs do not show the load.
     """
     fit = partial(
-        fit_gains,
+        _fit_gains,
         prior=prior,
         known_load=known_load,
         link_accuracy=link_accuracy,
         has_unit=has_unit,
     )
-    first = fit(form(statistics))
-    fitted = form(statistics, gains=first.scale.gains)
+    first = fit(form(statistics), shown=shown)
+    fitted = form(statistics, gains=first.gains.scale.gains)
     least_squares = weighted_least_squares(fitted, terms)
-    gains = fit(form(statistics, scatter=score_scatter_ratio(least_squares)), first=first)
+    gains = fit(form(statistics, scatter=score_scatter_ratio(least_squares)), first=first).gains
     has_load = PAYLOAD in fitted.space.bodies
     return replace(gains, load_mass=float(least_squares.x[0]) if has_load else None)
 
 
-def fit_gains(
+class _GainsAndLinks(NamedTuple):
+    """Gains, and the links' relative deviations δ beside them, shape (l,)."""
+
+    gains: FittedGains
+    links: Array
+
+
+def _fit_gains(
     system: LinearSystem,
     prior: TorqueScale | None = None,
     known_load: float | None = None,
     link_accuracy: float = LINK_ACCURACY,
     has_unit: bool = True,
-    first: FittedGains | None = None,
-) -> FittedGains:
+    first: _GainsAndLinks | None = None,
+    shown: FittedGains | None = None,
+) -> _GainsAndLinks:
     """Fit the gains of the joints' torques to logs of an arm; arguments as of `calibrate`.
 
     `system`: logs and equations of the arm, with gains of one; `first`: a fit of the same logs by
@@ -189,25 +200,35 @@ def fit_gains(
     """
     fit = _GainFit.of(system, prior, known_load, link_accuracy, has_unit=has_unit)
     if first is None:
-        starts = [fit.first_gain]
+        firsts = [fit.effects_at(fit.first_gain)]
         if prior is None and has_unit:
-            starts.append(fit.gains_by_own_torque())
+            firsts.append(fit.effects_at(fit.gains_by_own_torque()))
+        if known_load is not None and shown is not None and shown.load_mass is not None:
+            ratio = shown.load_mass / known_load
+            lighter = np.zeros(fit.link_columns.shape[1])
+            lighter[::10] = 1.0 / ratio - 1.0  # the first deviation of a link is of its mass
+            firsts.append(fit.effects_at(ratio * shown.scale.gains, lighter))
     else:
-        starts = [first.scale.gains]
-    firsts = [fit.effects_at(gains) for gains in starts]
-    near, are_free = None, not has_unit if first is None else first.are_free
+        # Without a known load, gains of an implausible size would be as likely beside these links.
+        links = None if known_load is None else first.links
+        firsts = [fit.effects_at(first.gains.scale.gains, links)]
+    near, are_free = None, not has_unit if first is None else first.gains.are_free
     if not are_free:
         near = fit.best(firsts, _Errors.NEAR).effects
         # Gains that differ by much say nothing about their mean: links or a known load tell it.
         are_free = prior is None and fit.gains(near.effects).std() > MAX_KNOWN_GAIN_SPREAD
         firsts.append(near.effects)
+    k = fit.gain_columns.shape[1]
     if near is None or are_free:
         free = fit.best(firsts, _Errors.SINGLE).effects
-        scale = fit.scale(free, _Errors.SINGLE)
-        return FittedGains(scale, None, known_load, has_unit, are_free=True)
+        gains = FittedGains(
+            fit.scale(free, _Errors.SINGLE), None, known_load, has_unit, are_free=True
+        )
+        return _GainsAndLinks(gains, free.effects[k:])
     by_links = fit.solve(near.effects, _Errors.COMMON).effects
     common = 1.0 + float(by_links.effects[0]), float(np.sqrt(by_links.covariance[0, 0]))
-    return FittedGains(fit.scale(near, _Errors.NEAR), common, known_load, has_unit)
+    gains = FittedGains(fit.scale(near, _Errors.NEAR), common, known_load, has_unit)
+    return _GainsAndLinks(gains, near.effects[k:])
 
 
 def require_plausible_load(mass: float, estimate: float) -> None:
@@ -392,10 +413,11 @@ class _GainFit:
         assumed = f"{100.0 * ASSUMED_SCALE_ERROR:g} % (assumed)"
         return f"torque scale of each joint to {assumed}, gains of joints fitted"
 
-    def effects_at(self, gains: Array) -> Array:
-        """Return effects with given gains, and links as in the model."""
+    def effects_at(self, gains: Array, links: Array | None = None) -> Array:
+        """Return effects with given gains, and deviations of links, none if not given."""
         of_gains = np.linalg.lstsq(self.gain_columns, gains - self.first_gain, rcond=1e-9)[0]
-        return np.concatenate((of_gains, np.zeros(self.link_columns.shape[1])))
+        none = np.zeros(self.link_columns.shape[1])
+        return np.concatenate((of_gains, none if links is None else links))
 
     def gains_by_own_torque(self, *, has_unit: bool = True) -> Array:
         """Return the gain of each joint that its own torque shows with links of the model.

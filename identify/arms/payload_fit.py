@@ -118,7 +118,7 @@ def fit_payload(
         NegativeMass: the load would have a negative mass, as if logs with and without it were
             swapped.
         LogError: a log is given twice, is too short, or no joint moves in it.
-        ModelError: the URDF has no such frame, or it is fixed to the base.
+        ModelError: the URDF has no such frame, or it is fixed to the base; `arm` is of another arm.
         SolveError: the solver failed, or its solution is not proved.
     """
     with_load = [loaded] if isinstance(loaded, Recording) else list(loaded)
@@ -141,12 +141,15 @@ def fit_payload(
     if scale is None and arm is not None and known_load is None:
         scale = arm.scale
 
-    def gains_by(load: float | None, terms: Sequence[Term] = ()) -> FittedGains:
+    def gains_by(
+        load: float | None, terms: Sequence[Term] = (), shown: FittedGains | None = None
+    ) -> FittedGains:
         return calibrate(
             form,
             statistics,
             scale,
             known_load=load,
+            shown=shown,
             link_accuracy=link_accuracy,
             has_unit=with_load[0].joint_axes.has_torque,
             terms=terms,
@@ -178,7 +181,7 @@ def fit_payload(
         gains = gains_by(None, terms)
     if known_load is not None and free is not None:
         require_plausible_load(known_load, float(free.estimate.parameters.mass))
-        shown, gains = gains, gains_by(known_load)
+        shown, gains = gains, gains_by(known_load, shown=gains)
         contradicted = contradicted_load(shown, gains, scale)
         terms = (*terms, KnownMass(known_load))
     solution = free if free is not None and not terms else solve(gains, terms)

@@ -1,10 +1,12 @@
 """Gains of the joints' torques: by links of the model, by a known load, and of currents."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from experiments.cheap_arms_study.cases import Case
 from identify.arms import Calibration, SavedArm, TorqueScale, fit_arm, fit_payload
 from identify.arms.findings import gain_findings
 from identify.arms.gains import link_deviations
@@ -174,3 +176,13 @@ def test_logs_with_and_without_the_load_that_are_swapped_calibrate_nothing(robot
         fit_arm(loaded, robot, calibration=Calibration((empty,), "tool", LOAD.mass))
     with pytest.raises(ProblemError, match=r"known load of 14 kg: the torques show 1\.\d+ kg"):
         fit_arm(empty, robot, calibration=Calibration((loaded,), "tool", 14.0))
+
+
+@pytest.mark.parametrize(("arm", "seed"), [(0, 8201), (2, 8200)])
+def test_gains_by_a_wrong_known_load_are_those_that_explain_it(arm, seed):
+    """Torques, links and load are all off by one factor, which is far from where the fit starts."""
+    case = Case("misread", "known load wrong by half", arm, seed)
+    score = case.score()
+    assert score.codes[0] == "choice_contradicted"
+    gain = float(re.search(r"logged torques would be ([\d.]+) of", score.text)[1])
+    assert_close(gain, score.true_mass / score.mass, 0.1)
