@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.spatial.transform import Rotation
 
-from identify.arms.columns import joint_columns
+from identify.arms.columns import ArmColumns, joint_columns
 from identify.arms.gains import MAX_DEVIATION_RATIO, fixed_size, link_deviations
 from identify.arms.joint_fits import ArmPoints
 from identify.arms.torque_scale import ASSUMED_SCALE_ERROR
@@ -31,6 +31,7 @@ from identify.estimation.variance_components import (
     random_effects,
 )
 from identify.inertia.frames import frame_map
+from identify.regressors import Statistics
 from identify.regressors.triangular import moment_root
 from identify.robots import RobotModel, inverse_dynamics, torque_regressor
 
@@ -68,6 +69,34 @@ _MIN_ERROR = 1e-3
 
 _RELATIVE_RIDGE = 1e-10
 _MIN_POWER = 1e-12
+
+
+class ArmMoments(NamedTuple):
+    """Moments of the columns of `ArmColumns` in earlier logs of the arm without a load.
+
+    Attributes:
+        grams: mean squares of the columns of each joint, shape (n, K, K).
+        samples: independent samples of each joint, shape (n,).
+    """
+
+    grams: Array
+    samples: Array
+
+    @classmethod
+    def of(cls, statistics: Statistics, gains: Array) -> ArmMoments:
+        """Collect the moments of statistics by joint, with torques divided by gains, shape (n,)."""
+        grams, (samples, effective) = (
+            np.zeros((len(gains), *[statistics.factors.shape[-1]] * 2)),
+            (
+                np.bincount(statistics.group, each, len(gains))
+                for each in (statistics.samples, statistics.effective_samples)
+            ),
+        )
+        np.add.at(grams, statistics.group, statistics.factors.mT @ statistics.factors)
+        unit = np.ones((len(gains), grams.shape[-1]))
+        unit[:, -1] = 1.0 / gains
+        shares = unit / np.sqrt(np.maximum(samples, 1.0))[:, None]
+        return cls(grams * shares[:, :, None] * shares[:, None], effective)
 
 
 class DeviationKind(NamedTuple):
@@ -118,24 +147,31 @@ class Deviation(NamedTuple):
 
 
 def likeliest_deviations(
-    points: Sequence[ArmPoints], cutoff_hz: float, link_accuracy: float, scatter: float
+    points: Sequence[ArmPoints],
+    cutoff_hz: float,
+    link_accuracy: float,
+    scatter: float,
+    arm: ArmMoments | None = None,
 ) -> list[Deviation]:
     """Fit each kind of deviation to logs of one arm by itself, and return them by likelihood.
+
+    With the moments of its earlier logs without a load, the scale of the logs is the only kind.
 
     Args:
         points: of the logs, with torques that are divided by the gains that are known.
         cutoff_hz: highest frequency of the rows that the scatter is of [Hz].
         link_accuracy: standard deviation of the relative errors of the model's links.
         scatter: variance of scores of time blocks, relative to that of independent residuals.
+        arm: moments of earlier logs, by the columns of the points.
     """
-    kinds = [*_kinds(points)]
-    fit = _DeviationFit.of(points, 2.0 * cutoff_hz / scatter, link_accuracy)
+    kinds = [*_kinds(points)] if arm is None else [_SCALE]
+    fit = _DeviationFit.of(points, 2.0 * cutoff_hz / scatter, link_accuracy, arm)
     plain = fit.solve(fit.moments((), None), ())
     moments = fit.moments(kinds, plain)
     fit = replace(fit, power=fit.power_left(moments, kinds))
     if fit.largest_score(moments) < _MIN_SCORE:
         return []
-    kinds += _kinds_of_load(points)
+    kinds += _kinds_of_load(points) if arm is None else ()
     moments = fit.moments(kinds, plain)
     plain = fit.solve(moments, ())
     deviations = []
@@ -150,6 +186,9 @@ def likeliest_deviations(
     return deviations
 
 
+_SCALE = DeviationKind("scale", 0, _PRIOR_SCALE, 1, None)
+
+
 def _kinds(points: Sequence[ArmPoints]) -> Iterator[DeviationKind]:
     """Yield the kinds of deviations that logs may have."""
     robot = points[0].robot
@@ -162,7 +201,7 @@ def _kinds(points: Sequence[ArmPoints]) -> Iterator[DeviationKind]:
             yield DeviationKind("length", index, _PRIOR_LENGTH, 1, _with_length(index))
     loads = {each.load for each in points}
     if len(loads) > 1:
-        yield DeviationKind("scale", 0, _PRIOR_SCALE, 1, None)
+        yield _SCALE
     if loads == {None}:
         yield DeviationKind("load", len(robot.links) - 1, _PRIOR_LOAD, 10, None)
 
@@ -259,6 +298,7 @@ class _DeviationFit:
         link_columns: L, shape (10 L, 10 L).
         link_accuracy: standard deviation of δ.
         power: mean square of the error of each joint, by which it is weighted, shape (n,).
+        arm: moments of earlier logs without a load, if there are any.
     """
 
     points: Sequence[ArmPoints]
@@ -266,13 +306,20 @@ class _DeviationFit:
     link_columns: Array
     link_accuracy: float
     power: Array
+    arm: ArmMoments | None = None
 
     @classmethod
-    def of(cls, points: Sequence[ArmPoints], rate: float, link_accuracy: float) -> _DeviationFit:
+    def of(
+        cls,
+        points: Sequence[ArmPoints],
+        rate: float,
+        link_accuracy: float,
+        arm: ArmMoments | None = None,
+    ) -> _DeviationFit:
         columns = block_diag(*(link_deviations(phi) for phi in points[0].robot.phi))
         efforts = np.concatenate([each.motion.effort for each in points])
         power = np.maximum(_START_ERROR**2 * np.mean(efforts**2, axis=0), _MIN_POWER)
-        return cls(points, rate, columns, link_accuracy, power)
+        return cls(points, rate, columns, link_accuracy, power, arm)
 
     @property
     def effect_count(self) -> int:
@@ -292,7 +339,7 @@ class _DeviationFit:
         columns = logs[0].columns
         n, first, links = len(columns.joints), columns.friction.start, len(self.link_columns)
         scalars = columns.torque - first + 4 * (n - 1)
-        count = 10 + scalars * len(logs)
+        count = 10 + scalars * (len(logs) + (self.arm is not None))
         numbers, last = {}, count + self.effect_count
         for kind in kinds:
             numbers[kind.name, kind.part] = [*range(last, last + kind.parameters)]
@@ -343,7 +390,45 @@ class _DeviationFit:
                 seconds[j] += step * len(A)
                 rows[j] += len(A)
                 efforts[j] += np.sum(m.effort[moves, j] ** 2)
+        if self.arm is not None:
+            of_arm = self._maps_of_arm(self.arm, columns, count, last, near)
+            rows_a_second = rows / np.maximum(seconds, _MIN_POWER)
+            of_arm_seconds = self.arm.samples / self.rate
+            weights = rows_a_second * of_arm_seconds
+            grams += weights[:, None, None] * (of_arm.mT @ self.arm.grams @ of_arm)
+            seconds, rows = seconds + of_arm_seconds, rows + weights
+            efforts += weights * self.arm.grams[:, -1, -1]
         return _Moments(grams, seconds, np.maximum(rows, 1.0), efforts, numbers)
+
+    def _maps_of_arm(
+        self,
+        arm: ArmMoments,
+        columns: ArmColumns,
+        count: int,
+        last: int,
+        near: _EffectFit | None,
+    ) -> Array:
+        """Return the maps from [F E K b] to the columns of earlier logs, shape (n, K, p).
+
+        Their friction by load is not known, as it is no column of theirs.
+        """
+        n, first, links = len(columns.joints), columns.friction.start, len(self.link_columns)
+        scalars = columns.torque - first + 4 * (n - 1)
+        D, model = columns.base.dependence, np.zeros(len(columns))
+        model[columns.links] = D @ columns.robot.phi.ravel()
+        M = np.zeros((n, len(columns), last + 1))
+        M[:, columns.links, count : count + links] = D @ self.link_columns
+        for j in range(n):
+            for column in range(first, columns.torque):
+                shift = 4 * j if column < columns.friction.stop else 4 * (n - 1)
+                M[j, column, count - scalars + column - first + shift] = 1.0
+            M[j, :, count + links + j] = model
+            if near is not None:
+                near_all = np.concatenate((near.free, near.effects.effects[:links]))
+                M[j, :, count + links + j] += M[j, :, : count + links] @ near_all
+        M[:, :, -1] = -model
+        M[:, -1, -1] = 1.0
+        return M
 
     def _changes(
         self,

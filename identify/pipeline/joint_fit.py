@@ -79,7 +79,7 @@ def fit_joint_logs(
         *(() if options.frame is None else _findings_of_load(fit)),
         *_errors_of_earlier_fit(arm),
         *filter(None, (fit.contradicted,)),
-        *_findings_of_logs(fit, logs, options),
+        *_findings_of_logs(fit, logs, options, arm),
     ]
     return Result(
         estimate=replace(
@@ -297,7 +297,7 @@ def _torque_offsets(fit: ArmFit) -> Iterator[SavedBias]:
 
 
 def _findings_of_logs(
-    fit: ArmFit, logs: Sequence[Recording], options: JointSettings
+    fit: ArmFit, logs: Sequence[Recording], options: JointSettings, arm: SavedArm | None
 ) -> Iterator[Finding]:
     """Yield the findings on the logs of a fit, and on reading them."""
     judged = JointLogs(
@@ -309,6 +309,7 @@ def _findings_of_logs(
         gains=fit.gains,
         link_accuracy=options.link_accuracy or LINK_ACCURACY,
         scatter=fit.solution.scatter,
+        arm=arm,
     )
     yield from findings_of(joint_hypotheses(judged))
     if fit.frame is None:

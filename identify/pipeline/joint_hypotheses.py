@@ -6,12 +6,14 @@ None is corrected: positions and efforts read otherwise are known at a few point
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
 
 from identify.arms.columns import ArmColumns
 from identify.arms.deviation_findings import deviation_findings
-from identify.arms.deviations import USUAL_SCATTER, Deviation, likeliest_deviations
+from identify.arms.deviations import USUAL_SCATTER, ArmMoments, Deviation, likeliest_deviations
 from identify.arms.findings import gain_findings, signal_findings
 from identify.arms.gains import LINK_ACCURACY, MAX_KNOWN_GAIN_SPREAD, FittedGains
 from identify.arms.interpretations import moved
@@ -25,6 +27,8 @@ from identify.arms.model_findings import (
     unexplained_torque_findings,
 )
 from identify.arms.rows import ARM_CUTOFF_HZ
+from identify.arms.saved_arm import SavedArm
+from identify.arrays import Array
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.pipeline.hypotheses import Hypothesis, Outcome
@@ -52,6 +56,7 @@ class JointLogs:
         gains: of the torques as fitted; None if the fit failed.
         link_accuracy: standard deviation of the relative errors of the model's links.
         scatter: variance of scores of time blocks, relative to that of independent residuals.
+        arm: earlier fit of the arm, if it takes part in the fit.
     """
 
     logs: Sequence[Recording]
@@ -62,24 +67,33 @@ class JointLogs:
     gains: FittedGains | None = None
     link_accuracy: float = LINK_ACCURACY
     scatter: float = USUAL_SCATTER
+    arm: SavedArm | None = None
 
     def points(self, most_hz: float) -> list[tuple[ArmPoints, ...]]:
         """Return points of each log by the ways to read the torques: as logged, by large gains.
 
         Currents without `gains` have no meaning as logged; gains of torques of a tenth have none.
         """
-        columns = ArmColumns.of(self.robot, self.logs[0].joint_axes.motor_per_joint)
         loads = [self.frame] * self.loaded + [None] * (len(self.logs) - self.loaded)
         cutoff_hz = min(self.cutoff_hz or ARM_CUTOFF_HZ, most_hz)
         logged = tuple(
-            arm_points(log, columns, cutoff_hz, load)
+            arm_points(log, self.columns, cutoff_hz, load)
             for log, load in zip(self.logs, loads, strict=True)
         )
-        gains = self.gains
+        return [tuple(map(moved(effort=1.0 / gains), logged)) for gains in self._tried_gains]
+
+    @property
+    def _tried_gains(self) -> list[Array]:
+        """Gains by which torques are read, shape (n,) each."""
+        gains, ones = self.gains, np.ones(len(self.robot.joints))
         if gains is None or (gains.has_unit and not (gains.are_plausible or self.by_load)):
-            return [logged]
-        by_gains = tuple(map(moved(effort=1.0 / gains.scale.gains), logged))
-        return [logged, by_gains] if gains.has_unit else [by_gains]
+            return [ones]
+        return [ones, gains.scale.gains] if gains.has_unit else [gains.scale.gains]
+
+    @cached_property
+    def columns(self) -> ArmColumns:
+        """Columns of the arm."""
+        return ArmColumns.of(self.robot, self.logs[0].joint_axes.motor_per_joint)
 
     @property
     def by_load(self) -> bool:
@@ -110,6 +124,17 @@ class JointLogs:
             if deviations and deviations[0].gain_size < MAX_KNOWN_GAIN_SPREAD:
                 return deviations
         return by_gains
+
+    @property
+    def scale_of_arm(self) -> list[Deviation]:
+        """Scale of the torques by those of the earlier fit of the arm, if it is not one."""
+        if self.arm is None:
+            return []
+        columns = replace(self.columns, base=self.arm.base_of(self.robot))
+        points = (replace(each.few, columns=columns) for each in self.points(_SLOW_CUTOFF_HZ)[-1])
+        cutoff_hz = self.cutoff_hz or ARM_CUTOFF_HZ
+        arm = ArmMoments.of(self.arm.statistics, self._tried_gains[-1])
+        return likeliest_deviations([*points], cutoff_hz, self.link_accuracy, self.scatter, arm)
 
     def _deviations_of(self, points: Sequence[ArmPoints]) -> list[Deviation]:
         cutoff_hz = self.cutoff_hz or ARM_CUTOFF_HZ  # that of the scatter of slow errors
@@ -147,6 +172,8 @@ def _misread_joints(logs: JointLogs) -> Iterator[Hypothesis]:
         improvement = log.cost / log.cost_with(logs.deviations[0].apply)
         deviates = improvement > _MIN_IMPROVEMENT_RATIO * float(str(misread[0].evidence["gain"]))
         misread = deviating if deviates else misread
+    if not (misread or deviating):
+        deviating = [*deviation_findings(logs.scale_of_arm, logs.robot, names)]
     yield from _hypothesis(misread or deviating, "refuses")
 
 

@@ -9,8 +9,9 @@ from scipy.spatial.transform import Rotation
 
 from identify.arms import ArmColumns
 from identify.arms.deviation_findings import deviation_findings
-from identify.arms.deviations import Deviation, likeliest_deviations
+from identify.arms.deviations import ArmMoments, Deviation, likeliest_deviations
 from identify.arms.joint_fits import ArmPoints, arm_points
+from identify.arms.rows import scan_arm
 from identify.findings import Finding
 from identify.logs import Recording, read_log
 from identify.robots import RobotModel, inverse_dynamics, read_robot
@@ -102,6 +103,26 @@ def six_axes(pinocchio) -> tuple[RobotModel, Recording, Recording]:
     loaded, empty = logs
     names = empty.joint_axes.names
     return read_robot(folder / "arm.urdf", names, gravity=empty.gravity), loaded, empty
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.12])
+def test_scale_by_the_statistics_of_an_earlier_log_is_that_by_its_points(six_axes, scale):
+    robot, log, empty = six_axes
+    loaded = with_signal(log, "effort", scale * log.signals["effort"])
+    points = points_of(robot, loaded, empty, frame="tool0")
+    statistics = scan_arm(empty, points[0].columns, CUTOFF_HZ).statistics
+    moments = ArmMoments.of(statistics, np.ones(len(robot.joints)))
+    by_statistics = likeliest_deviations(points[:1], CUTOFF_HZ, 0.15, 3.0, moments)
+    findings = [*deviation_findings(by_statistics, robot, "loaded")]
+    if scale == 1.0:
+        assert findings == []
+        return
+    (best,) = by_statistics
+    assert [finding.code for finding in findings] == ["torque_scale"]
+    assert abs(best.values[0] - 0.12) < 3.0 * best.errors[0]
+    (by_points,) = (each for each in found(points)[0] if each.kind.name == "scale")
+    assert abs(best.values[0] - by_points.values[0]) < 2.0 * by_points.errors[0]
+    assert 0.5 < best.errors[0] / by_points.errors[0] < 2.0
 
 
 def test_scale_of_the_loaded_log_alone_is_named(six_axes):
