@@ -8,11 +8,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
-from experiments.reports import numerics_line, write_report
+from experiments.reports import numerics_line, study_parser, write_report
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
@@ -115,8 +114,7 @@ def _pooled(estimates: Sequence[SavedEstimate]) -> PooledEstimates:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="agreement", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path("reports/agreement.md"))
+    parser = study_parser("agreement", __doc__)
     parser.add_argument("--logs", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     return parser

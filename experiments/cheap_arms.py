@@ -19,7 +19,7 @@ import numpy as np
 
 from experiments.cheap_arms_study.arms import ARMS
 from experiments.cheap_arms_study.cases import MISREADINGS, Case, Score
-from experiments.reports import numerics_line, write_report
+from experiments.reports import numerics_line, study_parser, write_report
 from identify.reporting.content import make_table, markdown_table
 from identify.studies.runner import default_workers
 
@@ -159,8 +159,7 @@ def _coverage(scores: Sequence[Score]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="cheap_arms", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path("reports/cheap_arms.md"))
+    parser = study_parser("cheap_arms", __doc__)
     parser.add_argument("--seeds", type=int, default=8, help="of each arm")
     parser.add_argument("--only", default="", help="group: gains, misread or sound")
     parser.add_argument("--rows", type=Path, help="JSON lines of all cases with their scores")

@@ -9,11 +9,10 @@ import argparse
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 from experiments.effects_study.cases import Case, all_cases
 from experiments.effects_study.write import Scored, report
-from experiments.reports import numerics_line, write_report
+from experiments.reports import numerics_line, study_parser, write_report
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,8 +38,7 @@ def _run(cases: list[Case], workers: int | None) -> Iterable[Scored]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="effects", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path("reports/effects.md"))
+    parser = study_parser("effects", __doc__)
     parser.add_argument("--count", type=int, help="about how many cases; 400 of all kinds")
     parser.add_argument("--only", default="", help="kinds of cases with this in their name")
     parser.add_argument("--workers", type=int, help="processes; 1 runs in this one")

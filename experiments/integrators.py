@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from experiments.integrators_study.cases import DRIFTING, FLUID, FREE, LOADED
 from experiments.integrators_study.measure import (
@@ -19,7 +18,7 @@ from experiments.integrators_study.measure import (
     measure_order,
 )
 from experiments.integrators_study.write import report, tables
-from experiments.reports import numerics_line, write_report
+from experiments.reports import numerics_line, study_parser, write_report
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,8 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="integrators", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path("reports/integrators.md"))
+    parser = study_parser("integrators", __doc__)
     parser.add_argument(
         "--duration", type=_seconds, default=100.0, help="duration of the drift measurement [s]"
     )

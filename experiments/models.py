@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from experiments.external_data import models_in, robots
 from experiments.models_study.programs import URDF, installed, sdf_of
-from experiments.reports import numerics_line, write_report
+from experiments.reports import numerics_line, study_parser, write_report
 from identify.exchange.link_checks import LinkRequirements, check_links
 from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY, LinkInertia, implied_density
 from identify.exchange.repair import Repair, RepairSettings, repair_model
@@ -205,8 +205,7 @@ def _report(
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="models", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path("reports/models.md"))
+    parser = study_parser("models", __doc__)
     parser.add_argument("--robots", type=Path, default=robots(), help="folder of the models")
     parser.add_argument("--hashes", action="store_true", help="rewrite the list of hashes")
     return parser

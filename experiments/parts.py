@@ -7,7 +7,6 @@ The log panda_optoforce is read from the folder IDENTIFY_DATA.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.external_data import PUBLIC_LOG, public_log
-from experiments.reports import numerics_line, write_report
+from experiments.reports import numerics_line, study_parser, write_report
 from identify.arrays import Array
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, estimate_body
@@ -58,7 +57,7 @@ class PairDifferences:
 
 def main(arguments: list[str] | None = None) -> int:
     """Fit the parts of the logs, compare them, write the report; returns the exit status."""
-    parser = _parser()
+    parser = study_parser("parts", __doc__)
     options = parser.parse_args(arguments)
     line = numerics_line("parts", parser, options)
     pairs = [
@@ -171,12 +170,6 @@ def _row(log: str, parts: str, pairs: Sequence[PairDifferences]) -> list[str]:
 
 def _percent(ratios: Array) -> str:
     return f"{100.0 * np.mean(ratios <= 1.0):.1f}" if len(ratios) else "–"
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="parts", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path("reports/parts.md"))
-    return parser
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,7 +26,7 @@ SHIPPED_LOG = tuple(
     f"datasets/payload_arm/{name}" for name in ("payload_arm.parquet", "schema.toml", "truth.json")
 )
 
-EXTERNAL_DATA = "experiments/external_data.py"
+EXTERNAL_DATA, ARM_SIMULATOR = "experiments/external_data.py", "datasets/arms/generate.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,13 @@ class Report:
         for name in self.study:
             path = ROOT / name
             yield from path.rglob("*.py") if path.is_dir() else (path,)
+
+
+def study_parser(name: str, doc: str | None) -> argparse.ArgumentParser:
+    """Return the parser of a script by its docstring, with the path of its report."""
+    parser = argparse.ArgumentParser(prog=name, description=(doc or "").split("\n")[0])
+    parser.add_argument("-o", "--output", type=Path, default=Path(REPORTS[name].file))
+    return parser
 
 
 def numerics_line(
@@ -110,15 +118,18 @@ def outdated_reports(names: Sequence[str] = ()) -> dict[str, Report]:
     return dict(sorted(old.items(), key=lambda item: item[1].minutes))
 
 
-def lacks_stars() -> str:
-    """Return the name of the STARS data set if its logs are missing."""
+def _lacks(name: str, title: str) -> str:
+    """Return the title of a public data set if its logs are missing."""
     from identify.catalog import dataset_logs
     from identify.errors import DatasetError
 
     try:
-        return "" if dataset_logs("stars") else "the STARS tools"
+        return "" if dataset_logs(name) else title
     except DatasetError:
-        return "the STARS tools (IDENTIFY_DATA: see docs/datasets.md)"
+        return f"{title} (IDENTIFY_DATA: see docs/datasets.md)"
+
+
+lacks_stars = partial(_lacks, "stars", "the STARS tools")
 
 
 def _lacks_public_log() -> str:
@@ -127,16 +138,6 @@ def _lacks_public_log() -> str:
 
 def _lacks_mujoco() -> str:
     return "" if find_spec("mujoco") else "MuJoCo"
-
-
-def _lacks_tx40() -> str:
-    from identify.catalog import dataset_logs
-    from identify.errors import DatasetError
-
-    try:
-        return "" if dataset_logs("tx40") else "the TX40"
-    except DatasetError:
-        return "the TX40 (IDENTIFY_DATA: see docs/datasets.md)"
 
 
 def _lacks_robots() -> str:
@@ -149,93 +150,63 @@ def _of_study_file(name: str, minutes: float, lacks: Callable[[], str] = lacks_s
     return Report(f"{folder}/summary.md", (file,), STUDY_PACKAGES, minutes, command, lacks)
 
 
+def _of_script(
+    name: str,
+    minutes: float,
+    packages: tuple[str, ...],
+    *study: str,
+    lacks: Callable[[], str] = lambda: "",
+) -> Report:
+    """Return the report of a script, measured by itself and by other files."""
+    script = f"experiments/{name}.py"
+    return Report(f"reports/{name}.md", (script, *study), packages, minutes, (script,), lacks)
+
+
 REPORTS: Mapping[str, Report] = {
-    "integrators": Report(
-        file="reports/integrators.md",
-        study=("experiments/integrators.py", "experiments/integrators_study"),
-        packages=(*LEVELS, "spatial", "inertia", "simulation"),
-        minutes=2,
-        command=("experiments/integrators.py",),
+    "integrators": _of_script(
+        "integrators",
+        2,
+        (*LEVELS, "spatial", "inertia", "simulation"),
+        "experiments/integrators_study",
     ),
-    "models": Report(
-        file="reports/models.md",
-        study=("experiments/models.py", "experiments/models_study", EXTERNAL_DATA),
-        packages=(*LEVELS, "spatial", "inertia", "exchange"),
-        minutes=3,
-        command=("experiments/models.py",),
-        missing_requirement=_lacks_robots,
+    "models": _of_script(
+        "models",
+        3,
+        (*LEVELS, "spatial", "inertia", "exchange"),
+        "experiments/models_study",
+        EXTERNAL_DATA,
+        lacks=_lacks_robots,
     ),
     "arms": _of_study_file("arms", 8, _lacks_mujoco),
-    "arms_measured": _of_study_file("arms_measured", 1, _lacks_tx40),
-    "design": Report(
-        file="reports/design.md",
-        study=("experiments/design.py", "datasets/arms/generate.py"),
-        packages=(*PIPELINE, "robots", "arms", "design"),
-        minutes=8,
-        command=("experiments/design.py",),
+    "arms_measured": _of_study_file("arms_measured", 1, partial(_lacks, "tx40", "the TX40")),
+    "design": _of_script("design", 8, (*PIPELINE, "robots", "arms", "design"), ARM_SIMULATOR),
+    "cheap_arms": _of_script(
+        "cheap_arms",
+        10,
+        (*PIPELINE, "robots", "arms"),
+        "experiments/cheap_arms_study",
+        ARM_SIMULATOR,
+        lacks=_lacks_mujoco,
     ),
-    "cheap_arms": Report(
-        file="reports/cheap_arms.md",
-        study=(
-            "experiments/cheap_arms.py",
-            "experiments/cheap_arms_study",
-            "datasets/arms/generate.py",
-        ),
-        packages=(*PIPELINE, "robots", "arms"),
-        minutes=10,
-        command=("experiments/cheap_arms.py",),
-        missing_requirement=_lacks_mujoco,
-    ),
-    "agreement": Report(
-        file="reports/agreement.md",
-        study=("experiments/agreement.py",),
-        packages=(*FIT, "validation"),
-        minutes=2,
-        command=("experiments/agreement.py",),
-    ),
-    "solids_shape": Report(
-        file="reports/solids_shape.md",
-        study=("experiments/solids_shape.py",),
-        packages=(*FIT, "simulation", "studies"),
-        minutes=3,
-        command=("experiments/solids_shape.py",),
-    ),
+    "agreement": _of_script("agreement", 2, (*FIT, "validation")),
+    "solids_shape": _of_script("solids_shape", 3, (*FIT, "simulation", "studies")),
     "peers": Report(
         file="reports/benchmark/benchmark.md",
         study=(
             "identify/studies/benchmark/tasks.toml",
             "experiments/peers/measured.toml",
-            "experiments/arms.toml",
+            "experiments/peers/arms.toml",
         ),
         packages=BENCHMARK_PACKAGES,
         minutes=70,
         command=("-c", "import subprocess; subprocess.run(['make', 'peers'], check=True)"),
     ),
-    "parts": Report(
-        file="reports/parts.md",
-        study=("experiments/parts.py", EXTERNAL_DATA, *SHIPPED_LOG),
-        packages=PIPELINE,
-        minutes=1,
-        command=("experiments/parts.py",),
-        missing_requirement=_lacks_public_log,
-    ),
+    "parts": _of_script("parts", 1, PIPELINE, EXTERNAL_DATA, *SHIPPED_LOG, lacks=_lacks_public_log),
     "stars": _of_study_file("stars", 2),
     "stars_shape": _of_study_file("stars_shape", 5),
     "coverage": _of_study_file("coverage", 7),
-    "effects": Report(
-        file="reports/effects.md",
-        study=("experiments/effects.py", "experiments/effects_study"),
-        packages=(*PIPELINE, "exchange"),
-        minutes=17,
-        command=("experiments/effects.py",),
-    ),
-    "verdicts": Report(
-        file="reports/verdicts.md",
-        study=("experiments/verdicts.py", "experiments/verdicts_study"),
-        packages=(*PIPELINE, "exchange"),
-        minutes=3,
-        command=("experiments/verdicts.py",),
-    ),
+    "effects": _of_script("effects", 17, (*PIPELINE, "exchange"), "experiments/effects_study"),
+    "verdicts": _of_script("verdicts", 3, (*PIPELINE, "exchange"), "experiments/verdicts_study"),
     "benchmarks": Report(
         file="reports/benchmarks.md",
         study=("experiments/benchmarks",),
@@ -243,13 +214,8 @@ REPORTS: Mapping[str, Report] = {
         minutes=10,
         command=("experiments/benchmarks/run.py",),
     ),
-    "silent": Report(
-        file="reports/silent.md",
-        study=("experiments/silent.py", "experiments/silent_study", *SHIPPED_LOG),
-        packages=PIPELINE,
-        minutes=45,
-        command=("experiments/silent.py",),
-        missing_requirement=lacks_stars,
+    "silent": _of_script(
+        "silent", 45, PIPELINE, "experiments/silent_study", *SHIPPED_LOG, lacks=lacks_stars
     ),
 }
 """Reports by the name for `make study NAME=…`; `benchmarks` is written by `make bench`."""

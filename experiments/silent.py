@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from experiments.reports import numerics_line, write_report
+from experiments.reports import numerics_line, study_parser, write_report
 from experiments.silent_study.cases import STUDY, Case, all_cases, failed_cases, run_cases, score_of
 from experiments.silent_study.clean import CleanScore
 from experiments.silent_study.scoring import Score
@@ -77,8 +77,7 @@ def _run(cases: Sequence[Case], folder: Path, workers: int | None) -> list[Row]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="silent", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path("reports/silent.md"))
+    parser = study_parser("silent", __doc__)
     parser.add_argument("--only", default="", help="perturbations whose name contains this")
     parser.add_argument("--logs", default="", help="comma-separated names of logs; all by default")
     parser.add_argument("--clean", type=int, default=400, help="number of clean logs")

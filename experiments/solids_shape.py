@@ -12,11 +12,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from experiments.reports import numerics_line, write_report
+from experiments.reports import numerics_line, study_parser, write_report
 from identify.arrays import Array, Vec3
 from identify.errors import IdentifyError
 from identify.inertia.shapes import Mesh, PointMasses, convex_hull
@@ -168,10 +167,7 @@ def report(lines: Sequence[Sequence[str]], options: argparse.Namespace) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="solids_shape", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("-o", "--output", type=Path, default=Path("reports/solids_shape.md"))
+    parser = study_parser("solids_shape", __doc__)
     parser.add_argument("--motions", type=int, default=3)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=7)

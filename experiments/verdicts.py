@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from experiments.reports import numerics_line, write_report
+from experiments.reports import numerics_line, study_parser, write_report
 from experiments.verdicts_study.cases import ACCURACIES, EXPORTED, Case, Score
 from experiments.verdicts_study.logs import MOTIONS
 from identify.findings import QUANTITIES
@@ -139,8 +139,7 @@ def _share(count: int, total: int) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="verdicts", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path("reports/verdicts.md"))
+    parser = study_parser("verdicts", __doc__)
     parser.add_argument("--bodies", type=int, default=20, help="24 logs of each")
     parser.add_argument("--only", default="", help="motions with this in their name")
     parser.add_argument("--rows", type=Path, help="JSON lines of all cases with their scores")
