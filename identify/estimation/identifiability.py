@@ -19,7 +19,15 @@ NOISE_LEVEL_RELATIVE_ERROR = 0.3
 
 _MIN_EXCITATION_OF_ONE_BODY = 1e-12
 """Singular value of a direction of one body without noise in its motion, relative to the total,
-below which it is rounding error; columns of several bodies depend on each other to fewer digits."""
+below which it is rounding error."""
+
+_MIN_EXCITATION_OF_BODIES = 1e-10
+"""Relative singular value of a direction of several bodies below which it is rounding error: their
+columns depend on each other to fewer digits."""
+
+_MIN_SQUARED_EXCITATION = 1e-9
+"""Squared excitation of a direction, relative to the total, below which squares have lost digits
+that matter."""
 
 WEAK_PRIOR_SCALE = 3.0
 """Standard deviation of the weak prior with which noise fractions are computed, in body scales."""
@@ -95,13 +103,14 @@ def identifiability(
         shares, U = eigh(whiten_moment(noise, R))
         root = np.sqrt(1.0 - np.clip(shares, 0.0, MAX_NOISE_FRACTION))[:, None] * (U.T @ R)
         clean = root.T @ root - weak.T @ weak
-    if bodies > 1 or noise.any():
-        values, vectors = eigh(0.5 * (clean + clean.T))
-        excited = values > MIN_RELATIVE_EXCITATION * information
-    else:  # without squares, which lose the inertia of a body of 1 mm beside its mass
+    values, vectors = eigh(0.5 * (clean + clean.T))
+    excited = values > MIN_RELATIVE_EXCITATION * information
+    if values.min(initial=np.inf) < _MIN_SQUARED_EXCITATION * information and not noise.any():
+        # without squares, which lose the inertia of a body of 1 mm beside its mass
         _, singular, Vt = svd(along)
         values, vectors = singular[::-1] ** 2, Vt[::-1].T
-        excited = values > _MIN_EXCITATION_OF_ONE_BODY**2 * information
+        least = _MIN_EXCITATION_OF_ONE_BODY if bodies == 1 else _MIN_EXCITATION_OF_BODIES
+        excited = values > least**2 * information
     # B⁻¹ (H + X) B⁻¹ along the eigenvectors of B, and the effect of an error of N on one body scale
     if noise_scatter.any():
         score_covariance = score_covariance + free.T @ noise_scatter @ free

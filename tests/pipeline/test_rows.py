@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -394,3 +395,48 @@ def test_a_stack_of_other_shapes_or_without_any_estimate_is_refused():
         solve(np.array([A, A]), b)
     with pytest.raises(NegativeMass):
         solve(np.array([A, A]), np.array([-b, -b]), groups=groups)
+
+
+def conditioned(rng: np.random.Generator, bodies: int, condition: float, noise: float):
+    """Rows whose columns, in units of the unknowns, have a condition number; with their noise."""
+    truth = np.concatenate([random_body(rng, rng.uniform(0.5, 5.0), 0.2) for _ in range(bodies)])
+    p = len(truth)
+    U = np.linalg.qr(rng.normal(size=(4 * p, p)))[0]
+    V = np.linalg.qr(rng.normal(size=(p, p)))[0]
+    largest = np.repeat(np.abs(truth.reshape(-1, 10)).max(axis=1), 10)
+    A = (U * np.geomspace(1.0, 1.0 / condition, p)) @ V.T
+    A /= np.maximum(np.abs(truth), 1e-3 * largest)
+    sigma = noise * float(np.std(A @ truth))
+    space = ParameterSpace(tuple(f"body {k}" for k in range(bodies)))
+    return truth, A, A @ truth + sigma * rng.normal(size=len(A)), sigma, space
+
+
+@pytest.mark.parametrize("bodies", [1, 3])
+@pytest.mark.parametrize("condition", [1e4, 1e6, 1e8])
+def test_badly_conditioned_rows_agree_with_sixty_digits(bodies, condition):
+    """The estimate and its standard errors, against normal equations in 60 digits."""
+    rng = np.random.default_rng(30 + bodies)
+    _, A, b, sigma, space = conditioned(rng, bodies, condition, 1e-10)
+    estimate = solve(A, b, space=space, noise=sigma)
+    with mpmath.workdps(60):
+        exact_A, exact_b = mpmath.matrix(A.tolist()), mpmath.matrix(b.tolist())
+        inverse = (exact_A.T * exact_A) ** -1
+        x = np.array((inverse * (exact_A.T * exact_b)).tolist(), dtype=float).ravel()
+        variances = np.array([float(inverse[k, k]) for k in range(len(x))])
+    errors = sigma * np.sqrt(variances)
+    covariances = [body.covariance for body in estimate.bodies]
+    found = np.concatenate([body.least_squares.phi for body in estimate.bodies])
+    assert np.abs((found - x) / errors).max() < 1e-2
+    assert_close(np.concatenate([np.sqrt(np.diag(C)) for C in covariances]), errors, 1e-4)
+    assert estimate.complete
+    assert estimate.verdict.explains_data
+
+
+@pytest.mark.parametrize("bodies", [1, 3])
+def test_rows_too_badly_conditioned_for_their_noise_are_refused(bodies):
+    *_, A, b, sigma, space = conditioned(np.random.default_rng(30 + bodies), bodies, 1e8, 1e-5)
+    try:
+        usable = solve(A, b, space=space, noise=sigma).verdict.usable
+    except TooLittleMotion:
+        return
+    assert usable == "no"
