@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import chdtri
 
 from identify.arrays import Array
 from identify.errors import SolveError
@@ -17,11 +18,12 @@ from identify.estimation.irls import default_length
 from identify.estimation.program import constraint_rows, solve_cone_program
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Consistent, ScalarBounds, Term
-from identify.inertia import inertia_about_com
+from identify.inertia import PSEUDO_INERTIA_BASIS, inertia_about_com
 from identify.inertia.conventions import ColumnOrder
 from identify.inertia.conventions.regressor_orders import other_orders
 from identify.regressors import LinearProblem, ParameterSpace
-from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD
+from identify.regressors.triangular import svd
+from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD, PRIOR_EXCLUDED_P
 
 _MAX_EXCESS_RATIO = 0.1
 """Largest excess of an order that is named, as a fraction of that of the order given."""
@@ -29,6 +31,13 @@ _MAX_EXCESS_RATIO = 0.1
 _MAX_ORDER_EXCESS = 100.0
 """Largest excess of an order that is named, per body: noise at the edge of consistency, or a small
 error of the model."""
+
+_MAX_ACTIVE_PER_BODY = 2
+"""Second moments of a body at the edge of consistency that noise makes negative; the excess of
+bodies is chi-square with so many degrees of freedom each."""
+
+_MIN_FLOAT = float(np.finfo(float).tiny)
+"""Smallest normal number, against division by zero."""
 
 _RANK_TOLERANCE = 1e-10
 """Singular value, relative to the largest, below which a direction is not excited."""
@@ -60,7 +69,7 @@ def better_order(
     `problem`: rows in units of the noise, in the order of phi by the `order` given; `terms`: known
     besides consistency; `excess`: that of the order given, infinite if no body fits.
     """
-    if excess < CLEAR_LIKELIHOOD_LEAD:
+    if excess < excess_by_chance(space):
         return None
     counts = len(space.bodies), len(space.scalars)
     back, given = ColumnOrder.of(order, *counts), np.empty_like(problem.A)
@@ -71,9 +80,12 @@ def better_order(
         _MAX_ORDER_EXCESS * len(space.bodies),
     )
     fitting: list[tuple[float, str | tuple[str, ...], str]] = []
+    x, root = free_solution(given, problem.b), covariance_root(given)
     for candidate, text in other_orders(order):
-        A = ColumnOrder.of(candidate, *counts).to_phi(given)
-        left_over = consistent_excess(A, problem.b, space, terms)
+        columns = ColumnOrder.of(candidate, *counts)
+        if least_excess(columns.to_phi(x[None])[0], columns.to_phi(root), space) >= limit:
+            continue
+        left_over = consistent_excess(columns.to_phi(given), problem.b, space, terms)
         if left_over is not None and left_over < limit:
             fitting.append((left_over, candidate, text))
     if not fitting:
@@ -82,6 +94,12 @@ def better_order(
     alike = [entry for entry in fitting if entry[0] <= least + MIN_LIKELIHOOD_LEAD]
     orders = tuple(each for _, each, _ in alike)
     return BetterOrder(orders, "; or ".join(text for _, _, text in alike), least)
+
+
+def excess_by_chance(space: ParameterSpace) -> float:
+    """Return the excess that noise alone does not exceed, of bodies at the edge of consistency."""
+    degrees = _MAX_ACTIVE_PER_BODY * len(space.bodies)
+    return max(CLEAR_LIKELIHOOD_LEAD, float(chdtri(degrees, PRIOR_EXCLUDED_P)))
 
 
 def consistent_excess(
@@ -102,6 +120,35 @@ def consistent_excess(
         return None
     least = float(np.sum((A @ x - b) ** 2))
     return max(float(np.sum((A @ scaling.x(theta) - b) ** 2)) - least, 0.0)
+
+
+def covariance_root(A: Array) -> Array:
+    """Return a root ν of the covariance of least squares, νᵀν = (AᵀA)⁻¹, shape (p, p)."""
+    norms = np.linalg.norm(A, axis=0)
+    norms = np.where(norms > 0.0, norms, 1.0)
+    _, singular, Vt = svd(A / norms)
+    return Vt / np.maximum(singular, _RANK_TOLERANCE * singular[0])[:, None] / norms
+
+
+def least_excess(x: Array, root: Array, space: ParameterSpace) -> float:
+    """Return a lower bound of the excess: the largest of single second moments below zero.
+
+    A body has vᵀ Π v ≥ 0 for every v, so that the excess is at least the squared ratio of vᵀ Π v
+    at least squares to its standard error. Tried are the eigenvectors v of Π in units of the body.
+
+    `x`: least squares, shape (p,); `root`: ν of its covariance νᵀν, shape (p, p).
+    """
+    bodies = np.arange(10 * len(space.bodies)).reshape(-1, 10)
+    Pi = (x[bodies] @ PSEUDO_INERTIA_BASIS.T).reshape(-1, 4, 4)
+    squares = np.abs(np.diagonal(Pi, axis1=1, axis2=2))
+    sizes = np.sqrt(np.where(squares > 0.0, squares, 1.0))
+    values, v = np.linalg.eigh(Pi / (sizes[:, :, None] * sizes[:, None, :]))
+    v = v / sizes[:, :, None]
+    products = (v[:, :, None] * v[:, None, :]).reshape(len(v), 16, 4)  # v vᵀ of each v
+    moments = products.swapaxes(1, 2) @ PSEUDO_INERTIA_BASIS  # coefficients of the ten, (B, 4, 10)
+    along = moments @ root.T[bodies]
+    variances = (along**2).sum(axis=2)
+    return float(np.where(values < 0.0, values**2 / np.maximum(variances, _MIN_FLOAT), 0.0).max())
 
 
 def free_solution(A: Array, b: Array) -> Array:

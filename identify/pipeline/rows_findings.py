@@ -17,13 +17,17 @@ from identify.estimation.posterior import OBJECTIVE_DATA
 from identify.findings import Finding
 from identify.pipeline.precision_findings import precision_findings, precision_levels
 from identify.pipeline.required_precision import WRENCH_LIMITS
-from identify.pipeline.row_orders import better_order, consistent_excess, free_solution
+from identify.pipeline.row_orders import (
+    better_order,
+    consistent_excess,
+    excess_by_chance,
+    free_solution,
+)
 from identify.pipeline.rows import Rows
 from identify.regressors import LinearSystem, ParameterSpace
 from identify.regressors.triangular import qr_factor
 from identify.significance import (
     BODY_CHANGE_P,
-    CLEAR_LIKELIHOOD_LEAD,
     NOISE_POWER_RATIO,
     PRIOR_EXCLUDED_P,
     REPORTED_CONSTRAINT_SIGMA,
@@ -136,7 +140,9 @@ def _consistency_findings(
     else:
         free = problem.A @ free_solution(problem.A, problem.b) - problem.b
         excess = float(np.sum((problem.A @ solution.x - problem.b) ** 2) - free @ free)
-        if excess > CLEAR_LIKELIHOOD_LEAD:  # else the estimate shows that a consistent body fits
+        if excess > excess_by_chance(
+            system.space
+        ):  # else the estimate shows that a consistent body fits
             excess = consistent_excess(problem.A, problem.b, system.space, terms) or 0.0
     measured = float(np.hypot(np.linalg.norm(problem.b), problem.min_residual))
     sigmas = float(np.sqrt(max(excess, 0.0)))

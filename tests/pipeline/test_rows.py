@@ -15,6 +15,12 @@ from identify.estimation.terms import KnownCom, KnownMass, LinearEquality
 from identify.inertia.conventions import REGRESSOR_ORDERS, ColumnOrder
 from identify.inertia.shapes import Box
 from identify.pipeline import StackedEstimates
+from identify.pipeline.row_orders import (
+    consistent_excess,
+    covariance_root,
+    free_solution,
+    least_excess,
+)
 from identify.regressors import ONE_BODY_SPACE, newton_euler_regressor, stacked_statistics
 from tests.close import assert_close, assert_same_body
 from tests.estimation.serial_arm import LINKS
@@ -440,3 +446,21 @@ def test_rows_too_badly_conditioned_for_their_noise_are_refused(bodies):
     except TooLittleMotion:
         return
     assert usable == "no"
+
+
+def test_the_bound_of_an_orders_excess_is_below_it():
+    """Against the cone program, for orders that are right and wrong, of one body and of three."""
+    rng = np.random.default_rng(40)
+    ratios = []
+    for bodies in (1, 3):
+        _, A, b, sigma, space = conditioned(rng, bodies, 30.0, 1e-3)
+        for order in ("identify", "pinocchio", "cyclic", "figaroh"):
+            in_noise = in_order(A, order, bodies) / sigma, b / sigma
+            x, root = free_solution(*in_noise), covariance_root(in_noise[0])
+            assert_close(root.T @ root, np.linalg.inv(in_noise[0].T @ in_noise[0]), 1e-6)
+            bound, excess = least_excess(x, root, space), consistent_excess(*in_noise, space, ())
+            if excess is not None:
+                assert bound <= excess * (1.0 + 1e-6) + 1e-6
+                ratios.append(bound / max(excess, 1.0))
+    assert max(ratios) > 0.1
+    assert min(ratios) == 0.0
