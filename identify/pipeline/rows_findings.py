@@ -46,7 +46,7 @@ _MIN_RELATIVE_EXCESS = 1e-6
 """Residual of the consistent body beyond that of free least squares, relative to the measured
 values, below which it is rounding."""
 
-_MIN_RELATIVE_RESIDUAL = 1e-7
+_MIN_RELATIVE_RESIDUAL = 1e-12
 """Residual relative to the measured values below which it is rounding, and not tested."""
 
 _RANK_TOLERANCE = 1e-9

@@ -281,7 +281,7 @@ class _RowsProblem:
                 cause = f"b of group {group!r} has the other sign"
             return NegativeMass(error.mass, cause, error.body)
         zero = unexcited_columns(space, problem.A)
-        base = base_columns(problem.A) if problem.A.any() else None
+        base = base_columns(problem.A) if problem.A.any() and group is None else None
         if base is not None and len(base.independent) < len(space) and better is None:
             return DependentColumns(error.unidentifiable, base, space.names)
         unexcited = f" (no row excites {', '.join(zero)})" if zero else ""

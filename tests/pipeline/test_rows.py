@@ -464,3 +464,16 @@ def test_the_bound_of_an_orders_excess_is_below_it():
                 ratios.append(bound / max(excess, 1.0))
     assert max(ratios) > 0.1
     assert min(ratios) == 0.0
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-10])
+def test_faults_of_nearly_exact_rows_are_named(noise):
+    """Rows of doubles are tested down to 1e-12 of the measured values."""
+    rng = np.random.default_rng(41)
+    _, A, b, sigma, space = conditioned(rng, 3, 1e3, noise)
+    groups = np.array(["left", "right"])[np.arange(len(b)) % 2]
+    spiked = b + 30.0 * sigma * (np.arange(len(b)) == 17)
+    outlying = next(f for f in solve(A, spiked, space=space).findings if f.code == "wrong_rows")
+    assert "1 of 120 rows are outliers of their group: rows 17." in outlying.text
+    with pytest.raises(TooLittleMotion, match="other sign of b of group 'left' they fit one"):
+        solve(A, np.where(groups == "left", -b, b), groups=groups, space=space)
