@@ -212,7 +212,8 @@ def _fit_gains(
         # Without a known load, gains of an implausible size would be as likely beside these links.
         links = None if known_load is None else first.links
         firsts = [fit.effects_at(first.gains.scale.gains, links)]
-    near, are_free = None, not has_unit if first is None else first.gains.are_free
+    is_unknown = not has_unit and prior is None
+    near, are_free = None, is_unknown if first is None else first.gains.are_free
     if not are_free:
         near = fit.best(firsts, _Errors.NEAR).effects
         # Gains that differ by much say nothing about their mean: links or a known load tell it.

@@ -83,14 +83,20 @@ def test_gains_of_either_sign_are_told_by_the_links_of_the_model(robot, sign):
     assert "gains = [" in said.remedy
 
 
-def test_gains_by_a_known_load_hold_for_another_one(robot):
-    logs = log_of(robot, 1, LOAD, gains=GAINS), log_of(robot, 2, gains=GAINS)
-    calibration = Calibration((logs[0],), "tool", LOAD.mass)
-    saved = fit_arm(logs[1], robot, interval="formula", calibration=calibration).saved
+@pytest.mark.parametrize("has_torque", [True, False])
+def test_gains_by_a_known_load_hold_for_another_one(robot, has_torque):
+    joints = replace(AXES, has_torque=has_torque)
+    weighed, empty, other = (
+        replace(log_of(robot, seed, load, gains=GAINS), joints=joints)
+        for seed, load in ((1, LOAD), (2, None), (3, OTHER_LOAD))
+    )
+    calibration = Calibration((weighed,), "tool", LOAD.mass)
+    saved = fit_arm(empty, robot, interval="formula", calibration=calibration).saved
     assert isinstance(saved, SavedArm)
     assert_close(saved.scale.gains, GAINS, 0.03)
-    other = log_of(robot, 3, OTHER_LOAD, gains=GAINS)
     fit = fit_payload(other, robot=robot, frame="tool", arm=saved, interval="formula")
+    assert_close(fit.scale.gains, GAINS, 0.03)
+    assert fit.scale.covariance.mean() < 1.1 * saved.scale.covariance.mean()
     assert fit.estimate.parameters.mass == pytest.approx(OTHER_LOAD.mass, rel=0.05)
     low, high = fit.estimate.intervals["m"]
     assert low < OTHER_LOAD.mass < high
