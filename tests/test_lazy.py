@@ -146,3 +146,22 @@ def test_the_version_of_cvxpy_is_also_that_of_its_base(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     assert installed_version("madeup") == installed_version("madeup-base") == "1.2"
     assert installed_version("madeup-base-base") is None
+
+
+def test_modules_by_the_other_name_of_the_package_are_the_same():
+    program = (
+        "import inertia_identify.inertia.shapes as shapes, identify.inertia.shapes as same\n"
+        "import inertia_identify, pickle\n"
+        "assert shapes is same is inertia_identify.inertia.shapes\n"
+        "assert shapes.__spec__.name == shapes.__name__ == 'identify.inertia.shapes'\n"
+        "from inertia_identify.inertia import InertialParameters\n"
+        "assert InertialParameters is inertia_identify.InertialParameters\n"
+        "assert pickle.loads(pickle.dumps(InertialParameters)) is InertialParameters\n"
+        "import inertia_identify.__main__ as main\n"
+        "assert main.__name__ == 'inertia_identify.__main__'\n"
+        "import inertia_identify.inertia.nothing\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == (
+        "ModuleNotFoundError: No module named 'inertia_identify.inertia.nothing'"
+    )

@@ -37,7 +37,6 @@ from identify.studies.arm_estimators import (
 from identify.studies.command_estimator import CommandEstimator
 from identify.studies.estimator import Estimator, EstimatorOutput, TrialData, output_of
 from identify.studies.options import Positive, Scalar, canonical_json, format_call
-from identify.studies.study_log import NotForTask
 
 
 class OrdinaryLeastSquares(Estimator):
@@ -163,7 +162,10 @@ class Entropic(Estimator):
 
 
 class WholeFit(Estimator):
-    """The fit of `identify fit`, or of `identify.solve` to rows; its verdict may refuse it."""
+    """The fit of `identify fit`, whose verdict may refuse it; of rows `identify.solve`.
+
+    Of a load on an arm it is `ArmPayload`.
+    """
 
     kind: ClassVar[str] = "fit"
 
@@ -175,12 +177,9 @@ class WholeFit(Estimator):
         if log.rows is not None:
             A, b, channels = log.rows
             return output_of(inertia_identify.solve(A, b, groups=channels))
-        options: dict[str, Any] = {"cutoff_hz": data.cutoff_hz}
         if log.robot is not None:
-            options |= {"unloaded": log.unloaded, "robot": log.robot, "frame": log.frame}
-            if not log.loaded:
-                raise NotForTask(f"{log.name} is of an arm without a load; use arm_psd")
-        result = inertia_identify.fit(log.loaded, **options)
+            return ArmPayload().estimate(data)
+        result = inertia_identify.fit(data.recording, cutoff_hz=data.cutoff_hz)
         return replace(output_of(result.estimate), refused=result.verdict.usable == "no")
 
 
