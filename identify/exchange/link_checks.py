@@ -13,6 +13,7 @@ from identify.arrays import Array, Mat33, Phi
 from identify.errors import ModelError
 from identify.exchange.link_geometry import ShapeInertia, com_distance_warning, shape_contradiction
 from identify.exchange.link_inertia import (
+    AIR_DENSITY,
     MAX_MATERIAL_DENSITY,
     LinkInertia,
     implied_density,
@@ -352,10 +353,9 @@ def _check_link(
         second = second_moment_about_com(link.phi)
         contradiction = shape_contradiction(second, float(link.phi[0]), shape) if shape else ""
         distance = "" if contradiction else com_distance_warning(link.phi, shape)
-        by_shape = shape_warning(link, shape) if shape else ""
-        size = _size_warning(link.phi, second)
-        texts = link.placeholder_warning, contradiction, distance, by_shape, size
-        warning = "; ".join(filter(None, texts))
+        by_shape = shape_warning(link, shape) if shape and not contradiction else ""
+        texts = link.placeholder_warning, contradiction, distance, by_shape
+        warning = "; ".join(filter(None, texts)) or _size_warning(link.phi, second)
         note = link.note_without_size if warning else note
         total = float(0.5 * moments.sum())
         share = float(total - moments[2]) / total if total > 0.0 else 0.0
@@ -376,11 +376,13 @@ def _check_link(
 
 
 def _size_warning(phi: Phi, second_moment: Mat33) -> str:
-    """Return a warning of a link that is larger than machines are."""
-    radius = float(np.sqrt(np.trace(second_moment) / phi[0]))
-    if radius <= _MAX_GYRATION:
+    """Return a warning of a link that is larger than machines are, or lighter than air."""
+    radius, density = float(np.sqrt(np.trace(second_moment) / phi[0])), implied_density(phi)
+    if radius <= _MAX_GYRATION and density >= AIR_DENSITY:
         return ""
-    return f"its radius of gyration is {radius:.3g} m: are the units kg, m and kg m²?"
+    lightness = f", which makes it lighter than air ({density:.2g} kg/m³)"
+    lightness = lightness if density < AIR_DENSITY else ""
+    return f"its radius of gyration is {radius:.3g} m{lightness}: are the units kg, m and kg m²?"
 
 
 def _judged_link(link: LinkInertia, simulated: SimulatedBody | None) -> LinkInertia:

@@ -17,6 +17,9 @@ from identify.inertia.verdict import BodyVerdict, check_consistency
 MAX_MATERIAL_DENSITY = 1e5
 """Largest plausible density of a link [kg/m³], a few times that of osmium."""
 
+AIR_DENSITY = 1.2
+"""Density of air [kg/m³], below which that of a link is not plausible."""
+
 _BALL_VOLUME_RATIO = 9.0
 """Ratio of a ball's volume to the cube of its radius of gyration about its centre, rounded down: no
 solid has a larger one."""

@@ -28,7 +28,11 @@ from identify.exchange.link_geometry import (
     inertia_from_shapes,
     shape_contradiction,
 )
-from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY, LinkInertia, implied_density
+from identify.exchange.link_inertia import (
+    MAX_MATERIAL_DENSITY,
+    LinkInertia,
+    implied_density,
+)
 from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import Model, read_model
 from identify.exchange.rewriting import (
@@ -48,7 +52,6 @@ from identify.inertia import (
     phi_from_inertia,
     second_moment_about_com,
 )
-from identify.inertia.consistency import mean_density
 from identify.inertia.conventions.mass_properties import InertialFrame
 from identify.inertia.matrices import second_moment_from_inertia
 from identify.inertia.parameters import DEFAULT_DENSITY
@@ -65,9 +68,6 @@ _DERIVED_INERTIA_REASON = (
     "inertial element first"
 )
 """Reason why a link without stored inertia is not repaired."""
-
-_AIR_DENSITY = 1.2
-"""Density of air [kg/m³], below which the density of a link is not plausible."""
 
 _MAX_GYRATION_PER_LENGTH = 1.2
 """Largest plausible ratio of a repaired radius of gyration to the largest length in the model."""
@@ -232,12 +232,12 @@ def _size_warning(link: LinkInertia, shape: ShapeInertia | None) -> str:
     if shape is not None:
         return shape_contradiction(second, mass, shape, MAX_CONVEX_RATIO)
     radius, largest = float(np.sqrt(np.trace(second) / mass)), link.largest_length
-    if mean_density(link.phi) > _AIR_DENSITY and radius <= _MAX_GYRATION_PER_LENGTH * (
-        largest or np.inf
-    ):
+    if largest is None or radius <= _MAX_GYRATION_PER_LENGTH * largest:
         return ""
-    length = f", and the largest length in the file {largest:.3g} m" if largest else ""
-    return f"it is large now: its radius of gyration is {radius:.3g} m{length}"
+    return (
+        f"it is large now: its radius of gyration is {radius:.3g} m, and the largest length in the "
+        f"file {largest:.3g} m"
+    )
 
 
 def _warnings(checks: Sequence[LinkCheck]) -> tuple[tuple[LinkInertia, str], ...]:

@@ -34,6 +34,16 @@ _SIZE_MISTAKES = {
 }
 """Factors of the sizes of a shape along its axes, and what they are."""
 
+_FORMULAS = {
+    "a box": (1 / 12, 1 / 12, 1 / 12),
+    "an ellipsoid": (1 / 20, 1 / 20, 1 / 20),
+    "a cylinder along z": (1 / 16, 1 / 16, 1 / 12),
+}
+"""Second moments of solids along their axes, over their mass and the square of their extents."""
+
+_SAME_FORMULA = 1e-3
+"""Largest relative difference of second moments by one formula."""
+
 ONE_NUMBER = "one of its six numbers is not its shape's, as the others are"
 """Text of the correction of one number by that of the shape."""
 
@@ -46,14 +56,14 @@ ENTRY_PLACES = {name: ("xyz".index(name[0]), "xyz".index(name[1])) for name in _
 Correction = Callable[[WrittenBody, UniformBody], WrittenBody]
 
 
-def _about_origin(times: float) -> Correction:
+def about_origin(times: float) -> Correction:
     """Return the correction of an inertia with so many parallel-axis terms too many."""
     return lambda body, _: body.with_inertia_in_link(
-        body.inertia_in_link - times * body.mass * _parallel_axis(body.com)
+        body.inertia_in_link - times * body.mass * parallel_axis(body.com)
     )
 
 
-def _parallel_axis(com: Vec3) -> Mat33:
+def parallel_axis(com: Vec3) -> Mat33:
     """Return cᵀc 1 − c cᵀ, which times the mass is the parallel-axis term."""
     return float(com @ com) * np.eye(3) - np.outer(com, com)
 
@@ -173,12 +183,12 @@ def _without_com(correct: Correction) -> Correction:
     def corrected(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
         if body.com.any():
             return body
-        return _exact(correct(body._replace(com=uniform.com), uniform), body, uniform)
+        return exactly(correct(body._replace(com=uniform.com), uniform), body, uniform)
 
     return corrected
 
 
-def _exact(read: WrittenBody, body: WrittenBody, uniform: UniformBody) -> WrittenBody:
+def exactly(read: WrittenBody, body: WrittenBody, uniform: UniformBody) -> WrittenBody:
     """Return a corrected body if it is its shape but for rounding, else the body as written."""
     return read if deviations_from_shape([read], uniform)[0] < MIN_DEVIATION_AS_WRITTEN else body
 
@@ -192,9 +202,38 @@ def _other_size(factors: tuple[float, float, float]) -> Correction:
         D = uniform.rotations[0] @ np.diag(1.0 / np.array(factors)) @ uniform.rotations[0].T
         second = D @ second_moment_from_inertia(body.inertia_in_link) @ D
         read = body.with_inertia_in_link(inertia_from_second_moment(second))
-        return _exact(read, body, uniform)
+        return exactly(read, body, uniform)
 
     return correct
+
+
+def _other_formula(name: str) -> Correction:
+    """Return the correction of the inertia of one solid that is that of another, as large.
+
+    A box about an ellipsoid has the inertia of a thin shell of it, and is no mistake.
+    """
+
+    def correct(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
+        if len(uniform.parts) > 1:
+            return body
+        R = uniform.rotations[0]
+        squares = np.square(uniform.corners[[4, 2, 1]] - uniform.corners[0]).sum(axis=1)
+
+        def factors(inertia: Mat33) -> Mat33:
+            return R.T @ (second_moment_from_inertia(inertia) / body.mass) @ R / squares
+
+        of_shape, written = factors(uniform.inertia), factors(body.inertia_in_link)
+        kind = next((k for k, f in _FORMULAS.items() if _is_close(of_shape, f, 1e-6)), name)
+        if {kind, name} == {"an ellipsoid", "a box"} and kind != "a box":
+            return body
+        same = kind != name and _is_close(written, _FORMULAS[name], _SAME_FORMULA)
+        return body.with_inertia_in_link(uniform.inertia) if same else body
+
+    return correct
+
+
+def _is_close(factors: Mat33, formula: tuple[float, float, float], tolerance: float) -> bool:
+    return bool(np.abs(factors - np.diag(formula)).max() <= tolerance * max(formula))
 
 
 def _without_products(body: WrittenBody, uniform: UniformBody) -> WrittenBody:
@@ -230,7 +269,7 @@ def _distance_to_hull(point: Vec3, corners: Vec3, tolerance: float) -> float:
 def _corrections() -> Iterator[tuple[str, Correction]]:
     """Yield the likely errors of convention, except of units: what is wrong, and its correction."""
     point = "centre of mass"
-    yield f"its inertia is about the link's origin, not about the {point}", _about_origin(1.0)
+    yield f"its inertia is about the link's origin, not about the {point}", about_origin(1.0)
     yield (
         "its inertia is in the link's axes already, and rpy turns it again",
         lambda body, _: body._replace(axes=np.eye(3)),
@@ -242,8 +281,8 @@ def _corrections() -> Iterator[tuple[str, Correction]]:
     yield "its rpy is the inverse rotation", lambda body, _: body._replace(axes=body.axes.T)
     yield "its parts are added without their parallel-axis terms", _parts_shifted(-1.0)
     yield "its parts are added with their parallel-axis terms twice", _parts_shifted(1.0)
-    yield "its inertia has the parallel-axis term twice", _about_origin(2.0)
-    yield f"its inertia was moved to the {point} twice", _about_origin(-1.0)
+    yield "its inertia has the parallel-axis term twice", about_origin(2.0)
+    yield f"its inertia was moved to the {point} twice", about_origin(-1.0)
     yield "its inertia is in the axes of its shapes, not in the link's", _parts_turned
     for products in itertools.permutations(_PRODUCTS):
         if products != _PRODUCTS:
@@ -274,11 +313,13 @@ def _corrections() -> Iterator[tuple[str, Correction]]:
     yield "its moments are principal ones without their axes", _principal
     at_origin = f"its {point} is left at the link's origin"
     yield at_origin, _without_com(lambda body, _: body)
-    yield f"{at_origin}, and its inertia is about it", _without_com(_about_origin(1.0))
+    yield f"{at_origin}, and its inertia is about it", _without_com(about_origin(1.0))
     yield f"{at_origin}, and its inertia in the axes of its shapes", _without_com(_parts_turned)
     yield f"its {point} is outside its shapes", _centre_inside
     for factors, text in _SIZE_MISTAKES.items():
         yield f"its inertia is that of its shape with {text}", _other_size(factors)
+    for name in _FORMULAS:
+        yield f"its inertia is that of {name} as large as its shape", _other_formula(name)
     yield "its products of inertia are missing", _without_products
     yield ONE_NUMBER, _other_number
 

@@ -8,14 +8,22 @@ motors inside, the shape decides nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from identify.arrays import Mat33, Phi
 from identify.exchange.link_geometry import ShapeInertia
-from identify.exchange.link_inertia import LinkInertia
-from identify.exchange.shape_corrections import CORRECTIONS, ENTRY_PLACES, ONE_NUMBER
+from identify.exchange.link_inertia import AIR_DENSITY, MAX_MATERIAL_DENSITY, LinkInertia
+from identify.exchange.shape_corrections import (
+    CORRECTIONS,
+    ENTRY_PLACES,
+    ONE_NUMBER,
+    about_origin,
+    exactly,
+    parallel_axis,
+)
 from identify.exchange.unit_corrections import (
     DENSEST_MATERIAL,
     LIGHTEST_MATERIAL,
@@ -85,6 +93,7 @@ def read_by_shape(link: LinkInertia, shape: ShapeInertia) -> ShapeReading | None
     candidates = [
         *unit_corrections(written, uniform),
         *((text, correct(form, uniform)) for form in forms for text, correct in CORRECTIONS),
+        *_units_about_origin(written, uniform),
     ]
     deviations = deviations_from_shape([body for _, body in candidates], uniform)
     single = np.array([text == ONE_NUMBER for text, _ in candidates])
@@ -104,6 +113,17 @@ def read_by_shape(link: LinkInertia, shape: ShapeInertia) -> ShapeReading | None
     )
 
 
+def _units_about_origin(
+    written: WrittenBody, uniform: UniformBody
+) -> Iterator[tuple[str, WrittenBody]]:
+    """Yield corrections of units of an inertia that is also about the link's origin."""
+    shift = uniform.density * uniform.volume * parallel_axis(uniform.com)
+    correct = about_origin(1.0)
+    for text, body in unit_corrections(written, uniform._replace(inertia=uniform.inertia + shift)):
+        read = exactly(correct(body, uniform), written, uniform)
+        yield f"{text}, and about the link's origin", read
+
+
 def shape_warning(link: LinkInertia, shape: ShapeInertia) -> str:
     """Return a warning of a link that is its shape, filled, but for its place or its density."""
     written = written_body(link)
@@ -113,15 +133,17 @@ def shape_warning(link: LinkInertia, shape: ShapeInertia) -> str:
     as_written, at_shape = deviations_from_shape(
         [written, written._replace(com=uniform.com)], uniform
     )
-    if as_written > MAX_DEVIATION:
-        if at_shape >= MIN_DEVIATION_AS_WRITTEN:
-            return ""
+    is_other = as_written > MAX_DEVIATION
+    if is_other and at_shape < MIN_DEVIATION_AS_WRITTEN:
         distance = float(np.linalg.norm(written.com - uniform.com))
         return (
             f"its inertia is that of {shape.description}, and its centre of mass is {distance:.3g} "
             f"m from that of the shape: is that meant?"
         )
-    if LIGHTEST_MATERIAL <= uniform.density <= DENSEST_MATERIAL:
+    low, high = LIGHTEST_MATERIAL, DENSEST_MATERIAL
+    if is_other:  # the shape may be a rough one
+        low, high = AIR_DENSITY, MAX_MATERIAL_DENSITY
+    if low <= uniform.density <= high:
         return ""
     which = "lighter than foam" if uniform.density < LIGHTEST_MATERIAL else "denser than osmium"
     return (

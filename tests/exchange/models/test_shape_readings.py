@@ -110,6 +110,10 @@ def mistakes():
     yield "its mass is in lb: ", m / POUND, c, zero, six
     yield "its centre of mass is in mm: ", m, c * 1e3, zero, six
     yield "its centre of mass is in in: ", m, c / INCH, zero, six
+    about_origin = entries(I + m * moved(c))
+    yield "its inertia is in g mm², and about the link's origin", m, c, zero, about_origin * 1e9
+    both = "its centre of mass is in mm, its inertia is in kg mm², and about the link's origin"
+    yield both, m, c * 1e3, zero, about_origin * 1e6
     mmg = "its mass is in g, its centre of mass is in mm, its inertia is in g mm²"
     yield mmg, m * 1e3, c * 1e3, zero, six * 1e9
     inches = "its mass is in lb, its centre of mass is in in, its inertia is in lb in²"
@@ -285,6 +289,73 @@ def test_sizes_of_one_part_that_are_taken_wrong(tmp_path, kind):
     path.write_bytes(repair_model(path).content)
     (link,) = read_model(path).links
     assert_close(link.printed[4:], entries(inertia(r, length)), 1e-6)
+
+
+SOLIDS = {  # URDF element, and moments by the handbooks of 3 kg with extents 2, 2 and 3
+    "a box": ('<box size="2 2 3"/>', (13 / 4, 13 / 4, 2.0)),
+    "a cylinder along z": ('<cylinder radius="1" length="3"/>', (3.0, 3.0, 1.5)),
+    "an ellipsoid": ("", (13 * 3 / 20, 13 * 3 / 20, 6 / 5)),
+}
+
+
+def of_solid(path, element, moments):
+    """Judge a turned link with the moments of a solid in its own axes."""
+    rpy = (0.2, 0.7, 0.1)
+    R = Rotation.from_euler("xyz", rpy).as_matrix()
+    pose = f'<origin xyz="0 1 2" rpy="{numbers(rpy)}"/>'
+    shapes = f"<collision>{pose}<geometry>{element}</geometry></collision>"
+    six = entries(R @ np.diag(moments) @ R.T)
+    write(path, 3.0, np.array([0, 1, 2]), np.zeros(3), six, shapes=shapes)
+    return checked(path), R
+
+
+@pytest.mark.parametrize("own", ["a box", "a cylinder along z"])
+@pytest.mark.parametrize("other", SOLIDS)
+def test_the_formula_of_another_solid(tmp_path, own, other):
+    path = tmp_path / "r.urdf"
+    result, R = of_solid(path, SOLIDS[own][0], SOLIDS[other][1])
+    assert (result.problem == MISREAD) is (own != other)
+    if own == other:
+        return
+    assert f"its inertia is that of {other} as large as its shape: " in result.reasons[0]
+    path.write_bytes(repair_model(path).content)
+    (link,) = read_model(path).links
+    assert_close(link.printed[4:], entries(R @ np.diag(SOLIDS[own][1]) @ R.T), 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("element", "moments"),
+    [
+        ('<sphere radius="1"/>', (2.0, 2.0, 2.0)),  # 2/3 m r², which is also that of a cube
+        ('<cylinder radius="1" length="3"/>', (15 / 4, 15 / 4, 3.0)),  # an open tube
+        ('<cylinder radius="1" length="3"/>', (3.0, 3.0, 1.8)),  # a motor inside
+    ],
+)
+def test_of_hollow_links_nothing_is_said(tmp_path, element, moments):
+    result, _ = of_solid(tmp_path / "r.urdf", element, moments)
+    assert (result.problem, result.reading) == ("", None)
+
+
+@pytest.mark.parametrize(
+    ("mass", "words"), [(1e-3, "lighter than foam"), (1e7, "denser than osmium")]
+)
+def test_a_density_far_from_any_with_another_inertia(tmp_path, mass, words):
+    """A motor at an end of a rough shape, whose mass is off by orders of magnitude."""
+    b = Bracket()
+    c = 0.6 * b.com + 0.4 * np.array(BOXES[0][1])
+    six = entries(0.7 * b.inertia + 0.4 * b.mass * moved(c - BOXES[0][1])) / b.mass * mass
+    result = checked(write(tmp_path / "r.urdf", mass, c, np.zeros(3), six))
+    assert words in result.warning
+
+
+def test_a_link_lighter_than_air_is_warned_of(tmp_path):
+    path = tmp_path / "r.urdf"
+    path.write_text(
+        '<robot name="r"><link name="a"><inertial><mass value="0.001"/><inertia ixx="0.001" '
+        'ixy="0" ixz="0" iyy="0.002" iyz="0" izz="0.002"/></inertial></link></robot>'
+    )
+    (result,) = check_links(read_model(path).links)
+    assert "lighter than air (3.8e-05 kg/m³)" in result.warning
 
 
 def test_a_placeholder_is_not_read_by_its_shape(tmp_path):

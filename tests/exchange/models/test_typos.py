@@ -187,7 +187,19 @@ def test_a_repaired_body_larger_than_its_model_is_warned_of(tmp_path, form):
     done, _ = repaired(model(tmp_path, "4.77 0 0 2.2 0 2.1", form=form))
     ((link, warning),) = done.warnings
     assert link.name == "a"
-    assert warning.startswith("it is large now: its radius of gyration is 2.7")
+    assert warning.startswith("its radius of gyration is 2.73 m, which makes it lighter than air")
+
+
+def test_a_repaired_body_larger_than_the_lengths_of_its_model_is_warned_of(tmp_path):
+    joint = (
+        '<joint name="j" type="fixed"><origin xyz="0.05 0 0"/><parent link="a"/>'
+        '<child link="b"/></joint>'
+    )
+    heavy = urdf("4.77 0 0 2.2 0 2.1", mass="300")
+    done, _ = repaired(model(tmp_path, heavy, '<link name="b"/>', joint))
+    ((_, warning),) = done.warnings
+    assert warning.startswith("it is large now: its radius of gyration is 0.12")
+    assert warning.endswith("the largest length in the file 0.05 m")
 
 
 def test_a_repaired_body_larger_than_its_shape_is_warned_of(tmp_path):
