@@ -21,7 +21,7 @@ from identify.diagnosis import (
 )
 from identify.diagnosis.contacts import plausible_contacts, wrong_pose_runs
 from identify.diagnosis.ranking import MISTAKE_PENALTY
-from identify.errors import ProblemError
+from identify.errors import IdentifyError, ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.settings import body_system
@@ -153,6 +153,7 @@ class _Case:
         clean: the logs without small faults, but with the drift of their offsets.
         fit: of one body to them, by least squares; None if they do not identify one.
         contacts: times of each log that the body of the rest does not explain.
+        undisturbed: the logs without their faulty spans; None where too little is left.
     """
 
     logs: FittedLogs
@@ -164,6 +165,7 @@ class _Case:
     clean: Sequence[ScannedLog] = ()
     fit: LeastSquaresFit | None = None
     contacts: Sequence[tuple[Span, ...]] = ()
+    undisturbed: FittedLogs | None = None
 
     def with_results(self, **more: Any) -> _Case:
         """Return the case with more results."""
@@ -427,20 +429,37 @@ def _dominating_spans(case: _Case) -> Sequence[tuple[Span, ...]]:
     return with_ends if has_long_ends else ()
 
 
+def _leave_out_faulty_spans(case: _Case) -> _Case:
+    """Fit the small faults of the rest of logs with faulty spans, which may be gains they hide."""
+    spans = [
+        [span for span in of_log if SPAN_FAULTS[span.code].is_excludable]
+        for of_log in case.results.spans
+    ]
+    if not any(spans):
+        return replace(case, undisturbed=case.logs)
+    from identify.pipeline.corrected_logs import exclude_spans  # few logs need it
+
+    try:
+        rest = exclude_spans(case.logs.scanned, spans, "contact").logs
+    except IdentifyError:
+        return case
+    return replace(case, undisturbed=FittedLogs.fit(rest, case.settings))
+
+
 def _fit_gain_alternative(case: _Case) -> _Case:
     """Fit a gain of the sensor in place of a displaced point, where it is as likely."""
-    return case.with_results(small_faults_with_gain=fit_gain_alternative(case.logs, case.settings))
+    if case.undisturbed is None:
+        return case
+    with_gain = fit_gain_alternative(case.undisturbed, case.settings)
+    return case.with_results(small_faults_with_gain=with_gain)
 
 
 def _compare_accuracy(case: _Case) -> _Case:
-    """Compare the accuracy of the sensor by its logs with that of its schema.
-
-    Rows of a contact or an invalid signal look like errors of the sensor.
-    """
-    if any(span.code != "spikes" for of_log in case.results.spans for span in of_log):
+    """Compare the accuracy of the sensor by its logs with that of its schema."""
+    if case.undisturbed is None:
         return case
     return case.with_results(
-        contradicted_accuracy=find_contradicted_accuracy(case.logs, case.settings)
+        contradicted_accuracy=find_contradicted_accuracy(case.undisturbed, case.settings)
     )
 
 
@@ -458,7 +477,8 @@ _STAGES: tuple[Callable[[_Case], _Case], ...] = (
     _find_hysteresis,  # residuals of dead zones look like another reading of the whole log
     _rank_interpretations,  # saturated or frozen values look like another reading, too
     _attribute_rest_to_contacts,  # only what no reading explains
-    _fit_gain_alternative,  # of the logs as they are at last
+    _leave_out_faulty_spans,  # rows of a contact or an invalid signal look like a sensor's errors
+    _fit_gain_alternative,
     _compare_accuracy,
 )
 """Stages of a check in their order, each with the reason for its place."""

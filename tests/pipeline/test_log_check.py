@@ -238,6 +238,18 @@ def test_intervals_cover_both_gain_and_kinematic_offset(gains):
     assert outside(found.result) == []
 
 
+@pytest.mark.parametrize("gains", few_or_many((1.0, 0.94), (0.94, 1.0)))
+def test_intervals_cover_a_gain_that_a_contact_hides(gains):
+    force = 0.8 * 9.80665 * BODY[0] * np.array([0.36, 0.48, 0.8])
+    push = np.concatenate((force, np.cross([0.05, 0.0, 0.08], force)))
+    touched = ((TIME > 5.0) & (TIME < 6.3))[:, None]
+    pushed = log(PATH.wrench(BODY, TIME) * np.repeat(gains, 3) + touched * push)
+    found = fit(pushed)
+    assert found.all_findings[0].code == "contact"
+    applied = fit_corrected(pushed, found, "contact")
+    assert outside(found) == outside(applied) == []
+
+
 @pytest.mark.slow
 def test_implausible_gain_is_attributed_to_displaced_point():
     scaled = log(PATH.wrench(BODY, TIME) * np.repeat([1.0, 0.4], 3))
