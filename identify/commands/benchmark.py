@@ -51,10 +51,7 @@ class Benchmark(Command):
     """Program that reads a folder and writes ten numbers, or FILE.py:FUNCTION."""
 
     tasks: Annotated[Repeated, option("FILE.toml", "(may be repeated)")] = ()
-    """Study file with more logs; without estimators it gets those of the benchmark, and methods.
-
-    `seed = "drawn"` in it is the seed of the run.
-    """
+    """Study file (seed = "drawn" is that of the run), also with estimators besides the methods."""
 
     workers: Annotated[int | None, option("N", "(default: number of cores)")] = None
     """Number of local processes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +24,7 @@ from identify.commands.look import require_page, write_log_page
 from identify.commands.output import stages_on_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from identify.pipeline import LogCheck
 
@@ -65,10 +65,6 @@ class Check(Command):
 
     output: Annotated[Path | None, option("PAGE.html", short="-o")] = None
     """Page of the logs, as of `identify look`, with the findings at their times."""
-
-    def with_extra_positionals(self, words: Sequence[str]) -> Check:
-        """Add logs that follow an option on the command line."""
-        return replace(self, logs=(*self.logs, *map(Path, words)))
 
     def run(self, invocation: str) -> Outcome:
         """Check the logs and return the findings."""

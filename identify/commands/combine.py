@@ -64,10 +64,6 @@ class Add(Command):
     output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
     """File for the estimate.json of the sum; the table is also printed."""
 
-    def with_extra_positionals(self, words: Sequence[str]) -> Add:
-        """Add bodies that follow an option on the command line."""
-        return replace(self, others=(*self.others, *words))
-
     def run(self, invocation: str) -> Outcome:
         """Add the given bodies, and write the sum if an output file is given."""
         require_pose_of_each(self.at, self.others, "add", "BODY")

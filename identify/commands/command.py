@@ -10,12 +10,13 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, get_args, get_type_hints
 
 import tyro
+from tyro.conf import Positional
 from tyro.constructors import PrimitiveConstructorSpec
 
 from identify.errors import IdentifyError, did_you_mean
@@ -94,6 +95,10 @@ class Command(ABC):
 
         Raises `UsageError`: the command takes a fixed number of arguments.
         """
+        for name, hint in get_type_hints(type(self), include_extras=True).items():
+            if Positional in get_args(hint) and isinstance(given := getattr(self, name), tuple):
+                kind = Path if isinstance(next(iter(given), None), Path) else str
+                return replace(self, **{name: (*given, *map(kind, words))})
         raise UsageError(f"unexpected {' '.join(words)}; see --help")
 
 

@@ -66,10 +66,6 @@ class Compare(Command):
     output: Annotated[Path | None, option("PAGE.html", "(default: print)", short="-o")] = None
     """File for an HTML page with figures and links to the reports."""
 
-    def with_extra_positionals(self, words: Sequence[str]) -> Compare:
-        """Add folders that follow an option on the command line."""
-        return replace(self, others=(*self.others, *words))
-
     def run(self, invocation: str) -> Outcome:
         """Compare the bodies, and write the page if an output file is given."""
         from identify.exchange.body_files import is_model_file

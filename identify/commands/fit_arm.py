@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -116,10 +116,6 @@ class FitArm(Command):
 
     quiet: Flag = False
     """Print nothing but errors."""
-
-    def with_extra_positionals(self, words: Sequence[str]) -> FitArm:
-        """Add logs that follow an option."""
-        return replace(self, logs=(*self.logs, *map(Path, words)))
 
     def run(self, invocation: str) -> Outcome:
         """Fit the arm, and write all files."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,10 +77,6 @@ class ShapeCommand(Command):
 
     output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
     """File for an estimate.json with this body, as other commands read it."""
-
-    def with_extra_positionals(self, words: Sequence[str]) -> ShapeCommand:
-        """Append the shape's sizes that stand after an option on the command line."""
-        return replace(self, sizes=(*self.sizes, *words))
 
     def run(self, invocation: str) -> Outcome:
         """Compute the body, and print or write it."""
