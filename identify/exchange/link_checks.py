@@ -45,6 +45,9 @@ _MIN_DEFICIT_OF_CLEAR_TYPO = 0.1
 """Increase of a suspect small number, relative to the largest moment, after which the inertia must
 still be inconsistent for a typo to be clear."""
 
+_MIN_REVERSED_LINKS = 4
+"""Fewest inconsistent links of a model whose products all have the other sign."""
+
 _MIRROR_TOLERANCE = 0.05
 """Largest relative difference of equal numbers of a left and a right link."""
 
@@ -77,13 +80,16 @@ class InertiaTypo(NamedTuple):
 
 
 def find_typo(
-    link: LinkInertia, mirrored_links: Mapping[str, Phi], shape: ShapeInertia | None
+    link: LinkInertia,
+    mirrored_links: Mapping[str, Phi],
+    shape: ShapeInertia | None,
+    reversed_links: int = 0,
 ) -> InertiaTypo | None:
     """Return the likeliest typo that explains an inconsistent inertia, or None.
 
     `mirrored_links` are the consistent bodies of the model as printed, by name of the link, among
     which may be the link of the other side; the corrected body must not contradict the link's
-    shape.
+    shape. `reversed_links` is the number of links that `count_reversed_links` returns.
     """
     if link.printed is None or link.line is None or not link.printed[0] > 0.0:
         return None
@@ -98,6 +104,7 @@ def find_typo(
 
     orders = [] if link.order == "diagonal" else [*_wrong_order(six, link.order)]
     candidates = [
+        *_products_as_of_all(six, reversed_links),
         *orders,
         *_entries_of_mirrored_link(link.name, link.printed, mirrored_links),
         *_wrong_sign(six),
@@ -111,6 +118,34 @@ def find_typo(
     change, *others = dict.fromkeys(_format_changes(six, other.inertia) for other in (typo, *typos))
     text = f"{'likely' if typo.is_conclusive else 'perhaps'} a typo, {typo.text}: {change} kg m²"
     return typo._replace(text="; possible, too: ".join((text, *others[:2])))
+
+
+def count_reversed_links(printed: Iterable[tuple[Array, bool]]) -> int:
+    """Return how many links are inconsistent by the sign of their products, as all such are.
+
+    One sign explains one link in three by chance, but not `_MIN_REVERSED_LINKS` of one model, while
+    its other links remain consistent: its products are printed as CAD programs do, +∫ρ x y dV.
+    Zero if that does not explain every one.
+
+    Args:
+        printed: of each link ixx, ixy, ixz, iyy, iyz, izz as printed, and whether consistent.
+    """
+    inconsistent = 0
+    for six, consistent in printed:
+        reversed_six = np.where(_MOMENT_MASK, six, -six)
+        if not is_consistent(np.concatenate(([1.0, 0.0, 0.0, 0.0], reversed_six))):
+            return 0
+        inconsistent += not consistent
+    return inconsistent if inconsistent >= _MIN_REVERSED_LINKS else 0
+
+
+def _products_as_of_all(six: Array, reversed_links: int) -> Iterator[InertiaTypo]:
+    """Yield the inertia with products of the other sign, if that explains all of a model."""
+    if reversed_links:
+        text = (
+            f"the sign of its products, as CAD prints them: so of all {reversed_links} such links"
+        )
+        yield InertiaTypo(np.where(_MOMENT_MASK, six, -six), text, True)
 
 
 def _format_changes(before: Array, after: Array) -> str:
@@ -278,6 +313,11 @@ def check_links(
     moments = dict(zip(sized, np.linalg.eigvalsh(inertia_about_com(bodies)), strict=True))
     consistent = {links[i].name: body for i, body in zip(sized, bodies, strict=True)}
     shapes = shapes or {}
+    reversed_links = count_reversed_links(
+        (link.printed[4:], kind != BodyKind.IMPOSSIBLE)
+        for link, kind in zip(links, kinds, strict=True)
+        if link.printed is not None and kind not in (None, BodyKind.MASSLESS)
+    )
     return tuple(
         _check_link(
             link,
@@ -287,6 +327,7 @@ def check_links(
             shapes.get(link.name),
             simulated.get(link.name),
             mirrored_links=consistent,
+            reversed_links=reversed_links,
         )
         for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
     )
@@ -308,6 +349,7 @@ def _check_link(
     simulated: SimulatedBody | None,
     *,
     mirrored_links: Mapping[str, Phi],
+    reversed_links: int,
 ) -> LinkCheck:
     """Check one link; `moments` are the ascending principal moments of a consistent body."""
     problem = ""
@@ -317,7 +359,7 @@ def _check_link(
     typo = None
     reading = None if shape is None else read_by_shape(link, shape)
     if kind == BodyKind.IMPOSSIBLE and (reading is None or reading.text.startswith(ONE_NUMBER)):
-        typo = find_typo(link, mirrored_links, shape)
+        typo = find_typo(link, mirrored_links, shape, reversed_links)
         reading = None if typo is not None and typo.is_conclusive else reading
     body, flat = link.phi_as_printed, kind in (BodyKind.POINT, BodyKind.ROD)
     if body is not None and body[0] > 0.0 and not link.massless:

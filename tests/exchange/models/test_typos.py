@@ -266,3 +266,48 @@ def test_sdf_default_entries_are_named(tmp_path):
     text = sdf("1 0 0 1.2 0 1").replace("<izz>1</izz>", "")
     (link,) = read_model(model(tmp_path, text, form="sdf")).links
     assert link.note == "no <izz>: SDFormat gives it 1 kg m² about each axis"
+
+
+def links_of_cad_products(count):
+    """Slender bodies whose products have CAD's sign, by which they are inconsistent."""
+    links = []
+    rng = np.random.default_rng(3)
+    while len(links) < count:
+        axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        moments = np.array([0.5, 2.0, 2.4]) * 1e-3
+        matrix = axes @ np.diag(moments) @ axes.T
+        six = np.where([True, False, False, True, False, True], 1.0, -1.0)
+        six *= matrix[np.triu_indices(3)]
+        turned = np.zeros((3, 3))
+        turned[np.triu_indices(3)] = six
+        turned = turned + turned.T - np.diag(np.diag(turned))
+        low, middle, high = np.linalg.eigvalsh(turned)
+        if low + middle < 0.97 * high:
+            links.append((" ".join(map(repr, map(float, six))), matrix))
+    return links
+
+
+@pytest.mark.parametrize("others", [(), ("0.002 1e-4 2e-4 0.003 3e-5 0.004",)])
+def test_products_of_other_sign_explain_all_links(tmp_path, others):
+    wrong = links_of_cad_products(4)
+    texts = [six for six, _ in wrong] + list(others)
+    path = model(tmp_path, *(urdf(six, f"l{i}") for i, six in enumerate(texts)))
+    checks = check_links(read_model(path).links)
+    for check in checks[: len(wrong)]:
+        assert "as CAD prints them: so of all 4 such links" in check.reasons[-1]
+    _, links = repaired(path)
+    for link, (_, matrix) in zip(links, wrong, strict=False):
+        assert_close(link.printed[4:], matrix[np.triu_indices(3)], 1e-7)
+
+
+@pytest.mark.parametrize("kind", ["few", "other fault", "consistent as written alone"])
+def test_products_of_other_sign_do_not_explain(tmp_path, kind):
+    texts = [six for six, _ in links_of_cad_products(3 if kind == "few" else 4)]
+    if kind == "other fault":
+        texts.append("4.77 0 0 0.0043 0 0.0035")
+    if kind == "consistent as written alone":
+        as_matrix = links_of_cad_products(5)[-1][1][np.triu_indices(3)]
+        texts.append(" ".join(map(repr, map(float, as_matrix))))
+    path = model(tmp_path, *(urdf(six, f"l{i}") for i, six in enumerate(texts)))
+    reasons = [" ".join(check.reasons) for check in check_links(read_model(path).links)]
+    assert not any("as CAD prints them" in reason for reason in reasons)
