@@ -277,10 +277,6 @@ def _cone_text(half_angle: float | None) -> str:
     return f"± {format_significant(float(np.rad2deg(half_angle)))}°"
 
 
-_CERTIFICATE_HEADS = (Head("Check", "prose"), Head("Value", "number"), Head("Meaning", "prose"))
-"""Column titles of the table of the optimality certificate's checks."""
-
-
 def certificate_blocks(estimate: Estimate) -> tuple[Block, ...]:
     """Return the report blocks of the optimality certificate: each check, and the solver."""
     proof = estimate.certificate
@@ -303,7 +299,8 @@ def certificate_blocks(estimate: Estimate) -> tuple[Block, ...]:
             f"{1e3 * proof.solve_time:.1f} ms to solve it. Active constraints: "
             f"{' and '.join(proof.active) or 'none'}."
         )
-    checks = ReportTable(_CERTIFICATE_HEADS, _check_rows(proof, estimate.bodies))
+    heads = (Head("Check", "prose"), "Value", Head("Meaning", "prose"))
+    checks = make_table(heads, _check_rows(proof, estimate.bodies))
     return intro, checks, Text(solver, "muted")
 
 
