@@ -153,7 +153,8 @@ def replay_lines(replay: LogReplay) -> Iterator[str]:
 
 
 def _error_text(errors: ReplayErrors, noise: ReplayErrors | None) -> str:
-    from identify.commands.summary import format_noise_suffix, format_pose_error
+    from identify.commands.summary import format_noise_suffix
+    from identify.reporting.replays import format_pose_error
 
     after = f"after {errors.horizon[-1]:.4g} s"
     return f"{format_pose_error(errors)} from the measured pose {after}{format_noise_suffix(noise)}"

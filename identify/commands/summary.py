@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from identify.findings import findings_requiring_care
 from identify.regressors import LogSummary
 from identify.reporting import parameter_rich_table
 from identify.reporting.parameter_table import GROUPS_ABOUT_COM, TABLE_GROUPS
+from identify.reporting.replays import format_pose_error
 from identify.reporting.result import verdict_in_words
 from identify.signals.prepared_log import acceleration_sources
 from identify.significance import HALF_WIDTH_SIGMA
@@ -145,13 +145,6 @@ def _replay_lines(replay: Replay | None, title: str) -> Iterator[str]:
             f"{name} and the measured wrench, end {format_pose_error(errors)} from the measured "
             f"pose (RMS){format_noise_suffix(replay.noise)}"
         )
-
-
-def format_pose_error(errors: ReplayErrors) -> str:
-    """Format the final error of position and attitude of a replay."""
-    length, angle = float(errors.position[-1]), math.degrees(float(errors.attitude[-1]))
-    shown = f"{length:.3g} m" if length >= 1.0 else f"{1e3 * length:.3g} mm"
-    return f"{shown} and {angle:.3g}°"
 
 
 def format_noise_suffix(noise: ReplayErrors | None) -> str:

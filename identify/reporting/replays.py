@@ -88,9 +88,14 @@ def _error_tiles(replay: Replay | None) -> tuple[Tiles, ...]:
 
 
 def _final_errors(errors: ReplayErrors) -> str:
+    return f"{format_pose_error(errors)} in {errors.horizon[-1]:.3g} s"
+
+
+def format_pose_error(errors: ReplayErrors) -> str:
+    """Format the final error of position and attitude of a replay."""
     length = unit_of_length(float(errors.position[-1]))
     position, angle = length.of(errors.position[-1]), np.rad2deg(errors.attitude[-1])
-    return f"{position:.3g} {length.name} and {angle:.3g}° in {errors.horizon[-1]:.3g} s"
+    return f"{position:.3g} {length.name} and {angle:.3g}°"
 
 
 _ERROR_POINTS, _PATH_POINTS = 600, 4000
