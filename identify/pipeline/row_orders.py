@@ -22,7 +22,7 @@ from identify.inertia import PSEUDO_INERTIA_BASIS, inertia_about_com
 from identify.inertia.conventions import ColumnOrder
 from identify.inertia.conventions.regressor_orders import other_orders
 from identify.regressors import LinearProblem, ParameterSpace
-from identify.regressors.triangular import svd
+from identify.regressors.triangular import singular_values, svd
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD, PRIOR_EXCLUDED_P
 
 _MAX_EXCESS_RATIO = 0.1
@@ -124,8 +124,7 @@ def consistent_excess(
 
 def covariance_root(A: Array) -> Array:
     """Return a root ν of the covariance of least squares, νᵀν = (AᵀA)⁻¹, shape (p, p)."""
-    norms = np.linalg.norm(A, axis=0)
-    norms = np.where(norms > 0.0, norms, 1.0)
+    norms = _column_norms(A)
     _, singular, Vt = svd(A / norms)
     return Vt / np.maximum(singular, _RANK_TOLERANCE * singular[0])[:, None] / norms
 
@@ -153,9 +152,19 @@ def least_excess(x: Array, root: Array, space: ParameterSpace) -> float:
 
 def free_solution(A: Array, b: Array) -> Array:
     """Return least squares of least norm in columns of norm one."""
-    norms = np.linalg.norm(A, axis=0)
-    norms = np.where(norms > 0.0, norms, 1.0)
+    norms = _column_norms(A)
     return np.linalg.lstsq(A / norms, b, rcond=_RANK_TOLERANCE)[0] / norms
+
+
+def independent_columns(A: Array) -> bool:
+    """Return whether all columns, of norm one, are independent but for rounding."""
+    singular = singular_values(A / _column_norms(A))
+    return bool(singular[-1] > _RANK_TOLERANCE * singular[0])
+
+
+def _column_norms(A: Array) -> Array:
+    norms = np.linalg.norm(A, axis=0)
+    return np.where(norms > 0.0, norms, 1.0)
 
 
 def _scaling(space: ParameterSpace, x: Array, A: Array) -> Scaling | None:

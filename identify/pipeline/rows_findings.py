@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dtrcon
@@ -63,6 +64,9 @@ _SYSTEMATIC_CORRELATION = 0.5
 
 _MIN_FLOAT = float(np.finfo(float).tiny)
 """Smallest normal number, against division by zero."""
+
+_MIN_DEGREES_OF_GROUP = 8
+"""Smallest number of rows of a group beyond the rank of its own fit that tell its noise."""
 
 _LISTED = 8
 """Largest number of rows, columns or groups that a message names."""
@@ -219,10 +223,14 @@ def _part_findings(solution: CertifiedSolution) -> Iterator[Finding]:
         code = "bodies_differ" if "group" in text else "body_changed"
         tested = float(fdtrc(degrees, rest, ratio)), text
         likeliest[code] = min(likeliest.get(code, tested), tested)
+    agreement = agreement_of_groups(fit.data.system)
+    if not fit.data.noise_known and agreement.text:
+        tested = agreement.p_value, agreement.text
+        likeliest["bodies_differ"] = min(likeliest.get("bodies_differ", tested), tested)
     for code, (probability, text) in likeliest.items():
         if probability >= BODY_CHANGE_P / len(parts):
             continue
-        group = group_of_other_sign(fit.data.system) if code == "bodies_differ" else None
+        group = agreement.other_sign if code == "bodies_differ" else None
         if group is not None:
             yield Finding(
                 code,
@@ -242,14 +250,32 @@ def _part_findings(solution: CertifiedSolution) -> Iterator[Finding]:
             )
 
 
-def group_of_other_sign(system: LinearSystem) -> str | None:
-    """Return the group whose b has the other sign: the only one by which all rows become alike.
+class AgreementOfGroups(NamedTuple):
+    """Test whether groups are of the same bodies, each in units of the noise of its own fit.
 
-    With its sign changed, and with it alone, one fit of all groups leaves no more than the fits of
-    each (Chow 1960), and masses are positive. Groups count by the noise of their own fits.
+    A common fit gives a group that contradicts the others large residuals, and little weight.
+
+    Attributes:
+        p_value: of the residual that a common fit adds to the fits of each group (Chow 1960).
+        text: groups that differ.
+        other_sign: group whose b has the other sign; None if none has.
+    """
+
+    p_value: float = 1.0
+    text: str = ""
+    other_sign: str | None = None
+
+
+def agreement_of_groups(system: LinearSystem) -> AgreementOfGroups:
+    """Compare groups that have rows enough for fits of their own.
+
+    The sign of each is changed in turn: if only with that of one group they are all of the same
+    bodies, of positive masses, its sign is wrong.
     """
     statistics, space = system.data[0][0], system.space
     p, groups = len(space), len(statistics.layout.groups)
+    if groups < 2:
+        return AgreementOfGroups()
     factors = np.array(
         [
             qr_factor(np.concatenate(statistics.factors[statistics.group == g]))
@@ -259,22 +285,30 @@ def group_of_other_sign(system: LinearSystem) -> str | None:
     factors[..., :p] /= np.maximum(np.linalg.norm(factors[..., :p], axis=(0, 1)), _MIN_FLOAT)
     costs, ranks = map(np.array, zip(*map(_least_squares_cost, factors[:, None]), strict=True))
     samples = np.bincount(statistics.group, statistics.samples)
-    degrees = np.maximum(samples - ranks, 1.0)
+    degrees = samples - ranks
+    if degrees.min() < _MIN_DEGREES_OF_GROUP:
+        return AgreementOfGroups()
     rounding = _MIN_RELATIVE_RESIDUAL**2 * np.sum(factors[..., p] ** 2, axis=1)
     factors /= np.sqrt(np.maximum(costs, rounding) / degrees)[:, None, None]
-    fitting = []
+    probabilities, alike = [], []
     for signs in np.concatenate((np.ones((1, groups)), 1.0 - 2.0 * np.eye(groups))):
         changed = factors.copy()
         changed[..., p] *= signs[:, None]
         cost, rank = _least_squares_cost(changed)
         between = max(int(ranks.sum()) - rank, 1)
         ratio = max(cost - float(degrees.sum()), 0.0) / between
-        x = np.linalg.lstsq(*np.split(changed.reshape(-1, p + 1), [p], axis=1))[0]
-        alike = fdtrc(between, degrees.sum(), ratio) > BODY_CHANGE_P
-        fitting += [signs] if alike and has_positive_masses(space, x.ravel()) else []
-    if len(fitting) != 1 or (fitting[0] > 0.0).all():
-        return None
-    return statistics.layout.groups[int(np.argmin(fitting[0]))].name
+        probabilities.append(float(fdtrc(between, degrees.min(), ratio)))
+        stacked = changed.reshape(-1, p + 1)
+        x = np.linalg.lstsq(stacked[:, :p], stacked[:, p])[0]
+        consistent = probabilities[-1] > BODY_CHANGE_P and has_positive_masses(space, x)
+        alike += [len(probabilities) - 2] if consistent else []
+    names = [group.name for group in statistics.layout.groups]
+    of_others = [_least_squares_cost(np.delete(factors, g, axis=0))[0] for g in range(groups)]
+    return AgreementOfGroups(
+        probabilities[0],
+        f"the rows of group {names[int(np.argmin(of_others))]!r} and the others",
+        names[alike[0]] if len(alike) == 1 and alike[0] >= 0 else None,
+    )
 
 
 def _least_squares_cost(factors: Array) -> tuple[float, int]:

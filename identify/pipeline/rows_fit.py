@@ -20,10 +20,10 @@ from identify.estimation.priors.prior import BALL, Prior
 from identify.estimation.terms import Term
 from identify.findings import Finding
 from identify.inertia import base_columns
-from identify.pipeline.row_orders import better_order, free_solution
+from identify.pipeline.row_orders import better_order, free_solution, independent_columns
 from identify.pipeline.rows import Noise, Rows
 from identify.pipeline.rows_findings import (
-    group_of_other_sign,
+    agreement_of_groups,
     row_correlations,
     rows_findings,
     unexcited_columns,
@@ -38,7 +38,7 @@ from identify.regressors import (
     Statistics,
 )
 from identify.regressors.statistics import sum_statistics
-from identify.significance import CONTRADICTED_CONSTRAINT_SIGMA
+from identify.significance import BODY_CHANGE_P, CONTRADICTED_CONSTRAINT_SIGMA
 
 _MAX_PARTS = 40
 """Number of parts of rows at which the statistics of pairs are merged; even."""
@@ -266,11 +266,15 @@ class _RowsProblem:
         residual = problem.residual_norm(free_solution(problem.A, problem.b))
         noise = max(residual / np.sqrt(problem.degrees_of_freedom), np.finfo(float).tiny)
         in_noise = replace(problem, A=problem.A / noise, b=problem.b / noise)
-        group = group_of_other_sign(system)
-        better = None if group else better_order(in_noise, space, self.terms, self.order)
+        agreement = agreement_of_groups(system)
+        group, differ = agreement.other_sign, agreement.p_value < BODY_CHANGE_P
+        # Whether groups differ does not depend on the order of the columns.
+        better = None if differ else better_order(in_noise, space, self.terms, self.order)
         hint = "" if better is None else f"; in the order {better.text} they fit a consistent body"
         if group is not None:
             hint = f"; with the other sign of b of group {group!r} they fit one"
+        elif differ:
+            hint = f"; {agreement.text} are not of the same bodies: check their units and columns"
         if isinstance(error, SolveError):
             return SolveError(f"{error}{hint}")
         if isinstance(error, NegativeMass):
@@ -281,9 +285,10 @@ class _RowsProblem:
                 cause = f"b of group {group!r} has the other sign"
             return NegativeMass(error.mass, cause, error.body)
         zero = unexcited_columns(space, problem.A)
-        base = base_columns(problem.A) if problem.A.any() and group is None else None
-        if base is not None and len(base.independent) < len(space) and better is None:
-            return DependentColumns(error.unidentifiable, base, space.names)
+        if problem.A.any() and better is None and not (differ and independent_columns(problem.A)):
+            base = base_columns(problem.A)
+            if len(base.independent) < len(space):
+                return DependentColumns(error.unidentifiable, base, space.names)
         unexcited = f" (no row excites {', '.join(zero)})" if zero else ""
         return TooLittleMotion(
             error.unidentifiable,

@@ -477,3 +477,23 @@ def test_faults_of_nearly_exact_rows_are_named(noise):
     assert "1 of 120 rows are outliers of their group: rows 17." in outlying.text
     with pytest.raises(TooLittleMotion, match="other sign of b of group 'left' they fit one"):
         solve(A, np.where(groups == "left", -b, b), groups=groups, space=space)
+    scaled = solve(A, np.where(groups == "left", 1e3 * b, b), groups=groups, space=space)
+    assert "bodies_differ" in codes(scaled)
+    _, A, b, _, space = conditioned(np.random.default_rng(43), 1, 1e3, 1e-4)
+    groups = np.array(["left", "right"])[np.arange(len(b)) % 2]
+    with pytest.raises(TooLittleMotion, match=r"'left' and the others are not of the same bodies"):
+        solve(A, np.where(groups == "right", 1e3 * b, b), groups=groups, space=space)
+
+
+def test_a_group_that_the_common_fit_gives_no_weight_is_compared_by_its_own_noise():
+    """In the residuals of the common fit, its rows are as uncertain as they are far off."""
+    rng = np.random.default_rng(42)
+    _, A, b, _, space = conditioned(rng, 2, 10.0, 1e-4)
+    A, b = np.repeat(A, 2, axis=0), np.repeat(b, 2) + 1e-4 * b.std() * rng.normal(size=2 * len(b))
+    groups = np.array(["a", "b", "c", "c"])[np.arange(len(b)) % 4]
+    assert codes(solve(A, b, groups=groups, space=space)) == []
+    for unit in (-1e3, 1e3):
+        estimate = solve(A, np.where(groups == "b", unit * b, b), groups=groups, space=space)
+        finding = next(each for each in estimate.findings if each.code == "bodies_differ")
+        assert "the rows of group 'b' and the others" in finding.text
+        assert "group" not in finding.evidence
