@@ -183,12 +183,12 @@ class _WhitenedRowsCollector:
             tangent,
             self.to_y,
         )
-        stacks = [self.R]
+        stacks, noise = [self.R], statistics.noise_rows[0]
         for group in groups.tolist():
             group_number, root = int(self.group_index[group, 1]), whitener(self.weights[group])
-            self._add_noise(statistics, group_number, group, C)
+            total = statistics.total_factor(0, group_number)
+            self._add_noise(total, noise[group_number], group, C)
             if group_number != CONSTANT_GROUP:
-                total = statistics.total_factors[0, group_number]
                 rows = (root @ np.tensordot(total, C, axes=1)).reshape(-1, C.shape[-1])
                 stacks.append(np.pad(rows, ((0, 0), (self.shared_count, 0))))
                 continue
@@ -197,28 +197,20 @@ class _WhitenedRowsCollector:
             )
         self.R = qr_factor(np.concatenate(stacks))
 
-    def _add_noise(
-        self,
-        statistics: Statistics,
-        group_number: int,
-        group_index: int,
-        C: Array,
-    ) -> None:
-        noise = np.sqrt(self.fit.noise_fraction) * statistics.noise_rows[0, group_number]
-        noise = noise[noise.any(axis=1)]
+    def _add_noise(self, total: Array, noise: Array, group: int, C: Array) -> None:
+        """Add the noise of the rows of a log and group, whose triangular factor is `total`."""
+        noise = np.sqrt(self.fit.noise_fraction) * noise[noise.any(axis=1)]
         if not len(noise):
             return
-        weight = self.weights[group_index]
-        more, less = _coloured_noise_rows(
-            statistics.total_factors[0, group_number], noise, C, group_number
-        )
+        weight, band = self.weights[group], int(self.group_index[group, 1])
+        more, less = _coloured_noise_rows(total, noise, C, band)
         noisy = np.tensordot(np.concatenate((noise, more, less)), C, axes=1)
         signed = noisy.copy()
         signed[len(noise) + len(more) :] *= -1.0
         root, shape = whitener(weight), (-1, C.shape[-1])
         self.noise += (root @ noisy).reshape(shape).T @ (root @ signed).reshape(shape)
         products = np.tensordot(noisy[..., -1], signed[..., :-1], axes=(0, 0))
-        self.noise_products[group_index] += np.tensordot(weight, products, axes=1)
+        self.noise_products[group] += np.tensordot(weight, products, axes=1)
 
     def _block_mean_rows(
         self,

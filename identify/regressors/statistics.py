@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import chain, count, pairwise
+from itertools import chain, count
 
 import numpy as np
 from scipy.linalg.lapack import dtpqrt
@@ -166,16 +166,16 @@ class Statistics:
     @cached_property
     def total_factors(self) -> Array:
         """Triangular factor of each log and group over all blocks, shape (logs, groups, K, K)."""
-        logs, groups, K, _ = self.noise.shape
-        group_of_cell = self.log * groups + self.group
-        order = np.argsort(group_of_cell, kind="stable")
-        edges = np.searchsorted(group_of_cell[order], np.arange(logs * groups + 1))
-        totals = np.zeros((logs * groups, K, K))
-        for number, (start, stop) in enumerate(pairwise(edges.tolist())):
-            if stop > start:
-                totals[number] = qr_factor(self.factors[order[start:stop]].reshape(-1, K))
+        logs, groups = map(range, self.noise.shape[:2])
+        totals = np.array([[self.total_factor(log, group) for group in groups] for log in logs])
         totals.flags.writeable = False
-        return totals.reshape(self.noise.shape)
+        return totals
+
+    def total_factor(self, log: int, group: int) -> Array:
+        """Compute the triangular factor of a log and group over all blocks, shape (K, K)."""
+        K = len(self.layout.columns)
+        cells = self.factors[(self.log == log) & (self.group == group)]
+        return qr_factor(cells.reshape(-1, K)) if len(cells) else np.zeros((K, K))
 
     def sum_over_blocks(self, values: Array) -> Array:
         """Sum values of the cells, such as `samples`, over the blocks, shape (logs, groups)."""
@@ -194,12 +194,10 @@ class Statistics:
         """Effective number of independent samples of each log and group, shape (logs, groups)."""
         return self.sum_over_blocks(self.effective_samples)
 
-    @cached_property
+    @property
     def noise_rows(self) -> Array:
         """Triangular factors of the noise of each log and group, shape (logs, groups, K, K)."""
-        rows = np.sqrt(self.samples_of_groups)[..., None, None] * self.noise
-        rows.flags.writeable = False
-        return rows
+        return np.sqrt(self.samples_of_groups)[..., None, None] * self.noise
 
     def __add__(self, other: Statistics) -> Statistics:
         """Add two statistics: cells of the same log, block and group are merged.
