@@ -90,11 +90,11 @@ def _rms_motion(fit: LeastSquaresFit) -> _RmsMotion:
     samples = 0.0
     centred, uncentred = np.zeros((3, 3)), np.zeros((3, 3))
     for statistics, _ in fit.data.system.data:
-        for log, of_log in enumerate(statistics.total_factors):
+        rows_of_logs = zip(statistics.total_factors, statistics.noise_rows, strict=True)
+        for log, (of_log, noise) in enumerate(rows_of_logs):
             total = float(statistics.sum_over_blocks(statistics.samples)[log].sum())
             moment = np.einsum("gki,gkj->ij", of_log, of_log)
-            noise = statistics.noise_rows[log]
-            moment = moment - np.einsum("gki,gkj->ij", noise, noise)
+            moment -= np.einsum("gki,gkj->ij", noise, noise)
             constant = float(moment[0, 0])
             if not constant > 0.0:
                 continue

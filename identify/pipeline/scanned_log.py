@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
@@ -157,17 +157,15 @@ def split_by_body(logs: Sequence[T], n_unloaded: int) -> list[Sequence[T]]:
 
 
 def without_small_faults(
-    logs: Sequence[ScannedLog], small_faults: FittedEffects, *, drift: bool = True
-) -> list[ScannedLog]:
-    """Correct logs for the fitted small faults of their sensors.
+    logs: Iterable[ScannedLog], small_faults: FittedEffects, *, drift: bool = True
+) -> Iterator[ScannedLog]:
+    """Correct logs for the fitted small faults of their sensors, one after another.
 
     `logs`: in the order of the fit.
     """
     maps = small_faults.model.maps(small_faults.eta)
-    return [
-        log._replace(summary=log.summary.corrected(M, own.means if drift else no_drift))
-        for log, M, own in zip(logs, maps, small_faults.drifts, strict=False)
-    ]
+    for log, M, log_drift in zip(logs, maps, small_faults.drifts, strict=False):
+        yield log._replace(summary=log.summary.corrected(M, log_drift.means if drift else no_drift))
 
 
 def scan_log(

@@ -117,7 +117,7 @@ def find_hysteresis(
     from identify.diagnosis.hysteresis import fit_hysteresis  # few fits have a late sensor
 
     phi = faults.fit.x[:20].reshape(-1, 10).sum(axis=0)
-    loaded = without_small_faults(logs, faults)[: len(logs) - n_unloaded]
+    loaded = without_small_faults(logs[: len(logs) - n_unloaded], faults)
     zones = {}
     setups = faults.model.setups
     for sensor, setup, log in zip(faults.model.sensors, setups, loaded, strict=False):

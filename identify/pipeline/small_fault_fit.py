@@ -29,6 +29,7 @@ from identify.pipeline.scanned_log import (
     without_small_faults,
 )
 from identify.pipeline.small_fault_findings import MAX_POINT_DISPLACEMENT
+from identify.regressors import Statistics
 from identify.signals.transform import band_middle
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, DISPLACED_POINT_P
 from identify.spatial.columns import WRENCH
@@ -69,17 +70,28 @@ class FittedLogs:
     @cached_property
     def clean(self) -> Sequence[ScannedLog]:
         """Logs without the small faults and without the drift of their offsets."""
-        return self._without_faults(drift=True)
+        if self.small_faults is None:
+            return self.scanned
+        return tuple(without_small_faults(self.scanned, self.small_faults))
 
     @property
     def clean_but_for_drift(self) -> Sequence[ScannedLog]:
-        """Logs without the small faults, but with the drift of their offsets."""
-        return self._without_faults(drift=False)
+        """Logs without the small faults, but with the drift of their offsets; for a fit alone.
 
-    def _without_faults(self, *, drift: bool) -> Sequence[ScannedLog]:
-        if self.small_faults is None:
-            return self.scanned
-        return without_small_faults(self.scanned, self.small_faults, drift=drift)
+        Their statistics are by the shortest blocks, and have the columns that a fit reads.
+        """
+        finest = (_with_statistics(log, finest_blocks(log.summary)) for log in self.scanned)
+        logs = (
+            finest
+            if self.small_faults is None
+            else without_small_faults(finest, self.small_faults, drift=False)
+        )
+        return [_with_statistics(log, log.summary.statistics.fit_columns_only()) for log in logs]
+
+
+def _with_statistics(log: ScannedLog, statistics: Statistics) -> ScannedLog:
+    summary = replace(log.summary, statistics=statistics, folds=statistics)
+    return log._replace(summary=summary)
 
 
 def fit_small_faults(
