@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Phi
+from identify.arrays import Array, Phi
 from identify.errors import ModelError
 from identify.exchange.link_geometry import ShapeInertia, com_distance_warning, shape_contradiction
 from identify.exchange.link_inertia import (
@@ -21,7 +21,12 @@ from identify.exchange.link_inertia import (
 )
 from identify.exchange.model_format import INERTIA_ENTRIES
 from identify.exchange.shape_corrections import ONE_NUMBER
-from identify.exchange.shape_readings import ShapeReading, read_by_shape, shape_warning
+from identify.exchange.shape_readings import (
+    ShapeReading,
+    fit_to_shape,
+    read_by_shape,
+    shape_warning,
+)
 from identify.exchange.simulated_bodies import SimulatedBody
 from identify.exchange.simulators import Simulator
 from identify.inertia.consistency import BodyKind, is_consistent
@@ -357,7 +362,8 @@ def _check_link(
     warning = ""
     note = link.note
     typo = None
-    reading = None if shape is None else read_by_shape(link, shape)
+    fit = None if shape is None else fit_to_shape(link, shape)
+    reading = None if fit is None else read_by_shape(link, fit)
     if kind == BodyKind.IMPOSSIBLE and (reading is None or reading.text.startswith(ONE_NUMBER)):
         typo = find_typo(link, mirrored_links, shape, reversed_links)
         reading = None if typo is not None and typo.is_conclusive else reading
@@ -395,9 +401,9 @@ def _check_link(
         second = second_moment_about_com(link.phi)
         contradiction = shape_contradiction(second, float(link.phi[0]), shape) if shape else ""
         distance = "" if contradiction else com_distance_warning(link.phi, shape)
-        by_shape = shape_warning(link, shape) if shape and not contradiction else ""
+        by_shape = shape_warning(fit) if fit and not contradiction else ""
         texts = link.placeholder_warning, contradiction, distance, by_shape
-        warning = "; ".join(filter(None, texts)) or _size_warning(link.phi, second)
+        warning = "; ".join(filter(None, texts)) or _size_warning(link.phi, moments)
         note = link.note_without_size if warning else note
         total = float(0.5 * moments.sum())
         share = float(total - moments[2]) / total if total > 0.0 else 0.0
@@ -417,9 +423,9 @@ def _check_link(
     return LinkCheck(link, kind, problem, tuple(reasons), warning, note, typo, reading, simulated)
 
 
-def _size_warning(phi: Phi, second_moment: Mat33) -> str:
+def _size_warning(phi: Phi, moments: Array) -> str:
     """Return a warning of a link that is larger than machines are, or lighter than air."""
-    radius, density = float(np.sqrt(np.trace(second_moment) / phi[0])), implied_density(phi)
+    radius, density = float(np.sqrt(0.5 * moments.sum() / phi[0])), implied_density(phi, moments)
     if radius <= _MAX_GYRATION and density >= AIR_DENSITY:
         return ""
     lightness = f", which makes it lighter than air ({density:.2g} kg/m³)"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -109,16 +109,14 @@ class ShapeInertia(NamedTuple):
 def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> ShapeInertia:
     """Fill a link's collision shapes with uniform density; if that fails, its visual shapes.
 
+    `geometries`: as of `ModelFormat.geometry`, collision shapes first; read no further than needed.
     Overlapping volumes count twice; meshes are searched for around the model's file.
 
     Raises `ModelError`: no shapes can be filled; gives the reason.
     """
-    shapes = tuple(geometries)
     reasons: list[str] = []
-    for role in ("collision", "visual"):
-        selected = [geometry for geometry in shapes if geometry.role == role]
-        if not selected:
-            continue
+    for role, group in groupby(geometries, key=lambda geometry: geometry.role):
+        selected = list(group)
         try:
             filled = [_fill_shape(geometry, model) for geometry in selected]
         except IdentifyError as error:
@@ -138,6 +136,8 @@ def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> Shap
 
 def _overlap(boxes: Sequence[Vec3]) -> bool:
     """Return whether a point well inside the bounding box of a part is in that of another."""
+    if len(boxes) == 1:
+        return False
     centres = [corners.mean(axis=0) for corners in boxes]
     points = [
         np.vstack((centre, centre + _INNER_PART * (corners - centre)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array, Mat33, Mat66, Phi, seal
 from identify.inertia.consistency import BodyKind, body_kinds
-from identify.inertia.matrices import second_moment_about_com
+from identify.inertia.matrices import inertia_about_com
 from identify.inertia.parameters import InertialParameters
 from identify.inertia.verdict import BodyVerdict, check_consistency
 
@@ -137,15 +137,18 @@ def unit_note(printed: Phi, largest_length: float | None) -> str:
     return ""
 
 
-def implied_density(phi: Phi) -> float:
+def implied_density(phi: Phi, moments: Array | None = None) -> float:
     """Return the density of the solid cylinder with the mass and inertia of a body [kg/m³].
 
     The cylinder has the length l = √(12 s₃ / m) and the smallest principal moment of the body:
     ρ = m / (2π k² l) with k² = (s₁ + s₂) / m, for second moments s₁ ≤ s₂ ≤ s₃. It is about the
     smallest density of a solid (within 10 % for a ball too); infinite for a point or a rod.
+    `moments`: its principal moments, ascending, if they are known already.
     """
     mass = float(phi[0])
-    second = np.maximum(np.linalg.eigvalsh(second_moment_about_com(phi)), 0.0) / mass
+    if moments is None:
+        moments = np.linalg.eigvalsh(inertia_about_com(phi))
+    second = np.maximum(0.5 * moments.sum() - moments[::-1], 0.0) / mass
     volume = 2.0 * math.pi * float(second[0] + second[1]) * math.sqrt(12.0 * float(second[2]))
     return mass / volume if volume > 0.0 else math.inf
 

@@ -142,7 +142,7 @@ class Mjcf(ModelFormat):
 
     def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
         """Yield the geoms of a body."""
-        return body_shapes(document, link)
+        return iter(sorted(body_shapes(document, link), key=lambda geometry: geometry.role))
 
     def joints(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> dict[str, LinkJoint]:
         """Return the joint of every body in another, by name; bodies of the world have none."""

@@ -71,19 +71,45 @@ class ShapeReading(NamedTuple):
         )
 
 
-def read_by_shape(link: LinkInertia, shape: ShapeInertia) -> ShapeReading | None:
+class ShapeFit(NamedTuple):
+    """Numbers of a link beside its shape.
+
+    Attributes:
+        shape: of the link.
+        uniform: the shape filled to the link's mass.
+        written: the numbers.
+        as_written: their deviation, see `deviations_from_shape`.
+        at_shape: with the centre of mass of the shape.
+    """
+
+    shape: ShapeInertia
+    uniform: UniformBody
+    written: WrittenBody
+    as_written: float
+    at_shape: float
+
+
+def fit_to_shape(link: LinkInertia, shape: ShapeInertia) -> ShapeFit | None:
+    """Compare the numbers of a link with its shape; None without a mass in numbers or extent."""
+    written = written_body(link)
+    if written is None:
+        return None
+    uniform = UniformBody.of_shape(shape, written.mass)
+    if not np.diag(uniform.inertia).min() > 0.0:
+        return None
+    bodies = [written, written._replace(com=uniform.com)]
+    return ShapeFit(shape, uniform, written, *deviations_from_shape(bodies, uniform).tolist())
+
+
+def read_by_shape(link: LinkInertia, fit: ShapeFit) -> ShapeReading | None:
     """Return the reading under which a link's numbers fit its shape, if they clearly do not now.
 
     None if they fit as written, and if no reading fits: then the shape decides nothing.
     """
-    written = written_body(link)
-    if written is None or link.placeholder_warning:
+    shape, uniform, written, as_written, _ = fit
+    if as_written < MIN_DEVIATION_AS_WRITTEN or link.placeholder_warning:
         return None
-    uniform = UniformBody.of_shape(shape, written.mass)
-    if not (written.inertia.any() and np.diag(uniform.inertia).min() > 0.0):
-        return None
-    as_written = float(deviations_from_shape([written], uniform)[0])
-    if as_written < MIN_DEVIATION_AS_WRITTEN:
+    if not written.inertia.any():
         return None
     forms = [written]
     if written.order == "diagonal":  # as converted from six numbers in the link's axes
@@ -124,15 +150,9 @@ def _units_about_origin(
         yield f"{text}, and about the link's origin", read
 
 
-def shape_warning(link: LinkInertia, shape: ShapeInertia) -> str:
+def shape_warning(fit: ShapeFit) -> str:
     """Return a warning of a link that is its shape, filled, but for its place or its density."""
-    written = written_body(link)
-    if written is None:
-        return ""
-    uniform = UniformBody.of_shape(shape, written.mass)
-    as_written, at_shape = deviations_from_shape(
-        [written, written._replace(com=uniform.com)], uniform
-    )
+    shape, uniform, written, as_written, at_shape = fit
     is_other = as_written > MAX_DEVIATION
     if is_other and at_shape < MIN_DEVIATION_AS_WRITTEN:
         distance = float(np.linalg.norm(written.com - uniform.com))
