@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from experiments.silent_study.faults import Fault, faults
-from experiments.silent_study.several import PREFIX, several, without_each
+from experiments.silent_study.several import PREFIX, each_alone, several, without_each
 from experiments.silent_study.subjects import Subject, subject
 from identify.arrays import Array, Phi
 from identify.errors import IdentifyError, SchemaError
@@ -347,14 +347,20 @@ def _log_likelihood_gain_over(
 def _smallest_separate_gain(
     log: str, name: str, seed: int, perturbed: Sequence[Subject], fault: Fault
 ) -> float:
-    """Return the smallest gain of a log with all but one perturbation over that with all.
+    """Return the smallest gain of a single perturbation: alone, and over a log with all others.
 
-    A combination is detectable if each perturbation is, in the presence of the others.
+    A combination is detectable if each perturbation is, in both. The residual of other
+    perturbations is no noise: one that the clean log does not show may seem to change it.
     """
-    clean, gains = subject(log, seed), []
-    for other in without_each(int(name.removeprefix(PREFIX).partition(":")[0]), seed):
+    clean, number = subject(log, seed), int(name.removeprefix(PREFIX).partition(":")[0])
+
+    def made(part: Fault) -> tuple[Subject, ...]:
         rng = np.random.default_rng([seed, crc32(f"{log} {name}".encode())])
-        logs = tuple(other.make(clean, rng))
+        return tuple(part.make(clean, rng))
+
+    gains = [_log_likelihood_gain(log, seed, made(f), f) for f in each_alone(number, seed)]
+    for other in without_each(number, seed):
+        logs = made(other)
         try:
             reference = ResidualCovariance.of([log.read() for log in logs])
         except (IdentifyError, np.linalg.LinAlgError):

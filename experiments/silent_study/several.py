@@ -44,6 +44,12 @@ def without_each(number: int, seed: int) -> list[Fault]:
     ]
 
 
+def each_alone(number: int, seed: int) -> list[Fault]:
+    """Return the perturbations of a combination, one by one."""
+    drawn = _draw_changes(number, seed)
+    return [_combined_fault([change], f"{PREFIX}{number} {change[0]}") for change in drawn]
+
+
 def _draw_changes(number: int, seed: int) -> list[DrawnChange]:
     rng = np.random.default_rng([seed, 5000 + number])
     count = int(rng.integers(2, 4))

@@ -25,9 +25,9 @@ perturbation is *detectable* if the log-likelihood ratio between the original an
 wrench, by the residuals of the best unconstrained body, is large enough:
 n (log det Σ′ − log det Σ − log |det C|²) ≥ {DETECTABLE_LLR:g}, with n effective samples and C the
 map of the wrench; or if that body has a negative mass. A combination is detectable if each
-perturbation is, in the presence of the others. *Silently wrong*: the fit ends with exit status 0,
-and a parameter is wrong by more than its whole interval. *Named*: the first finding that names a
-cause, or one of its stated equivalents, is the perturbation. *Misled*: after the suggested
+perturbation is, alone and in the presence of the others. *Silently wrong*: the fit ends with exit
+status 0, and a parameter is wrong by more than its whole interval. *Named*: the first finding that
+names a cause, or one of its stated equivalents, is the perturbation. *Misled*: after the suggested
 correction the fit ends with exit status 0, but is silently wrong. *Corrected*: after the correction
 of a unique finding all parameters are within {WITHIN:g} half-widths; the error of inertia is within
 {WITHIN:g} times that of the clean log or its interval, whichever is larger. *Upper bound*: one-

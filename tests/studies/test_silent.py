@@ -170,7 +170,8 @@ def test_combined_faults_are_detectable_when_each_is_distinguishable(subject, mo
     both = several._map("both x 0.9", 0.9 * np.eye(6))
     gains = []
     tilt = ("tilt", several._deterministic(faults.tilt_gravity(3.0)), several._no_power)
-    for drawn in ([late, both], [late, tilt]):
+    push = ("push", several._deterministic(faults.add_contact(5.0, 1.0)), several._no_power)
+    for drawn in ([late, both], [late, tilt], [both, push]):
         monkeypatch.setattr(several, "_draw_changes", lambda number, seed, d=drawn: d)
         done = several.several(0, 1)
         wrong = tuple(done.make(subject, np.random.default_rng(0)))
@@ -178,3 +179,4 @@ def test_combined_faults_are_detectable_when_each_is_distinguishable(subject, mo
     scoring._spread.cache_clear()
     assert abs(gains[0]) < 1e-6  # no log detects a common gain
     assert gains[1] > scoring.DETECTABLE_LLR
+    assert abs(gains[2]) < 1e-6  # nor one that does not scale what is left of a contact
