@@ -150,6 +150,8 @@ def check_fit(programs: Path, folder: Path) -> None:
     fit = ["-m", "identify", "fit", "log.csv", "--schema", "log.toml", "-o", "out"]
     env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     subprocess.run([programs / "python", *fit], cwd=folder, env=env, check=True)
+    same = "import inertia_identify.inertia as a, identify.inertia as b; assert a is b"
+    subprocess.run([programs / "python", "-c", same], cwd=folder, env=env, check=True)
     for command in ("identify", "inertia-identify"):
         subprocess.run([programs / command, "--version"], cwd=folder, env=env, check=True)
 

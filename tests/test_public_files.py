@@ -20,6 +20,7 @@ def test_numbers_of_the_paper_come_from_reports(tmp_path):
     assert "none.md is not written yet" in made
     assert with_tables(made, tmp_path) == made
     paper = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
+    assert with_tables(paper) == paper  # else: python scripts/paper_tables.py
     _, head, body = paper.split("---\n", 2)
     assert {"title", "tags", "authors", "affiliations", "bibliography"} <= yaml.safe_load(
         head

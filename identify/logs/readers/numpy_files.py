@@ -7,12 +7,9 @@ at first. A single array has the file's name. The fields of records are columns.
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from functools import cache
-from lzma import LZMAError
 from pathlib import Path
-from struct import error as StructError
 from typing import Any
 
 import numpy as np
@@ -20,7 +17,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from identify.errors import LogError
-from identify.files import check_expansion, read_error, wrap_decode_errors
+from identify.files import check_expansion, wrap_decode_errors
 from identify.logs.readers.array_columns import (
     DESCRIPTIONS,
     ColumnRef,
@@ -31,61 +28,32 @@ from identify.logs.readers.array_columns import (
 )
 from identify.logs.table import ColumnSource, Table, TableInfo
 
-_NUMPY_READ_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    LZMAError,
-    StructError,
-    EOFError,
-    OSError,
-    ValueError,
-    SyntaxError,
-    TypeError,
-    LookupError,
-    RuntimeError,
-    OverflowError,
-    MemoryError,
-)
-"""Exceptions of `zipfile` and the NPY format for damaged archives."""
-
 
 def read_numpy_files(source: ColumnSource) -> Table:
     """Read the requested columns; datetime64 stamps have their own unit."""
     if source.path.suffix.lower() == ".npy":
         arrays = _arrays_of_npy(source.path)
         return load_table(source, all_column_refs(arrays), arrays.__getitem__)
-    try:
-        with zipfile.ZipFile(source.path) as archive:
-            slots = _archive_columns(source.path, archive)
+    with wrap_decode_errors(source.path, "NPZ archive"), zipfile.ZipFile(source.path) as archive:
 
-            @cache
-            def read_member(member: str) -> NDArray[Any]:
-                with archive.open(member) as file:
-                    return npy.read_array(file, allow_pickle=False)
+        @cache
+        def read_member(member: str) -> NDArray[Any]:
+            with archive.open(member) as file:
+                return npy.read_array(file, allow_pickle=False)
 
-            def load(key: tuple[str, str | None]) -> NDArray[Any]:
-                member, field = key
-                return read_member(member) if field is None else read_member(member)[field]
+        def load(key: tuple[str, str | None]) -> NDArray[Any]:
+            member, field = key
+            return read_member(member) if field is None else read_member(member)[field]
 
-            return load_table(source, slots, load)
-    except LogError:
-        raise
-    except _NUMPY_READ_ERRORS as error:
-        raise read_error(source.path, error, "NPZ archive") from error
+        return load_table(source, _archive_columns(source.path, archive), load)
 
 
 def list_contents(path: Path) -> tuple[TableInfo, ...]:
     """List the arrays of an NPZ or NPY file."""
     if path.suffix.lower() == ".npy":
         return (TableInfo(tuple(slot.name for slot in all_column_refs(_arrays_of_npy(path)))),)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            slots = _archive_columns(path, archive)
-    except LogError:
-        raise
-    except _NUMPY_READ_ERRORS as error:
-        raise read_error(path, error, "NPZ archive") from error
-    return (TableInfo(tuple(slot.name for slot in slots)),)
+    with wrap_decode_errors(path, "NPZ archive"), zipfile.ZipFile(path) as archive:
+        return (TableInfo(tuple(slot.name for slot in _archive_columns(path, archive))),)
 
 
 def _archive_columns(
