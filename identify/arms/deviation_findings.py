@@ -28,28 +28,32 @@ _MAX_TORQUE_ERROR = 0.3
 
 
 def deviation_findings(
-    deviations: Sequence[Deviation], robot: RobotModel, logs: str
+    deviations: Sequence[Deviation], robot: RobotModel, logs: str, *, heavy: bool = False
 ) -> Iterator[Finding]:
     """Yield a finding on the likeliest deviation, if it is clear and explains the logs.
 
-    `deviations`: by likelihood; `logs`: their names.
+    `deviations`: by likelihood; `logs`: their names; `heavy`: whether the torques need heavier
+    links than those of the model, or a load. Of equally likely ones a load is named first.
     """
     if not deviations or deviations[0].torque_error > _MAX_TORQUE_ERROR:
         return
-    best, *others = deviations
+    likely = [each for each in deviations if each.lead > deviations[0].lead - _TIE_LEAD]
+    best = next((each for each in likely if each.kind.name == "load"), likely[0])
+    others = [each for each in likely if each is not best and each.lead > 0.0]
     is_load = best.kind.name == "load"  # no fault of the log
-    if best.lead < (_MIN_LEAD_OF_LOAD if is_load else _MIN_LEAD):
+    least = (-np.inf if heavy else _MIN_LEAD_OF_LOAD) if is_load else _MIN_LEAD
+    if best.kind.name == "gain" or best.lead < least:  # gains are a finding of the fit
         return
     if best.size < _MIN_SIZES.get(best.kind.name, 0.0):
         return
     code, text, remedy = _words(best, robot)
-    ties = [_words(each, robot)[1] for each in others if each.lead > best.lead - _TIE_LEAD]
-    if ties:
-        text = f"{text}; or, as likely, {'; or '.join(ties)}"
+    if others:
+        text = f"{text}; or, as likely, {'; or '.join(_words(each, robot)[1] for each in others)}"
     evidence: dict[str, object] = {"lead": best.lead, "torque_error": best.torque_error}
     if best.kind.name in _MIN_SIZES:
         evidence |= {"size": best.size, "error": float(best.errors.max())}
-    severity = "warning" if is_load else "error"
+    is_fault = any(each.kind.name != "gain" and each.lead >= _MIN_LEAD for each in others)
+    severity = "warning" if is_load and not is_fault else "error"
     yield Finding(code, severity, f"{text}.", remedy, evidence, logs)
 
 
@@ -103,6 +107,13 @@ def _words(deviation: Deviation, robot: RobotModel) -> tuple[str, str, str]:
                 f"the load is fixed to {robot.links[index]}, not to the link of the given frame",
                 f"Give the frame that carries the load: `--frame {robot.links[index]}`, or one "
                 "that is fixed to it.",
+            )
+        case "gain":
+            return (
+                "torque_scale",
+                f"the torques are {1.0 + values[0]:.3g} ± {_digits(half_width)} times those of the "
+                "model's links",
+                "Weigh a load, `--known-load KG`.",
             )
         case "scale":
             return (

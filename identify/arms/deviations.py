@@ -3,7 +3,8 @@
     τ_j = g_j (Y_j(κ) (φ + L δ) + Y_load(κ) φ_load + friction_j)
 
 κ is the zero of a joint, a tilt of the base, the length of a link, a load that no frame is given
-for, another link with the load, or another scale or other links in the logs with the load. Links
+for, or a scale of all torques in its place, another link with the load, or another scale or other
+links in the logs with the load. Links
 are those of the model up to their relative deviations δ: free links would absorb κ. δ, gains and
 friction by load are random effects; load and other friction are free. Each kind by itself is fitted
 by Gauss-Newton steps at points of the logs, and kinds are compared by their marginal likelihoods.
@@ -35,7 +36,9 @@ from identify.regressors import Statistics
 from identify.regressors.triangular import moment_root
 from identify.robots import RobotModel, inverse_dynamics, torque_regressor
 
-DeviationName: TypeAlias = Literal["zero", "tilt", "length", "scale", "load", "frame", "arm"]
+DeviationName: TypeAlias = Literal[
+    "zero", "tilt", "length", "scale", "gain", "load", "frame", "arm"
+]
 
 USUAL_SCATTER = 5.0
 """Variance of scores of time blocks, by that of independent residuals, on measured arms."""
@@ -203,6 +206,7 @@ def _kinds(points: Sequence[ArmPoints]) -> Iterator[DeviationKind]:
     if len(loads) > 1:
         yield _SCALE
     if loads == {None}:
+        yield DeviationKind("gain", 0, _PRIOR_SCALE, 1, None)
         yield DeviationKind("load", len(robot.links) - 1, _PRIOR_LOAD, 10, None)
 
 
@@ -381,8 +385,9 @@ class _DeviationFit:
                     A[:, numbers["load", len(robot.links) - 1]] = A[
                         :, count + links - 10 : count + links
                     ]
-                if loaded and ("scale", 0) in numbers:
-                    A[:, numbers["scale", 0]] = predicted[:, None]
+                for name in ("scale", "gain") if loaded else ("gain",):
+                    if (name, 0) in numbers:
+                        A[:, numbers[name, 0]] = predicted[:, None]
                 if loaded and ("arm", 0) in numbers:
                     A[:, numbers["arm", 0]] = A[:, count : count + links]
                 A[:, -1] = m.effort[moves, j] - model

@@ -130,10 +130,20 @@ class FittedGains:
     @property
     def contradicts_links(self) -> bool:
         """Whether torques and links of the model differ by a scale beyond their accuracy."""
+        return abs(self._common_sigmas) > POSSIBLE_SCALE_SIGMA
+
+    @property
+    def are_heavy(self) -> bool:
+        """Whether torques are clearly those of links heavier than those of the model."""
+        return self._common_sigmas > IMPOSSIBLE_SIGMA
+
+    @property
+    def _common_sigmas(self) -> float:
+        """Difference of the gain of all joints from one in standard errors; zero if not known."""
         if self.common is None or self.known_load is not None:
-            return False
+            return 0.0
         gain, error = self.common
-        return abs(gain - 1.0) > POSSIBLE_SCALE_SIGMA * error
+        return (gain - 1.0) / error
 
 
 def calibrate(

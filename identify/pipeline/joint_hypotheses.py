@@ -167,7 +167,8 @@ def _misread_joints(logs: JointLogs) -> Iterator[Hypothesis]:
     if logs.by_load:  # it tells the scale
         misread = [finding for finding in misread if finding.code != "effort_scale"]
     names = ", ".join(each.name for each in logs.logs)
-    deviating = [*deviation_findings(logs.deviations, logs.robot, names)]
+    heavy = logs.gains is not None and logs.gains.are_heavy
+    deviating = [*deviation_findings(logs.deviations, logs.robot, names, heavy=heavy)]
     if deviating and misread:
         improvement = log.cost / log.cost_with(logs.deviations[0].apply)
         deviates = improvement > _MIN_IMPROVEMENT_RATIO * float(str(misread[0].evidence["gain"]))

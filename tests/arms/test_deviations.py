@@ -152,6 +152,30 @@ def test_load_on_another_link_than_that_of_the_frame_is_named(robot, pair):
     assert "--frame link_2" in finding.remedy
 
 
+def test_load_of_the_arm_s_own_log_is_named_before_what_is_as_likely(robot, pair):
+    points = points_of(robot, pair[0], frame=None)
+    load = found(points)[0][0]
+    assert load.kind.name == "load"
+    gain = load._replace(kind=load.kind._replace(name="gain"), values=np.array([0.3]))
+    zero = load._replace(kind=load.kind._replace(name="zero", part=1), values=np.array([0.1]))
+
+    def named(*leads: float, heavy: bool = False) -> list[Finding]:
+        pairs = zip((gain, zero, load), leads, strict=True)
+        every = sorted((x._replace(lead=lead) for x, lead in pairs), key=lambda x: -x.lead)
+        return [*deviation_findings(every, robot, "log", heavy=heavy)]
+
+    (finding,) = named(20.0, 5.0, 15.0)
+    assert (finding.code, finding.severity) == ("arm_loaded", "warning")
+    assert "or, as likely, the torques are 1.3 ±" in finding.text
+    assert "joint_1" not in finding.text
+    (finding,) = named(0.0, 20.0, 15.0)
+    assert (finding.code, finding.severity) == ("arm_loaded", "error")
+    assert named(30.0, 5.0, 15.0) == []  # a finding of the gains
+    assert named(6.0, 0.0, 5.0) == []
+    (finding,) = named(6.0, 0.0, 5.0, heavy=True)
+    assert finding.code == "arm_loaded"
+
+
 def test_load_of_a_log_without_a_frame_is_named(robot, pair):
     (best, *_), (finding,) = found(points_of(robot, pair[0], frame=None))
     assert (finding.code, finding.severity) == ("arm_loaded", "warning")
