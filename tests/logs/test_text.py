@@ -461,6 +461,13 @@ def test_a_header_alone(write, schema, lines):
 def test_files_that_are_not_text(write, schema, lines):
     with pytest.raises(LogError, match="is not text but a binary file"):
         read_log(write(bytes(range(256)) * 9, "log.dat"), schema())
+    for text in (
+        '{"t": [0.0, 0.1]}',
+        '[\n {"t": 0.0},\n {"t": 0.1}\n]',
+        '{"t": 0.0}\n{"t": 0.1}\n',
+    ):
+        with pytest.raises(LogError, match="is JSON; expected delimited text, or a file whose"):
+            read_log(write(text.encode(), "log.txt"), schema())
     packed = gzip.compress("\n".join(lines).encode())
     with pytest.raises(LogError, match="cannot be read as a gzip file"):
         read_log(write(packed[:-20], "log.csv.gz"), schema())

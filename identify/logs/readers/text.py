@@ -63,6 +63,7 @@ _TOPIC_ECHO = re.compile(
     re.M,
 )
 """Pattern of messages printed as YAML."""
+_JSON = re.compile(rb'\s*(\[\s*)?\{\s*"')
 _INSPECTED_LINES = 200
 _MAX_LINE_BYTES = 2**20
 _MISSING_WORDS_OF_ARROW = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
@@ -183,9 +184,11 @@ def _require_text(path: Path, content: bytes) -> bytes:
             "> log.csv`",
             path=path,
         )
-    if b"\0" in content[:65536]:
+    binary = b"\0" in content[:65536]
+    if binary or _JSON.match(content):
+        got = "not text but a binary file" if binary else "JSON"
         raise LogError(
-            f"{path}: is not text but a binary file; expected delimited text, or a file whose name "
+            f"{path}: is {got}; expected delimited text, or a file whose name "
             "ends in .parquet, .npz, .npy, .h5, .mat, .bag, .mcap, .db3 or .ulg. Read another one "
             "into a pandas DataFrame, and give that to identify.read_log in Python or write it "
             "with to_parquet",
