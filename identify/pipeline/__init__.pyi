@@ -21,4 +21,3 @@ from identify.pipeline.settings import (
     FitSettings as FitSettings,
     JointSettings as JointSettings,
 )
-from identify.pipeline.stacked_estimates import StackedEstimates as StackedEstimates

@@ -18,11 +18,11 @@ from identify.estimation.irls import default_length
 from identify.estimation.program import constraint_rows, solve_cone_program
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Consistent, ScalarBounds, Term
-from identify.inertia import PSEUDO_INERTIA_BASIS, inertia_about_com
+from identify.inertia import inertia_about_com
 from identify.inertia.conventions import ColumnOrder
 from identify.inertia.conventions.regressor_orders import other_orders
 from identify.regressors import LinearProblem, ParameterSpace
-from identify.regressors.triangular import singular_values, svd
+from identify.regressors.triangular import singular_values
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD, PRIOR_EXCLUDED_P
 
 _MAX_EXCESS_RATIO = 0.1
@@ -35,9 +35,6 @@ error of the model."""
 _MAX_ACTIVE_PER_BODY = 2
 """Second moments of a body at the edge of consistency that noise makes negative; the excess of
 bodies is chi-square with so many degrees of freedom each."""
-
-_MIN_FLOAT = float(np.finfo(float).tiny)
-"""Smallest normal number, against division by zero."""
 
 _RANK_TOLERANCE = 1e-10
 """Singular value, relative to the largest, below which a direction is not excited."""
@@ -80,12 +77,9 @@ def better_order(
         _MAX_ORDER_EXCESS * len(space.bodies),
     )
     fitting: list[tuple[float, str | tuple[str, ...], str]] = []
-    x, root = free_solution(given, problem.b), covariance_root(given)
     for candidate, text in other_orders(order):
-        columns = ColumnOrder.of(candidate, *counts)
-        if least_excess(columns.to_phi(x[None])[0], columns.to_phi(root), space) >= limit:
-            continue
-        left_over = consistent_excess(columns.to_phi(given), problem.b, space, terms)
+        A = ColumnOrder.of(candidate, *counts).to_phi(given)
+        left_over = consistent_excess(A, problem.b, space, terms)
         if left_over is not None and left_over < limit:
             fitting.append((left_over, candidate, text))
     if not fitting:
@@ -122,47 +116,20 @@ def consistent_excess(
     return max(float(np.sum((A @ scaling.x(theta) - b) ** 2)) - least, 0.0)
 
 
-def covariance_root(A: Array) -> Array:
-    """Return a root ν of the covariance of least squares, νᵀν = (AᵀA)⁻¹, shape (p, p)."""
-    norms = _column_norms(A)
-    _, singular, Vt = svd(A / norms)
-    return Vt / np.maximum(singular, _RANK_TOLERANCE * singular[0])[:, None] / norms
-
-
-def least_excess(x: Array, root: Array, space: ParameterSpace) -> float:
-    """Return a lower bound of the excess: the largest of single second moments below zero.
-
-    A body has vᵀ Π v ≥ 0 for every v, so that the excess is at least the squared ratio of vᵀ Π v
-    at least squares to its standard error. Tried are the eigenvectors v of Π in units of the body.
-
-    `x`: least squares, shape (p,); `root`: ν of its covariance νᵀν, shape (p, p).
-    """
-    bodies = np.arange(10 * len(space.bodies)).reshape(-1, 10)
-    Pi = (x[bodies] @ PSEUDO_INERTIA_BASIS.T).reshape(-1, 4, 4)
-    squares = np.abs(np.diagonal(Pi, axis1=1, axis2=2))
-    sizes = np.sqrt(np.where(squares > 0.0, squares, 1.0))
-    values, v = np.linalg.eigh(Pi / (sizes[:, :, None] * sizes[:, None, :]))
-    v = v / sizes[:, :, None]
-    products = (v[:, :, None] * v[:, None, :]).reshape(len(v), 16, 4)  # v vᵀ of each v
-    moments = products.swapaxes(1, 2) @ PSEUDO_INERTIA_BASIS  # coefficients of the ten, (B, 4, 10)
-    along = moments @ root.T[bodies]
-    variances = (along**2).sum(axis=2)
-    return float(np.where(values < 0.0, values**2 / np.maximum(variances, _MIN_FLOAT), 0.0).max())
-
-
 def free_solution(A: Array, b: Array) -> Array:
     """Return least squares of least norm in columns of norm one."""
-    norms = _column_norms(A)
+    norms = column_norms(A)
     return np.linalg.lstsq(A / norms, b, rcond=_RANK_TOLERANCE)[0] / norms
 
 
 def independent_columns(A: Array) -> bool:
     """Return whether all columns, of norm one, are independent but for rounding."""
-    singular = singular_values(A / _column_norms(A))
+    singular = singular_values(A / column_norms(A))
     return bool(singular[-1] > _RANK_TOLERANCE * singular[0])
 
 
-def _column_norms(A: Array) -> Array:
+def column_norms(A: Array) -> Array:
+    """Return the norm of each column, one for columns that are zero."""
     norms = np.linalg.norm(A, axis=0)
     return np.where(norms > 0.0, norms, 1.0)
 

@@ -61,32 +61,6 @@ class Rows:
         names = np.zeros(len(rows), dtype=int) if groups is None else np.asarray(groups)
         return cls(columns.to_phi(rows), measured, names, np.arange(len(rows)))
 
-    @classmethod
-    def stack(
-        cls,
-        A: ArrayLike,
-        b: ArrayLike,
-        space: ParameterSpace,
-        groups: Indices | Sequence[object] | None,
-        order: str | Sequence[str],
-    ) -> Iterator[Rows]:
-        """Yield the rows of each b of shape (n, k) for one A, or of a stack (k, n, p) and (k, n).
-
-        Raises `ProblemError`: other shapes.
-        """
-        regressors, measured = as_real(A, "A", ProblemError), as_real(b, "b", ProblemError)
-        if regressors.ndim == 2 and measured.ndim == 2:
-            measured = measured.T
-            regressors = np.broadcast_to(regressors, (len(measured), *regressors.shape))
-        if regressors.ndim != 3 or measured.shape != regressors.shape[:2]:
-            raise ProblemError(
-                "A and b: expected shapes (n, p) and (n,), (n, p) and (n, k), or (k, n, p) and "
-                f"(k, n), got {np.shape(A)} and {np.shape(b)}"
-            )
-        return (
-            cls.of(*pair, space, groups, order) for pair in zip(regressors, measured, strict=True)
-        )
-
     def without_repeats(self) -> Rows:
         """Return the rows without those that repeat an earlier one in every digit."""
         if len(np.unique(self.b)) == len(self.b):
@@ -153,6 +127,23 @@ class Rows:
             rows = np.flatnonzero(self.groups == name)
             text = f"noise of group {name!r}"
             yield rows, _numbers(value, text), text
+
+
+def sets_of_rows(A: ArrayLike, b: ArrayLike) -> Iterator[tuple[Array, Array]]:
+    """Return each b of shape (n, k) with the one A, or the pairs of a stack (k, n, p) and (k, n).
+
+    Raises `ProblemError`: other shapes.
+    """
+    regressors, measured = as_real(A, "A", ProblemError), as_real(b, "b", ProblemError)
+    if regressors.ndim == 2 and measured.ndim == 2:
+        measured = measured.T
+        regressors = np.broadcast_to(regressors, (len(measured), *regressors.shape))
+    if regressors.ndim != 3 or measured.shape != regressors.shape[:2]:
+        raise ProblemError(
+            "A and b: expected shapes (n, p) and (n,), (n, p) and (n, k), or (k, n, p) and "
+            f"(k, n), got {np.shape(A)} and {np.shape(b)}"
+        )
+    return zip(regressors, measured, strict=True)
 
 
 def _numbers(values: object, name: str) -> Array:

@@ -20,6 +20,7 @@ from identify.pipeline.precision_findings import precision_findings, precision_l
 from identify.pipeline.required_precision import WRENCH_LIMITS
 from identify.pipeline.row_orders import (
     better_order,
+    column_norms,
     consistent_excess,
     excess_by_chance,
     free_solution,
@@ -61,9 +62,6 @@ _MIN_CORRELATION = 0.1
 
 _SYSTEMATIC_CORRELATION = 0.5
 """Correlation of neighbouring residuals above which they are not noise."""
-
-_MIN_FLOAT = float(np.finfo(float).tiny)
-"""Smallest normal number, against division by zero."""
 
 _MIN_DEGREES_OF_GROUP = 8
 """Smallest number of rows of a group beyond the rank of its own fit that tell its noise."""
@@ -231,23 +229,14 @@ def _part_findings(solution: CertifiedSolution) -> Iterator[Finding]:
         if probability >= BODY_CHANGE_P / len(parts):
             continue
         group = agreement.other_sign if code == "bodies_differ" else None
+        text = f"{text} are not of the same bodies (p = {probability:.1g})"
+        evidence: dict[str, object] = {"p": probability}
+        remedy = "Check the columns, units and sign of these rows, or fit the parts separately."
         if group is not None:
-            yield Finding(
-                code,
-                "error",
-                f"b of group {group!r} has the other sign: as given, {text} are not of the same "
-                f"bodies (p = {probability:.1g}), with the other sign they are.",
-                "Change the sign of these rows of b, or of their rows of A.",
-                {"p": probability, "group": group},
-            )
-        else:
-            yield Finding(
-                code,
-                "error",
-                f"{text} are not of the same bodies (p = {probability:.1g}).",
-                "Check the columns, units and sign of these rows, or fit the parts separately.",
-                {"p": probability},
-            )
+            text = f"b of group {group!r} has the other sign: as given, {text}, else they are"
+            remedy = "Change the sign of these rows of b, or of their rows of A."
+            evidence["group"] = group
+        yield Finding(code, "error", f"{text}.", remedy, evidence)
 
 
 class AgreementOfGroups(NamedTuple):
@@ -282,7 +271,7 @@ def agreement_of_groups(system: LinearSystem) -> AgreementOfGroups:
             for g in range(groups)
         ]
     )
-    factors[..., :p] /= np.maximum(np.linalg.norm(factors[..., :p], axis=(0, 1)), _MIN_FLOAT)
+    factors[..., :p] /= column_norms(factors[..., :p].reshape(-1, p))
     costs, ranks = map(np.array, zip(*map(_least_squares_cost, factors[:, None]), strict=True))
     samples = np.bincount(statistics.group, statistics.samples)
     degrees = samples - ranks

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from identify.estimation.terms import Term
 from identify.findings import Finding
 from identify.inertia import base_columns
 from identify.pipeline.row_orders import better_order, free_solution, independent_columns
-from identify.pipeline.rows import Noise, Rows
+from identify.pipeline.rows import Noise, Rows, sets_of_rows
 from identify.pipeline.rows_findings import (
     agreement_of_groups,
     row_correlations,
@@ -29,7 +28,6 @@ from identify.pipeline.rows_findings import (
     unexcited_columns,
     with_verdict,
 )
-from identify.pipeline.stacked_estimates import StackedEstimates
 from identify.regressors import (
     ONE_BODY_SPACE,
     LinearSystem,
@@ -67,7 +65,8 @@ def solve(
     `stacked_statistics` in the order of phi. Single rows are then not examined.
 
     Many sets of rows are fitted by one call: b of shape (n, k) for one A, or A of shape (k, n, p)
-    with b of shape (k, n). The result is then a `StackedEstimates`, a sequence of k estimates.
+    with b of shape (k, n). The result is then a tuple of what k calls give: estimates, and the
+    error of a set that has none.
 
     Columns may depend on each other, as those of the links of a robot do, if each body concerned
     has a prior, or a default in `space`: what the rows leave open is then that of the default.
@@ -125,12 +124,18 @@ def solve(
         solution = problem.solve(parts)
         findings = [*problem.contradicted_terms(solution, parts), *rows_findings(solution, order)]
         return with_verdict(solution.estimate(), findings)
-    given: Any = A, b, space, groups, order
-    if np.ndim(b) == 1 and np.ndim(given[0]) == 2:
-        return problem.estimate(Rows.of(*given), noise)
-    return StackedEstimates.of(  # pyright: ignore[reportReturnType]
-        partial(problem.estimate, rows, noise) for rows in Rows.stack(*given)
-    )
+    regressor: Any = A
+    if np.ndim(b) == 1 and np.ndim(regressor) == 2:
+        return problem.estimate(Rows.of(regressor, b, space, groups, order), noise)
+    results: list[Any] = []
+    for pair in sets_of_rows(regressor, b):
+        try:
+            results.append(problem.estimate(Rows.of(*pair, space, groups, order), noise))
+        except IdentifyError as error:
+            results.append(error)
+    if results and all(isinstance(each, IdentifyError) for each in results):
+        raise results[0]
+    return tuple(results)  # pyright: ignore[reportReturnType]
 
 
 def _sum_parts(
