@@ -22,8 +22,10 @@ from identify.files import require_file
 from identify.inertia.conventions.axes import rotation_from_wxyz
 from identify.inertia.conventions.usd import (
     StageUnits,
+    center_of_mass,
     import_usd,
-    read_mass,
+    newton_inertia,
+    principal_inertia,
     rigid_pose,
     stage_units,
 )
@@ -32,6 +34,9 @@ from identify.spatial import Pose
 
 USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 """Suffixes of stages of OpenUSD."""
+
+_SAME_INERTIA = 1e-5
+"""Largest relative difference of two forms of an inertia, of which one is in single precision."""
 
 _MESSAGE = re.compile(r" : '(.*)'")
 """Pattern of the message in an error of OpenUSD."""
@@ -96,31 +101,38 @@ def _path_of_body(prim: Any, bodies: Mapping[str, Any]) -> str | None:
 
 
 def _read_link(name: str, prim: Any, units: StageUnits, has_shapes: bool) -> LinkInertia:
+    (physics,) = import_usd("UsdPhysics")
+    mass = units.mass * float(physics.MassAPI(prim).GetMassAttr().Get() or 0.0)
+    com, inertia, notes = center_of_mass(prim, units), principal_inertia(prim, units), []
     try:
-        written = read_mass(prim, units)
+        preferred = newton_inertia(prim, units)
     except ModelError as error:
         return LinkInertia(name, note=str(error), unreadable=True)
-    mass, com, inertia, notes = written.mass, written.com, written.inertia, [*written.notes]
+    if preferred is not None:
+        if inertia is not None:
+            off = np.abs(inertia - preferred).max() / max(np.abs(preferred).max(), 1e-300)
+            text = f"its moments differ from newton:inertia by {100.0 * off:.3g} %"
+            notes += [text] if off > _SAME_INERTIA else []
+        inertia = preferred
     if com is None and not has_shapes:
         com = np.zeros(3)
-    open_parts = ["mass"] * (mass == 0.0) + ["inertia"] * (inertia is None)
-    open_parts += ["centre of mass"] * (com is None)
     if mass == 0.0 and inertia is None and not has_shapes:
-        return LinkInertia(name, massless=True, note="; ".join(notes))
-    if open_parts:
+        return LinkInertia(name, massless=True)
+    parts = {"mass": mass == 0.0, "inertia": inertia is None, "centre of mass": com is None}
+    if missing := ", ".join(part for part, is_missing in parts.items() if is_missing):
         source = "programs take it from its shapes" if has_shapes else "and it has no shapes"
-        notes.append(f"no {', '.join(open_parts)} is written, {source}")
+        notes.append(f"no {missing} is written, {source}")
     if mass == 0.0 or inertia is None:
         return LinkInertia(name, note="; ".join(notes))
     printed = phi_from_inertia(mass, np.zeros(3), inertia)
+    errors = np.where(printed == 0.0, 0.0, np.abs(inertia).max())
+    errors[0] = abs(mass)
     return LinkInertia(
         name,
-        phi=None if com is None else phi_from_inertia(mass, com, written.inertia_in_prim),
+        phi=None if com is None else phi_from_inertia(mass, com, inertia),
         printed=printed,
-        rounding_errors=written.rounding_errors,
+        rounding_errors=0.5 * np.finfo(np.float32).eps * errors,
         note="; ".join(filter(None, (*notes, unit_note(printed, None)))),
-        order=written.order,
-        axes=written.axes,
     )
 
 

@@ -11,21 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Phi, Vec3
+from identify.arrays import Mat33, Phi, Vec3
 from identify.errors import MissingExtra, ModelError
 from identify.inertia.conventions.axes import rotation_from_wxyz, wxyz_from_rotation
 from identify.inertia.conventions.mass_properties import central_inertia, inertial_frame
 from identify.inertia.conventions.orders import entries_in_order, matrix_from_entries
-from identify.inertia.matrices import entries_from_symmetric
 from identify.spatial import Pose
 
 _UNIT_SCALE_TOLERANCE = 1e-6
 """Deviation of a prim's scale from 1 that counts as rounding."""
 
 _NEWTON_INERTIA = "newton:inertia"
-
-_SAME_INERTIA = 1e-5
-"""Largest relative difference of two forms of an inertia, of which one is in single precision."""
 
 
 class StageUnits(NamedTuple):
@@ -38,40 +34,6 @@ class StageUnits(NamedTuple):
     def inertia(self) -> float:
         """Unit of an inertia [kg m²]."""
         return self.mass * self.length**2
-
-
-class PrimMass(NamedTuple):
-    """Mass properties that a prim states itself, in SI and in its axes without their scale.
-
-    Attributes:
-        mass: [kg]; 0 if none is written.
-        com: centre of mass from the prim's origin [m], shape (3,); None if none is written.
-        axes: R_BC of the axes C of the inertia, shape (3, 3).
-        inertia: I_BBcm_C [kg m²], shape (3, 3); None if none is written.
-        order: of its numbers, by its name in `ENTRY_ORDERS`, or `diagonal`.
-        notes: what is doubtful, a sentence part each.
-    """
-
-    mass: float
-    com: Vec3 | None
-    axes: Mat33
-    inertia: Mat33 | None
-    order: str
-    notes: tuple[str, ...]
-
-    @property
-    def inertia_in_prim(self) -> Mat33:
-        """Inertia about the centre of mass in axes of the prim [kg m²]; zeros for none."""
-        inertia = np.zeros((3, 3)) if self.inertia is None else self.inertia
-        return self.axes @ inertia @ self.axes.T
-
-    @property
-    def rounding_errors(self) -> Array:
-        """Half a unit in single precision of mass and six entries, of what is written in it."""
-        entries = np.zeros(6) if self.inertia is None else entries_from_symmetric(self.inertia)
-        numbers = np.array([self.mass, 0.0, 0.0, 0.0, *entries])
-        numbers[4:] *= self.order == "diagonal"
-        return 0.5 * np.finfo(np.float32).eps * np.abs(numbers)
 
 
 def import_usd(*modules: str) -> list[Any]:
@@ -108,7 +70,8 @@ def write_mass(phi: Phi, stage: Any, path: str) -> None:
     prim = stage.GetPrimAtPath(path)
     if not prim:
         raise ModelError(f"the stage has no prim {path!r}")
-    scale = _scale(geometry.XformCache().GetLocalToWorldTransform(prim))
+    to_world = np.array(geometry.XformCache().GetLocalToWorldTransform(prim))[:3, :3]
+    scale = np.linalg.norm(to_world, axis=1)
     if np.abs(scale - 1.0).max() > _UNIT_SCALE_TOLERANCE:
         raise ModelError(
             f"{path} is scaled by {scale.tolist()}, and USD scales its centre of mass with it: "
@@ -128,46 +91,35 @@ def write_mass(phi: Phi, stage: Any, path: str) -> None:
     six.Set(entries_in_order(about_com, "mujoco").tolist())
 
 
-def read_mass(prim: Any, units: StageUnits) -> PrimMass:
-    """Read the mass properties that a prim states itself; `newton:inertia` goes before moments.
-
-    Raises `ModelError`: a `newton:inertia` that is not six finite numbers.
-    """
+def center_of_mass(prim: Any, units: StageUnits) -> Vec3 | None:
+    """Return the centre of mass that a prim states, in its axes without scale [m], or None."""
     geometry, physics = import_usd("UsdGeom", "UsdPhysics")
-    if not prim.HasAPI(physics.MassAPI):
-        return PrimMass(0.0, None, np.eye(3), None, "diagonal", ())
-    api = physics.MassAPI(prim)
+    com = physics.MassAPI(prim).GetCenterOfMassAttr().Get()
+    if com is None or not np.isfinite(com).all():
+        return None
     to_world = geometry.XformCache().GetLocalToWorldTransform(prim)
-    scale = _scale(to_world)
-    notes = []
-    if np.abs(scale - 1.0).max() > _UNIT_SCALE_TOLERANCE:
-        by = ", ".join(f"{x:.4g}" for x in scale)
-        notes.append(f"its prim is scaled by {by}, and its centre of mass with it")
-    com = np.array(api.GetCenterOfMassAttr().Get())
-    quaternion = api.GetPrincipalAxesAttr().Get()
-    wxyz = np.array([quaternion.GetReal(), *quaternion.GetImaginary()])
-    axes = rotation_from_wxyz(wxyz) if wxyz.any() else np.eye(3)
-    moments = units.inertia * np.array(api.GetDiagonalInertiaAttr().Get())
-    inertia = np.diag(moments) if moments.any() else None
-    six = _newton_inertia(prim)
-    order = "diagonal"
-    if six is not None:
-        matrix = units.inertia * matrix_from_entries(six, "mujoco")
-        if inertia is not None:
-            off = np.abs((axes * moments) @ axes.T - matrix).max() / np.abs(matrix).max(initial=0.0)
-            if not off <= _SAME_INERTIA:
-                notes.append(f"its moments differ from {_NEWTON_INERTIA} by {100.0 * off:.3g} %")
-        axes, inertia, order = np.eye(3), matrix, "mujoco"
-    position = units.length * com if np.isfinite(com).all() else None
-    if position is not None:
-        in_world = units.length * np.array(to_world.Transform(com.tolist()))
-        X_WB = rigid_pose(to_world, units.length)
-        position = X_WB.rotation.T @ (in_world - X_WB.position)
-    mass = units.mass * float(api.GetMassAttr().Get())
-    return PrimMass(mass, position, axes, inertia, order, tuple(notes))
+    X_WB = rigid_pose(to_world, units.length)
+    return X_WB.rotation.T @ (units.length * np.array(to_world.Transform(com)) - X_WB.position)
 
 
-def _newton_inertia(prim: Any) -> Array | None:
+def principal_inertia(prim: Any, units: StageUnits) -> Mat33 | None:
+    """Return I_BBcm_B of the moments and axes that a prim states [kg m²], or None."""
+    (physics,) = import_usd("UsdPhysics")
+    api = physics.MassAPI(prim)
+    moments = api.GetDiagonalInertiaAttr().Get()
+    if moments is None or not any(moments):
+        return None
+    q = api.GetPrincipalAxesAttr().Get()
+    wxyz = [q.GetReal(), *q.GetImaginary()]
+    R = rotation_from_wxyz(wxyz if any(wxyz) else [1.0, 0.0, 0.0, 0.0])
+    return units.inertia * (R * np.array(moments)) @ R.T
+
+
+def newton_inertia(prim: Any, units: StageUnits) -> Mat33 | None:
+    """Return I_BBcm_B of `newton:inertia` [kg m²], or None.
+
+    Raises `ModelError`: it is not six finite numbers.
+    """
     attribute = prim.GetAttribute(_NEWTON_INERTIA)
     values = attribute.Get() if attribute else None
     if values is None:
@@ -175,9 +127,4 @@ def _newton_inertia(prim: Any) -> Array | None:
     six = np.array(values, dtype=np.float64)
     if six.shape != (6,) or not np.isfinite(six).all():
         raise ModelError(f"{_NEWTON_INERTIA}: expected six finite numbers, got {list(values)}")
-    return six
-
-
-def _scale(to_world: Any) -> Vec3:
-    """Return the lengths of a prim's axes in the world."""
-    return np.linalg.norm(np.array(to_world)[:3, :3], axis=1)
+    return units.inertia * matrix_from_entries(six, "mujoco")
