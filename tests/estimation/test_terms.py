@@ -39,7 +39,6 @@ from identify.regressors import (
     newton_euler_regressor,
 )
 from tests.close import assert_close, assert_same_body, body_scale
-from tests.estimation.cvxpy_terms import rows_of_cvxpy
 from tests.estimation.simulated import fitted, samples, size_of, wrench_noise
 from tests.strategies import random_body
 
@@ -232,7 +231,7 @@ def test_the_rows_of_every_term_are_those_of_cvxpy(space, mass):
         x, scaling = scaled_space(np.random.default_rng(seed), mass, space)
         points = MassAtPoints(hull_about(x[1:4] / x[0], size_of(x[:10])))
         for term in (points, *terms_about(x, space).values()):
-            ours, theirs = term.conic_rows(scaling), rows_of_cvxpy(term, scaling)
+            ours, theirs = term.conic_rows(scaling), Term.conic_rows(term, scaling)
             assert ours.cones == theirs.cones
             for name in ("F", "G", "f") if ours.cones else ():
                 assert_close(getattr(ours, name), getattr(theirs, name), 1e-13)

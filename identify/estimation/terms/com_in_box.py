@@ -12,7 +12,7 @@ from identify.arrays import Array
 from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.scaling import Scaling
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
 
 FARTHEST_FACE = 1e6
@@ -51,6 +51,11 @@ class ComInBox(Term):
                 "box of the centre of mass: each low must be below its high [m], got "
                 f"{self.low} and {self.high}"
             )
+
+    def build(self, x: ScaledSpace) -> Constraints:
+        """Build the six linear constraints of the first moment, in scaled units."""
+        above, below = map(x.body(self.body).moment_about, (self.low, self.high))
+        return [above >= 0.0, below <= 0.0]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the six linear constraints of the first moment in NumPy."""

@@ -18,7 +18,7 @@ from identify.estimation.terms.geometry_checks import (
     require_metres,
     validated_points,
 )
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
 
 
@@ -45,6 +45,13 @@ class ComInHull(Term):
                 "they enclose no volume; give at least one point outside it, or two planes of "
                 "points separated by the body's thickness"
             )
+
+    def build(self, x: ScaledSpace) -> Constraints:
+        """Build one linear constraint of the first moment for each face, in scaled units."""
+        body = x.body(self.body)
+        normals, levels = _faces(self.points)
+        to_faces = levels * body.inverse_length - normals @ body.com
+        return [normals @ body.moment <= to_faces * body.mass]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the linear constraint of the first moment of each face in NumPy."""

@@ -12,7 +12,7 @@ from identify.arrays import Array
 from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.scaling import Scaling
-from identify.estimation.terms.term import ScaledSpace, Term
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term
 from identify.inertia import PSEUDO_INERTIA_BASIS
 
 CONSISTENCY_MARGIN = 1e-9
@@ -55,6 +55,17 @@ class Consistent(Term):
     def margin_of(self, body: str) -> float:
         """Return the smallest eigenvalue of the scaled pseudo-inertia of a body."""
         return self.margin if self.bodies is None or body in self.bodies else CONSISTENCY_MARGIN
+
+    def build(self, x: ScaledSpace) -> Constraints:
+        """Build one matrix inequality and one mass bound for each body."""
+        return [
+            constraint
+            for name, body in zip(x.space.bodies, x.bodies, strict=True)
+            for constraint in (
+                body.Pi >> self.margin_of(name) * np.eye(4),
+                body.mass >= self.least_mass,
+            )
+        ]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the matrix inequality and the mass bound of each body in NumPy."""

@@ -12,7 +12,7 @@ from identify.arrays import Array
 from identify.estimation.cones import ConicRows
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms.geometry_checks import validated_points
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
 
 
@@ -34,6 +34,10 @@ class KnownCom(Term):
     def __post_init__(self) -> None:
         (com,) = validated_points([self.com], "known centre of mass")
         object.__setattr__(self, "com", com)
+
+    def build(self, x: ScaledSpace) -> Constraints:
+        """Build the equality of the first moment and the mass times the point, in scaled units."""
+        return [x.body(self.body).moment_about(self.com) == 0.0]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the equality of the first moment and the mass times the point in NumPy."""

@@ -11,7 +11,7 @@ from identify.arrays import Array, require_positive
 from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.scaling import Scaling
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
 from identify.spatial.vectors import STANDARD_GRAVITY
 
@@ -41,6 +41,11 @@ class KnownMass(Term):
                 f"mass: {self.mass:g} kg would weigh {STANDARD_GRAVITY * self.mass:.3g} N, which "
                 f"no sensor measures; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
             )
+
+    def build(self, x: ScaledSpace) -> Constraints:
+        """Build m = mass."""
+        body = x.body(self.body)
+        return [body.mass == body.scaled_mass(self.mass)]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out m = mass in NumPy."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from identify.errors import ProblemError
 from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.scaling import Scaling
-from identify.estimation.terms.term import ScaledSpace, Term
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term
 from identify.inertia import PHI
 from identify.regressors import ParameterSpace
 
@@ -116,6 +116,15 @@ class LinearEquality(Term):
                     )
                 matrix[number, space.names.index(name)] += coefficient
         return matrix, np.array(self.values)
+
+    def build(self, x: ScaledSpace) -> Constraints:
+        """Build the sums in cvxpy, each in units of its largest coefficient."""
+        E, e = self._scaled(x)
+        space = x.space
+        sums: Any = E[:, space.scalar_slice] @ x.scalars if space.scalars else 0.0
+        for number, body in enumerate(x.bodies):
+            sums = sums + E[:, space.body_slice(number)] @ body.theta
+        return [sums == e]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the sums in NumPy."""

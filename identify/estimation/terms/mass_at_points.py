@@ -17,7 +17,7 @@ from identify.estimation.terms.geometry_checks import (
     require_metres,
     validated_points,
 )
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.inertia.matrices import phi_from_inertia
 from identify.regressors import ParameterSpace
 
@@ -49,6 +49,17 @@ class MassAtPoints(Term):
                 f"points of the mass: these {len(points)} points lie in a plane, and no body is "
                 "without thickness; give two layers of them, as thick as the body"
             )
+
+    def build(self, x: ScaledSpace) -> Constraints:
+        """Build the equality of the scaled body and a sum of nonnegative point masses."""
+        import cvxpy as cp
+
+        body = x.body(self.body)
+        masses = cp.Variable(len(self.points))
+        return [
+            body.theta_of_phi(_unit_point_masses(np.array(self.points)).T) @ masses == body.theta,
+            masses >= 0.0,
+        ]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the equality and the nonnegative point masses in NumPy."""

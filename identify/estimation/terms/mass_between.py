@@ -13,7 +13,7 @@ from identify.estimation.cones import ConicRows
 from identify.estimation.errors import TermError
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms.known_mass import HEAVIEST_GIVEN, LIGHTEST_GIVEN
-from identify.estimation.terms.term import ScaledSpace, Term, body_index, name_suffix
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term, body_index, name_suffix
 from identify.regressors import ParameterSpace
 
 
@@ -42,6 +42,14 @@ class MassBetween(Term):
                 f"bounds of the mass: {self.low:g} to {self.high:g} kg contains no mass that a "
                 f"sensor can measure; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
             )
+
+    def build(self, x: ScaledSpace) -> Constraints:
+        """Build low ≤ m ≤ high."""
+        body = x.body(self.body)
+        bounds: Constraints = [body.mass >= body.scaled_mass(self.low)]
+        if np.isfinite(self.high):
+            bounds.append(body.mass <= body.scaled_mass(self.high))
+        return bounds
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out low ≤ m ≤ high in NumPy."""

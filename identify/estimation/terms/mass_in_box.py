@@ -16,6 +16,7 @@ from identify.estimation.scaling import Scaling
 from identify.estimation.terms.com_in_box import FARTHEST_FACE, ComInBox
 from identify.estimation.terms.geometry_checks import require_metres, validated_points
 from identify.estimation.terms.term import (
+    Constraints,
     ScaledSpace,
     Term,
     body_index,
@@ -75,6 +76,10 @@ class MassInBox(Term):
         T = self._to_box
         sides = np.subtract(self.high, self.low)
         return second_moment_rows(T.T @ _POLYNOMIALS @ T) * float(sides.min()) ** 2
+
+    def build(self, x: ScaledSpace) -> Constraints:
+        """Build mean ≥ 0 over the mass of 19 polynomials that are nonnegative in the box."""
+        return [self._mean_rows @ x.body(self.body).phi >= 0.0]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the means of the 19 polynomials in NumPy."""

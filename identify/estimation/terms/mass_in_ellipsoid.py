@@ -14,6 +14,7 @@ from identify.estimation.errors import TermError
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms.geometry_checks import require_metres
 from identify.estimation.terms.term import (
+    Constraints,
     ScaledSpace,
     Term,
     body_index,
@@ -70,6 +71,10 @@ class MassInEllipsoid(Term):
         """Row a with the mean aᵀ phi over the mass of the polynomial, shape (10,)."""
         ellipsoid = self.ellipsoid
         return ellipsoid.semi_axes[0] ** 2 * second_moment_rows(ellipsoid.containment_matrix)
+
+    def build(self, x: ScaledSpace) -> Constraints:
+        """Build mean ≥ 0 over the mass of the ellipsoid's polynomial 1 − (r − c)ᵀ Q⁻¹ (r − c)."""
+        return [self._mean_row @ x.body(self.body).phi >= 0.0]
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the mean of the polynomial in NumPy."""

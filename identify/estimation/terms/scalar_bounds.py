@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.cones import ConicRows
 from identify.estimation.scaling import Scaling
-from identify.estimation.terms.term import ScaledSpace, Term
+from identify.estimation.terms.term import Constraints, ScaledSpace, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,17 @@ class ScalarBounds(Term):
     """Constraint of every scalar unknown to its finite bounds."""
 
     kind: ClassVar[str] = "scalar_bounds"
+
+    def build(self, x: ScaledSpace) -> Constraints:
+        """Build the finite lower and upper bounds of all scalars."""
+        constraints = []
+        for number, scalar in enumerate(x.space.scalars):
+            value, inverse_unit = x.scalars[number], x.inverse_units[number]
+            if np.isfinite(scalar.low):
+                constraints.append(value >= scalar.low * inverse_unit)
+            if np.isfinite(scalar.high):
+                constraints.append(value <= scalar.high * inverse_unit)
+        return constraints
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the finite lower and upper bounds of all scalars in NumPy."""

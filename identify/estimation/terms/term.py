@@ -129,7 +129,7 @@ class Term(ABC):
     """Constraint on the unknowns, such as a known mass.
 
     A subclass is a frozen dataclass with a line in `TERM_CLASSES`, implemented twice: for the
-    solver in `build` or `conic_rows`, for the check in `violation`.
+    solver in `build`, for the check in `violation`.
     """
 
     __slots__ = ()
@@ -145,9 +145,9 @@ class Term(ABC):
     """Bound on the sum of the absolute values of the auxiliary variables of `build`, in scaled
     units; the certificate needs it if there are any."""
 
+    @abstractmethod
     def build(self, x: ScaledSpace) -> Constraints:
-        """Build the constraints in cvxpy on scaled unknowns; not for terms with `conic_rows`."""
-        raise NotImplementedError(f"{self}: a term has `build` or `conic_rows`")
+        """Build the constraints in cvxpy on scaled unknowns."""
 
     def conic_rows(self, scaling: Scaling) -> ConicRows:
         """Lay out the constraints of `build` as rows in cones.
