@@ -265,38 +265,38 @@ def agreement_of_groups(system: LinearSystem) -> AgreementOfGroups:
     p, groups = len(space), len(statistics.layout.groups)
     if groups < 2:
         return AgreementOfGroups()
-    factors = np.array(
-        [
-            qr_factor(np.concatenate(statistics.factors[statistics.group == g]))
-            for g in range(groups)
-        ]
-    )
-    factors[..., :p] /= column_norms(factors[..., :p].reshape(-1, p))
+    cells = [statistics.factors[statistics.group == g] for g in range(groups)]
+    factors = np.array([qr_factor(np.concatenate(factor)) for factor in cells])
     costs, ranks = map(np.array, zip(*map(_least_squares_cost, factors[:, None]), strict=True))
-    samples = np.bincount(statistics.group, statistics.samples)
-    degrees = samples - ranks
+    degrees = np.bincount(statistics.group, statistics.samples) - ranks
     if degrees.min() < _MIN_DEGREES_OF_GROUP:
         return AgreementOfGroups()
     rounding = _MIN_RELATIVE_RESIDUAL**2 * np.sum(factors[..., p] ** 2, axis=1)
     factors /= np.sqrt(np.maximum(costs, rounding) / degrees)[:, None, None]
-    probabilities, alike = [], []
-    for signs in np.concatenate((np.ones((1, groups)), 1.0 - 2.0 * np.eye(groups))):
-        changed = factors.copy()
-        changed[..., p] *= signs[:, None]
-        cost, rank = _least_squares_cost(changed)
+
+    def probability(common: Array) -> float:
+        cost, rank = _least_squares_cost(common)
         between = max(int(ranks.sum()) - rank, 1)
         ratio = max(cost - float(degrees.sum()), 0.0) / between
-        probabilities.append(float(fdtrc(between, degrees.min(), ratio)))
-        stacked = changed.reshape(-1, p + 1)
-        x = np.linalg.lstsq(stacked[:, :p], stacked[:, p])[0]
-        consistent = probabilities[-1] > BODY_CHANGE_P and has_positive_masses(space, x)
-        alike += [len(probabilities) - 2] if consistent else []
-    names = [group.name for group in statistics.layout.groups]
-    of_others = [_least_squares_cost(np.delete(factors, g, axis=0))[0] for g in range(groups)]
+        return float(fdtrc(between, degrees.min(), ratio))
+
+    p_value = probability(factors)
+    if p_value > BODY_CHANGE_P:
+        return AgreementOfGroups(p_value)
+    names, of_other_sign, costs_of_others = statistics.layout.groups, [], []
+    for g, group in enumerate(names):
+        changed = factors.copy()
+        changed[g, :, p] *= -1.0
+        rows = qr_factor(changed.reshape(-1, p + 1))
+        masses_positive = has_positive_masses(space, free_solution(rows[:, :p], rows[:, p]))
+        of_other_sign += (
+            [group.name] if probability(changed) > BODY_CHANGE_P and masses_positive else []
+        )
+        costs_of_others.append(_least_squares_cost(np.delete(factors, g, axis=0))[0])
     return AgreementOfGroups(
-        probabilities[0],
-        f"the rows of group {names[int(np.argmin(of_others))]!r} and the others",
-        names[alike[0]] if len(alike) == 1 and alike[0] >= 0 else None,
+        p_value,
+        f"the rows of group {names[int(np.argmin(costs_of_others))].name!r} and the others",
+        of_other_sign[0] if len(of_other_sign) == 1 else None,
     )
 
 
@@ -304,7 +304,7 @@ def _least_squares_cost(factors: Array) -> tuple[float, int]:
     """Return the squared residual and the rank of the least squares of rows [A | b]."""
     p = factors.shape[2] - 1
     reduced = qr_factor(factors.reshape(-1, p + 1))
-    A, b = reduced[:, :p], reduced[:, p]
+    A, b = reduced[:, :p] / column_norms(reduced[:, :p]), reduced[:, p]
     if dtrcon(A[:p])[0] > _RANK_TOLERANCE:  # reciprocal of the condition number
         return float(reduced[p, p] ** 2), p
     x, _, rank, _ = np.linalg.lstsq(A, b, rcond=_RANK_TOLERANCE)
