@@ -13,7 +13,7 @@ from identify.arrays import Array
 from identify.errors import ProblemError
 from identify.estimation.bootstrap import MIN_BLOCKS, score_scatter_ratio
 from identify.estimation.estimate import Estimate
-from identify.estimation.estimator import estimate_unknowns
+from identify.estimation.estimator import solve_unknowns
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.priors.prior import BALL, Prior
 from identify.estimation.settings import IntervalRoute
@@ -57,7 +57,7 @@ def consistent_unknowns(system: LinearSystem, terms: Sequence[Term] = ()) -> Arr
     `terms`: constraints of the first body.
     Samples count less by the scatter of `solve_arm`.
     """
-    return _unknowns(estimate_unknowns(system, (_consistent(system), *terms)))
+    return _unknowns(solve_unknowns(system, (_consistent(system), *terms)).estimate())
 
 
 def _consistent(system: LinearSystem) -> Consistent:
@@ -91,9 +91,9 @@ def solve_arm(
         raise ProblemError('interval: "bootstrap" does not support priors; use "formula"')
     discounted = system(scatter)
     every = (_consistent(discounted), *terms)
-    estimate = estimate_unknowns(
+    estimate = solve_unknowns(
         discounted, every, interval=route, effects=scale, prior=priors or BALL
-    )
+    ).estimate()
     bias = zip(estimate.bias, statistics.logs, strict=True)  # none, but it names the logs
     estimate = replace(estimate, bias=tuple(replace(each, sha256=log) for each, log in bias))
     if route == "formula":

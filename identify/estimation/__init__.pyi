@@ -9,7 +9,7 @@ from identify.estimation.errors import (
 from identify.estimation.estimate import DecidedBy as DecidedBy, Estimate as Estimate
 from identify.estimation.estimator import (
     estimate_body as estimate_body,
-    estimate_unknowns as estimate_unknowns,
+    solve_unknowns as solve_unknowns,
 )
 from identify.estimation.least_squares import (
     ordinary_least_squares as ordinary_least_squares,

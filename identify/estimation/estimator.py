@@ -52,7 +52,7 @@ def estimate_body(
                 "identify.regressors.scan(recording).statistics makes statistics of one"
             )
     settings = settings or EstimatorSettings()
-    estimate = estimate_unknowns(
+    estimate = solve_unknowns(
         body_system(given, settings),
         settings.all_terms,
         prior=settings.prior,
@@ -60,53 +60,8 @@ def estimate_body(
         simultaneous=settings.simultaneous,
         effects=effects,
         accelerometer_errors=accelerometer_errors,
-    )
-    return estimate.on_carrier(settings.unloaded) if settings.unloaded else estimate
-
-
-def estimate_unknowns(
-    system: LinearSystem,
-    terms: Sequence[Term] = (),
-    *,
-    prior: Prior | Mapping[str, Prior] = BALL,
-    interval: IntervalRoute = "formula",
-    simultaneous: bool = False,
-    effects: SystematicErrors | None = None,
-    accelerometer_errors: AccelerometerErrors | None = None,
-) -> Estimate:
-    """Estimate all unknowns of a system.
-
-    Weighted least squares is combined with the prior to a normal posterior; if its mean violates a
-    term, the cone program with the same rows is solved. Unidentifiable directions are completed by
-    a compact default body unless another prior is given.
-
-    Args:
-        system: data and equations.
-        terms: what is known besides; consistency of the bodies and the bounds of the scalars need
-            not be said.
-        prior: of the first body, or of bodies by name.
-        interval: how intervals come about, "formula" or "bootstrap".
-        simultaneous: whether 95 % is that all intervals of a body hold at once.
-        effects: errors besides noise whose effect on the unknowns is counted, such as those of
-            small faults of the sensor that were taken off the statistics.
-        accelerometer_errors: errors of the calibration of accelerometers from the logs.
-
-    Returns:
-        The estimate of the first body; the others and the scalars are in `others` and `scalars`.
-
-    Raises:
-        ProblemError: blocks of time are too few for a bootstrap.
-        TermError: no body of the mass that the data give is like the prior.
-    """
-    return solve_unknowns(
-        system,
-        terms,
-        prior=prior,
-        interval=interval,
-        simultaneous=simultaneous,
-        effects=effects,
-        accelerometer_errors=accelerometer_errors,
     ).estimate()
+    return estimate.on_carrier(settings.unloaded) if settings.unloaded else estimate
 
 
 def solve_unknowns(
@@ -120,9 +75,30 @@ def solve_unknowns(
     effects: SystematicErrors | None = None,
     accelerometer_errors: AccelerometerErrors | None = None,
 ) -> CertifiedSolution:
-    """Estimate all unknowns of a system as `estimate_unknowns` does, with the posterior.
+    """Estimate all unknowns of a system.
 
-    `residual_bound`: largest Σ r²/σ² for priors near a body whose weight is by "bound".
+    Weighted least squares is combined with the prior to a normal posterior; if its mean violates a
+    term, the cone program with the same rows is solved. Unidentifiable directions are completed by
+    a compact default body unless another prior is given.
+
+    Args:
+        system: data and equations.
+        terms: what is known besides; consistency of the bodies and the bounds of the scalars need
+            not be said.
+        prior: of the first body, or of bodies by name.
+        residual_bound: largest Σ r²/σ² for priors near a body whose weight is by "bound".
+        interval: how intervals come about, "formula" or "bootstrap".
+        simultaneous: whether 95 % is that all intervals of a body hold at once.
+        effects: errors besides noise whose effect on the unknowns is counted, such as those of
+            small faults of the sensor that were taken off the statistics.
+        accelerometer_errors: errors of the calibration of accelerometers from the logs.
+
+    Returns:
+        The solution; its `estimate()` is of the first body, with the others and the scalars.
+
+    Raises:
+        ProblemError: blocks of time are too few for a bootstrap.
+        TermError: no body of the mass that the data give is like the prior.
     """
     every = _with_implied_terms(system, terms)
     try:

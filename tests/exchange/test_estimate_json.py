@@ -7,7 +7,7 @@ from hypothesis import given
 
 from identify import Compensator, solve
 from identify.errors import ModelError
-from identify.estimation import estimate_body, estimate_unknowns
+from identify.estimation import estimate_body, solve_unknowns
 from identify.exchange import SCHEMA_VERSION, SavedEstimate, read_estimate, write_estimate
 from identify.exchange.estimate_json import estimate_text
 from identify.inertia import PHI, InertialParameters
@@ -121,7 +121,9 @@ def test_estimate_of_seven_joints_is_read_back(tmp_path, offsets):
         effective_samples=np.full(7, 200.0),
         noise=np.zeros((1, 7, 12, 12)),
     )
-    estimate = estimate_unknowns(LinearSystem.of([(statistics, JointTorques(offsets=offsets))]))
+    estimate = solve_unknowns(
+        LinearSystem.of([(statistics, JointTorques(offsets=offsets))])
+    ).estimate()
     bias = (replace(estimate.bias[0], sha256="c0" * 32),)
     estimate = replace(estimate, bias=bias, r_squared=(0.5,) * 7)
     saved = read_estimate(estimate.save(tmp_path / "estimate.json"))
