@@ -38,9 +38,6 @@ _MAX_FACET_LOSS = 0.01
 _MAX_MESH_EXTENT = 2.0
 """Extent of a mesh [m] above which its unit is asked for."""
 
-_MIN_SOLID_DENSITY = 1.2
-"""Density of air [kg/m³], below which a mesh with a mass is in another unit than it was read in."""
-
 _MESH_SUFFIXES = (".stl", ".obj", ".ply", ".off", ".3mf", ".glb", ".gltf", ".dae")
 """Suffixes of mesh files, which may stand in place of the name of a shape."""
 
@@ -223,15 +220,13 @@ def _measure_line(body: InertialParameters, geometry: Geometry) -> str:
 
 def _require_plausible_unit(body: InertialParameters, mesh: Geometry, scale: float) -> None:
     """Raise if the density of a mesh with a mass shows that it is in another unit."""
-    from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY
+    from identify.exchange.link_inertia import AIR_DENSITY, MAX_MATERIAL_DENSITY
 
     density = body.mass / mesh.measure
-    if _MIN_SOLID_DENSITY <= density <= MAX_MATERIAL_DENSITY:
+    if AIR_DENSITY <= density <= MAX_MATERIAL_DENSITY:
         return
     factor, words = (
-        (1e-3, "lighter than air")
-        if density < _MIN_SOLID_DENSITY
-        else (1e3, "denser than any metal")
+        (1e-3, "lighter than air") if density < AIR_DENSITY else (1e3, "denser than any metal")
     )
     raise UsageError(
         f"shape: {body.mass:g} kg in {mesh.measure:.4g} m³ is {words} ({density:.3g} kg/m³): is "

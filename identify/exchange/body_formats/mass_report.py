@@ -12,7 +12,7 @@ last printed digits leave open.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -64,18 +64,20 @@ class MassReport:
     stated_sign: Sign | None = None
     point_is_stated: bool = True
 
-    def about_point(self, point: Literal["com", "origin"]) -> MassReport:
-        """Return the report with its only inertia about a point that a person names."""
-        matrix = self.about_origin if self.about_com is None else self.about_com
-        about_com, about_origin = (matrix, None) if point == "com" else (None, matrix)
-        return replace(self, about_com=about_com, about_origin=about_origin)
-
 
 class ReportedBody(NamedTuple):
     """Body of a report, with notes on how its numbers were read."""
 
     parameters: InertialParameters
     notes: tuple[str, ...]
+
+
+class _PrintedInertia(NamedTuple):
+    """Inertia matrix of a report, its point, and what tells the point."""
+
+    matrix: RoundedNumbers
+    point: Literal["com", "origin"]
+    source: str
 
 
 class _SignEvidence(NamedTuple):
@@ -99,8 +101,7 @@ def body_of_report(report: MassReport, answers: BodyAnswers, habit: str = "") ->
         raise ModelError(
             f"a mass of {mass:g}; a body needs a positive one: assign a material to the part"
         )
-    report, source = _with_point(report, answers)
-    printed, point = _printed_inertia(report)
+    printed, point, source = _printed_inertia(report, answers)
     _require_digits(printed)
     sign, reason = _sign_of_products(report, printed, answers, habit)
     inertia = convert_product_sign(printed.values, sign)
@@ -114,37 +115,37 @@ def body_of_report(report: MassReport, answers: BodyAnswers, habit: str = "") ->
     return ReportedBody(InertialParameters.from_com(mass, com, inertia), notes)
 
 
-def _with_point(report: MassReport, answers: BodyAnswers) -> tuple[MassReport, str]:
-    """Return a report whose inertia is about a known point, and how it is known.
+def _printed_inertia(report: MassReport, answers: BodyAnswers) -> _PrintedInertia:
+    """Return the inertia of a report, about the centre of mass if it has two, and its point.
 
-    Raises `UnstatedProperty`: nothing tells; `ModelError`: the answer contradicts the text.
+    Raises `UnstatedProperty`: nothing tells the point; `ModelError`: no inertia, or an answer that
+    contradicts the text.
     """
-    if report.about_com is not None and report.about_origin is not None:
-        return report, "its heading" if report.point_is_stated else "comparison of both points"
-    stated = "com" if report.about_origin is None else "origin"
+    if report.about_com is not None:
+        printed = _PrintedInertia(report.about_com, "com", "its heading")
+    elif report.about_origin is not None:
+        printed = _PrintedInertia(report.about_origin, "origin", "its heading")
+    else:
+        raise ModelError(
+            "no moments of inertia: copy the whole text, with the inertia and its heading"
+        )
     if report.point_is_stated:
-        if answers.point not in (None, stated):
-            raise ModelError(
-                f"--about {answers.point} contradicts the heading of the inertia: leave it out"
-            )
-        return report, "its heading"
+        if report.about_origin is None and answers.point == "origin":
+            raise ModelError("--about origin contradicts the heading of the inertia: leave it out")
+        if report.about_com is None and answers.point == "com":
+            raise ModelError("--about com contradicts the heading of the inertia: leave it out")
+        return printed
+    if report.about_com is not None and report.about_origin is not None:
+        return printed._replace(source="comparison of both points")
     if answers.point is not None:
-        return report.about_point(answers.point), "--about"
-    if report.principal_axes is not None and report.about_com is not None:
-        return report, "the principal moments"
+        return printed._replace(point=answers.point, source="--about")
+    if printed.point == "com" and report.principal_axes is not None:
+        return printed._replace(source="the principal moments")
     raise UnstatedProperty(
         "the text does not say about which point the moments of inertia are: the line 'Taken at …' "
         "is missing",
         "--about com|origin",
     )
-
-
-def _printed_inertia(report: MassReport) -> tuple[RoundedNumbers, Literal["com", "origin"]]:
-    if report.about_com is not None:
-        return report.about_com, "com"
-    if report.about_origin is not None:
-        return report.about_origin, "origin"
-    raise ModelError("no moments of inertia: copy the whole text, with the inertia and its heading")
 
 
 def _require_digits(printed: RoundedNumbers) -> None:
