@@ -65,8 +65,9 @@ def statistics_of_blocks(
 
 def _triangular_factors(cells: Sequence[Sequence[Array]], K: int) -> Array:
     """Compute the triangular QR factor of the rows of each cell, shape (cells, k, K), k ≤ K."""
-    stacks = [np.concatenate(rows) for rows in cells]
-    factors = np.zeros((len(cells), min(K, max(map(len, stacks))), K))
-    for factor, rows in zip(factors, stacks, strict=True):
+    height = max(sum(map(len, parts)) for parts in cells)
+    factors = np.zeros((len(cells), min(K, height), K))
+    for factor, parts in zip(factors, cells, strict=True):
+        rows = np.concatenate(parts)
         factor[: min(len(rows), K)] = rows if len(rows) < K else qr_factor(rows)
     return factors
