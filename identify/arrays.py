@@ -104,9 +104,14 @@ def _matches_shape(got: tuple[int, ...], shape: AxisLengths) -> bool:
 def seal(
     values: ArrayLike, name: str, shape: AxisLengths, error: ErrorFactory = ModelError
 ) -> Array:
-    """Return a validated, read-only copy of an array, with the checks of `as_array`."""
-    array = np.array(as_array(values, name, shape, error))
-    array.flags.writeable = False
+    """Return a validated, read-only array, with the checks of `as_array`.
+
+    It is a copy, unless the array is read-only and owns its memory.
+    """
+    array = as_array(values, name, shape, error)
+    if array is not values or array.flags.writeable or not array.flags.owndata:
+        array = np.array(array)
+        array.flags.writeable = False
     return array
 
 

@@ -119,3 +119,16 @@ def test_positive_rejects_zero_negative_and_infinite(value):
 def test_positive_rejects_non_numbers(value):
     with pytest.raises(SchemaError, match=r"^mass: expected a number \[kg\], got"):
         require_positive(value, "mass", "kg", SchemaError)
+
+
+def test_read_only_array_is_sealed_without_a_copy_if_nothing_else_can_write_it():
+    values = np.arange(3.0)
+    first = seal(values, "x", (3,))
+    values[0] = 5.0
+    assert first[0] == 0.0
+    assert seal(first, "x", (3,)) is first
+    window = values[:]
+    window.flags.writeable = False
+    sealed = seal(window, "x", (3,))
+    values[0] = 7.0
+    assert sealed[0] == 5.0
