@@ -88,18 +88,13 @@ class ArmMoments(NamedTuple):
     @classmethod
     def of(cls, statistics: Statistics, gains: Array) -> ArmMoments:
         """Collect the moments of statistics by joint, with torques divided by gains, shape (n,)."""
-        grams, (samples, effective) = (
-            np.zeros((len(gains), *[statistics.factors.shape[-1]] * 2)),
-            (
-                np.bincount(statistics.group, each, len(gains))
-                for each in (statistics.samples, statistics.effective_samples)
-            ),
-        )
-        np.add.at(grams, statistics.group, statistics.factors.mT @ statistics.factors)
-        unit = np.ones((len(gains), grams.shape[-1]))
-        unit[:, -1] = 1.0 / gains
-        shares = unit / np.sqrt(np.maximum(samples, 1.0))[:, None]
-        return cls(grams * shares[:, :, None] * shares[:, None], effective)
+        n, group, R = len(gains), statistics.group, statistics.factors.copy()
+        R[..., -1] /= gains[group, None]
+        grams = np.zeros((n, R.shape[-1], R.shape[-1]))
+        np.add.at(grams, group, R.mT @ R)
+        samples = np.maximum(np.bincount(group, statistics.samples, n), 1.0)
+        independent = np.bincount(group, statistics.effective_samples, n)
+        return cls(grams / samples[:, None, None], independent)
 
 
 class DeviationKind(NamedTuple):
@@ -168,7 +163,7 @@ def likeliest_deviations(
         arm: moments of earlier logs, by the columns of the points.
     """
     kinds = [*_kinds(points)] if arm is None else [_SCALE]
-    fit = _DeviationFit.of(points, 2.0 * cutoff_hz / scatter, link_accuracy, arm)
+    fit = replace(_DeviationFit.of(points, 2.0 * cutoff_hz / scatter, link_accuracy), arm=arm)
     plain = fit.solve(fit.moments((), None), ())
     moments = fit.moments(kinds, plain)
     fit = replace(fit, power=fit.power_left(moments, kinds))
@@ -313,17 +308,11 @@ class _DeviationFit:
     arm: ArmMoments | None = None
 
     @classmethod
-    def of(
-        cls,
-        points: Sequence[ArmPoints],
-        rate: float,
-        link_accuracy: float,
-        arm: ArmMoments | None = None,
-    ) -> _DeviationFit:
+    def of(cls, points: Sequence[ArmPoints], rate: float, link_accuracy: float) -> _DeviationFit:
         columns = block_diag(*(link_deviations(phi) for phi in points[0].robot.phi))
         efforts = np.concatenate([each.motion.effort for each in points])
         power = np.maximum(_START_ERROR**2 * np.mean(efforts**2, axis=0), _MIN_POWER)
-        return cls(points, rate, columns, link_accuracy, power, arm)
+        return cls(points, rate, columns, link_accuracy, power)
 
     @property
     def effect_count(self) -> int:
@@ -396,7 +385,7 @@ class _DeviationFit:
                 rows[j] += len(A)
                 efforts[j] += np.sum(m.effort[moves, j] ** 2)
         if self.arm is not None:
-            of_arm = self._maps_of_arm(self.arm, columns, count, last, near)
+            of_arm = self._maps_of_arm(columns, count, last, near)
             rows_a_second = rows / np.maximum(seconds, _MIN_POWER)
             of_arm_seconds = self.arm.samples / self.rate
             weights = rows_a_second * of_arm_seconds
@@ -406,32 +395,25 @@ class _DeviationFit:
         return _Moments(grams, seconds, np.maximum(rows, 1.0), efforts, numbers)
 
     def _maps_of_arm(
-        self,
-        arm: ArmMoments,
-        columns: ArmColumns,
-        count: int,
-        last: int,
-        near: _EffectFit | None,
+        self, columns: ArmColumns, count: int, last: int, near: _EffectFit | None
     ) -> Array:
         """Return the maps from [F E K b] to the columns of earlier logs, shape (n, K, p).
 
         Their friction by load is not known, as it is no column of theirs.
         """
         n, first, links = len(columns.joints), columns.friction.start, len(self.link_columns)
-        scalars = columns.torque - first + 4 * (n - 1)
-        D, model = columns.base.dependence, np.zeros(len(columns))
-        model[columns.links] = D @ columns.robot.phi.ravel()
-        M = np.zeros((n, len(columns), last + 1))
+        terms, others = np.arange(4), columns.torque - columns.friction.stop
+        D, M = columns.base.dependence, np.zeros((n, len(columns), last + 1))
         M[:, columns.links, count : count + links] = D @ self.link_columns
+        M[:, columns.links, -1] = -D @ columns.robot.phi.ravel()
+        M[:, columns.friction.stop : columns.torque, count - others : count] = np.eye(others)
         for j in range(n):
-            for column in range(first, columns.torque):
-                shift = 4 * j if column < columns.friction.stop else 4 * (n - 1)
-                M[j, column, count - scalars + column - first + shift] = 1.0
-            M[j, :, count + links + j] = model
+            M[j, first + terms, count - others - 4 * (n - j) + terms] = 1.0
+            predicted = -M[j, :, -1]
             if near is not None:
-                near_all = np.concatenate((near.free, near.effects.effects[:links]))
-                M[j, :, count + links + j] += M[j, :, : count + links] @ near_all
-        M[:, :, -1] = -model
+                at = np.concatenate((near.free, near.effects.effects[:links]))
+                predicted = predicted + M[j, :, : count + links] @ at
+            M[j, :, count + links + j] = predicted
         M[:, -1, -1] = 1.0
         return M
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from identify.arms.fitted_arm import FittedArm
-from identify.arms.gains import FittedGains
+from identify.arms.gains import POSSIBLE_SCALE_SIGMA, FittedGains
 from identify.arms.rows import joint_segments
 from identify.findings import Finding
 from identify.inertia import check_consistency
@@ -138,12 +138,11 @@ def gain_findings(gains: FittedGains, joints: Sequence[str]) -> Iterator[Finding
             _gains_line(gains),
             dict(zip(joints, gains.scale.gains.tolist(), strict=True)),
         )
-    elif gains.contradicts_links and gains.common is not None:
+    elif gains.common is not None and abs(gains.common_sigmas) > POSSIBLE_SCALE_SIGMA:
         common, common_error = gains.common
-        is_clear = abs(common - 1.0) > IMPOSSIBLE_SIGMA * common_error
         yield Finding(
             "torque_scale",
-            "warning" if is_clear else "info",
+            "warning" if abs(gains.common_sigmas) > IMPOSSIBLE_SIGMA else "info",
             f"the torques are {common:.2g} ± {HALF_WIDTH_SIGMA * common_error:.2g} times those "
             "that the links of the robot's model need, if these are right to the accuracy assumed. "
             "The estimate takes the torques as right: else the mass changes by the factor "
@@ -156,10 +155,11 @@ def gain_findings(gains: FittedGains, joints: Sequence[str]) -> Iterator[Finding
 
 
 def _gains_line(gains: FittedGains) -> str:
-    factors = ", ".join(f"{1.0 / gain:.4g}" for gain in gains.scale.gains.tolist())
+    known = np.where(np.isfinite(gains.half_widths), gains.scale.gains, 1.0)
+    factors = ", ".join(f"{1.0 / gain:.4g}" for gain in known.tolist())
     line = (
         f"In the schema, [joints], multiply the efforts: `gains = [{factors}]` (times the gains "
-        "that are there)."
+        "that are there). An arm.json is of the gains of its logs: fit it again with this line."
     )
     by_links = gains.are_free and gains.known_load is None
     return f"{line} A weighed load tells them better: `--known-load KG`." if by_links else line
@@ -167,11 +167,10 @@ def _gains_line(gains: FittedGains) -> str:
 
 def _gains_of_currents(gains: FittedGains, joints: Sequence[str]) -> Finding:
     """Return the note on gains of currents, which the schema does not give [N m/A]."""
-    half_widths = HALF_WIDTH_SIGMA * np.sqrt(np.diag(gains.scale.covariance))
     factors = 1.0 / gains.scale.gains
     listed = ", ".join(
-        f"{name} {factor:.3g} ± {100.0 * half:.2g} %"
-        for name, factor, half in zip(joints, factors, half_widths, strict=True)
+        f"{name} {factor:.3g} ± {100.0 * half:.2g} %" if half < 1.0 else f"{name} not determined"
+        for name, factor, half in zip(joints, factors, gains.half_widths, strict=True)
     )
     return Finding(
         "current_gains",

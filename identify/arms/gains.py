@@ -34,7 +34,7 @@ from identify.estimation.variance_components import (
 from identify.inertia.matrices import phi_from_pseudo_inertia, pseudo_inertia
 from identify.regressors import LinearSystem, Statistics
 from identify.regressors.triangular import moment_root
-from identify.significance import IMPOSSIBLE_SIGMA
+from identify.significance import HALF_WIDTH_SIGMA, IMPOSSIBLE_SIGMA
 
 LINK_ACCURACY = 0.15
 """Standard deviation of the links' relative deviations from the model where nothing else is known:
@@ -110,12 +110,18 @@ class FittedGains:
     load_mass: float | None = None
 
     @property
+    def half_widths(self) -> Array:
+        """Half-width of the 95 % interval of each relative gain; infinite from one on, (n,)."""
+        half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(self.scale.covariance))
+        return np.where(half < 1.0, half, np.inf)
+
+    @property
     def large(self) -> Flags:
         """Whether the gain of each joint differs from one by more than usual, shape (n,)."""
-        gains = self.scale.gains
-        errors = abs(gains) * np.sqrt(np.diag(self.scale.covariance))
+        gains, half = self.scale.gains, self.half_widths
         away = abs(gains - 1.0)
-        return (away > _MAX_USUAL_GAIN) & (away > IMPOSSIBLE_SIGMA * errors)
+        least = np.maximum(_MAX_USUAL_GAIN, IMPOSSIBLE_SIGMA / HALF_WIDTH_SIGMA * abs(gains) * half)
+        return away > least
 
     @property
     def are_large(self) -> bool:
@@ -128,17 +134,7 @@ class FittedGains:
         return self.are_large and bool(abs(np.log(abs(self.scale.gains))).max() < _MAX_LOG_GAIN)
 
     @property
-    def contradicts_links(self) -> bool:
-        """Whether torques and links of the model differ by a scale beyond their accuracy."""
-        return abs(self._common_sigmas) > POSSIBLE_SCALE_SIGMA
-
-    @property
-    def are_heavy(self) -> bool:
-        """Whether torques are clearly those of links heavier than those of the model."""
-        return self._common_sigmas > IMPOSSIBLE_SIGMA
-
-    @property
-    def _common_sigmas(self) -> float:
+    def common_sigmas(self) -> float:
         """Difference of the gain of all joints from one in standard errors; zero if not known."""
         if self.common is None or self.known_load is not None:
             return 0.0

@@ -33,6 +33,7 @@ from identify.findings import Finding
 from identify.logs import Recording
 from identify.pipeline.hypotheses import Hypothesis, Outcome
 from identify.robots import RobotModel
+from identify.significance import IMPOSSIBLE_SIGMA
 
 _SLOW_CUTOFF_HZ = 3.0
 """Cut-off of the points by which logs are judged [Hz]: the weight of the links tells of them, and
@@ -131,15 +132,17 @@ class JointLogs:
         if self.arm is None:
             return []
         columns = replace(self.columns, base=self.arm.base_of(self.robot))
-        points = (replace(each.few, columns=columns) for each in self.points(_SLOW_CUTOFF_HZ)[-1])
-        cutoff_hz = self.cutoff_hz or ARM_CUTOFF_HZ
-        arm = ArmMoments.of(self.arm.statistics, self._tried_gains[-1])
-        return likeliest_deviations([*points], cutoff_hz, self.link_accuracy, self.scatter, arm)
+        points = [replace(each, columns=columns) for each in self.points(_SLOW_CUTOFF_HZ)[-1]]
+        return self._deviations_of(
+            points, ArmMoments.of(self.arm.statistics, self._tried_gains[-1])
+        )
 
-    def _deviations_of(self, points: Sequence[ArmPoints]) -> list[Deviation]:
+    def _deviations_of(
+        self, points: Sequence[ArmPoints], arm: ArmMoments | None = None
+    ) -> list[Deviation]:
         cutoff_hz = self.cutoff_hz or ARM_CUTOFF_HZ  # that of the scatter of slow errors
         few = [each.few for each in points]
-        return likeliest_deviations(few, cutoff_hz, self.link_accuracy, self.scatter)
+        return likeliest_deviations(few, cutoff_hz, self.link_accuracy, self.scatter, arm)
 
 
 def joint_hypotheses(logs: JointLogs) -> Iterator[Hypothesis]:
@@ -167,7 +170,7 @@ def _misread_joints(logs: JointLogs) -> Iterator[Hypothesis]:
     if logs.by_load:  # it tells the scale
         misread = [finding for finding in misread if finding.code != "effort_scale"]
     names = ", ".join(each.name for each in logs.logs)
-    heavy = logs.gains is not None and logs.gains.are_heavy
+    heavy = logs.gains is not None and logs.gains.common_sigmas > IMPOSSIBLE_SIGMA
     deviating = [*deviation_findings(logs.deviations, logs.robot, names, heavy=heavy)]
     if deviating and misread:
         improvement = log.cost / log.cost_with(logs.deviations[0].apply)

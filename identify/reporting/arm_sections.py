@@ -126,12 +126,15 @@ def scale_section(result: Result, truth: InertialParameters | None) -> Section:
     """Return the section of the torque scale that the intervals count with."""
     arm = fitted_arm(result)
     scale = arm.scale
-    errors = HALF_WIDTH_SIGMA * np.sqrt(scale.covariance.diagonal())
     table = make_table(
         ("Joint", "Gain", "95 %"),
         [
-            (name, format_fixed(float(gain), 4), f"± {format_significant(float(error), 2)}")
-            for name, gain, error in zip(arm.joints, scale.gains, errors, strict=True)
+            (name, format_fixed(gain, 4), f"± {format_significant(half, 2)}")
+            if half < 1.0
+            else (name, "not determined", "–")
+            for name, gain, half in zip(
+                arm.joints, scale.gains.tolist(), arm.gains.half_widths.tolist(), strict=True
+            )
         ],
         "Torque scale: logged torque = gain × true torque. Logs of the arm alone do not show it: "
         "torques that are all 2 % too large are those of an arm that is 2 % heavier.",

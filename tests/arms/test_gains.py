@@ -9,7 +9,7 @@ import pytest
 from experiments.cheap_arms_study.cases import Case
 from identify.arms import Calibration, SavedArm, TorqueScale, fit_arm, fit_payload
 from identify.arms.findings import gain_findings
-from identify.arms.gains import link_deviations
+from identify.arms.gains import FittedGains, link_deviations
 from identify.arms.model import link_default
 from identify.errors import ProblemError
 from identify.findings import Finding
@@ -192,3 +192,15 @@ def test_gains_by_a_wrong_known_load_are_those_that_explain_it(arm, seed):
     assert score.codes[0] == "choice_contradicted"
     gain = float(re.search(r"logged torques would be ([\d.]+) of", score.text)[1])
     assert_close(gain, score.true_mass / score.mass, 0.1)
+
+
+def test_gains_that_nothing_shows_are_not_determined():
+    errors = np.diag([0.01, 0.02, 5e6])
+    scale = TorqueScale(np.array([0.1, 0.2, 3e-9]), errors**2, "by links")
+    of_currents, of_torques = (
+        next(gain_findings(FittedGains(scale, None, has_unit=has_unit, are_free=True), JOINTS))
+        for has_unit in (False, True)
+    )
+    assert "joint_0 10 ± 2 %, joint_1 5 ± 3.9 %, joint_2 not determined" in of_currents.text
+    assert "`gains = [10, 5, 1]`" in of_torques.remedy
+    assert "joint_2" not in of_torques.text
