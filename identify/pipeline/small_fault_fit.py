@@ -312,7 +312,8 @@ def find_contradicted_accuracy(
 
     No log shows an error that is common to all gains. Gains that differ, crosstalk and
     nonlinearity beyond the accuracy of the schema show that it is not that of this sensor. Without
-    one, the largest sizes of small faults take its place.
+    one, the largest sizes of small faults take its place, and a sensor at these sizes may as well
+    be less accurate: of it, an accuracy that is not clearly less likely is returned, too.
     """
     small_faults = logs.small_faults
     if small_faults is None:
@@ -336,7 +337,8 @@ def find_contradicted_accuracy(
         sizes = [other.sizes[name] for name in ("gain", "crosstalk") if name in other.sizes]
         accuracy = float(f"{max(sizes):.2g}")
         largest = EFFECT_KEYS["gain"].max_size if given is None else given
-        if before - after < CLEAR_LIKELIHOOD_LEAD or accuracy <= largest:
+        least_lead = CLEAR_LIKELIHOOD_LEAD if given is not None else -CLEAR_LIKELIHOOD_LEAD
+        if before - after < least_lead or accuracy <= largest:
             return None
         fitted = fit_effects(statistics, recordings, settings, model.with_gain_accuracy(accuracy))
     except ProblemError:

@@ -46,6 +46,7 @@ from identify.pipeline.small_fault_findings import (
     resonance_finding,
     small_fault_findings,
 )
+from identify.significance import CLEAR_LIKELIHOOD_LEAD
 from identify.validation import MAX_UNEXPLAINED
 
 
@@ -277,17 +278,21 @@ def _gain_for_displaced_point(checks: Checks) -> Iterator[Hypothesis]:
 
 
 def _contradicted_accuracy(checks: Checks) -> Iterator[Hypothesis]:
-    """Yield the sensor that is less accurate than its schema says, and its body."""
+    """Yield the sensor that is less accurate than its schema says, and its body.
+
+    Of one that may be, the small fault at its limit says so.
+    """
     sensor = checks.contradicted_accuracy
     if sensor is not None:
         effects = sensor.small_faults
         # A wider prior of the gains: twice its covariance, as in `cover_shift`.
         body = AlternativeBody(effects.fit.x, 2.0 * effects.covariance_of_unknowns)
         finding = contradicted_accuracy_finding(sensor.given, sensor.accuracy, sensor.lead)
+        is_clear = sensor.lead >= CLEAR_LIKELIHOOD_LEAD
         yield Hypothesis(
             code="gain_accuracy",
-            outcome="refuses" if finding.severity == "error" else "widens",
-            findings=(finding,),
+            outcome="refuses" if is_clear and finding.severity == "error" else "widens",
+            findings=(finding,) if is_clear else (),
             alternatives=(body,),
             is_of_sensor=True,
         )

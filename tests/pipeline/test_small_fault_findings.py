@@ -376,3 +376,18 @@ def test_errors_that_a_stated_accuracy_excludes_are_said(form, errors, accuracy,
         heeded = identify.fit(with_schema(log, wrench={"gain_accuracy": size}), mass=PHI[0])
         assert "gain_accuracy" not in {one.code for one in heeded.findings}
         assert heeded.verdict.usable != "no"
+
+
+@pytest.mark.parametrize("form", few_or_many("exact", "still"))
+def test_gains_at_their_limit_make_the_scale_as_uncertain(form):
+    gains = 1.05 * np.diag([1.0, 1.1, 1.16, 1.16, 1.08, 1.0])
+    log = mapped(still(3) if form == "still" else exact(3), gains)
+    result = identify.fit(log if form == "still" else logged(log, 3))
+    codes = {finding.code for finding in result.findings}
+    assert "gain_accuracy" not in codes  # not clearly likelier
+    assert {"gain", "scale_limit"} <= codes
+    low, high = result.estimate.intervals["m"]
+    assert low < PHI[0] < high
+    accuracy = checks_of(result).contradicted_accuracy
+    assert accuracy.lead < 20.0
+    assert high - low > 2.0 * 1.96 * accuracy.accuracy * PHI[0]
