@@ -202,6 +202,7 @@ REPORTS: Mapping[str, Report] = {
         command=("-c", "import subprocess; subprocess.run(['make', 'peers'], check=True)"),
     ),
     "parts": _of_script("parts", 1, PIPELINE, EXTERNAL_DATA, *SHIPPED_LOG, lacks=_lacks_public_log),
+    "rows": _of_script("rows", 10, PIPELINE),
     "stars": _of_study_file("stars", 2),
     "stars_shape": _of_study_file("stars_shape", 5),
     "coverage": _of_study_file("coverage", 7),

@@ -21,6 +21,7 @@ LEFT_OUT = {
     "solids_shape": {"exchange"},
     "peers": {"exchange", "simulation"},
     "parts": {"exchange", "studies"},
+    "rows": {"exchange"},
     "silent": {"exchange", "studies"},  # its rows are kept as those of studies are
     "stars": {"exchange", "simulation"},
     "stars_shape": {"exchange", "simulation"},
