@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.arms import ArmColumns
 from identify.arms.deviation_findings import deviation_findings
-from identify.arms.deviations import ArmMoments, Deviation, likeliest_deviations
+from identify.arms.deviations import ArmMoments, Deviation, DeviationKind, likeliest_deviations
 from identify.arms.joint_fits import ArmPoints, arm_points
 from identify.arms.rows import scan_arm
 from identify.findings import Finding
@@ -181,3 +181,13 @@ def test_load_of_a_log_without_a_frame_is_named(robot, pair):
     assert (finding.code, finding.severity) == ("arm_loaded", "warning")
     mass, error = robot.phi[2, 0] * np.array([best.values[0], best.errors[0]])
     assert abs(mass - LOAD.mass) < 3.0 * error
+
+
+@pytest.mark.parametrize(
+    ("scale", "error", "severity"), [(-0.05, 0.01, "warning"), (0.12, 0.02, "error")]
+)
+def test_torque_constants_of_warm_motors_are_no_error(robot, scale, error, severity):
+    kind = DeviationKind("scale", 0, 0.5, 1, None)
+    deviation = Deviation(kind, np.array([scale]), np.array([error]), 500.0, 0.0, 0.1)
+    (found,) = deviation_findings([deviation], robot, "log")
+    assert (found.code, found.severity) == ("torque_scale", severity)
