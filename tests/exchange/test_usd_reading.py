@@ -42,7 +42,8 @@ def inertial(body: InertialParameters) -> str:
 
 
 def test_a_missing_openusd_names_its_extra(tmp_path, monkeypatch, cli):
-    monkeypatch.setitem(sys.modules, "pxr", None)
+    for name in ["pxr", *(name for name in sys.modules if name.startswith("pxr."))]:
+        monkeypatch.setitem(sys.modules, name, None)
     path = tmp_path / "robot.usda"
     path.write_text("#usda 1.0\n")
     with pytest.raises(MissingExtra, match=r"needs usd-core.*\[usd\]"):
