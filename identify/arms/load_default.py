@@ -63,10 +63,17 @@ def ball_of_load(columns: ArmColumns, frame: str, fit: LeastSquaresFit) -> Phi:
 
     Its mass, centre and radius minimise the squared distance from what least squares shows of the
     load, in standard errors, with small weights on its distance from the frame and its density.
+    Where the logs do not show what the axes would, it is one of water about the frame.
 
     `fit`: of all unknowns of the arm, the load first.
     """
-    shown = _split_directions(columns, frame)[0]
+    space, shown = fit.data.space, _split_directions(columns, frame)[0]
+    default = space.default_parameters(0)
+    least = 0.0 if default is None else _MIN_MASS_RATIO * float(default[0])
+    mass = max(float(fit.x[0]), least)
+    radius = default_radius(mass)
+    if not space.unobservable_unknowns()[:4].any():
+        return _ball(mass, np.zeros(3), radius)
     values, covariance = shown @ fit.x[:10], shown @ covariance_of(fit)[:10, :10] @ shown.T
     roots, axes = np.linalg.eigh(0.5 * (covariance + covariance.T))
     whitening = axes.T / np.sqrt(np.maximum(roots, _RELATIVE_RANK * roots[-1]))[:, None]
@@ -84,10 +91,7 @@ def ball_of_load(columns: ArmColumns, frame: str, fit: LeastSquaresFit) -> Phi:
             )
         )
 
-    default = fit.data.space.default_parameters(0)
-    least = 0.0 if default is None else _MIN_MASS_RATIO * float(default[0])
-    mass = max(float(fit.x[0]), least)
-    start = np.array([np.log(mass), 0.0, 0.0, 0.0, np.log(default_radius(mass))])
+    start = np.array([np.log(mass), 0.0, 0.0, 0.0, np.log(radius)])
     return ball(least_squares(residual, start, x_scale="jac").x)
 
 

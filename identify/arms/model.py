@@ -47,13 +47,14 @@ def arm_system(
     `loaded`: for each log, whether it has the payload; none has if not given; `frame`: frame of the
     payload in the URDF; `gains`: gain of each joint's logged torque, shape (n,); one if not given;
     `bounded`: whether friction and rotor inertias are at least zero; `load_default`: body that
-    stands in for what no motion shows of the payload, if that is of its mass or centre of mass.
+    stands in for what is not identified of the payload; one as heavy as the arm, if not given and
+    no motion shows its mass or centre of mass.
     `scatter` divides the number of independent samples; each run has friction of its own.
     """
     space = arm_space(columns, max(runs) + 1, payload=any(loaded), bounded=bounded)
     if any(loaded):
         space = replace(space, unobservable={PAYLOAD: unobservable_directions(columns, str(frame))})
-        if space.unobservable_unknowns()[:4].any():
+        if load_default is not None or space.unobservable_unknowns()[:4].any():
             default = first_load_default(columns) if load_default is None else load_default
             space = space.with_defaults({PAYLOAD: default, **space.defaults})
     equations = ArmEquations(

@@ -50,6 +50,7 @@ _MOTION_ADVICE = "move all joints further and faster, with the load and without 
 _MAX_ERROR_SHARE = 0.02
 """Standard error of the mass by that of the model's links at which a load would have shown."""
 
+_MASS = f"{PAYLOAD}.m"
 _REWEIGHTINGS = 3
 _RELATIVE_RANK = 1e-9
 
@@ -114,7 +115,7 @@ def fit_payload(
 
     Raises:
         ProblemError: no log, logs of other joints, neither logs without the load nor an arm; or
-            the motion does not identify mass or centre of mass.
+            the motion does not identify the mass.
         NegativeMass: the load would have a negative mass, as if logs with and without it were
             swapped.
         LogError: a log is given twice, is too short, or no joint moves in it.
@@ -174,11 +175,17 @@ def fit_payload(
     except NegativeMass as error:
         _require_load(form(statistics, bounded=False))
         raise _negative_mass(error, form, statistics) from None
-    except TooLittleMotion:
+    except TooLittleMotion as error:
         _require_load(form(statistics, bounded=False))
-        if known_load is not None or not terms:
+        if _MASS not in error.unidentifiable:
+            form = partial(form, load_default=first_load_default(columns))
+            gains = gains_by(None)
+            form = partial(form, load_default=_load_default(form, statistics, gains, terms))
+            free = solve(gains, ())
+        elif known_load is not None or not terms:
             raise
-        gains = gains_by(None, terms)
+        else:
+            gains = gains_by(None, terms)
     if known_load is not None and free is not None:
         require_plausible_load(known_load, float(free.estimate.parameters.mass))
         shown, gains = gains, gains_by(known_load, shown=gains)
@@ -203,10 +210,10 @@ def _load_default(
     gains: FittedGains,
     terms: Sequence[Term],
 ) -> Phi:
-    """Return the body that stands in for what no motion shows of the load.
+    """Return the body that stands in for what no motion, or no log, shows of the load.
 
-    Raises `NegativeMass`: motions show the mass, and it is below zero; `TooLittleMotion`: they show
-    more of the load's mass and centre of mass than the logs do.
+    Raises `NegativeMass`: motions show the mass, and it is below zero; `TooLittleMotion`: they
+    show it, and the logs do not.
     """
     system = partial(form, statistics, gains=gains.scale.gains)
     columns, frame = form.keywords["columns"], form.keywords["frame"]
@@ -219,10 +226,8 @@ def _load_default(
     for _ in range(_DEFAULT_ROUNDS):
         default = ball_of_load(columns, frame, fit)
         fit = weighted_least_squares(system(load_default=default), terms)
-    is_open = ~hidden & (fit.identifiability.half_widths[:4] >= 1.0)
-    if is_open.any():
-        names = tuple(fit.data.space.names[k] for k in np.flatnonzero(is_open))
-        raise TooLittleMotion(names, _MOTION_ADVICE)
+    if not hidden[0] and fit.identifiability.half_widths[0] >= 1.0:
+        raise TooLittleMotion((_MASS,), _MOTION_ADVICE)
     return default
 
 

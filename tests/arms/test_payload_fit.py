@@ -65,6 +65,26 @@ def test_fitted_arm_serves_under_another_choice_of_columns(robot, pair, monkeypa
     assert_close(estimate.covariance, expected.covariance, 1e-9)
 
 
+def test_a_centre_that_noise_hides_is_a_default_and_widens_the_mass(robot):
+    small = InertialParameters.from_com(
+        mass=0.5, com=[0.01, -0.02, 0.04], inertia_about_com=np.diag([6e-4, 6e-4, 3e-4])
+    )
+    widths = []
+    for noise, decided_by in ((0.5, {"data"}), (4.0, {"default"})):
+        logs = (
+            simulate(robot, seed, load=load, noise=noise, seconds=20)
+            for seed, load in ((11, small), (12, None))
+        )
+        estimate = fit_payload(*logs, robot=robot, frame="tool").estimate
+        assert estimate.decided_by["m"] == "data"
+        assert {estimate.decided_by[name] for name in ("hx", "hy", "hz")} == decided_by
+        assert (estimate.intervals["cy"] is None) == ("default" in decided_by)
+        low, high = estimate.intervals["m"]
+        assert low < small.mass < high
+        widths.append(high - low)
+    assert widths[1] > 3.0 * widths[0]
+
+
 def test_intervals_hold_the_load(payload):
     estimate = payload.estimate
     assert [bias.sha256 for bias in estimate.bias] == [log.sha256 for log in payload.logs]
