@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Phi
+from identify.arrays import Array, Flags, Phi
 from identify.errors import ModelError
 from identify.exchange.link_geometry import ShapeInertia, com_distance_warning, shape_contradiction
 from identify.exchange.link_inertia import (
@@ -100,23 +100,24 @@ def find_typo(
         return None
     mass, six = float(link.printed[0]), link.printed[4:]
 
-    def plausible(typo: InertiaTypo) -> bool:
-        body = np.concatenate(([mass, 0.0, 0.0, 0.0], typo.inertia))
-        if not (is_consistent(body) and implied_density(body) <= MAX_MATERIAL_DENSITY):
-            return False
-        second = link.axes @ second_moment_about_com(body) @ link.axes.T
-        return shape is None or not shape_contradiction(second, mass, shape)
+    def plausible(typos: Sequence[InertiaTypo]) -> Iterator[InertiaTypo]:
+        bodies = _central_bodies([typo.inertia for typo in typos], mass)
+        for k in np.flatnonzero(is_consistent(bodies)).tolist():
+            second = link.axes @ second_moment_about_com(bodies[k]) @ link.axes.T
+            contradicts = shape is not None and shape_contradiction(second, mass, shape)
+            if implied_density(bodies[k]) <= MAX_MATERIAL_DENSITY and not contradicts:
+                yield typos[k]
 
-    orders = [] if link.order == "diagonal" else [*_wrong_order(six, link.order)]
+    clear = _inconsistent_after_correction(six)
     candidates = [
         *_products_as_of_all(six, reversed_links),
-        *orders,
+        *(() if link.order == "diagonal" else _wrong_order(six, link.order)),
         *_entries_of_mirrored_link(link.name, link.printed, mirrored_links),
         *_wrong_sign(six),
-        *_wrong_power_of_ten(six),
-        *_swapped_numbers(six),
+        *_wrong_power_of_ten(six, clear),
+        *_swapped_numbers(six, clear),
     ]
-    typos = list(filter(plausible, candidates)) or list(filter(plausible, _outlying_moment(six)))
+    typos = [*plausible(candidates)] or [*plausible([_outlying_moment(six, clear)])]
     if not typos:
         return None
     typo = next((typo for typo in typos if typo.is_conclusive), typos[0])
@@ -135,13 +136,18 @@ def count_reversed_links(printed: Iterable[tuple[Array, bool]]) -> int:
     Args:
         printed: of each link ixx, ixy, ixz, iyy, iyz, izz as printed, and whether consistent.
     """
-    inconsistent = 0
-    for six, consistent in printed:
-        reversed_six = np.where(_MOMENT_MASK, six, -six)
-        if not is_consistent(np.concatenate(([1.0, 0.0, 0.0, 0.0], reversed_six))):
-            return 0
-        inconsistent += not consistent
-    return inconsistent if inconsistent >= _MIN_REVERSED_LINKS else 0
+    pairs = list(printed)
+    inconsistent = sum(not consistent for _, consistent in pairs)
+    reversed_six = [np.where(_MOMENT_MASK, six, -six) for six, _ in pairs]
+    if inconsistent < _MIN_REVERSED_LINKS or not is_consistent(_central_bodies(reversed_six)).all():
+        return 0
+    return inconsistent
+
+
+def _central_bodies(inertias: Sequence[Array], mass: float = 1.0) -> Phi:
+    """Return bodies with their centres of mass at the origin and these six numbers, (k, 10)."""
+    first = np.broadcast_to([mass, 0.0, 0.0, 0.0], (len(inertias), 4))
+    return np.concatenate((first, inertias), axis=1)
 
 
 def _products_as_of_all(six: Array, reversed_links: int) -> Iterator[InertiaTypo]:
@@ -197,25 +203,25 @@ def _wrong_sign(six: Array) -> Iterator[InertiaTypo]:
     yield InertiaTypo(np.where(_MOMENT_MASK, six, -six), "the sign of one product or of all", False)
 
 
-def _wrong_power_of_ten(six: Array) -> Iterator[InertiaTypo]:
+def _wrong_power_of_ten(six: Array, clear: Flags) -> Iterator[InertiaTypo]:
     """Multiply one number by a power of ten, the smallest powers first."""
     signed = [(i, sign) for some in ((0, 3, 5), (1, 2, 4)) for sign in (-1, 1) for i in some]
     for size, (i, sign) in itertools.product(range(1, 10), signed):
         text = f"{INERTIA_ENTRIES[i]} {10**size} times too {'large' if sign < 0 else 'small'}"
         new = np.where(np.arange(6) == i, six * 10.0 ** (sign * size), six)
-        yield InertiaTypo(new, text, _is_inconsistent_after_correction(six, i, small=sign > 0))
+        yield InertiaTypo(new, text, bool(clear[int(sign > 0), i]))
 
 
-def _swapped_numbers(six: Array) -> Iterator[InertiaTypo]:
+def _swapped_numbers(six: Array, clear: Flags) -> Iterator[InertiaTypo]:
     """Swap a moment with a product of inertia whose name differs by one letter."""
     for i, k in ((0, 1), (0, 2), (3, 1), (3, 4), (5, 2), (5, 4)):
         new = six.copy()
         new[[i, k]] = six[[k, i]]
-        clear = _is_inconsistent_after_correction(six, i, small=True)
-        yield InertiaTypo(new, f"{INERTIA_ENTRIES[k]} and {INERTIA_ENTRIES[i]} swapped", clear)
+        text = f"{INERTIA_ENTRIES[k]} and {INERTIA_ENTRIES[i]} swapped"
+        yield InertiaTypo(new, text, bool(clear[1, i]))
 
 
-def _outlying_moment(six: Array) -> Iterator[InertiaTypo]:
+def _outlying_moment(six: Array, clear: Flags) -> InertiaTypo:
     """Replace the moment far from both others by the middle of its feasible range."""
     sizes = np.log(np.maximum(six[_MOMENT_MASK], 1e-300))
     distances = np.abs(sizes - np.median(sizes))
@@ -224,20 +230,20 @@ def _outlying_moment(six: Array) -> Iterator[InertiaTypo]:
     allowed = (
         f"the {b - a:.4g} to {a + b:.4g} that the others allow, the middle of which is a guess"
     )
-    clear = bool(distances.max() >= 2.0 * np.sort(distances)[1])
-    clear = clear and _is_inconsistent_after_correction(six, i, small=six[i] < a)
-    yield InertiaTypo(
-        np.where(np.arange(6) == i, b, six), f"{INERTIA_ENTRIES[i]} far from {allowed}", clear
-    )
+    is_far = distances.max() >= 2.0 * np.sort(distances)[1]
+    new, text = np.where(np.arange(6) == i, b, six), f"{INERTIA_ENTRIES[i]} far from {allowed}"
+    return InertiaTypo(new, text, bool(is_far and clear[int(six[i] < a), i]))
 
 
-def _is_inconsistent_after_correction(six: Array, i: int, *, small: bool) -> bool:
-    """Return whether an inertia is inconsistent even after a number is corrected by a factor."""
-    raised = _MIN_FACTOR_OF_CLEAR_TYPO * six[i] + _MIN_DEFICIT_OF_CLEAR_TYPO * six.max()
-    corrected = np.where(
-        np.arange(6) == i, raised if small else six[i] / _MIN_FACTOR_OF_CLEAR_TYPO, six
-    )
-    return not is_consistent(np.concatenate(([1.0, 0.0, 0.0, 0.0], corrected)))
+def _inconsistent_after_correction(six: Array) -> Flags:
+    """Return whether an inertia is inconsistent even after a number is corrected by a factor.
+
+    Shape (2, 6): of each number if it is too large, and if it is too small.
+    """
+    raised = _MIN_FACTOR_OF_CLEAR_TYPO * six + _MIN_DEFICIT_OF_CLEAR_TYPO * six.max()
+    corrected = np.stack((six / _MIN_FACTOR_OF_CLEAR_TYPO, raised))[:, :, None]
+    inertias = np.where(np.eye(6, dtype=bool), corrected, six).reshape(12, 6)
+    return ~is_consistent(_central_bodies(inertias)).reshape(2, 6)
 
 
 _MARGIN_ROUNDING = 1e-6
