@@ -43,6 +43,5 @@ from identify.regressors.wrench import (
     block_statistics as block_statistics,
     fold_statistics as fold_statistics,
     scan_statistics as scan_statistics,
-    statistics_in_frame as statistics_in_frame,
     wrench_statistics as wrench_statistics,
 )

@@ -23,13 +23,13 @@ from identify.regressors import (
     WrenchEquations,
     block_statistics,
     newton_euler_regressor,
-    statistics_in_frame,
     wrench_statistics,
 )
 from identify.signals import prepare
 from tests.close import assert_close, group_errors
 from tests.estimation.simulated import Samples, fit_of, fitted, samples, wrench_noise
 from tests.recordings import POSE, Path, record
+from tests.regressors.frame_changes import statistics_in_frame
 from tests.regressors.rows import statistics_of_rows
 from tests.strategies import poses, random_body, seeds
 

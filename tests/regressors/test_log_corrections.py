@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.errors import ProblemError
 from identify.regressors import (
     SCAN_LAYOUT,
     WIDE_LAYOUT,
@@ -12,7 +11,6 @@ from identify.regressors import (
     WrenchEquations,
     block_statistics,
     fold_statistics,
-    statistics_in_frame,
 )
 from identify.regressors.log_corrections import (
     clock_rate_map,
@@ -29,6 +27,7 @@ from identify.signals import prepare
 from identify.spatial import Pose, coadjoint
 from tests.close import assert_close
 from tests.recordings import GRAVITY, POSE, Path, record, still_poses, with_signals
+from tests.regressors.frame_changes import statistics_in_frame
 from tests.strategies import random_body
 
 PHI = random_body(np.random.default_rng(0))
@@ -207,10 +206,3 @@ def test_the_fit_reads_the_columns_that_come_first():
     assert WIDE_LAYOUT.fit == SCAN_LAYOUT.fit == 19
     assert WIDE_LAYOUT.columns[:19] == SCAN_LAYOUT.columns
     assert len(set(WIDE_LAYOUT.columns)) == 43
-    with pytest.raises(ProblemError, match="can be transformed"):
-        statistics_in_frame(
-            block_statistics(prepare(LOG, CUTOFF)).mapped(
-                np.eye(19), replace(SCAN_LAYOUT, columns=tuple(f"c{k}" for k in range(19)))
-            ),
-            X_BS,
-        )

@@ -17,19 +17,18 @@ from identify.regressors import (
     newton_euler_regressor,
     newton_euler_wrench,
     scan_statistics,
-    stacked_statistics,
-    statistics_in_frame,
     wrench_statistics,
 )
 from identify.regressors.statistics import MAX_TIME_BLOCKS
-from identify.regressors.wrench import about_com_in_flight, feature_frame_map
+from identify.regressors.wrench import about_com_in_flight
 from identify.signals import prepare
 from identify.signals.prepared_log import BlockRows
 from identify.signals.transform import CONSTANT_GROUP, block_transform
-from identify.spatial import BodyMotion, Pose, coadjoint
+from identify.spatial import BodyMotion, coadjoint
 from tests.close import assert_close
 from tests.estimation.simulated import Samples, residual_rows
 from tests.recordings import POSE, Path, record, still_poses
+from tests.regressors.frame_changes import feature_frame_map, statistics_in_frame
 from tests.regressors.rows import statistics_of_rows
 from tests.strategies import poses, random_body, random_motion, seeds
 
@@ -247,12 +246,6 @@ def test_residuals_of_the_moved_body_are_the_moved_residuals(seed, X_CB):
     there[:, 1:] = rows[:, 1:] @ feature_frame_map(X_CB).T
     moved = residual_rows(there, body_in_frame(phi, X_CB))
     assert_close(moved, residuals, 1e-11, scale=100.0)
-
-
-def test_statistics_of_other_rows_have_no_frame():
-    stacked = stacked_statistics(np.ones((20, 10)), np.ones(20))
-    with pytest.raises(ProblemError, match="of a wrench can be transformed"):
-        statistics_in_frame(stacked, Pose.identity())
 
 
 @given(seeds())
