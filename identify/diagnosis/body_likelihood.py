@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
-from identify.inertia import pseudo_inertia
+from identify.inertia import PSEUDO_INERTIA_BASIS, pseudo_inertia
 from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.regressors import FEATURE_TENSOR, Statistics
 from identify.signals.transform import CONSTANT_GROUP
@@ -320,13 +319,7 @@ def pseudo_inertia_spectrum(phi: Phi) -> tuple[Array, Array]:
     units = np.array([1.0, 1.0, 1.0, length]) / length
     values, vectors = np.linalg.eigh(Pi * np.outer(units, units))
     v = vectors[:, 0] * units
-    return values, _pseudo_inertia_basis() @ v @ v
-
-
-@lru_cache(maxsize=1)
-def _pseudo_inertia_basis() -> Array:
-    """Return ∂Π/∂φ, shape (10, 4, 4); the pseudo-inertia is linear in the parameters."""
-    return pseudo_inertia(np.eye(10))
+    return values, PSEUDO_INERTIA_BASIS.T.reshape(10, 4, 4) @ v @ v
 
 
 def _squared_z_below_zero(value: float, gradient: Array, covariance: Array) -> float:

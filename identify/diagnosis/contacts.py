@@ -10,7 +10,8 @@ import numpy as np
 from identify.arrays import Array, Flags, Indices
 from identify.diagnosis.spans import Span, true_runs
 from identify.logs.effect_keys import EFFECT_KEYS
-from identify.regressors import FEATURE_TENSOR, WrenchEquations
+from identify.regressors import WrenchEquations
+from identify.regressors.newton_euler import regressor_with_offset
 from identify.significance import CONTACT_FALSE_ALARM_P
 from identify.spatial.columns import FEATURES, FIT_COLUMN_COUNT, WRENCH
 
@@ -196,9 +197,8 @@ def wrench_equations(rows: Array) -> ScaledEquations:
     spread = (
         np.repeat(np.sqrt(np.var(rows[:, WRENCH], axis=0).reshape(2, 3).mean(axis=1)), 3) + 1e-300
     )
-    offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
-    A = np.concatenate((np.tensordot(rows[:, FEATURES], FEATURE_TENSOR, axes=1), offsets), axis=-1)
-    return ScaledEquations(A / spread[:, None], rows[:, WRENCH] / spread, spread)
+    A = regressor_with_offset(rows[:, FEATURES]) / spread[:, None]
+    return ScaledEquations(A, rows[:, WRENCH] / spread, spread)
 
 
 def plausible_contacts(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices
 from identify.diagnosis.contacts import segment_edges
-from identify.regressors import FEATURE_TENSOR
+from identify.regressors.newton_euler import regressor_with_offset
 from identify.relevance import MIN_DELAY_CHANGE
 from identify.spatial.columns import ATTITUDE, FEATURES, WRENCH
 
@@ -94,10 +94,7 @@ def estimate_delay(
         columns = [np.interp(time + attitude_delay, time, column) for column in rows[:, ATTITUDE].T]
         R, late = (c.reshape(-1, 3, 3) for c in (rows[:, ATTITUDE], np.stack(columns, axis=1)))
         w = np.array([v @ late[inside + k] @ R[inside].mT for v, k in zip(w, shifts, strict=True)])
-    offsets = np.broadcast_to(np.eye(6), (len(inside), 6, 6))
-    A = np.concatenate(
-        (np.tensordot(rows[inside][:, FEATURES], FEATURE_TENSOR, axes=1), offsets), -1
-    )
+    A = regressor_with_offset(rows[inside][:, FEATURES])
     sizes = np.sqrt(np.mean(w**2, axis=(0, 1, 3)))[:, None] + 1e-300
     plane = np.linalg.qr((A / np.repeat(sizes, 3)[:, None]).reshape(-1, 16))[0]
     b = (w / sizes).reshape(len(shifts), -1)

@@ -11,7 +11,7 @@ from identify.diagnosis.fault import Fault, wrench_map_of_patch
 from identify.logs.log_properties import LogProperties
 from identify.logs.patch import reinterpret_rotation, selection_matrix
 from identify.logs.schema_tables import PoseTable
-from identify.regressors import FEATURE_TENSOR
+from identify.regressors.newton_euler import regressor_with_offset
 from identify.spatial.columns import ATTITUDE, FEATURES, PROPER_ACCELERATION, WRENCH
 from identify.spatial.rotations import (
     quaternion_conjugate,
@@ -151,8 +151,7 @@ def likeliest_axes(
     if not candidates or setup.schema is None:
         return []
     rows = rows[:: max(1, len(rows) // MAX_SCREENED_ROWS)]
-    offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
-    A = np.concatenate((np.tensordot(rows[:, FEATURES], FEATURE_TENSOR, axes=1), offsets), axis=-1)
+    A = regressor_with_offset(rows[:, FEATURES])
     force_and_torque = rows[:, WRENCH].reshape(-1, 2, 3)
     sizes = np.sqrt(np.mean(force_and_torque**2, axis=(0, 2))) + _SMALLEST_POWER
     scales = np.repeat(1.0 / sizes, 3)

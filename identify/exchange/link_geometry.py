@@ -162,10 +162,9 @@ def bounding_corners(geometry: LinkGeometry, model: Path) -> Vec3:
     if geometry.kind == "mesh":
         vertices, _ = _mesh_triangles(geometry, model)
         return _box_corners(vertices.min(axis=0), vertices.max(axis=0), geometry.pose)
-    sizes = {
-        name: _read_numbers(geometry.attribute(name), count, geometry, name)
-        for name, count in _sizes_of(geometry)
-    }
+    if geometry.kind not in _SIZE_ATTRIBUTES:
+        raise ModelError(f"the size of a <{geometry.kind}> is not known")
+    sizes = _read_sizes(geometry)
     if geometry.kind == "box":
         high = 0.5 * sizes["size"]
     elif geometry.kind == "ellipsoid":
@@ -182,10 +181,11 @@ def _box_corners(low: Vec3, high: Vec3, pose: Pose) -> Vec3:
     return corners @ pose.rotation.T + pose.position
 
 
-def _sizes_of(geometry: LinkGeometry) -> tuple[tuple[str, int], ...]:
-    if geometry.kind not in _SIZE_ATTRIBUTES:
-        raise ModelError(f"the size of a <{geometry.kind}> is not known")
-    return _SIZE_ATTRIBUTES[geometry.kind][1]
+def _read_sizes(geometry: LinkGeometry) -> dict[str, Array]:
+    return {
+        name: _read_numbers(geometry.attribute(name), count, geometry, name)
+        for name, count in _SIZE_ATTRIBUTES[geometry.kind][1]
+    }
 
 
 def shape_contradiction(
@@ -244,13 +244,8 @@ def _fill_shape(geometry: LinkGeometry, model: Path) -> tuple[Phi, Vec3, str]:
         shape, description = _mesh_shape(vertices, faces, geometry)
         corners = _box_corners(vertices.min(axis=0), vertices.max(axis=0), geometry.pose)
     elif geometry.kind in _SIZE_ATTRIBUTES:
-        kind, names = _SIZE_ATTRIBUTES[geometry.kind]
-        sizes = [
-            x
-            for name, count in names
-            for x in _read_numbers(geometry.attribute(name), count, geometry, name)
-        ]
-        shape, description = kind(*sizes), geometry.kind
+        sizes = np.concatenate(list(_read_sizes(geometry).values()))
+        shape, description = _SIZE_ATTRIBUTES[geometry.kind][0](*sizes), geometry.kind
         corners = bounding_corners(geometry, model)
     else:
         raise ModelError(f"the volume of a <{geometry.kind}> is not known")

@@ -194,7 +194,9 @@ def repair_model(
             unrepaired.append((check_result.link, str(error)))
     bodies = {r.link.name: r.phi for r in repairs if r.whole}
     inertias = {r.link.name: inertia_about_com(r.phi) for r in repairs if r.link.name not in bodies}
-    digits = _digits_for_margin(settings.requirement.margin)
+    digits = DEFAULT_DIGITS
+    if margin := settings.requirement.margin:  # digits that resolve it
+        digits = min(DEFAULT_DIGITS + math.ceil(-math.log10(margin)), 17)
     rewritten = rewrite_model(path, bodies, inertias=inertias, digits=digits)
     for i, entry in enumerate(repairs):
         body = rewritten.bodies[entry.link.name]
@@ -242,15 +244,6 @@ def _size_warning(link: LinkInertia, shape: ShapeInertia | None) -> str:
 
 def _warnings(checks: Sequence[LinkCheck]) -> tuple[tuple[LinkInertia, str], ...]:
     return tuple((entry.link, entry.warning) for entry in checks if entry.warning)
-
-
-def _digits_for_margin(margin: float) -> int:
-    """Return the number of digits that resolves a margin relative to the printed numbers."""
-    return (
-        DEFAULT_DIGITS
-        if margin == 0.0
-        else min(DEFAULT_DIGITS + math.ceil(-math.log10(margin)), 17)
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,8 +145,12 @@ def _mujoco_before_scaling(
             bodies = _by_shapes_of_group(model, bodies, by_shapes, changed)
         else:
             changed = set()
-        roots = _bodies_with_joints(model)
-        bodies = _fused(model.joints, bodies, moving_roots=roots, apart=changed)
+        with_joints = {
+            entry.inertia.name
+            for entry in model.entries
+            if any(child.tag in ("joint", "freejoint") for child in entry.link_element.children)
+        }
+        bodies = _fused(model.joints, bodies, moving_roots=with_joints, apart=changed)
     return bodies
 
 
@@ -275,15 +279,6 @@ def fused_bodies(
     """Return the first link of each link's fixed group, and the bodies of groups, static or not."""
     roots = bodies.keys() - joints.keys() - {"world"}
     return first_of_fixed_groups(bodies, joints), _fused(joints, bodies, moving_roots=roots)
-
-
-def _bodies_with_joints(model: LinkedModel) -> set[str]:
-    """Return the names of bodies of an MJCF file that have a joint."""
-    return {
-        entry.inertia.name
-        for entry in model.entries
-        if any(child.tag in ("joint", "freejoint") for child in entry.link_element.children)
-    }
 
 
 def _added_to(

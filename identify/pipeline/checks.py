@@ -446,20 +446,13 @@ def _leave_out_faulty_spans(case: _Case) -> _Case:
     return replace(case, undisturbed=FittedLogs.fit(rest, case.settings))
 
 
-def _fit_gain_alternative(case: _Case) -> _Case:
-    """Fit a gain of the sensor in place of a displaced point, where it is as likely."""
-    if case.undisturbed is None:
-        return case
-    with_gain = fit_gain_alternative(case.undisturbed, case.settings)
-    return case.with_results(small_faults_with_gain=with_gain)
-
-
-def _compare_accuracy(case: _Case) -> _Case:
-    """Compare the accuracy of the sensor by its logs with that of its schema."""
+def _examine_gains(case: _Case) -> _Case:
+    """Fit a gain for a displaced point where it is as likely; compare accuracy with the schema."""
     if case.undisturbed is None:
         return case
     return case.with_results(
-        contradicted_accuracy=find_contradicted_accuracy(case.undisturbed, case.settings)
+        small_faults_with_gain=fit_gain_alternative(case.undisturbed, case.settings),
+        contradicted_accuracy=find_contradicted_accuracy(case.undisturbed, case.settings),
     )
 
 
@@ -478,8 +471,7 @@ _STAGES: tuple[Callable[[_Case], _Case], ...] = (
     _rank_interpretations,  # saturated or frozen values look like another reading, too
     _attribute_rest_to_contacts,  # only what no reading explains
     _leave_out_faulty_spans,  # rows of a contact or an invalid signal look like a sensor's errors
-    _fit_gain_alternative,
-    _compare_accuracy,
+    _examine_gains,
 )
 """Stages of a check in their order, each with the reason for its place."""
 

@@ -239,9 +239,12 @@ class _RowsProblem:
         except IdentifyError:  # the rows do not identify the bodies without them
             return
         for term in self.terms:
-            alone = solution if len(self.terms) == 1 else self._with_term(term, statistics)
-            if alone is None:
-                continue
+            alone = solution
+            if len(self.terms) > 1:
+                try:
+                    alone = replace(self, terms=(term,)).solve(statistics)
+                except IdentifyError:
+                    continue
             pairs = list(zip(alone.estimate().bodies, free.bodies, strict=True))
             apart = max(largest_deviation(*pair) for pair in pairs)
             if apart > CONTRADICTED_CONSTRAINT_SIGMA:
@@ -256,12 +259,6 @@ class _RowsProblem:
                     "Check the given values, and correct or omit what is wrong.",
                     {"standard_errors": apart, "mass_by_data": free.parameters.mass},
                 )
-
-    def _with_term(self, term: Term, statistics: Statistics) -> CertifiedSolution | None:
-        try:
-            return replace(self, terms=(term,)).solve(statistics)
-        except IdentifyError:
-            return None
 
     def _explained(
         self, error: NegativeMass | TooLittleMotion | SolveError, system: LinearSystem

@@ -68,6 +68,15 @@ def regressor_from_features(psi: Array) -> Array:
     return np.tensordot(psi, FEATURE_TENSOR, axes=(-1, 0))
 
 
+def regressor_with_offset(psi: Array) -> Array:
+    """Return the regressor [Y, 1] of a body and a constant wrench, w = Y φ + offset.
+
+    `psi`: motion features, shape (n, 12). Returns shape (n, 6, 16).
+    """
+    offsets = np.broadcast_to(np.eye(6), (len(psi), 6, 6))
+    return np.concatenate((np.tensordot(psi, FEATURE_TENSOR, axes=1), offsets), axis=-1)
+
+
 def newton_euler_wrench(phi: PhiLike, motion: BodyMotion) -> Vec6:
     """Compute the wrench [f; t] on the body at Bo in B from the Newton-Euler equations.
 

@@ -252,13 +252,15 @@ def _format_row(
         is_known = decided_by not in UNIDENTIFIED_SOURCES
         size = largest if is_known else max(largest, _SMALLEST_DEFAULT)
         decimals = decimals_for(half if is_known else 0.5 * size, size)
-    error = ""
+    error = truth_text = ""
     if truth is not None:
+        truth_text = format_fixed(unit.of(truth), decimals)
         difference = value - unit.of(truth)
         # The error of an exact value has more digits than the value, which would show zeros only.
         exact = half is not None and not _without_zeros(format_fixed(half, decimals))
         error = format_significant(difference) if exact else format_fixed(difference, decimals)
         if decided_by == "given":  # exact, but for its last bits
+            truth_text = f"{unit.of(truth):.{MAX_DIGITS}g}"
             error = f"{round(difference, decimals_for(None, largest)):g}"
         error = f"+{error}" if difference > 0.0 and _without_zeros(error) else error
     interval_text = _MISSING_INTERVAL_TEXTS.get(decided_by, "")
@@ -269,14 +271,10 @@ def _format_row(
         unit=unit.name,
         value="–" if unknown else format_fixed(value, decimals),
         interval=interval_text,
-        truth="" if truth is None else _format_truth(unit.of(truth), decimals, decided_by),
+        truth=truth_text,
         error="" if unknown else error,
         step=unit.factor * 10.0**-decimals,
     )
-
-
-def _format_truth(truth: float, decimals: int, decided_by: str) -> str:
-    return f"{truth:.{MAX_DIGITS}g}" if decided_by == "given" else format_fixed(truth, decimals)
 
 
 _MIN_PRIOR_PERCENT = 0.5

@@ -103,8 +103,12 @@ def from_mujoco(body: MujocoBody) -> Phi:
     full = np.array(getattr(body, "fullinertia", np.nan), dtype=np.float64)
     if not np.isnan(full).any():
         return find_convention("mujoco_full").to_phi(MassProperties(mass, com, full))
-    if hasattr(body, "ialt"):
-        _require_quaternion(body)
+    given_by = body.ialt.type.name if hasattr(body, "ialt") else "mjORIENTATION_QUAT"
+    if given_by != "mjORIENTATION_QUAT":  # only MuJoCo's compiler converts angles
+        raise ModelError(
+            f"MuJoCo: the axes of the inertial of {body.name!r} are given by {given_by}; compile "
+            f"the model and use `model.body({body.name!r})`"
+        )
     return MujocoInertial(mass, com, quaternion, np.array(body.inertia)).to_phi()
 
 
@@ -129,15 +133,6 @@ def _moments_to_save(moments: Array) -> Array:
         last_digit = 10.0 ** (np.floor(np.log10(saved[0])) - _SAVED_DIGITS + 1)
         largest = float(f"{largest - last_digit:.{_SAVED_DIGITS}g}")
     return moments if largest == saved[0] else np.array([largest, *moments[1:]])
-
-
-def _require_quaternion(body: Any) -> None:
-    """Raise `ModelError` if axes are given by angles, which only MuJoCo's compiler converts."""
-    if body.ialt.type.name != "mjORIENTATION_QUAT":
-        raise ModelError(
-            f"MuJoCo: the axes of the inertial of {body.name!r} are given by "
-            f"{body.ialt.type.name}; compile the model and use `model.body({body.name!r})`"
-        )
 
 
 def _import_tool(name: str, extra: str, package: str) -> ModuleType:
