@@ -125,7 +125,7 @@ def stacked_statistics(
     counts = counts[cells]
     parts = np.split(rows[np.argsort(number, kind="stable")], np.cumsum(counts)[:-1])
     if len(parts[0]) < QR_CHUNK_ROWS and (counts == counts[0]).all():
-        factors = np.linalg.qr(np.array(parts), mode="r")  # of all cells in one call
+        factors = np.asarray(np.linalg.qr(np.array(parts), mode="r"))  # of all cells in one call
     else:
         factors = np.array([factor_of_rows(part) for part in parts])
     return Statistics(
@@ -134,7 +134,7 @@ def stacked_statistics(
         log=np.zeros(len(cells), dtype=np.intp),
         block=cells // len(group_names),
         group=cells % len(group_names),
-        samples=counts,
-        effective_samples=counts,
+        samples=counts.astype(np.float64),
+        effective_samples=counts.astype(np.float64),
         noise=np.zeros((1, len(group_names), K, K)),
     )
