@@ -94,7 +94,7 @@ class ArmMoments(NamedTuple):
         np.add.at(grams, group, R.mT @ R)
         samples = np.maximum(np.bincount(group, statistics.samples, n), 1.0)
         independent = np.bincount(group, statistics.effective_samples, n)
-        return cls(grams / samples[:, None, None], independent)
+        return cls(grams / samples[:, None, None], independent.astype(np.float64))
 
 
 class DeviationKind(NamedTuple):

@@ -47,7 +47,7 @@ def read_joints(log: LogLike, schema: Schema) -> Recording:
     content = read_content(log, given, lambda valid_rows: joint_signals(valid_rows, joints))
     axes = JointAxes(
         names=joints.names,
-        still_below=seal(joints.per_joint(joints.still_below), "still_below", (None,)),
+        still_below=seal(joints.still_speeds, "still_below", (None,)),
         motor_per_joint=joints.motor and seal(joints.motor.per_joint, "R", (None, None)),
         has_torque=joints.has_torque,
     )

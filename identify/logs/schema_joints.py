@@ -23,8 +23,10 @@ from identify.logs.units import ANGLE_UNITS, CURRENT_UNITS, LENGTH_UNITS, TORQUE
 _MAX_CONDITION = 1e6
 """Maximum condition number of a transmission, above which joint positions have no digits left."""
 
-_DEFAULT_STILL_BELOW = 0.05
+_STILL_BELOW_RAD = 0.05
 """Default speed of a joint below which friction and stiction are not distinguished [rad/s]."""
+_STILL_BELOW_M = 0.005
+"""Default speed of a prismatic joint [m/s], such as of a belt on a pulley of 100 mm radius."""
 
 PerJoint = Annotated[Any, BeforeValidator(lambda value: _number_or_list(value))]
 """A number for all joints, or a list with one for each joint."""
@@ -141,9 +143,9 @@ class JointsTable(DocumentTable):
     effort_acts_on: Annotated[str, word_validator(("joint", "motor"))] = "joint"
     """Part on which the logged effort acts: on the joint, as τ in τ = M q̈ + … (at rest it carries
     the weight), or back on the motor, the opposite."""
-    still_below: PerJoint = _DEFAULT_STILL_BELOW
+    still_below: PerJoint | None = None
     """Speed of a joint [rad/s, m/s] below which its rows do not count for it, because friction at
-    rest may have any value."""
+    rest may have any value; by default 0.05 rad/s and 0.005 m/s."""
     motor: MotorTable | None = None
 
     @model_validator(mode="before")
@@ -195,7 +197,7 @@ class JointsTable(DocumentTable):
             )
         if self.target_current and (self.gains is not None or self.motor is not None):
             raise InvalidKeyValue("target_current", "gains and motor cannot be given with it")
-        if np.min(self.still_below) < 0.0:
+        if self.still_below is not None and np.min(self.still_below) < 0.0:
             raise InvalidKeyValue("still_below", f"expected speeds ≥ 0, got {self.still_below}")
         return self
 
@@ -247,6 +249,13 @@ class JointsTable(DocumentTable):
         scale = {**TORQUE_UNITS, **CURRENT_UNITS}[self.effort_unit]
         sign = 1.0 if self.effort_acts_on == "joint" else -1.0
         return sign * scale * self.per_joint(1.0 if self.gains is None else self.gains)
+
+    @property
+    def still_speeds(self) -> Array:
+        """Speeds of `still_below` or their defaults by unit [rad/s, m/s], shape (n,)."""
+        if self.still_below is not None:
+            return self.per_joint(self.still_below)
+        return np.where(self.angular, _STILL_BELOW_RAD, _STILL_BELOW_M)
 
     def per_joint(self, value: float | tuple[float, ...]) -> Array:
         """Return a setting as one number for each joint, shape (n,)."""

@@ -162,6 +162,9 @@ def test_degrees_offsets_and_units_by_joint_become_si():
     log = read_log(table, joints(**changes))
     assert_close(log.signals["joint_position"], Q + np.array([np.pi / 2, 0.02, -0.5]), rtol=1e-14)
     assert_close(log.signals["joint_velocity"], V, rtol=1e-14)
+    assert log.joint_axes.still_below.tolist() == [0.05, 0.005, 0.05]
+    given = read_log(table, joints(**changes, still_below=[0.05, 0.002, 0.05]))
+    assert given.joint_axes.still_below.tolist() == [0.05, 0.002, 0.05]
 
 
 def test_currents_become_torques_by_the_gains():
