@@ -210,7 +210,7 @@ def _describe_default(
     if default is not None:
         return f"default given for it, {describe_body(default)}"
     return (
-        f"solid ball of {DEFAULT_DENSITY:g} kg/m³ about the centre of mass, "
+        f"near a solid ball of {DEFAULT_DENSITY:g} kg/m³ about the centre of mass, "
         f"radius {1e3 * default_radius(mass):.1f} mm"
     )
 

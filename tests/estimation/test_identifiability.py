@@ -180,7 +180,7 @@ def test_seven_static_poses_identify_mass_and_centre_only(seed, frame):
 
 def radius_of(words: str) -> float:
     """The radius that the words on the default body say [m]."""
-    assert words.startswith("solid ball of 1000 kg/m³ about the centre of mass, radius ")
+    assert words.startswith("near a solid ball of 1000 kg/m³ about the centre of mass, radius ")
     return 1e-3 * float(words.split()[-2])
 
 

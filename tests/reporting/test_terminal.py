@@ -29,7 +29,7 @@ def test_printed_table_states_interval_kind(result):
 
 def test_printed_table_describes_default_body(still):
     text = " ".join(printed(still.estimate).split())
-    assert "default: not identifiable from this log; solid ball" in text
+    assert "default: not identifiable from this log; near a solid ball" in text
     assert text.count("unidentifiable") == 6
 
 
