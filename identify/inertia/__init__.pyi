@@ -26,12 +26,6 @@ from identify.inertia.frames import (
     frame_map as frame_map,
     spatial_inertia_in_frame as spatial_inertia_in_frame,
 )
-from identify.inertia.log_cholesky import (
-    LOG_CHOLESKY as LOG_CHOLESKY,
-    log_cholesky_from_phi as log_cholesky_from_phi,
-    log_cholesky_jacobian as log_cholesky_jacobian,
-    phi_from_log_cholesky as phi_from_log_cholesky,
-)
 from identify.inertia.matrices import (
     PSEUDO_INERTIA_BASIS as PSEUDO_INERTIA_BASIS,
     inertia_about_com as inertia_about_com,
