@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -85,6 +85,9 @@ class JointProblem:
         dynamics: friction and rotors of the joints, which use torque too; None if unknown.
     """
 
+    longest_period: ClassVar[float] = 10.0
+    """Longest period of a motion [s]; longer ones have more local optima and no more gain."""
+
     limits: AxisLimits
     robot: RobotModel
     start: Array
@@ -101,11 +104,6 @@ class JointProblem:
     def axes(self) -> tuple[str, ...]:
         """Names of the joints."""
         return self.robot.joints
-
-    @property
-    def longest_period(self) -> float:
-        """Longest period of a motion [s]; longer ones have more local optima and no more gain."""
-        return 10.0
 
     @property
     def rate_hz(self) -> float:

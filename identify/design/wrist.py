@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -58,6 +59,21 @@ class WristProblem:
             motion.
     """
 
+    axes: ClassVar[tuple[str, ...]] = tuple(f"r{axis}" for axis in WRIST_AXES)
+    """Names of the rotations in files."""
+
+    longest_period: ClassVar[float] = 20.0
+    """Longest period of a motion [s]; longer ones have more local optima and no more gain."""
+
+    wanted_count: ClassVar[int] = 10
+    """Number of unknowns to be identified."""
+
+    limit_names: ClassVar[tuple[str, ...]] = (
+        *("the tilt", *(f"the force on {axis}" for axis in "xyz")),
+        *(f"the torque on {axis}" for axis in "xyz"),
+    )
+    """Names of the limits in the order of `DesignRows.shares`."""
+
     limits: AxisLimits
     gravity: Vec3
     noise: WrenchNoise
@@ -80,29 +96,14 @@ class WristProblem:
             )
 
     @property
-    def axes(self) -> tuple[str, ...]:
-        """Names of the rotations in files."""
-        return tuple(f"r{axis}" for axis in WRIST_AXES)
-
-    @property
     def start(self) -> Array:
         """Angles at the start, zero."""
         return np.zeros(3)
 
     @property
-    def longest_period(self) -> float:
-        """Longest period of a motion [s]; longer ones have more local optima and no more gain."""
-        return 20.0
-
-    @property
     def rate_hz(self) -> float:
         """Independent samples a second of the sensor."""
         return self.noise.rate_hz
-
-    @property
-    def wanted_count(self) -> int:
-        """Number of unknowns to be identified."""
-        return 10
 
     @property
     def base_columns(self) -> BaseColumns:
@@ -142,12 +143,6 @@ class WristProblem:
     def describe_excess(self, limit: int, share: float) -> str:
         """Describe how the start exceeds a limit, and what to do."""
         return f"{self.limit_names[limit]}: {used_at_start(share)}"
-
-    @property
-    def limit_names(self) -> tuple[str, ...]:
-        """Names of the limits in the order of `DesignRows.shares`."""
-        axes = (f"{kind} on {axis}" for kind in ("the force", "the torque") for axis in "xyz")
-        return ("the tilt", *axes)
 
     def rows(self, motion: Array) -> DesignRows:
         """Return rows [Y, 1] / σ of each sample, and shares of tilt and range."""

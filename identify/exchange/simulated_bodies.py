@@ -356,18 +356,14 @@ def _newton(model: LinkedModel) -> dict[str, SimulatedBody]:
             return SimulatedBody(np.zeros(10), (f"a mass of {phi[0]:.6g} kg becomes none",))
         if not any(SIMULATORS["newton"].refusals(entry.inertia)):
             return body
-        excess = _excess(phi)
-        raised = inertia_about_com(phi) + excess * np.eye(3)
+        inertia = inertia_about_com(phi)
+        a, b, c = np.linalg.eigvalsh(inertia).tolist()
+        excess = c - b - a
+        raised = inertia + excess * np.eye(3)
         change = f"it adds {excess:.6g} kg m², by which C exceeds A + B, to each moment"
         return SimulatedBody(phi_from_inertia(phi[0], phi[1:4] / phi[0], raised), (change,))
 
     return {entry.inertia.name: body(entry) for entry in model.entries}
-
-
-def _excess(phi: Phi) -> float:
-    """Return by how much the largest principal moment exceeds the sum of the others [kg m²]."""
-    moments = np.linalg.eigvalsh(inertia_about_com(phi))
-    return float(moments[2] - moments[1] - moments[0])
 
 
 def _as_written(model: LinkedModel) -> dict[str, SimulatedBody]:

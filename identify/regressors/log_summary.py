@@ -344,14 +344,7 @@ def _first_states(segments: tuple[Segment, ...], max_states: int) -> tuple[Segme
     first = []
     for segment in segments:
         if max_states > 1:
-            first.append(_first_rows(segment, max_states))
+            is_short = len(segment.time) <= max_states
+            first.append(segment if is_short else segment.select(slice(max_states)))
         max_states -= len(segment.time)
     return tuple(first)
-
-
-def _first_rows(segment: Segment, rows: int) -> Segment:
-    if len(segment.time) <= rows:
-        return segment
-    values = {field.name: getattr(segment, field.name) for field in fields(segment)}
-    gravity = values.pop("gravity")
-    return Segment(**{name: array[:rows].copy() for name, array in values.items()}, gravity=gravity)

@@ -181,20 +181,21 @@ def _correlation_text(value: float) -> str:
 
 
 def _variance_share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
-    names = [
-        line.name
-        for line in parameter_rows(estimate, None, (*GROUPS_ABOUT_COM, *PRINCIPAL_MOMENTS))
-    ]
-    shares = [(name, estimate.variance_shares.get(name)) for name in names]
     return [
         make_row(
             name,
             *(format_fixed(100.0 * by_source.get(source, 0.0), 0) for source in sources),
-            heading=estimate.body_suffix.strip() if number == 0 else "",
+            heading=estimate.body_suffix.strip() if name == "m" else "",
         )
-        for number, (name, by_source) in enumerate(shares)
-        if by_source is not None
+        for name, by_source in _variance_shares(estimate).items()
     ]
+
+
+def _variance_shares(estimate: SavedEstimate) -> dict[str, Mapping[str, float]]:
+    """Return the variance shares by source of each parameter that has them, in table order."""
+    rows = parameter_rows(estimate, None, (*GROUPS_ABOUT_COM, *PRINCIPAL_MOMENTS))
+    shares = estimate.variance_shares
+    return {row.name: shares[row.name] for row in rows if row.name in shares}
 
 
 _MIN_DRAWN_PERCENT = 1e-6
@@ -362,25 +363,20 @@ def source_columns(result: Result | SavedEstimate) -> tuple[Column, ...]:
 
 
 def _variance_shares_column(estimate: SavedEstimate, title: str) -> Column:
-    names = [
-        row.name for row in parameter_rows(estimate, None, (*GROUPS_ABOUT_COM, *PRINCIPAL_MOMENTS))
-    ]
-    names = [name for name in names if name in estimate.variance_shares]
+    shares = _variance_shares(estimate)
     panel = Panel(
-        partial(_draw_variance_shares, names=names, estimate=estimate),
-        height=0.12 + 0.22 * max(1, len(names)),
+        partial(_draw_variance_shares, shares=shares), height=0.12 + 0.22 * max(1, len(shares))
     )
     return Column(title, "share of the variance [%]", (panel,))
 
 
-def _draw_variance_shares(axes: PanelAxes, names: list[str], estimate: SavedEstimate) -> None:
+def _draw_variance_shares(axes: PanelAxes, shares: Mapping[str, Mapping[str, float]]) -> None:
     axes.set_xlim(0.0, 100.0)
-    shares = [estimate.variance_shares[name] for name in names]
-    largest = [max(by_source, key=by_source.__getitem__) for by_source in shares]
-    heights = label_rows(axes, names, [SOURCE_NAMES[source] for source in largest])
-    starts = np.zeros(len(names))
+    largest = [max(by_source, key=by_source.__getitem__) for by_source in shares.values()]
+    heights = label_rows(axes, list(shares), [SOURCE_NAMES[source] for source in largest])
+    starts = np.zeros(len(shares))
     for source in VARIANCE_SOURCES:
-        width = np.array([100.0 * by_source.get(source, 0.0) for by_source in shares])
+        width = np.array([100.0 * by_source.get(source, 0.0) for by_source in shares.values()])
         if width.any():
             look = {"color": _SOURCE_COLORS[source], "label": SOURCE_NAMES[source], "lw": 0.0}
             axes.barh(heights, width, 0.6, starts, **look)

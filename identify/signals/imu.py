@@ -121,14 +121,6 @@ class _SensorComparison(NamedTuple):
     errors: Array
 
 
-def fit_accelerometer_position(blocks: Sequence[BlockRows]) -> tuple[Vec3, Mat33] | None:
-    """Fit the displacement of an accelerometer from the position assumed for its rows.
-
-    Returns δr along B [m] and its covariance [m²]; None where the motion does not determine it.
-    """
-    return FrequencyBandMoments(blocks).fit_accelerometer_position()
-
-
 def consistency_findings(
     recording: Recording, imu: ImuCalibration, blocks: Sequence[BlockRows]
 ) -> Iterator[Finding]:
@@ -182,7 +174,11 @@ class FrequencyBandMoments:
         return self._fit_gain(self.acceleration_selector, T)
 
     def fit_accelerometer_position(self) -> tuple[Vec3, Mat33] | None:
-        """Fit the displacement of the IMU, with its axes and scale assumed correct."""
+        """Fit the displacement of an accelerometer from the position assumed for its rows.
+
+        Its axes and scale are assumed correct. Returns δr along B [m] and its covariance [m²]; None
+        where the motion does not determine it.
+        """
         reference = self.selector(self._width - REDUNDANT_COLUMNS)
         return self.solve(self.acceleration_selector - reference, self.lever_arm_map, np.zeros(3))
 

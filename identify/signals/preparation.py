@@ -321,9 +321,9 @@ def _with_fitted_position(
 
     `blocks` are rows with the redundant columns. A motion that shows no position is a `LogError`.
     """
-    from identify.signals.imu import accelerometer_weights, fit_accelerometer_position
+    from identify.signals.imu import FrequencyBandMoments, accelerometer_weights
 
-    fitted = fit_accelerometer_position(blocks) if blocks else None
+    fitted = FrequencyBandMoments(blocks).fit_accelerometer_position() if blocks else None
     if fitted is None:
         raise LogError(
             f"{name}: [imu.mount] fitted: the motion does not determine the "

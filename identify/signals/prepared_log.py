@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,6 +40,12 @@ class Segment:
     angular_velocity: Vec3
     wrench: Vec6
     gravity: Vec3
+
+    def select(self, rows: slice) -> Segment:
+        """Return a copy of some rows."""
+        arrays = {f.name: getattr(self, f.name) for f in fields(Segment) if f.name != "gravity"}
+        copies = {name: array[rows].copy() for name, array in arrays.items()}
+        return Segment(**copies, gravity=self.gravity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Vec6
+from identify.arrays import Array
 from identify.logs import Recording
 from identify.signals.predicted_wrench import PredictedWrench
 
@@ -47,8 +47,4 @@ class WrenchPlay:
     def removed_from(self, recording: Recording) -> Recording:
         """Subtract the error of the play at the body's wrench from a recording."""
         widths = np.array(self.widths)
-
-        def error_of(true: Vec6) -> Vec6:
-            return play(true, widths) - true
-
-        return self.body.without_error(recording, error_of)
+        return self.body.without_error(recording, lambda true: play(true, widths) - true)

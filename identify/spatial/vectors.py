@@ -30,13 +30,7 @@ def adjoint(X_AB: PoseLike) -> Mat66:
     Returns:
         Shape (..., 6, 6).
     """
-    X_AB = Pose.of(X_AB)
-    R = X_AB.rotation
-    matrix = np.zeros((*_batch_shape(X_AB), 6, 6))
-    matrix[..., :3, :3] = R
-    matrix[..., 3:, 3:] = R
-    matrix[..., :3, 3:] = hat(X_AB.position) @ R
-    return matrix
+    return _turn_with_lever(X_AB, slice(0, 3), slice(3, 6))
 
 
 def coadjoint(X_AB: PoseLike) -> Mat66:
@@ -49,18 +43,17 @@ def coadjoint(X_AB: PoseLike) -> Mat66:
     Returns:
         Shape (..., 6, 6).
     """
+    return _turn_with_lever(X_AB, slice(3, 6), slice(0, 3))
+
+
+def _turn_with_lever(X_AB: PoseLike, rows: slice, columns: slice) -> Mat66:
+    """Return the matrix with R on its diagonal, and p× R in the block of some rows and columns."""
     X_AB = Pose.of(X_AB)
-    R = X_AB.rotation
-    matrix = np.zeros((*_batch_shape(X_AB), 6, 6))
-    matrix[..., :3, :3] = R
-    matrix[..., 3:, 3:] = R
-    matrix[..., 3:, :3] = hat(X_AB.position) @ R
+    R, p = X_AB.rotation, X_AB.position
+    matrix = np.zeros((*np.broadcast_shapes(R.shape[:-2], p.shape[:-1]), 6, 6))  # one may be shared
+    matrix[..., :3, :3] = matrix[..., 3:, 3:] = R
+    matrix[..., rows, columns] = hat(p) @ R
     return matrix
-
-
-def _batch_shape(X: Pose) -> tuple[int, ...]:
-    """Return the batch shape of poses, whose rotation or position may be shared."""
-    return np.broadcast_shapes(X.rotation.shape[:-2], X.position.shape[:-1])
 
 
 def cross_motion(V: Vec6) -> Mat66:

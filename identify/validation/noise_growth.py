@@ -24,7 +24,6 @@ from identify.validation.windows import (
     OffsetSegment,
     block_means,
     neighbouring_motions,
-    rows_of_segment,
 )
 
 MAX_NOISE_TO_MOTION = 0.1
@@ -154,11 +153,11 @@ def single_shot_noise_growth(
     """
     segment, bias = longest
     stride = max(1, int(_SINGLE_SHOT_STEP / step))
-    coarse = rows_of_segment(segment, slice(None, None, stride))
+    coarse = segment.select(slice(None, None, stride))
     coarse = replace(coarse, wrench=block_means(segment.wrench - bias, stride))
     samples = max(2, int(_FIRST_DURATION / (stride * step)))
     while True:
-        part = rows_of_segment(coarse, slice(samples))
+        part = coarse.select(slice(samples))
         growth = simulate_noise_growth(part, phi, noise, step * stride, interpolation, coarse)
         if samples >= len(coarse.time) or not growth.noise_to_motion[-1] < 1.0:
             return growth

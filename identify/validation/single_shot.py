@@ -18,7 +18,6 @@ from identify.validation.windows import (
     MIN_WINDOW_STEPS,
     OffsetSegment,
     first_state,
-    rows_of_segment,
 )
 
 _MAX_PATH_SAMPLES = 2000
@@ -98,7 +97,7 @@ def replay_in_one_shot(
             rows = min(rows, round(growth.horizon / step) + 1)
             growth = growth.until(growth.horizon)
     ended = rows < len(segment.time)
-    segment = rows_of_segment(segment, slice(rows))
+    segment = segment.select(slice(rows))
     start, wrench = first_state(segment), segment.wrench - bias
     paths = {
         name: fast_rollout(phi, start, wrench, step, segment.gravity, interpolation=interpolation)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from identify.arrays import Array, PhiLike, Vec6
+from identify.arrays import PhiLike, Vec6
 from identify.signals import Segment
 from identify.simulation import State, Trajectory, fast_rollout
 from identify.simulation.checks import Diverged, Interpolation
@@ -49,13 +49,6 @@ def first_state(states: Segment) -> State:
         states.velocity[..., 0, :],
         states.angular_velocity[..., 0, :],
     )
-
-
-def rows_of_segment(segment: Segment, rows: slice) -> Segment:
-    """Return a segment with only some of its rows."""
-    names = [entry.name for entry in fields(Segment) if entry.name != "gravity"]
-    arrays = [getattr(segment, name)[rows] for name in names]
-    return Segment(*arrays, gravity=segment.gravity)
 
 
 def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Windows, ...]:
@@ -111,24 +104,16 @@ class _WindowStarts:
         """Stack evenly spaced windows, so many that all rates together have `max_windows`."""
         count = min(len(self.starts), max(1, max_windows * len(self.starts) // total_windows))
         subset = np.unique(np.linspace(0, len(self.starts) - 1, count).astype(int))
-        columns = zip(*(self._window(*self.starts[k]) for k in subset), strict=True)
-        return Windows(*(np.stack(column) for column in columns), step=self.step * self.stride)
+        windows = [self._window(*self.starts[k]) for k in subset]
+        stacks = (np.stack([getattr(w, field.name) for w in windows]) for field in fields(Segment))
+        return Windows(*stacks, step=self.step * self.stride)
 
-    def _window(self, segment: Segment, bias: Vec6, first: int) -> tuple[Array, ...]:
-        """Return the arrays of one window, in the order of the fields of `Segment`."""
-        rows = slice(first, first + self.samples, self.stride)
+    def _window(self, segment: Segment, bias: Vec6, first: int) -> Segment:
         wrench = segment.wrench[first : first + self.samples] - bias
         if self.stride > 1:
             wrench = block_means(wrench, self.stride)
-        return (
-            segment.time[rows],
-            segment.position[rows],
-            segment.velocity[rows],
-            segment.quaternion[rows],
-            segment.angular_velocity[rows],
-            wrench,
-            segment.gravity,
-        )
+        window = segment.select(slice(first, first + self.samples, self.stride))
+        return replace(window, wrench=wrench)
 
 
 def block_means(wrench: Vec6, stride: int) -> Vec6:

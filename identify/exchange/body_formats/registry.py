@@ -88,13 +88,7 @@ def _read_lines(
     return _saved(body, program, reported, system or "its origin", chosen.name)
 
 
-def _read_solidworks(body: BodyText) -> SavedEstimate:
-    return _read_lines(body, "SolidWorks", solidworks.read_lines(body.text))
-
-
-def _read_fusion(body: BodyText) -> SavedEstimate:
-    habit = "; the texts of Fusion that were seen have entries of the matrix (negative)"
-    return _read_lines(body, "Fusion", fusion.read_lines(body.text), habit)
+_FUSION_HABIT = "; the texts of Fusion that were seen have entries of the matrix (negative)"
 
 
 def _read_onshape(body: BodyText) -> SavedEstimate:
@@ -185,13 +179,13 @@ BODY_FORMATS: tuple[BodyFormat, ...] = (
     BodyFormat(
         "mass properties of SolidWorks",
         lambda body: bool(solidworks.HEADING.search(body.text)),
-        _read_solidworks,
+        lambda body: _read_lines(body, "SolidWorks", solidworks.read_lines(body.text)),
         several=True,
     ),
     BodyFormat(
         "properties of Fusion",
         lambda body: bool(fusion.HEADING.search(body.text)),
-        _read_fusion,
+        lambda body: _read_lines(body, "Fusion", fusion.read_lines(body.text), _FUSION_HABIT),
         several=True,
     ),
     BodyFormat(

@@ -53,9 +53,8 @@ class Sphere(Solid):
 
     def moments(self) -> ShapeMoments:
         """Return volume 4/3 π r³ and mean squared coordinates r²/5."""
-        return ShapeMoments.symmetric(
-            4.0 / 3.0 * np.pi * self.radius**3, np.full(3, self.radius**2 / 5.0)
-        )
+        mean_square = self.radius**2 / 5.0
+        return ShapeMoments.revolved(4.0 / 3.0 * np.pi * self.radius**3, mean_square, mean_square)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +195,8 @@ class SphereShell(Surface):
 
     def moments(self) -> ShapeMoments:
         """Return area 4 π r² and mean squared coordinates r²/3."""
-        return ShapeMoments.symmetric(
-            4.0 * np.pi * self.radius**2, np.full(3, self.radius**2 / 3.0)
-        )
+        mean_square = self.radius**2 / 3.0
+        return ShapeMoments.revolved(4.0 * np.pi * self.radius**2, mean_square, mean_square)
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,11 +146,7 @@ class SensorOffset(Perturbation):
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
         """Add the offset; raises `LogError` for a wrench in world axes without an attitude."""
         added = {"force": np.array(self.force), "torque": np.array(self.torque)}
-
-        def with_offset(name: str, values: Array) -> Array:
-            return values + added[name]
-
-        return _change_wrench(recording, with_offset, "a sensor offset")
+        return _change_wrench(recording, lambda name, f: f + added[name], "a sensor offset")
 
 
 class WrenchMap(Perturbation):
@@ -169,11 +165,7 @@ class WrenchMap(Perturbation):
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
         """Turn and scale the wrench; raises `LogError` as `SensorOffset` does."""
         R = rotation_from_quaternion(exp_rotation(np.array(self.turn)))
-
-        def mapped(_: str, values: Array) -> Array:
-            return self.gain * values @ R.T
-
-        return _change_wrench(recording, mapped, "a map of the wrench")
+        return _change_wrench(recording, lambda _, f: self.gain * f @ R.T, "a map of the wrench")
 
 
 def _change_wrench(
