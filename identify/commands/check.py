@@ -63,6 +63,9 @@ class Check(Command):
     arm: Annotated[Path | None, option("ARM.json")] = None
     """Fit of the arm without load by identify fit-arm, in place of --unloaded or with it."""
 
+    need: Annotated[str, option("NEEDS")] = ""
+    """Required precision, see `identify fit`; by default mass, centre of mass and inertia count."""
+
     output: Annotated[Path | None, option("PAGE.html", short="-o")] = None
     """Page of the logs, as of `identify look`, with the findings at their times."""
 
@@ -85,7 +88,7 @@ class Check(Command):
         with stages_on_terminal():
             check = check_logs(
                 [run for log in self.logs for run in open_runs(log, schema, sensor)],
-                FitSettings(mass=self.mass, gravity=self.gravity, joints=joints),
+                FitSettings(mass=self.mass, gravity=self.gravity, joints=joints, needs=self.need),
                 unloaded=[run for log in self.unloaded for run in open_runs(log, schema, sensor)],
             )
         if self.output is not None:
@@ -100,7 +103,7 @@ class Check(Command):
 
 def check_lines(check: LogCheck) -> Iterator[str]:
     """Format the findings of a check and the estimate as lines of text."""
-    from identify.commands.summary import finding_lines, log_line
+    from identify.commands.summary import finding_lines, log_line, verdict_lines
 
     if check.fit_error:
         reason = "none is possible with this schema." if check.findings else check.fit_error
@@ -113,7 +116,8 @@ def check_lines(check: LogCheck) -> Iterator[str]:
         yield from map(log_line, check.result.logs)
         if check.result.body_fitted:
             parameters = check.result.estimate.parameters
-            yield f"Estimate: {parameters!r}, usable: {check.verdict.usable}."
+            yield f"Estimate: {parameters!r}."
+            yield from verdict_lines(check.result)
         yield from check.result.checks.motion_advice
     if check.conclusion:
         yield check.conclusion

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -30,7 +31,23 @@ def test_check_of_clean_log_has_no_findings(tmp_path, capsys):
     assert main(["check", *logged(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "No faults were found." in out
-    assert "usable: yes" in out
+    assert "Usable: yes." in out
+
+
+def test_check_and_fit_have_the_same_verdict(tmp_path, cli):
+    """The lines on use are those of a fit with the same needs, in the same words."""
+    words = logged(tmp_path)
+    for need in ("", "mass, com 2mm", "inertia 0.00001%"):
+        options = (*words, "--need", need) if need else words
+        checked = cli("check", *options)
+        fitted = cli("fit", *options, "-o", tmp_path / "out", "--no-report")
+        verdict = [line for line in fitted.out.splitlines() if _ON_USE.match(line)]
+        assert len(verdict) == 4 + len(need.split(", ")) * bool(need)
+        assert [line for line in checked.out.splitlines() if _ON_USE.match(line)] == verdict
+        assert (checked.status, fitted.status) == ((4, 4) if "inertia" in need else (0, 0))
+
+
+_ON_USE = re.compile("(Usable|Mass|Centre of mass|Inertia about the centre of mass|Need .*): ")
 
 
 def test_check_with_notes_alone_does_not_deny_them():
