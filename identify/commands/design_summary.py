@@ -57,14 +57,13 @@ def _need_lines(design: MotionDesign, prediction: PredictedPrecision) -> Iterato
     unmet = design.unmet
     for need in design.needs:
         reached = prediction.widest_half_width(need, design.seconds)
-        has = "has no interval" if reached is None else f"± {reached:.2g} {need.unit} is predicted"
-        met = "not met" if need in unmet else "met"
         whole = prediction.widest_half_width(replace(need, total=True), design.seconds)
-        scale = (
-            f"; the sensor's scale limits it to ± {whole:.2g} {need.unit}"
-            if need not in unmet and whole is not None and whole > need.limit
-            else ""
-        )
+        met, has, scale = "not met" if need in unmet else "met", "has no interval", ""
+        if reached is not None:
+            width = need.format_beyond(reached) if need in unmet else f"{reached:.2g} {need.unit}"
+            has = f"± {width} is predicted"
+        if reached is not None and whole is not None and whole > max(need.limit, 1.01 * reached):
+            scale = f"; the sensor's scale limits it to ± {need.format_beyond(whole)}"
         yield f"Need {need.text}: {met}, {has}{scale}."
     if unmet:
         needed = prediction.seconds_for(design.needs, design.period)

@@ -1,16 +1,19 @@
 import json
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.transform import Rotation
 
+from identify.commands.design_summary import _need_lines
 from identify.commands.main import main
 from identify.design.starts import read_starts
 from identify.errors import ModelError
 from identify.logs import read_log
+from identify.pipeline.required_precision import parse_required_precision
 from identify.robots import inverse_dynamics, read_robot
 from tests.close import assert_close
 from tests.robots.arms import arm_text
@@ -125,6 +128,27 @@ def test_an_unmet_need_has_the_time_it_takes_and_a_status(cli, tmp_path):
     assert outcome.status == 4
     assert "Need inertia 5%: not met" in outcome.out
     assert "of such a motion (--time " in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("limit", "within_logs", "total", "sentence"),
+    [
+        (5.0, 5.02, 6.3, "not met, ± 5.02 mm is predicted; the sensor's scale limits it to ± 6.3"),
+        (5.0, 4.98, 6.3, "met, ± 5 mm is predicted; the sensor's scale limits it to ± 6.3 mm."),
+        (5.0, 4.96, 5.003, "met, ± 5 mm is predicted."),
+        (5.0, 7.7, 7.7, "not met, ± 7.7 mm is predicted."),
+        (5.0, None, None, "not met, has no interval."),
+    ],
+)
+def test_the_predicted_width_of_a_need_shows_whether_it_is_met(limit, within_logs, total, sentence):
+    """As many digits as it takes, and both widths where the scale of the sensor matters."""
+    (need,) = parse_required_precision(f"com {limit:g}mm")
+    prediction = Mock(seconds_for=lambda needs, period: None)
+    prediction.widest_half_width = lambda need, seconds: total if need.total else within_logs
+    unmet = () if within_logs is not None and within_logs <= limit else (need,)
+    design = Mock(needs=(need,), unmet=unmet, seconds=4.0)
+    first, *_ = _need_lines(design, prediction)
+    assert first.startswith(f"Need com 5mm: {sentence}")
 
 
 def test_static_poses_are_written_as_a_table(cli, tmp_path):
