@@ -13,6 +13,7 @@ import numpy as np
 from identify.arrays import Array, Flags, Indices
 from identify.diagnosis.spans import Span, true_runs
 from identify.signals.spikes import MIN_ROWS_FOR_SPIKES
+from identify.spatial.columns import WRENCH_NAMES
 
 FROZEN_SECONDS = 0.3
 """Shortest time for which a frozen signal is constant, in a log where it changes elsewhere [s]."""
@@ -35,8 +36,6 @@ MAX_COUNTED_HOLD = 4096
 
 _MAX_RUNS = 50_000
 """Largest number of runs stored for a signal; the longest are kept."""
-
-_WRENCH_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
 @dataclass(slots=True)
@@ -228,7 +227,7 @@ class SaturationDetector:
         # A single run may be chance with a coarse resolution; saturation repeats or lasts.
         if (long[:, 1] - long[:, 0]).sum() < 2 * least:
             return
-        size, name = abs(self._extreme), _WRENCH_CHANNELS[self.channel]
+        size, name = abs(self._extreme), WRENCH_NAMES[self.channel]
         edges = np.flatnonzero(long[1:, 2] - long[:-1, 3] > _MAX_GAP_SECONDS) + 1
         for joined in np.split(long, edges):
             count = int((joined[:, 1] - joined[:, 0]).sum())

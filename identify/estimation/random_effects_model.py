@@ -33,7 +33,7 @@ from identify.regressors.log_corrections import (
     point_offset_map,
     sensor_gain_map,
 )
-from identify.spatial.columns import ATTITUDE, POSITION, WRENCH, WRENCH_SECOND_RATE
+from identify.spatial.columns import ATTITUDE, POSITION, WRENCH, WRENCH_NAMES, WRENCH_SECOND_RATE
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 MIN_LEVER_ARM = 0.03
@@ -108,7 +108,6 @@ class SensorFaultType:
     remedy: str = "Calibrate the sensor again for narrower intervals."
 
 
-_WRENCH_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 _PULL_DIRECTIONS = ("first horizontal", "second horizontal", "vertical")
 _CABLE_PARAMETERS = (
     "stiffness in N/m",
@@ -210,7 +209,7 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
     SensorFaultType(
         "gain",
         "gain",
-        _WRENCH_CHANNELS,
+        WRENCH_NAMES,
         _gain_map,
         message="gains of the sensor have errors",
         unit="%",
@@ -229,7 +228,7 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
     SensorFaultType(
         "crosstalk",
         "wrench_calibration",
-        tuple(f"{_WRENCH_CHANNELS[i]} from {_WRENCH_CHANNELS[j]}" for i, j in _CROSSTALK_ENTRIES),
+        tuple(f"{WRENCH_NAMES[i]} from {WRENCH_NAMES[j]}" for i, j in _CROSSTALK_ENTRIES),
         _crosstalk_map,
         units=_crosstalk_units,
         message="the axes of the sensor have crosstalk",

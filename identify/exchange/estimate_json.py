@@ -37,6 +37,7 @@ from identify.files import digest_of_text, write_text
 from identify.findings import Finding, Usability, Verdict
 from identify.inertia import PHI, InertialParameters
 from identify.spatial import BodyFrame, Pose
+from identify.spatial.columns import WRENCH_NAMES
 from identify.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
 from identify.texts import to_json_value
 
@@ -126,8 +127,6 @@ SavedFinding: TypeAlias = Annotated[Finding, _FINITE]
 SavedVerdict: TypeAlias = Annotated[Verdict, _read_as(_VerdictTable, Verdict)]
 SavedCertificate: TypeAlias = Annotated[object, _read_as(dict[str, Any], dict), _FINITE]
 
-_WRENCH_AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
-
 
 @dataclass(frozen=True, slots=True)
 class SavedBias:
@@ -151,10 +150,10 @@ class SavedBias:
         Raises:
             ModelError: it is of another sensor.
         """
-        if len(self.wrench) != len(_WRENCH_AXES):
+        if len(self.wrench) != len(WRENCH_NAMES):
             raise ModelError(
                 f"the estimate is not of a wrench sensor: its offset has {len(self.wrench)} "
-                f"channels, expected {len(_WRENCH_AXES)}, {', '.join(_WRENCH_AXES)}"
+                f"channels, expected {len(WRENCH_NAMES)}, {', '.join(WRENCH_NAMES)}"
             )
         return self.wrench
 

@@ -15,7 +15,7 @@ import numpy as np
 from identify.arrays import Array, PhiLike, Vec6, seal
 from identify.inertia import inertia_about_origin
 from identify.spatial import BodyMotion, hat
-from identify.spatial.columns import PRODUCT_COLUMNS, PRODUCT_PAIRS
+from identify.spatial.columns import PRODUCT_COLUMNS, PRODUCT_PAIRS, WRENCH_NAMES as WRENCH_NAMES
 
 FEATURE_NAMES = (
     *("ax", "ay", "az"),
@@ -23,9 +23,6 @@ FEATURE_NAMES = (
     *(f"w{'xyz'[i]}w{'xyz'[j]}" for i, j in PRODUCT_PAIRS),
 )
 """Names of the twelve motion features: proper and angular acceleration, products of rates."""
-
-WRENCH_NAMES = ("fx", "fy", "fz", "tx", "ty", "tz")
-"""Names of the six components of a wrench."""
 
 
 def _feature_tensor() -> Array:

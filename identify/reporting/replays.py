@@ -18,6 +18,7 @@ from identify.reporting.content import Pictures, Section, Text, Tile, Tiles
 from identify.reporting.rounding import Unit, unit_of_length, with_power_of_ten, with_si_prefix
 from identify.reporting.timeline import require_logs, thin_signal
 from identify.validation import ESTIMATE as BODY, Replay, ReplayErrors, SingleShot
+from identify.validation.replaying import thinned_indices
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -259,9 +260,7 @@ def _consecutive_times(times: Array) -> Array:
 
 
 def _draw_windows(axes: PanelAxes, times: Array, measured: Array, simulated: Array) -> None:
-    last = times.shape[1] - 1
-    step = max(1, last // max(4, _PATH_POINTS // len(times)))
-    kept = np.unique([*range(0, last, step), last])
+    kept = thinned_indices(times.shape[1] - 1, max(4, _PATH_POINTS // len(times)))
 
     def line(values: Array) -> Array:
         """Join the windows to one line with NaN between them."""

@@ -14,6 +14,9 @@ FEATURES = slice(1, 13)
 WRENCH = slice(13, 19)
 """Columns of the wrench w = [f; t] at Bo in B."""
 
+WRENCH_NAMES = ("fx", "fy", "fz", "tx", "ty", "tz")
+"""Names of the six components of a wrench."""
+
 ATTITUDE = slice(19, 28)
 """Columns of the attitude: entries of R_WBᵀ by rows."""
 

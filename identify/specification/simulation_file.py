@@ -29,16 +29,16 @@ from identify.simulation.checks import require_simulable
 from identify.simulation.forward import simulate
 from identify.simulation.loads import ConstantLoad, Impulse, Load, SampledLoad
 from identify.simulation.state import State, Trajectory
+from identify.spatial.columns import WRENCH_NAMES
 from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
 from identify.spatial.vectors import GRAVITY_W
 from identify.specification.simulation_tables import (
+    ZERO_VECTOR,
     LoadTable,
     SimulatedBodyTable,
     SimulationDocument,
     StateTable,
 )
-
-_ZERO_VECTOR = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,8 @@ def read_simulation(path: Path | str) -> Simulation:
         impulses=tuple(
             Impulse(
                 table.time,
-                np.array(table.linear or _ZERO_VECTOR),
-                np.array(table.angular or _ZERO_VECTOR),
+                np.array(table.linear or ZERO_VECTOR),
+                np.array(table.angular or ZERO_VECTOR),
                 np.array(table.point),
                 table.frame,
             )
@@ -185,7 +185,7 @@ def _load_of(table: LoadTable, path: Path, index: int) -> Load:
     end = np.inf if table.end is None else table.end
     point, frame = np.array(table.point), table.frame
     if table.file is None:
-        force, torque = (np.array(vector or _ZERO_VECTOR) for vector in (table.force, table.torque))
+        force, torque = (np.array(vector or ZERO_VECTOR) for vector in (table.force, table.torque))
         return ConstantLoad(force, torque, point, frame, table.start, end)
     file = path.parent / table.file
     with _with_location(f"{path}: {table_prefix(('loads', index))}file"):
@@ -209,9 +209,6 @@ def _with_location(place: str, kind: type[IdentifyError] = SchemaError) -> Itera
         raise kind(f"{place}: {error}") from error
 
 
-_WRENCH_COLUMNS = ("fx", "fy", "fz", "tx", "ty", "tz")
-"""Columns of force [N] and torque [N m] in a file of samples; other columns are ignored."""
-
 _SAMPLES_LAYOUT = LogTable(time="time", drop_bad_rows=True)
 """Text layout of a file of wrench samples; `read_samples` rejects defective rows."""
 
@@ -219,12 +216,14 @@ _SAMPLES_LAYOUT = LogTable(time="time", drop_bad_rows=True)
 def read_wrench_samples(path: Path) -> tuple[Array, Vec6]:
     """Read wrench samples from Parquet, NPZ, or CSV with one line of column names.
 
+    Columns besides those of time, force and torque are ignored.
+
     Returns times [s], shape (n,), and wrenches [f; t] [N, N m], shape (n, 6).
     Raises `MissingFile`: the file does not exist; `LogError`: it cannot be read, lacks a column, or
     has rows that are not finite numbers.
     """
     table = read_source(
-        ColumnSource(path, _SAMPLES_LAYOUT, (), _WRENCH_COLUMNS, has_stamp_column=True),
+        ColumnSource(path, _SAMPLES_LAYOUT, (), WRENCH_NAMES, has_stamp_column=True),
         is_only_file=True,
     )
     if table.faults.any():
@@ -232,4 +231,4 @@ def read_wrench_samples(path: Path) -> tuple[Array, Vec6]:
         raise table.error_at(int(np.argmax(table.faults > 0)), expected)
     ticks = table.ticks_per_second or 1
     time = np.asarray(table.stamps, dtype=np.float64) / ticks
-    return time, np.stack([table.columns[name] for name in _WRENCH_COLUMNS], axis=-1)
+    return time, np.stack([table.columns[name] for name in WRENCH_NAMES], axis=-1)

@@ -17,25 +17,23 @@ from identify.documents import (
     word_validator,
 )
 from identify.errors import did_you_mean
+from identify.inertia.conventions.orders import ENTRIES_BY_ROWS
 from identify.simulation.checks import Interpolation
 from identify.simulation.loads import Frame
 from identify.spatial.vectors import GRAVITY_W
-
-_INERTIA_ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
-"""Names of the entries of a symmetric 3×3 matrix."""
 
 
 def _validate_inertia(value: object) -> tuple[tuple[float, ...], ...]:
     """Validate three rows or six named entries; a list of six is ambiguous, and rejected."""
     if isinstance(value, Mapping):
-        if unknown := [key for key in value if key not in _INERTIA_ENTRIES]:
-            hint = did_you_mean(str(unknown[0]), _INERTIA_ENTRIES)
+        if unknown := [key for key in value if key not in ENTRIES_BY_ROWS]:
+            hint = did_you_mean(str(unknown[0]), ENTRIES_BY_ROWS)
             raise ValueError(
-                f"unknown entry {unknown[0]!r}; expected {', '.join(_INERTIA_ENTRIES)}{hint}"
+                f"unknown entry {unknown[0]!r}; expected {', '.join(ENTRIES_BY_ROWS)}{hint}"
             )
-        if missing := [key for key in _INERTIA_ENTRIES if key not in value]:
-            raise ValueError(f"no entry {missing[0]!r}; expected {', '.join(_INERTIA_ENTRIES)}")
-        xx, xy, xz, yy, yz, zz = (finite_number(value[key]) for key in _INERTIA_ENTRIES)
+        if missing := [key for key in ENTRIES_BY_ROWS if key not in value]:
+            raise ValueError(f"no entry {missing[0]!r}; expected {', '.join(ENTRIES_BY_ROWS)}")
+        xx, xy, xz, yy, yz, zz = (finite_number(value[key]) for key in ENTRIES_BY_ROWS)
         return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
     if isinstance(value, list | tuple) and len(value) == 6:
         raise ValueError(
@@ -50,7 +48,7 @@ FilePath: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
 Axes: TypeAlias = Annotated[Frame, word_validator(("body", "world"))]
 """Axes in which components are given."""
 
-_ZERO_VECTOR = (0.0, 0.0, 0.0)
+ZERO_VECTOR = (0.0, 0.0, 0.0)
 _KEYS_ABOUT_COM = ("mass", "com", "inertia_about_com")
 
 
@@ -91,15 +89,15 @@ class StateTable(DocumentTable):
     angular velocity of the body.
     """
 
-    position: Vector = _ZERO_VECTOR
+    position: Vector = ZERO_VECTOR
     quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)
     """R_WB as [x, y, z, w]."""
     linear: Annotated[Vector, Field(validation_alias=AliasChoices("linear", "velocity"))] = (
-        _ZERO_VECTOR
+        ZERO_VECTOR
     )
     angular: Annotated[
         Vector, Field(validation_alias=AliasChoices("angular", "angular_velocity"))
-    ] = _ZERO_VECTOR
+    ] = ZERO_VECTOR
     frame: Axes | None = None
     """Axes of `linear` and `angular` velocity; required if one of them is given."""
 
@@ -128,7 +126,7 @@ class LoadTable(DocumentTable):
     """File of columns time, fx, fy, fz, tx, ty, tz; relative to the folder of this file."""
     interpolation: Annotated[Interpolation, word_validator(("linear", "hold"))] | None = None
     """Interpolation between the samples of a file; by default linear."""
-    point: Vector = _ZERO_VECTOR
+    point: Vector = ZERO_VECTOR
     """Point of application of the force from Bo, in body axes whatever `frame` is [m]."""
     frame: Axes
     start: Annotated[Number, Field(alias="from")] = 0.0
@@ -152,7 +150,7 @@ class ImpulseTable(DocumentTable):
     time: Annotated[Number, Field(ge=0.0)]
     linear: Vector | None = None
     angular: Vector | None = None
-    point: Vector = _ZERO_VECTOR
+    point: Vector = ZERO_VECTOR
     """Point of application of the linear impulse from Bo, in body axes whatever `frame` is [m]."""
     frame: Axes
 

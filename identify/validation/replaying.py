@@ -154,11 +154,11 @@ class CompletedReplays:
         windows, shot = replays.windows, replays.single_shot
         if windows is not None:
             last = windows.times.shape[1] - 1
-            kept = _thinned_indices(last, max(4, _MAX_PATH_POINTS // len(windows.times)))
+            kept = thinned_indices(last, max(4, _MAX_PATH_POINTS // len(windows.times)))
             paths = {name: getattr(windows, name)[:, kept] for name in _WINDOW_FIELDS}
             windows = replace(windows, **paths)
         if shot is not None:
-            kept = _thinned_indices(len(shot.time) - 1, _MAX_PATH_POINTS)
+            kept = thinned_indices(len(shot.time) - 1, _MAX_PATH_POINTS)
             poses = {name: getattr(shot, name)[kept] for name in _SHOT_FIELDS}
             shot = replace(
                 shot,
@@ -180,13 +180,13 @@ _SHOT_FIELDS = ("time", "position", "quaternion", "measured_position", "measured
 """Fields of a single-shot replay that are saved with few points."""
 
 
-def _thinned_indices(last: int, count: int) -> Indices:
+def thinned_indices(last: int, count: int) -> Indices:
     """Return about `count` evenly spaced indices from 0 to `last`, with `last` itself."""
     return np.unique([*range(0, last, max(1, last // count)), last])
 
 
 def _thin_errors(errors: ReplayErrors) -> ReplayErrors:
-    kept = _thinned_indices(len(errors.horizon) - 1, _MAX_PATH_POINTS)
+    kept = thinned_indices(len(errors.horizon) - 1, _MAX_PATH_POINTS)
     return ReplayErrors(errors.horizon[kept], errors.position[kept], errors.attitude[kept])
 
 

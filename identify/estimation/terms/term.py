@@ -60,11 +60,6 @@ class ScaledBody:
         return self.unit.to_phi / (self.unit.mass * self.unit.length**2) @ self.theta
 
     @property
-    def inverse_mass(self) -> float:
-        """One over the unit of mass [1/kg]."""
-        return 1.0 / self.unit.mass
-
-    @property
     def inverse_length(self) -> float:
         """One over the unit of length [1/m]."""
         return 1.0 / self.unit.length
@@ -90,7 +85,7 @@ class ScaledBody:
 
     def scaled_mass(self, mass: float) -> float:
         """Convert a mass [kg] to the unit of mass."""
-        return mass * self.inverse_mass
+        return mass * (1.0 / self.unit.mass)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,11 @@ from identify.documents import lookup, numbers_validator
 from identify.errors import ModelError
 from identify.exchange.body_formats.answers import BodyAnswers, UnstatedProperty
 from identify.exchange.body_formats.units import inertia_unit, length_unit, mass_unit
-from identify.inertia.conventions.orders import convert_product_sign, matrix_from_entries
+from identify.inertia.conventions.orders import (
+    ENTRIES_BY_ROWS,
+    convert_product_sign,
+    matrix_from_entries,
+)
 
 MATRIX_KEYS = ("inertia_about_com", "inertia_about_origin")
 """Keys of an inertia matrix."""
@@ -31,7 +35,6 @@ MATRIX_KEYS = ("inertia_about_com", "inertia_about_origin")
 _OWN_KEYS = ("units", "products")
 _POINTLESS_KEY = "inertia"
 _UNIT_KEYS = {"mass": mass_unit, "length": length_unit, "inertia": inertia_unit}
-_ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
 
 
 def parse_own_toml(text: str) -> dict[str, object]:
@@ -112,9 +115,9 @@ def _matrix(key: str, value: object) -> np.ndarray:
     """Return a matrix from three rows, or from a table of its six entries."""
     if isinstance(value, Mapping):
         lowered = {str(name).lower()[-2:]: number for name, number in value.items()}
-        if missing := [f"I{entry}" for entry in _ENTRIES if entry not in lowered]:
+        if missing := [f"I{entry}" for entry in ENTRIES_BY_ROWS if entry not in lowered]:
             raise ModelError(f"{key}: no {', '.join(missing)}")
-        six = [_checked(f"{key}.I{entry}", lowered[entry]) for entry in _ENTRIES]
+        six = [_checked(f"{key}.I{entry}", lowered[entry]) for entry in ENTRIES_BY_ROWS]
         return matrix_from_entries(six, "identify")
     return np.array(_checked(key, value, 3, 3))
 

@@ -35,7 +35,7 @@ ReferencePoint: TypeAlias = Literal["origin", "centre of mass", "mixed"]
 """Reference point of an inertia; `mixed` is Gazebo's body matrix, with blocks of two points."""
 SpatialOrder: TypeAlias = Literal["linear first", "angular first"]
 
-_BY_ROWS = ("xx", "xy", "xz", "yy", "yz", "zz")
+ENTRIES_BY_ROWS = ("xx", "xy", "xz", "yy", "yz", "zz")
 """Upper triangle of an inertia matrix by rows."""
 _BY_COLUMNS = ("xx", "xy", "yy", "xz", "yz", "zz")
 """Upper triangle of an inertia matrix by columns."""
@@ -46,7 +46,7 @@ _VOIGT = ("xx", "yy", "zz", "yz", "xz", "xy")
 
 ENTRY_ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        **dict.fromkeys(("identify", "rigeo", "ros", "sdf", "urdf"), _BY_ROWS),
+        **dict.fromkeys(("identify", "rigeo", "ros", "sdf", "urdf"), ENTRIES_BY_ROWS),
         "pinocchio": _BY_COLUMNS,
         **dict.fromkeys(("dart", "drake", "gazebo", "mujoco"), _DIAGONAL_FIRST),
         **dict.fromkeys(("voigt", "wensing"), _VOIGT),
@@ -163,7 +163,7 @@ def phi_from_spatial_matrix(
 def _entry_indices(order: str) -> np.ndarray:
     """Return, for each entry of a named order, its index in xx, xy, xz, yy, yz, zz."""
     entries = lookup(ENTRY_ORDERS, order, "order of six", ModelError)
-    return np.array([_BY_ROWS.index("".join(sorted(entry))) for entry in entries])
+    return np.array([ENTRIES_BY_ROWS.index("".join(sorted(entry))) for entry in entries])
 
 
 def _to_linear_first(matrix: Mat66, order: SpatialOrder) -> Mat66:
