@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from identify.arms.equations import PAYLOAD
-from identify.arms.torque_scale import TorqueScale
+from identify.arms.torque_scale import LoadedScale, TorqueScale
 from identify.arrays import Array
 from identify.errors import ProblemError
 from identify.estimation.bootstrap import MIN_BLOCKS, score_scatter_ratio
@@ -91,9 +91,10 @@ def solve_arm(
         raise ProblemError('interval: "bootstrap" does not support priors; use "formula"')
     discounted = system(scatter)
     every = (_consistent(discounted), *terms)
-    estimate = solve_unknowns(
+    solution = solve_unknowns(
         discounted, every, interval=route, effects=scale, prior=priors or BALL
-    ).estimate()
+    )
+    estimate = solution.estimate()
     bias = zip(estimate.bias, statistics.logs, strict=True)  # none, but it names the logs
     estimate = replace(estimate, bias=tuple(replace(each, sha256=log) for each, log in bias))
     if route == "formula":
@@ -103,4 +104,8 @@ def solve_arm(
         )
         others = {name: replace(body, interval_kind=kind) for name, body in estimate.others.items()}
         estimate = replace(estimate, interval_kind=kind, others=others)
+    if estimate.body == PAYLOAD and estimate.decided_by["m"] == "data":
+        by_scale = abs(LoadedScale.of(solution.posterior).changes[0] / estimate.parameters.mass)
+        taken = f"the logs' scales taken as equal: 1 % is {by_scale:.2g} % of the mass"
+        estimate = replace(estimate, interval_kind=f"{estimate.interval_kind}; {taken}")
     return ArmSolution(discounted, estimate, scatter)

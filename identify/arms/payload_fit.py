@@ -14,10 +14,7 @@ from identify.arms.equations import PAYLOAD, equations_of
 from identify.arms.fitted_arm import HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate, require_plausible_load
-from identify.arms.load_default import (
-    ball_of_load,
-    first_load_default,
-)
+from identify.arms.load_default import ball_of_load, first_load_default
 from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors
 from identify.arms.saved_arm import SavedArm
@@ -158,7 +155,15 @@ def fit_payload(
 
     def solve(gains: FittedGains, terms: Sequence[Term]) -> ArmSolution:
         system = partial(form, statistics, gains=gains.scale.gains)
-        return solve_arm(lambda scatter: system(scatter=scatter), gains.scale, interval, terms)
+        of_logs = gains.scale if arm is None else gains.scale.of_another_day()
+        return solve_arm(lambda scatter: system(scatter=scatter), of_logs, interval, terms)
+
+    def free_load() -> tuple[FittedGains, ArmSolution]:
+        nonlocal form
+        gains = gains_by(None)
+        if hidden.any() or "load_default" in form.keywords:
+            form = partial(form, load_default=_load_default(form, statistics, gains, terms))
+        return gains, solve(gains, ())
 
     hidden = form(statistics).space.unobservable_unknowns()[:4]
     if known_load is not None and hidden[0]:
@@ -168,24 +173,21 @@ def fit_payload(
         )
     free = contradicted = None
     try:
-        gains = gains_by(None)
-        if hidden.any():
-            form = partial(form, load_default=_load_default(form, statistics, gains, terms))
-        free = solve(gains, ())
+        try:
+            gains, free = free_load()
+        except TooLittleMotion as error:
+            _require_load(form(statistics, bounded=False))
+            if _MASS in error.unidentifiable:
+                raise
+            form = partial(form, load_default=first_load_default(columns))
+            gains, free = free_load()
     except NegativeMass as error:
         _require_load(form(statistics, bounded=False))
         raise _negative_mass(error, form, statistics) from None
-    except TooLittleMotion as error:
-        _require_load(form(statistics, bounded=False))
-        if _MASS not in error.unidentifiable:
-            form = partial(form, load_default=first_load_default(columns))
-            gains = gains_by(None)
-            form = partial(form, load_default=_load_default(form, statistics, gains, terms))
-            free = solve(gains, ())
-        elif known_load is not None or not terms:
+    except TooLittleMotion:
+        if known_load is not None or not terms:
             raise
-        else:
-            gains = gains_by(None, terms)
+        gains = gains_by(None, terms)
     if known_load is not None and free is not None:
         require_plausible_load(known_load, float(free.estimate.parameters.mass))
         shown, gains = gains, gains_by(known_load, shown=gains)

@@ -7,13 +7,16 @@ them; torques that are all 2 % too large are those of an arm that is 2 % heavier
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
+from identify.arms.equations import equations_of
 from identify.arrays import Array, seal
 from identify.errors import ProblemError
 from identify.estimation.posterior import Posterior
+from identify.regressors import LinearSystem
 
 ASSUMED_SCALE_ERROR = 0.02
 """Standard error of the scale of each joint's torque where nothing else is known: torque constants
@@ -30,11 +33,14 @@ class TorqueScale:
         gains: of each joint, shape (n,).
         covariance: of the gains' relative errors, shape (n, n).
         interval_kind: description for intervals and reports.
+        between_days: standard error of the scale of logs with a load by that of an earlier fit of
+            the arm, where the logs do not tell it better.
     """
 
     gains: Array
     covariance: Array
     interval_kind: str
+    between_days: float = 0.0
 
     def __post_init__(self) -> None:
         gains, n = seal(self.gains, "gains of the torques", (None,), ProblemError), len(self.gains)
@@ -61,17 +67,59 @@ class TorqueScale:
         variances = np.broadcast_to(errors, joints) ** 2
         return cls(np.ones(joints), np.diag(variances), f"torque scale of each joint to {size}")
 
+    def of_another_day(self) -> TorqueScale:
+        """Return the gains with an error between days: the mean of those assumed of the joints."""
+        error = float(ASSUMED_SCALE_ERROR / np.sqrt(len(self.gains)))
+        kind = f"one scale of both days to {100.0 * error:.1g} % (--unloaded of this day avoids it)"
+        return replace(self, interval_kind=f"{self.interval_kind}, {kind}", between_days=error)
+
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
         """Compute the unknowns' covariance from errors of the scale, twice, as all is of scale."""
-        sensitivity = scale_sensitivity(posterior, len(self.gains))
+        fit = posterior.fit
+        sensitivity = np.zeros((len(fit.theta), len(self.gains)))
+        moving = fit.data.system.group_index[:, 1]
+        sensitivity[:, moving] = posterior.score_gain @ fit.moments[:, :-1, -1].T
         covariance = sensitivity @ self.covariance @ sensitivity.T
+        if self.between_days:
+            loaded = LoadedScale.of(posterior)
+            size = loaded.mean_square(self.between_days)
+            covariance = covariance + size * np.outer(loaded.changes, loaded.changes)
         return covariance, covariance
 
 
-def scale_sensitivity(posterior: Posterior, joints: int) -> Array:
-    """Compute the change of the unknowns with the gain of each joint, shape (p, n)."""
-    fit = posterior.fit
-    sensitivity = np.zeros((len(fit.theta), joints))
-    moving = fit.data.system.group_index[:, 1]
-    sensitivity[:, moving] = posterior.score_gain @ fit.moments[:, :-1, -1].T
-    return sensitivity
+class LoadedScale(NamedTuple):
+    """Scale 1 + s of the torques of logs with a load alone, which estimates take as one.
+
+    Attributes:
+        changes: ∂x/∂s of the unknowns, shape (p,).
+        score: derivative of the log-likelihood by s, the other unknowns fitted.
+        information: on s, beside the other unknowns.
+    """
+
+    changes: Array
+    score: float
+    information: float
+
+    @classmethod
+    def of(cls, posterior: Posterior) -> LoadedScale:
+        """Linearise (1 + s) A x = b of the logs with the load, by all logs of a fit of an arm.
+
+        ∂x/∂s = C c, with c = AᵀW A x and C the inverse information of all logs; the information on
+        s beside x is xᵀc − cᵀC c.
+        """
+        fit, x = posterior.fit, posterior.fit.x
+        system = fit.data.system
+        (statistics, _), equations = system.data[0], equations_of(system)
+        loaded = statistics.subset(np.array(equations.loaded)[statistics.log])
+        part = LinearSystem.of([(loaded, equations)])
+        weights = np.zeros((len(equations.columns.joints), 1, 1))
+        weights[system.group_index[:, 1]] = fit.weights
+        moments = part.normal_matrices(weights[part.group_index[:, 1]]).sum(axis=0)
+        c = moments[:-1, :-1] @ x
+        changes = posterior.score_gain @ c
+        return cls(changes, float(x @ (moments[:-1, -1] - c)), float(x @ c - c @ changes))
+
+    def mean_square(self, error: float) -> float:
+        """Compute the mean of s² by the logs, with a prior standard deviation of s."""
+        variance = 1.0 / (error**-2 + max(self.information, 0.0))
+        return float(variance + (variance * self.score) ** 2)

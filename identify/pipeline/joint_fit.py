@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.arms import (
-    ArmFit,
-    SavedArm,
-    TorqueScale,
-    arm_text,
-    fit_arm,
-    fit_payload,
-    read_arm,
-)
+from identify.arms import ArmFit, SavedArm, TorqueScale, arm_text, fit_arm, fit_payload, read_arm
 from identify.arms.columns import FRICTION
 from identify.arms.equations import equations_of, of_run
 from identify.arms.findings import impossible_links, nothing_learnt

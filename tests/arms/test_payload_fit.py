@@ -5,10 +5,15 @@ import pytest
 
 import identify
 from identify.arms import TorqueScale, fit_arm, fit_payload, read_arm, write_arm
+from identify.arms.arm_fit import scan_logs
+from identify.arms.model import arm_system
+from identify.arms.torque_scale import LoadedScale
 from identify.errors import LogError, ModelError, ProblemError
 from identify.estimation import NegativeMass
+from identify.estimation.estimator import solve_unknowns
 from identify.estimation.terms import ComInBox, KnownMass
 from identify.inertia import BaseColumns, InertialParameters, base_columns
+from identify.regressors import join_logs
 from identify.robots import robot_base_columns
 from tests.arms.simulated import (
     AXES,
@@ -126,6 +131,31 @@ def test_error_of_the_torque_scale_is_in_the_interval(robot, pair, payload):
     assert_close(fit.estimate.parameters.mass, payload.estimate.parameters.mass, 0.03)
 
 
+@pytest.mark.parametrize("gain", [0.96, 1.03])
+def test_logs_show_their_scale_beside_the_load(robot, gain):
+    empty = simulate(robot, 2)
+
+    def posterior(gain):
+        loaded = log_with_gain(simulate(robot, 1, load=LOAD, noise=0.01), gain)
+        columns, scans = scan_logs([loaded, empty], robot, None)
+        statistics = join_logs([scan.statistics for scan in scans])
+        loads = {"loaded": (True, False), "frame": "tool"}
+        return solve_unknowns(arm_system(statistics, columns, runs=(0, 1), **loads)).posterior
+
+    scale = LoadedScale.of(posterior(gain))
+    assert_close(scale.score / scale.information, gain - 1.0, 0.2)
+    # the change of the mass by a difference of two fits
+    step = 1e-3
+    one, more = (posterior(each).x[0] for each in (1.0, 1.0 + step))
+    assert_close((more - one) / step, LoadedScale.of(posterior(1.0)).changes[0], 1e-2)
+    # the mean square of s by an integral over its posterior density
+    s = np.linspace(-0.2, 0.2, 200_001)
+    few = scale._replace(score=scale.score * 1e-3, information=scale.information * 1e-3)
+    log_density = few.score * s - 0.5 * (few.information + 0.01**-2) * s**2
+    density = np.exp(log_density - log_density.max())
+    assert_close(few.mean_square(0.01), (density @ s**2) / density.sum(), 1e-4)
+
+
 def test_gains_of_all_torques_scale_the_load(robot, pair, payload):
     scale = TorqueScale(np.full(3, 1.25), np.zeros((3, 3)), "given")
     fit = fit_payload(*pair, robot=robot, frame="tool", scale=scale)
@@ -165,7 +195,12 @@ def test_fitted_arm_takes_the_place_of_the_log_without_the_load(robot, pair, pay
         loaded, robot=robot, frame="tool", arm=read_arm(path), scale=TorqueScale.known(0.0, 3)
     )
     assert_close(fit.estimate.parameters.phi, payload.estimate.parameters.phi, 1e-3)
-    assert_close(fit.estimate.covariance[0, 0], payload.estimate.covariance[0, 0], 0.2)
+    assert "one scale of both days to 1 %" in fit.estimate.interval_kind
+    variances = [float(each.estimate.covariance[0, 0]) for each in (fit, payload)]
+    assert "1 % is 3.8 % of the mass" in payload.estimate.interval_kind
+    change = 3.8 * float(payload.estimate.parameters.mass)
+    of_days = np.sqrt(variances[0] - variances[1]) / change
+    assert 0.005 < of_days < 0.02 / np.sqrt(3.0)  # the logs tell part of it
 
 
 def test_terms_are_of_the_load(robot, pair):
