@@ -73,8 +73,12 @@ def _pose_convention_faults(setup: LogProperties, pose: PoseTable) -> Iterator[F
     for reordered, remapped in product(reorders, (False, True)):
         default = "inverse" if is_inverse != remapped else "world"
         for position in _POSITION_TEXTS if setup.acceleration_from_position else (default,):
+            # Minus the position alone is a mirror image, which is that of another gravity.
             sign_may_differ = (
-                setup.acceleration_from_position and position == "world" and not reordered
+                setup.acceleration_from_position
+                and position == "world"
+                and not reordered
+                and (remapped or present != "world")
             )
             for sign in (1.0, -1.0) if sign_may_differ and pose.position is not None else (1.0,):
                 is_same = position == present or not setup.acceleration_from_position
