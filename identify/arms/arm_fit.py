@@ -105,6 +105,7 @@ class ArmFit(FittedArm):
             scale=None if self.gains.known_load is None else self.scale,
             report={
                 "model": str(self.robot.path),
+                "has_torque": self.gains.has_unit,
                 "logs": {log.name: log.sha256 for log in self.logs},
                 "interval_kind": estimate.interval_kind,
                 "torque_error": self.errors.total,
@@ -256,6 +257,12 @@ def scan_logs(
             raise ModelError(
                 "the fitted arm has other motors than the logs: give the [joints.motor] that it "
                 "was fitted with, or fit it again"
+            )
+        has_torque = logs[0].joint_axes.has_torque
+        if arm.report.get("has_torque", has_torque) != has_torque:
+            raise ModelError(
+                "gains count once: of this log and the logs of the arm.json, one has `gains` or "
+                "torques by its [joints], the other currents without; give the same, or fit again"
             )
     return columns, [scan_arm(log, columns, cutoff_hz) for log in logs]
 

@@ -26,11 +26,7 @@ from identify.estimation.bootstrap import score_scatter_ratio
 from identify.estimation.fit_data import MIN_RELATIVE_RESIDUAL
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.terms import Term
-from identify.estimation.variance_components import (
-    RandomEffects,
-    VarianceComponent,
-    random_effects,
-)
+from identify.estimation.variance_components import RandomEffects, VarianceComponent, random_effects
 from identify.inertia.matrices import phi_from_pseudo_inertia, pseudo_inertia
 from identify.regressors import LinearSystem, Statistics
 from identify.regressors.triangular import moment_root

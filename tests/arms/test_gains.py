@@ -11,7 +11,7 @@ from identify.arms import Calibration, SavedArm, TorqueScale, fit_arm, fit_paylo
 from identify.arms.findings import gain_findings
 from identify.arms.gains import FittedGains, link_deviations
 from identify.arms.model import link_default
-from identify.errors import ProblemError
+from identify.errors import ModelError, ProblemError
 from identify.findings import Finding
 from identify.inertia import InertialParameters, pseudo_inertia
 from identify.logs import Recording
@@ -100,6 +100,9 @@ def test_gains_by_a_known_load_hold_for_another_one(robot, has_torque):
     assert fit.estimate.parameters.mass == pytest.approx(OTHER_LOAD.mass, rel=0.05)
     low, high = fit.estimate.intervals["m"]
     assert low < OTHER_LOAD.mass < high
+    otherwise = replace(other, joints=replace(joints, has_torque=not has_torque))
+    with pytest.raises(ModelError, match=r"arm\.json, one has `gains`"):
+        fit_payload(otherwise, robot=robot, frame="tool", arm=saved)
 
 
 def test_gains_of_currents_are_found_without_a_schema_s(robot):
