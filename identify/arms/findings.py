@@ -155,8 +155,9 @@ def gain_findings(gains: FittedGains, joints: Sequence[str]) -> Iterator[Finding
 
 
 def _gains_line(gains: FittedGains) -> str:
-    known = np.where(np.isfinite(gains.half_widths), gains.scale.gains, 1.0)
-    factors = ", ".join(f"{1.0 / gain:.4g}" for gain in known.tolist())
+    inverse = 1.0 / gains.scale.gains
+    known = np.where(abs(inverse - 1.0) > gains.half_widths, inverse, 1.0)
+    factors = ", ".join(f"{factor:.4g}" for factor in known.tolist())
     line = (
         f"In the schema, [joints], multiply the efforts: `gains = [{factors}]` (times the gains "
         "that are there). An arm.json is of the gains of its logs: fit it again with this line."

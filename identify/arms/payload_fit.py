@@ -47,7 +47,6 @@ _MOTION_ADVICE = "move all joints further and faster, with the load and without 
 _MAX_ERROR_SHARE = 0.02
 """Standard error of the mass by that of the model's links at which a load would have shown."""
 
-_MASS = f"{PAYLOAD}.m"
 _REWEIGHTINGS = 3
 _RELATIVE_RANK = 1e-9
 
@@ -177,7 +176,7 @@ def fit_payload(
             gains, free = free_load()
         except TooLittleMotion as error:
             _require_load(form(statistics, bounded=False))
-            if _MASS in error.unidentifiable:
+            if f"{PAYLOAD}.m" in error.unidentifiable:
                 raise
             form = partial(form, load_default=first_load_default(columns))
             gains, free = free_load()
@@ -229,7 +228,7 @@ def _load_default(
         default = ball_of_load(columns, frame, fit)
         fit = weighted_least_squares(system(load_default=default), terms)
     if not hidden[0] and fit.identifiability.half_widths[0] >= 1.0:
-        raise TooLittleMotion((_MASS,), _MOTION_ADVICE)
+        raise TooLittleMotion((f"{PAYLOAD}.m",), _MOTION_ADVICE)
     return default
 
 

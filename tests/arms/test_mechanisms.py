@@ -1,11 +1,14 @@
 """Loads of arms whose axes do not show all of them: what they show is fitted, the rest marked."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from identify.arms import fit_payload
+from identify.arms import fit_arm, fit_payload
 from identify.arms.columns import ArmColumns
 from identify.arms.equations import payload_columns
+from identify.arms.findings import gain_findings
 from identify.arms.load_default import shown_combinations, unobservable_directions
 from identify.errors import ProblemError
 from identify.estimation import NegativeMass
@@ -116,6 +119,23 @@ def test_a_given_mass_tells_the_centre_of_mass_of_a_pendulum(tmp_path, pinocchio
     assert intervals["cy"] is None
     with pytest.raises(ProblemError, match="no motion of this arm shows the mass"):
         fit_payload(*logs, robot=robot, frame="tool0", known_load=2.0)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_gains_that_a_scara_does_not_show_are_not_proposed(tmp_path, pinocchio, count):
+    robot = read_mechanism("scara", tmp_path)
+    logs = [
+        replace(each, signals={**each.signals, "effort": each.signals["effort"] * [0.4, 1, 1, 1]})
+        for each in (log(robot, 1, LOAD), log(robot, 2))
+    ]
+    if count == 1:
+        gains = fit_arm(logs[0], robot, interval="formula").gains
+    else:
+        gains = fit_payload(*logs, robot=robot, frame="tool0", interval="formula").gains
+    (finding,) = gain_findings(gains, robot.joints)
+    proposed = finding.remedy.partition("gains = [")[2].partition("]")[0].split(", ")
+    assert proposed[1:] == ["1", "1", "1"]
+    assert 1.5 < float(proposed[0]) < 3.0
 
 
 def test_swapped_logs_of_a_scara_are_named(tmp_path, pinocchio):
