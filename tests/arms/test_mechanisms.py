@@ -136,6 +136,13 @@ def test_gains_that_a_scara_does_not_show_are_not_proposed(tmp_path, pinocchio, 
     proposed = finding.remedy.partition("gains = [")[2].partition("]")[0].split(", ")
     assert proposed[1:] == ["1", "1", "1"]
     assert 1.5 < float(proposed[0]) < 3.0
+    factors = np.array(proposed, dtype=float)
+    corrected = [
+        replace(each, signals={**each.signals, "effort": each.signals["effort"] * factors})
+        for each in logs
+    ]
+    low, high = fit_payload(*corrected, robot=robot, frame="tool0").estimate.intervals["m"]
+    assert low < LOAD.mass < high
 
 
 def test_swapped_logs_of_a_scara_are_named(tmp_path, pinocchio):
