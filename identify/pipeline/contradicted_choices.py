@@ -26,6 +26,9 @@ _CONTRADICTING_RESIDUAL_RATIO = 1.5
 """Ratio of residuals with and without a user's choice above which the data contradict the
 choice."""
 
+_MAX_SCALE_ERROR = 0.3
+"""Largest relative error of the scale of a sensor that is not calibrated."""
+
 
 class _Contradiction(NamedTuple):
     """Distance of one choice of a person from what the logs say without it.
@@ -81,8 +84,16 @@ def contradicted_choice_finding(
     if settings.mass is not None:
         from identify.pipeline.known_mass import mass_in_other_unit  # few fits need it
 
-        hint = mass_in_other_unit(settings.mass, free.parameters.mass)
-        remedy = f"{hint[0].upper()}{hint[1:]}." if hint else remedy
+        by_data = free.parameters.mass
+        hint = mass_in_other_unit(settings.mass, by_data)
+        scale = abs(by_data / settings.mass - 1.0)
+        if hint:
+            remedy = f"{hint[0].upper()}{hint[1:]}."
+        elif scale < _MAX_SCALE_ERROR:
+            remedy += (
+                f" If the body was weighed, the sensor's scale is off by {100.0 * scale:.2g} %: "
+                f"calibrate it, or set `gain_accuracy = {scale:.2g}` in [wrench]."
+            )
     severities = {each.severity for each in clear}
     severity: Severity = (
         "error" if "error" in severities else "warning" if "warning" in severities else "info"

@@ -138,6 +138,12 @@ def test_a_mass_given_in_another_unit_is_recognised(unit, per_kg):
     assert found.remedy == expected
 
 
+def test_a_weighed_mass_that_contradicts_leads_to_the_scale_of_the_sensor():
+    found = finding(fit(log(4), mass=1.1 * BODY[0]), "choice_contradicted")
+    assert "If the body was weighed, the sensor's scale is off by 9.1 %" in found.remedy
+    assert "`gain_accuracy = 0.091` in [wrench]" in found.remedy
+
+
 @pytest.mark.slow
 def test_term_rejected_by_data_is_kept_and_reported():
     mass = float(BODY[0])
