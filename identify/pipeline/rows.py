@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Indices, as_real, seal
 from identify.errors import ProblemError
 from identify.inertia.conventions import ColumnOrder
-from identify.regressors import ParameterSpace, Statistics, stacked_statistics
+from identify.regressors import ParameterSpace
 
 Noise: TypeAlias = ArrayLike | Mapping[object, ArrayLike]
 """Standard error of all rows, of each row, or of each group by its name; or the covariance of k
@@ -69,11 +69,6 @@ class Rows:
         keys = whole.view(np.dtype((np.void, whole.strides[0]))).ravel()
         kept = np.sort(np.unique(keys, return_index=True)[1])
         return Rows(self.A[kept], self.b[kept], self.groups[kept], self.numbers[kept])
-
-    @property
-    def statistics(self) -> Statistics:
-        """Sufficient statistics of the rows."""
-        return stacked_statistics(self.A, self.b, self.groups)
 
     def whitened(self, noise: Noise) -> Rows:
         """Return the rows in units of their noise.

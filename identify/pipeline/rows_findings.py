@@ -44,7 +44,7 @@ _ROWS_LIMITS = replace(
 )
 """Precision limits of bodies fitted to rows: those of a log, with remedies that speak of rows."""
 
-_MIN_RELATIVE_EXCESS = 1e-6
+MIN_RELATIVE_EXCESS = 1e-6
 """Residual of the consistent body beyond that of free least squares, relative to the measured
 values, below which it is rounding."""
 
@@ -65,6 +65,12 @@ _SYSTEMATIC_CORRELATION = 0.5
 
 _MIN_DEGREES_OF_GROUP = 8
 """Smallest number of rows of a group beyond the rank of its own fit that tell its noise."""
+
+_OTHER_NOISE_P = 1e-3
+"""Probability that residuals without a fault count as of another size than the noise given."""
+
+_MIN_NOISE_RATIO = 1.1
+"""Ratio of a residual to the noise given up to which it is no warning."""
 
 _LISTED = 8
 """Largest number of rows, columns or groups that a message names."""
@@ -95,18 +101,18 @@ def _residuals_by_group(
 
 
 def rows_findings(
-    solution: CertifiedSolution, order: str | Sequence[str], rows: Rows | None = None
+    solution: CertifiedSolution, order: str | Sequence[str], ratios: Array, rows: Rows | None = None
 ) -> Iterator[Finding]:
     """Yield findings on rows: order of columns, consistency, parts that differ, outlying rows.
 
-    `order`: of the columns, as given; `rows`: not given if only their statistics are at hand.
+    `order`: of the columns, as given; `ratios`: of `noise_ratios`; `rows`: not given if only their
+    statistics are at hand.
     """
     consistency = list(_consistency_findings(solution, order))
     yield from consistency
     if all(finding.code != "column_order" for finding in consistency):
         yield from _part_findings(solution)
-    if solution.posterior.fit.data.noise_known:
-        yield from _noise_findings(solution)
+    yield from _noise_findings(solution, ratios)
     if rows is not None:
         yield from _residual_findings(solution, rows)
 
@@ -142,13 +148,12 @@ def _consistency_findings(
     else:
         free = problem.A @ free_solution(problem.A, problem.b) - problem.b
         excess = float(np.sum((problem.A @ solution.x - problem.b) ** 2) - free @ free)
-        if excess > excess_by_chance(
-            system.space
-        ):  # else the estimate shows that a consistent body fits
+        # A smaller excess shows that a consistent body fits.
+        if excess > excess_by_chance(system.space):
             excess = consistent_excess(problem.A, problem.b, system.space, terms) or 0.0
     measured = float(np.hypot(np.linalg.norm(problem.b), problem.min_residual))
     sigmas = float(np.sqrt(max(excess, 0.0)))
-    if sigmas < max(REPORTED_CONSTRAINT_SIGMA, _MIN_RELATIVE_EXCESS * measured):
+    if sigmas < max(REPORTED_CONSTRAINT_SIGMA, MIN_RELATIVE_EXCESS * measured):
         return
     better = better_order(problem, system.space, terms, order, excess)
     evidence = {"standard_errors": sigmas}
@@ -222,7 +227,7 @@ def _part_findings(solution: CertifiedSolution) -> Iterator[Finding]:
         tested = float(fdtrc(degrees, rest, ratio)), text
         likeliest[code] = min(likeliest.get(code, tested), tested)
     agreement = agreement_of_groups(fit.data.system)
-    if not fit.data.noise_known and agreement.text:
+    if agreement.text:
         tested = agreement.p_value, agreement.text
         likeliest["bodies_differ"] = min(likeliest.get("bodies_differ", tested), tested)
     for code, (probability, text) in likeliest.items():
@@ -289,9 +294,8 @@ def agreement_of_groups(system: LinearSystem) -> AgreementOfGroups:
         changed[g, :, p] *= -1.0
         rows = qr_factor(changed.reshape(-1, p + 1))
         masses_positive = has_positive_masses(space, free_solution(rows[:, :p], rows[:, p]))
-        of_other_sign += (
-            [group.name] if probability(changed) > BODY_CHANGE_P and masses_positive else []
-        )
+        if masses_positive and probability(changed) > BODY_CHANGE_P:
+            of_other_sign.append(group.name)
         costs_of_others.append(_least_squares_cost(np.delete(factors, g, axis=0))[0])
     return AgreementOfGroups(
         p_value,
@@ -311,26 +315,47 @@ def _least_squares_cost(factors: Array) -> tuple[float, int]:
     return float(np.sum((A @ x - b) ** 2)), int(rank)
 
 
-def _noise_findings(solution: CertifiedSolution) -> Iterator[Finding]:
-    """Yield a finding for each group whose residual is far from the noise given."""
+def noise_ratios(solution: CertifiedSolution, share: Array) -> Array:
+    """Return the mean squared residual of each group in units of the noise given, shape (G,).
+
+    It is one where chance explains the difference. Residuals are those of least squares without
+    constraints. Groups that do not differ alone are tested together.
+
+    `share`: of independent rows in each group, shape (G,).
+    """
     fit = solution.posterior.fit
-    arrays = fit.data.system.padded
-    sums = fit.data.system.residual_moments(fit.x)[:, 0, 0]
-    degrees = np.maximum(arrays.samples - fit.leverages, 1.0)
-    for group, total, count in zip(arrays.groups, sums, degrees, strict=True):
-        ratio = total / count
-        surely = SIGNIFICANT_SIGMA * np.sqrt(2.0 / count)
-        if 1.0 / NOISE_POWER_RATIO < ratio < NOISE_POWER_RATIO or abs(ratio - 1.0) < surely:
-            continue
-        larger = ratio > 1.0
-        yield Finding(
-            "unexplained" if larger else "at_the_edge",
-            "warning" if larger else "info",
-            f"the residual of group {group.name} is {np.sqrt(ratio):.3g} times the noise given.",
-            "Check the noise and its unit"
-            + (", and what the model leaves out." if larger else ": intervals are too wide."),
-            {"ratio": float(np.sqrt(ratio))},
-        )
+    system, problem, samples = fit.data.system, fit.problem, fit.data.system.padded.samples
+    degrees = np.maximum(samples - fit.leverages, 1.0)
+    ratios = system.residual_moments(free_solution(problem.A, problem.b))[:, 0, 0] / degrees
+    independent, p_value = share * degrees, _OTHER_NOISE_P / len(ratios)
+    cost = independent * ratios
+    surely = np.maximum(1.0 - SIGNIFICANT_SIGMA * np.sqrt(2.0 / independent), 0.0)
+    smaller = ratios < np.minimum(surely, 1.0 / NOISE_POWER_RATIO)
+    rest = ~smaller & (chdtrc(independent, cost) >= p_value)
+    total, together = independent[rest].sum(), cost[rest].sum()
+    common = together / total if chdtrc(total, together) < _OTHER_NOISE_P else 1.0
+    return np.where(rest, common, ratios)
+
+
+def _noise_findings(solution: CertifiedSolution, ratios: Array) -> Iterator[Finding]:
+    """Yield a finding if residuals are larger, or far smaller, than the noise given."""
+    groups, sizes = solution.posterior.fit.data.system.padded.groups, np.sqrt(ratios)
+    size = float(sizes.max() if sizes.max() > 1.0 else sizes.min())
+    if size == 1.0:
+        return
+    names = [f"{g.name}: {r:.3g}" for g, r in zip(groups, sizes, strict=True) if r != 1.0]
+    of_groups = f" (groups {', '.join(names[:_LISTED])})" if len(groups) > 1 else ""
+    cause, remedy = "intervals are too wide", "Check the noise and its unit"
+    if size > 1.0:
+        cause = "that is too small, or the model lacks something; intervals are wider by as much"
+        remedy += "; if they are right, add columns for what is left out, such as friction"
+    yield Finding(
+        "unexplained" if size > 1.0 else "at_the_edge",
+        "warning" if size > _MIN_NOISE_RATIO else "info",
+        f"the residual is {size:.3g} times the noise given{of_groups}: {cause}.",
+        f"{remedy}.",
+        {"ratio": size},
+    )
 
 
 def unexcited_columns(space: ParameterSpace, A: Array) -> list[str]:

@@ -23,6 +23,7 @@ from identify.pipeline.row_orders import better_order, free_solution, independen
 from identify.pipeline.rows import Noise, Rows, sets_of_rows
 from identify.pipeline.rows_findings import (
     agreement_of_groups,
+    noise_ratios,
     row_correlations,
     rows_findings,
     unexcited_columns,
@@ -34,6 +35,7 @@ from identify.regressors import (
     ParameterSpace,
     StackedEquations,
     Statistics,
+    stacked_statistics,
 )
 from identify.regressors.statistics import sum_statistics
 from identify.significance import BODY_CHANGE_P, CONTRADICTED_CONSTRAINT_SIGMA
@@ -84,7 +86,7 @@ def solve(
             sign. By default m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about Bo. An order that
             fits clearly better is a finding, `column_order`.
         noise: standard error of b: a number, one a row, or by group a number or a covariance of k
-            successive rows of the group; estimated where not given.
+            successive rows of the group; larger residuals widen intervals. Estimated if not given.
         prior: of the first body, or of bodies by name.
         residual_bound: largest Σ r²/σ², for priors `NearBody(…, weight="bound")`: the nearest
             bodies within it are found. It needs `noise`, which may be 1.
@@ -121,9 +123,7 @@ def solve(
     )
     if b is None:
         parts = A if isinstance(A, Statistics) else _sum_parts(A, space, order, noise)
-        solution = problem.solve(parts)
-        findings = [*problem.contradicted_terms(solution, parts), *rows_findings(solution, order)]
-        return with_verdict(solution.estimate(), findings)
+        return problem.estimate_of(parts)
     regressor: Any = A
     if np.ndim(b) == 1 and np.ndim(regressor) == 2:
         return problem.estimate(Rows.of(regressor, b, space, groups, order), noise)
@@ -149,7 +149,7 @@ def _sum_parts(
         rows = Rows.of(part[0], part[1], space, part[2] if len(part) > 2 else None, order)
         if noise is not None:
             rows = rows.whitened(noise)
-        statistics = rows.statistics.merged()
+        statistics = stacked_statistics(rows.A, rows.b, rows.groups).merged()
         if blocks and statistics.layout != blocks[0].layout:
             raise ProblemError(
                 f"parts of rows: expected rows of the groups "
@@ -200,17 +200,28 @@ class _RowsProblem:
                 f"{len(rows.b)} rows for {p} unknowns: expected more rows than unknowns, or their "
                 "noise"
             )
-        statistics = rows.statistics
-        solution = self.solve(statistics)
-        correlation = row_correlations(solution, rows)
-        if correlation.any():  # as of a first-order process
-            share = (1.0 - correlation) / (1.0 + correlation)
-            effective = statistics.samples * share[statistics.group]
+        statistics = stacked_statistics(rows.A, rows.b, rows.groups)
+        return self.estimate_of(statistics, rows, len(given.b) - len(rows.b))
+
+    def estimate_of(
+        self, statistics: Statistics, rows: Rows | None = None, repeated: int = 0
+    ) -> Estimate:
+        """Return the estimate of statistics, with findings; `repeated`: rows left out of them."""
+        solution, share = self.solve(statistics), np.ones(len(statistics.layout.groups))
+        if rows is not None:
+            correlation = row_correlations(solution, rows)
+            share = (1.0 - correlation) / (1.0 + correlation)  # as of a first-order process
+        ratios = np.ones_like(share)
+        if self.equations.noise_known and self.residual_bound is None:
+            ratios = noise_ratios(solution, share)
+        effective = statistics.effective_samples / np.maximum(ratios, 1.0)[statistics.group]
+        statistics = replace(statistics, effective_samples=effective)
+        if (share < 1.0).any() or (ratios > 1.0).any():
+            effective = effective * share[statistics.group]
             solution = self.solve(replace(statistics, effective_samples=effective))
         contradicted = self.contradicted_terms(solution, statistics)
-        findings = [*contradicted, *rows_findings(solution, self.order, rows)]
-        if len(rows.b) < len(given.b):
-            repeated = len(given.b) - len(rows.b)
+        findings = [*contradicted, *rows_findings(solution, self.order, ratios, rows)]
+        if repeated:
             text = f"{repeated} rows repeat others in every digit; they count once."
             findings.append(Finding("held_samples", "info", text))
         return with_verdict(solution.estimate(), findings)

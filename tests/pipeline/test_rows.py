@@ -209,8 +209,9 @@ def test_known_noise_gives_the_covariance_of_the_normal_equations():
     exact = np.linalg.inv((A / sigma[:, None]).T @ (A / sigma[:, None]))
     assert_close(estimate.covariance, exact, 1e-6)
     assert estimate.degrees_of_freedom["m"] is None
-    by_group = solve(A, measured, groups=groups, noise={"force": 0.3, "torque": 0.02})
     size = np.where(np.array(groups) == "force", 0.3, 0.02)[:, None]
+    measured = b + size[:, 0] * rng.normal(size=len(b))
+    by_group = solve(A, measured, groups=groups, noise={"force": 0.3, "torque": 0.02})
     assert_close(by_group.covariance, np.linalg.inv((A / size).T @ (A / size)), 1e-6)
 
 
@@ -265,8 +266,63 @@ def test_noise_that_is_far_from_the_residuals_is_a_finding():
     noise = dict(zip(("force", "torque"), right, strict=True))
     assert codes(solve(A, b, groups=groups, noise=noise)) == []
     small = solve(A, b, groups=groups, noise={**noise, "torque": right[1] / 3})
-    assert "unexplained" in codes(small)
-    assert any("torque" in finding.text for finding in small.findings)
+    (finding,) = [each for each in small.findings if each.code == "unexplained"]
+    assert finding.severity == "warning"
+    assert_close(finding.evidence["ratio"], 3.0, 0.05)
+    assert "groups torque: 3" in finding.text
+    assert "force" not in finding.text
+    assert small.verdict.usable == "with care"
+
+
+@pytest.mark.parametrize("factor", [0.2, 1 / 1.35, 1.0, 2.0])
+def test_residuals_beyond_the_noise_given_widen_intervals_by_their_ratio(factor):
+    """Against the normal equations; noise given too large is left."""
+    rng = np.random.default_rng(31)
+    _, A, b, _ = rows(31, share=0.0)
+    sigma = rng.uniform(0.1, 0.4, len(b))
+    scaled, noisy = A / sigma[:, None] / factor, b + sigma * rng.normal(size=len(b))
+    square = np.linalg.lstsq(scaled, noisy / sigma / factor, rcond=None)[1][0] / (len(b) - 10)
+    widening = square if factor < 1.0 else 1.0
+    exact = widening * np.linalg.inv(scaled.T @ scaled)
+    estimate = solve(A, noisy, noise=factor * sigma)
+    assert_close(estimate.covariance, exact, 1e-6)
+    parts = solve(
+        iter(
+            [
+                (scaled[:500], (noisy / sigma / factor)[:500]),
+                (scaled[500:], (noisy / sigma / factor)[500:]),
+            ]
+        ),
+        noise=1.0,
+    )
+    assert_close(parts.covariance, exact, 1e-6)
+    assert ("unexplained" in codes(estimate)) == (factor < 1.0)
+
+
+def test_only_the_group_whose_noise_is_given_too_small_counts_less():
+    rng = np.random.default_rng(32)
+    _, A, b, groups = rows(32, share=0.0)
+    size = {"force": 0.3, "torque": 0.02}
+    sigma, of_torque = np.array([size[g] for g in groups]), np.array(groups) == "torque"
+    noisy = b + sigma * np.where(of_torque, 4.0, 1.0) * rng.normal(size=len(b))
+    estimate = solve(A, noisy, groups=groups, noise=size)
+    W = A / sigma[:, None]
+    Q, _ = np.linalg.qr(W)
+    r = noisy / sigma - Q @ (Q.T @ (noisy / sigma))
+    square = np.sum(r[of_torque] ** 2) / (of_torque.sum() - np.sum(Q[of_torque] ** 2))
+    W[of_torque] /= np.sqrt(square)
+    assert 3.5 < np.sqrt(square) < 4.5
+    assert_close(estimate.covariance, np.linalg.inv(W.T @ W), 1e-6)
+
+
+def test_intervals_cover_the_mass_if_the_noise_is_given_three_times_too_small():
+    covered = 0
+    for seed in range(100, 140):
+        phi, A, b, _ = rows(seed, share=0.0, count=40)
+        noisy = b + 0.1 * np.random.default_rng(seed).normal(size=len(b))
+        low, high = solve(A, noisy, noise=0.1 / 3).intervals["m"]
+        covered += low <= phi[0] <= high
+    assert covered >= 34  # of 95 %, less with probability 1e-3; of the noise given half
 
 
 def test_sums_of_several_bodies_hold():
