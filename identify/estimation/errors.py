@@ -81,8 +81,8 @@ class DependentColumns(TooLittleMotion):
             unidentifiable,
             f"of {len(names)} columns {len(base.independent)} are independent, and only these base "
             f"parameters are identifiable: {listed}. For the links of a robot no motion changes "
-            "that: give each body a default, ParameterSpace(…, defaults={name: ten parameters}), "
-            "such as its link of the URDF, which the estimate then has in what the rows leave open",
+            "that: give each body a prior, or a default, ParameterSpace(…, defaults={name: ten "
+            "parameters}), such as its link of the URDF, for what the rows leave open",
             subject="the rows do",
         )
 

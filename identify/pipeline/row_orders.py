@@ -14,11 +14,11 @@ from scipy.special import chdtri
 
 from identify.arrays import Array
 from identify.errors import SolveError
-from identify.estimation.irls import default_length
+from identify.estimation.irls import default_lengths, has_positive_masses
 from identify.estimation.program import constraint_rows, solve_cone_program
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Consistent, ScalarBounds, Term
-from identify.inertia import inertia_about_com
+from identify.inertia import default_body
 from identify.inertia.conventions import ColumnOrder
 from identify.inertia.conventions.regressor_orders import other_orders
 from identify.regressors import LinearProblem, ParameterSpace
@@ -59,13 +59,19 @@ def better_order(
     space: ParameterSpace,
     terms: Sequence[Term],
     order: str | Sequence[str],
-    excess: float = np.inf,
+    excess: float | None = None,
 ) -> BetterOrder | None:
     """Return orders that fit clearly better than the one that rows were read by, if any does.
 
     `problem`: rows in units of the noise, in the order of phi by the `order` given; `terms`: known
-    besides consistency; `excess`: that of the order given, infinite if no body fits.
+    besides consistency; `excess`: of the order given; without, bodies are in units of a ball.
     """
+    if excess is None:
+        masses = free_solution(problem.A, problem.b)[: 10 * len(space.bodies) : 10]
+        ball = default_body(float(np.abs(masses).max()) or 1.0, np.zeros(3))
+        space = space.with_defaults({**dict.fromkeys(space.bodies, ball), **space.defaults})
+        excess = consistent_excess(problem.A, problem.b, space, terms)
+    excess = np.inf if excess is None else excess  # no body fits
     if excess < excess_by_chance(space):
         return None
     counts = len(space.bodies), len(space.scalars)
@@ -136,16 +142,8 @@ def column_norms(A: Array) -> Array:
 
 def _scaling(space: ParameterSpace, x: Array, A: Array) -> Scaling | None:
     """Return units of the bodies at x; None if one without a default has no mass."""
-    lengths = []
-    for number, body in enumerate(space.bodies):
-        phi = x[space.body_slice(number)]
-        if body in space.defaults:
-            lengths.append(1.0)  # the default's own
-        elif not phi[0] > 0.0:
-            return None
-        else:
-            squared = 0.5 * float(np.trace(inertia_about_com(phi))) / phi[0]
-            lengths.append(float(np.sqrt(squared)) if squared > 0.0 else default_length(phi[0]))
+    if not has_positive_masses(space, x):
+        return None
     norms = np.linalg.norm(A[:, space.scalar_slice], axis=0)
     units = np.linalg.norm(A @ x) / np.where(norms > 0.0, norms, 1.0)
-    return Scaling.of(space, x, lengths, units)
+    return Scaling.of(space, x, default_lengths(space, x), units)

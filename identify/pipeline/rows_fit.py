@@ -22,6 +22,7 @@ from identify.inertia import base_columns
 from identify.pipeline.row_orders import better_order, free_solution, independent_columns
 from identify.pipeline.rows import Noise, Rows, sets_of_rows
 from identify.pipeline.rows_findings import (
+    MIN_RELATIVE_EXCESS,
     agreement_of_groups,
     noise_ratios,
     row_correlations,
@@ -274,11 +275,13 @@ class _RowsProblem:
     def _explained(
         self, error: NegativeMass | TooLittleMotion | SolveError, system: LinearSystem
     ) -> IdentifyError:
-        space, power = system.space, system.measured_power()[..., None]
-        problem = system.problem(1.0 / np.maximum(power, np.finfo(float).tiny))
-        residual = problem.residual_norm(free_solution(problem.A, problem.b))
-        noise = max(residual / np.sqrt(problem.degrees_of_freedom), np.finfo(float).tiny)
-        in_noise = replace(problem, A=problem.A / noise, b=problem.b / noise)
+        space, least = system.space, np.sqrt(np.finfo(float).tiny)
+        power = np.maximum(system.measured_power()[..., None], least)
+        problem = system.problem(1.0 / power)
+        free = free_solution(problem.A, problem.b)
+        squares = system.residual_moments(free) / system.padded.samples[:, None, None]
+        squares *= problem.equations / problem.degrees_of_freedom
+        in_noise = system.problem(1.0 / np.maximum(squares, MIN_RELATIVE_EXCESS**2 * power))
         agreement = agreement_of_groups(system)
         group, differ = agreement.other_sign, agreement.p_value < BODY_CHANGE_P
         # Whether groups differ does not depend on the order of the columns.
@@ -291,9 +294,8 @@ class _RowsProblem:
         if isinstance(error, SolveError):
             return SolveError(f"{error}{hint}")
         if isinstance(error, NegativeMass):
-            cause = (
-                f"b has the other sign, or A the opposite gravity{hint or ', or another `order`'}"
-            )
+            other = hint or ", or another `order`"
+            cause = f"b has the other sign, or A the opposite gravity{other}"
             if group is not None:
                 cause = f"b of group {group!r} has the other sign"
             return NegativeMass(error.mass, cause, error.body)

@@ -8,6 +8,7 @@ from identify.errors import ProblemError
 from identify.estimation import DependentColumns, TooLittleMotion
 from identify.estimation.terms import Consistent
 from identify.inertia import InertialParameters, base_columns
+from identify.inertia.conventions import ColumnOrder
 from identify.regressors import ParameterSpace, ScalarUnknown
 from tests.close import assert_close
 from tests.estimation.serial_arm import LINKS, random_joints, torque_regressor
@@ -87,6 +88,27 @@ def test_columns_that_depend_are_named_without_defaults():
     assert "upper.hz + 0.4 lower.m" in error.base_parameters
     assert "upper.hz + 0.4 lower.m; " in str(error)
     assert "defaults=" in str(error)
+
+
+@pytest.mark.parametrize("given", ["identify", "pinocchio"])
+def test_rows_of_two_links_are_dependent_and_their_order_is_named_only_if_it_is_wrong(given):
+    rng = np.random.default_rng(6)
+    links = np.concatenate([random_body(rng, mass, 0.2) for mass in (2.0, 1.0)])
+    columns, space = torque_regressor(random_joints(rng, 400))[..., 10:], ParameterSpace(LINKS[1:])
+    torque = columns @ links
+    b = (torque + 0.01 * torque.std(axis=0) * rng.normal(size=torque.shape)).ravel()
+    A = np.empty((len(b), 20))
+    A[:, ColumnOrder.of(given, 2).columns] = columns.reshape(-1, 20)
+    groups = list(JOINTS) * 400
+    with pytest.raises(DependentColumns, match="a prior, or a default") as caught:
+        solve(A, b, space=space, groups=groups, order=given)
+    assert "in the order" not in str(caught.value)
+    error, right = caught.value, columns.reshape(-1, 20)
+    assert len(error.kept) == np.linalg.matrix_rank(right, rtol=1e-9) == 15
+    assert_close(right[:, error.kept] @ error.dependence, right, 1e-12, scale=np.abs(right).max())
+    if given != "identify":
+        with pytest.raises(TooLittleMotion, match="in the order 'pinocchio'"):
+            solve(A, b, space=space, groups=groups)
 
 
 def test_defaults_of_some_links_are_not_enough():
