@@ -83,9 +83,8 @@ def refine_delays(logs: FittedLogs, settings: EstimatorSettings) -> FittedLogs:
         start = {b.sensor: b.start for b in small_faults.model.blocks if b.fault.name == "delay_s"}
         at = list(start.values())
         are_negligible = (np.abs(small_faults.eta[at]) <= MAX_DELAY_OF_EXPANSION).all()
-        if (
-            are_negligible or (np.abs(small_faults.eta_including_removed[at]) > cap).any()
-        ):  # beyond: an alternative reading
+        beyond_cap = (np.abs(small_faults.eta_including_removed[at]) > cap).any()
+        if are_negligible or beyond_cap:  # an alternative reading
             break
         steps = [
             float(small_faults.eta[start[k]]) if k in start else 0.0
