@@ -176,7 +176,9 @@ def _result_row(job: LogJob, batch: BatchFitSettings) -> Row:
         except BaseException as error:  # noqa: BLE001 - what a log raises is its row
             raise_if_interrupted(error)
             outcome = failure_columns(type(error).__name__, _error_message(error))
-            outcome["exit_code"] = _exit_code(error)
+            unfinished = isinstance(error, MemoryError)
+            status = _UNFINISHED_STATUS if unfinished else getattr(error, "exit_code", _BUG)
+            outcome["exit_code"] = status
     text = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
     seconds = time.perf_counter() - began
     return _log_columns(job) | outcome | {"warnings": text or None, "seconds": seconds}
@@ -213,12 +215,6 @@ def _error_message(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "out of memory; the next run tries this log again"
     return f"this is a bug ({type(error).__name__}: {error}); fit this log alone for the traceback"
-
-
-def _exit_code(error: BaseException) -> int:
-    return (
-        _UNFINISHED_STATUS if isinstance(error, MemoryError) else getattr(error, "exit_code", _BUG)
-    )
 
 
 def _log_columns(job: LogJob) -> Row:

@@ -70,9 +70,8 @@ def coverage_section(rows: StudyRows) -> Section | None:
             blocks.append(Text(f"Estimator {inline_code(estimator)}:"))
             blocks.append(make_table(_SUMMARY_HEADS, [line for line in summary if line]))
             blocks.append(make_table(("perturbation", "", *names), lines, word_columns=2))
-            few |= dict.fromkeys(
-                trials for _, part in parts for trials in _interval_counts(part, names)
-            )
+            columns = [f"covered_{name}" for name in names]
+            few |= dict.fromkeys(int(n) for _, part in parts for n in part[columns].count() if n)
     if not blocks:
         return None
     notes = [
@@ -81,12 +80,6 @@ def coverage_section(rows: StudyRows) -> Section | None:
     ]
     title = "Coverage of the 95 % intervals [%]"
     return Section("coverage", title, (*blocks, *map(Text, notes)))
-
-
-def _interval_counts(part: pd.DataFrame, names: tuple[str, ...]) -> list[int]:
-    """Return how many intervals each parameter has, for parameters with any."""
-    counts = part[[f"covered_{name}" for name in names]].count()
-    return [int(count) for count in counts if count]
 
 
 def few_trials_warning(trials: int) -> str:

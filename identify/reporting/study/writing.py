@@ -13,7 +13,6 @@ from identify.reporting.content import (
     Block,
     Pictures,
     ReportTable,
-    Row,
     Section,
     Text,
     Tiles,
@@ -67,9 +66,11 @@ def _without_markup(block: Block) -> Block:
     if isinstance(block, Text):
         return replace(block, text=_strip_markdown(block.text))
     if isinstance(block, ReportTable):
-        return replace(
-            block, rows=tuple(map(_plain_row, block.rows)), caption=_strip_markdown(block.caption)
+        rows = (
+            replace(row, cells=tuple(replace(c, text=_strip_markdown(c.text)) for c in row.cells))
+            for row in block.rows
         )
+        return replace(block, rows=tuple(rows), caption=_strip_markdown(block.caption))
     return block
 
 
@@ -91,12 +92,6 @@ def _split_wide_table(block: Block) -> Iterator[Block]:
             tuple(replace(row, cells=tuple(row.cells[i] for i in columns)) for row in block.rows),
             block.caption * (piece is pieces[-1]),
         )
-
-
-def _plain_row(row: Row) -> Row:
-    return replace(
-        row, cells=tuple(replace(cell, text=_strip_markdown(cell.text)) for cell in row.cells)
-    )
 
 
 def _strip_markdown(text: str) -> str:
