@@ -170,11 +170,16 @@ class Range(BaseModel):
         return float(self.low * (self.high / self.low) ** rng.uniform())
 
 
+BOX_DENSITIES = (100.0, 8000.0)
+"""Least and largest density of a random box [kg/m³]: of foam and of steel."""
+_MAX_DRAWS = 2000
+
+
 class Synthetic(LogSource):
     """Noise-free logs of random solid boxes on random motions that excite every parameter.
 
     Body and motion number i are the same for all other options: a sweep over the duration or the
-    excitation has the same bodies.
+    excitation has the same bodies. Sides are drawn until the density is 100 to 8000 kg/m³.
 
     Attributes:
         number: number of bodies.
@@ -260,8 +265,17 @@ def _simulate(source: Synthetic, seed: int, number: int) -> tuple[StudyLog, Trut
 def _random_box(source: Synthetic, rng: np.random.Generator) -> tuple[InertialParameters, Vec3]:
     """Return a solid box of random sides and attitude, and its extent along the axes of B."""
     mass = source.mass.draw(rng) if isinstance(source.mass, Range) else source.mass
-    size = source.size.draw(rng) if isinstance(source.size, Range) else source.size
-    sides = size * rng.uniform(0.2, 1.0, 3)
+    low, high = BOX_DENSITIES
+    for _ in range(_MAX_DRAWS):
+        size = source.size.draw(rng) if isinstance(source.size, Range) else source.size
+        sides = size * rng.uniform(0.2, 1.0, 3)
+        if low <= mass / sides.prod() <= high:
+            break
+    else:
+        raise StudyError(
+            f"no box of mass = {mass:g} kg and size = {source.size} m drawn in {_MAX_DRAWS} trials "
+            f"has a density of {low:g} to {high:g} kg/m³: change mass or size"
+        )
     R = rotation_from_quaternion(exp_rotation(rng.uniform(-np.pi, np.pi, 3)))
     com = 0.5 * size * rng.uniform(-1.0, 1.0, 3)
     inertia = R @ np.diag(mass / 12.0 * (sides @ sides - sides**2)) @ R.T

@@ -277,3 +277,31 @@ def test_a_range_is_drawn_evenly_in_its_logarithm() -> None:
     assert 0.1 <= min(masses) < 0.2
     assert 5.0 < max(masses) <= 10.0
     assert 0.8 < np.median(masses) < 1.25
+
+
+def test_random_boxes_are_of_a_possible_material() -> None:
+    """Density of the solid box with the moments of each body: light and heavy, small and large."""
+    ranges = [
+        {"mass": {"from": 0.2, "to": 5.0}, "size": {"from": 0.08, "to": 0.3}},  # the benchmark's
+        {"mass": {"from": 1e-3, "to": 1e3}, "size": {"from": 0.03, "to": 2.0}},
+        {"mass": 10.0, "size": 0.15},
+    ]
+    for options in ranges:
+        logs = [{"kind": "synthetic", "number": 60, "duration": 1.0, "rate_hz": 10.0, **options}]
+        densities = []
+        for log in quick(logs=logs).logs:
+            body = InertialParameters(log.load()[1].phi)
+            I1, I2, I3 = np.linalg.eigvalsh(body.inertia_about_com)
+            squares = 6.0 / body.mass * np.array([I2 + I3 - I1, I1 + I3 - I2, I1 + I2 - I3])
+            densities.append(body.mass / np.sqrt(squares.prod()))
+        assert (
+            sources.BOX_DENSITIES[0] <= min(densities) < max(densities) <= sources.BOX_DENSITIES[1]
+        )
+        assert len(set(densities)) == len(densities)
+
+
+@pytest.mark.parametrize(("mass", "size"), [(10.0, 0.08), (1e-3, 0.2)])
+def test_no_material_of_a_random_box_is_an_error(mass: float, size: float) -> None:
+    (log,) = quick(logs=[SYNTHETIC | {"number": 1, "mass": mass, "size": size}]).logs
+    with pytest.raises(StudyError, match=rf"mass = {mass:g} kg and size = {size:g} m .*: change"):
+        log.load()
