@@ -127,6 +127,7 @@ class EstimatorOutput:
         links: ten parameters of each link of an arm, shape (L, 10); None if not estimated.
         torques: errors of joint torques; None for a log of a wrench.
         refused: whether the estimator says not to use its estimate; None if it never does.
+        reasons, refused_phi: codes of the findings that refuse; what they do, where `phi` is None.
         cpu_seconds, memory_mb: processor time [s] and peak memory [MB] of another process.
     """
 
@@ -138,6 +139,8 @@ class EstimatorOutput:
     links: Phi | None = None
     torques: TorqueScores | None = None
     refused: bool | None = None
+    reasons: tuple[str, ...] = ()
+    refused_phi: Phi | None = None
     cpu_seconds: float | None = None
     memory_mb: float | None = None
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from pydantic import Field, PrivateAttr, StrictBool
 
-from identify.errors import ProblemError, StudyError, did_you_mean
+from identify.errors import ProblemError, SolveError, StudyError, did_you_mean
 from identify.estimation import (
     EstimatorSettings,
     body_system,
@@ -25,6 +25,7 @@ from identify.estimation import (
 )
 from identify.estimation.priors import NearBody, Prior, ShapePrior
 from identify.estimation.priors.prior import BALL
+from identify.findings import Finding
 from identify.inertia.shapes import PointMasses
 from identify.regressors import Offsets
 from identify.spatial import Pose
@@ -170,17 +171,30 @@ class WholeFit(Estimator):
     kind: ClassVar[str] = "fit"
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """Return the estimate, and whether its verdict is "no"."""
+        """Return the estimate, and whether its verdict is "no" and by which findings.
+
+        An error with a finding, such as of a misread log, refuses least squares of its rows.
+        """
         import inertia_identify
 
         log = data.log
-        if log.rows is not None:
-            A, b, channels = log.rows
-            return output_of(inertia_identify.solve(A, b, groups=channels))
-        if log.robot is not None:
-            return ArmPayload().estimate(data)
-        result = inertia_identify.fit(data.recording, cutoff_hz=data.cutoff_hz)
-        return replace(output_of(result.estimate), refused=result.verdict.usable == "no")
+        try:
+            if log.rows is not None:
+                A, b, channels = log.rows
+                return output_of(inertia_identify.solve(A, b, groups=channels))
+            if log.robot is not None:
+                return ArmPayload().estimate(data)
+            result = inertia_identify.fit(data.recording, cutoff_hz=data.cutoff_hz)
+        except (ProblemError, SolveError) as error:
+            cause = getattr(error, "finding", None)
+            if not isinstance(cause, Finding):
+                raise
+            phi = data.rows.least_squares()
+            return EstimatorOutput(None, refused=True, reasons=(cause.code,), refused_phi=phi)
+        refused = result.verdict.usable == "no"
+        errors = (f.code for f in result.all_findings if refused and f.severity == "error")
+        reasons = tuple(dict.fromkeys(errors))
+        return replace(output_of(result.estimate), refused=refused, reasons=reasons)
 
 
 ESTIMATORS: Mapping[str, type[Estimator]] = {

@@ -167,9 +167,10 @@ def rightly_answered(output: EstimatorOutput, truth: Truth | None) -> MetricValu
     A poor one errs by more than `POOR_PRECISION` of mass, centre of mass or inertia, the bounds
     beyond which no estimate is of use.
     """
-    if output.phi is None or truth is None:
+    phi = output.refused_phi if output.phi is None else output.phi
+    if phi is None or truth is None:
         return {"right": None}
-    phi, true = output.phi, truth.phi
+    true = truth.phi
     size = float(np.linalg.eigvalsh(inertia_about_com(true))[-1])
     errors = {
         "mass": 0.01 * mass_error(phi, true),

@@ -33,6 +33,7 @@ COLUMN_TYPES: Mapping[str, str] = {
     "estimator_kind": "string",
     "solver": "string",
     "status": "string",
+    "reasons": "string",
     "error_type": "string",
     "error": "string",
     "warnings": "string",

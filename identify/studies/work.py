@@ -199,6 +199,7 @@ def _output_columns(output: EstimatorOutput, truth: Truth | None, metrics: tuple
     if output.phi is not None and not np.isfinite(output.phi).all():
         raise StudyError(f"the estimator gave {np.asarray(output.phi).tolist()}: not a number")
     values: Row = {"solver": output.solver, "status": output.status}
+    values["reasons"] = ", ".join(output.reasons) or None
     for name in metrics:
         scored = METRICS[name].compute(output, truth)
         values |= {key: None if value != value else value for key, value in scored.items()}

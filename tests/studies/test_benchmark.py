@@ -128,6 +128,24 @@ def test_rows_of_a_load(arm, tmp_path):
         CommandEstimator(command=program("{}")).estimate(TrialData(replace(arm, loaded=())))
 
 
+def test_an_error_with_its_cause_is_a_refusal(data):
+    """The sign of the wrench is wrong: there is no estimate, and least squares would be poor."""
+    signals = data.recording.signals
+    other = {name: -signals[name] for name in ("force", "torque")}
+    misread = TrialData(StudyLog.of(replace(data.recording, signals={**signals, **other})))
+    output = WholeFit().estimate(misread)
+    assert (output.phi, output.refused, output.reasons) == (None, True, ("wrench_sign",))
+    assert output.refused_phi[0] < 0.0
+    truth = Truth(PHI, np.ones(3))
+    scores = {name: metric.compute(output, truth) for name, metric in METRICS.items()}
+    assert scores["right"] == {"right": 1.0}
+    assert scores["refused"] == {"refused": 1.0}
+    assert scores["mass_error"] == {"mass_error": None}
+    rightly = replace(output, refused_phi=PHI)  # what was refused was sound
+    assert METRICS["right"].compute(rightly, truth) == {"right": 0.0}
+    assert WholeFit().estimate(data).reasons == ()
+
+
 def test_rows_alone(data, arm):
     """Methods that need a log are not for them; the others get what they get of the log."""
     for log in (data.log, arm):
@@ -178,10 +196,24 @@ def test_a_run_says_what_failed_and_resumes(cli, tmp_path, monkeypatch):
     missing = tmp_path / "elsewhere.toml"
     missing.write_text("")
     words = ["benchmark", "--quick", "-o", str(tmp_path / "out"), "--workers", "0"]
-    words += ["--method", "nine=" + " ".join(["no-such-program"]), "--tasks", str(missing)]
+    refusing = tmp_path / "refusing.py"
+    refusing.write_text(
+        "from identify.studies import EstimatorOutput\n\n\n"
+        "def refuse(data, options):\n"
+        "    reasons = ('too_dense', 'unexplained')\n"
+        "    return EstimatorOutput(None, refused=True, reasons=reasons)\n"
+    )
+    words += [
+        "--method",
+        f"careful={refusing}:refuse",
+        "--method",
+        "nine=" + " ".join(["no-such-program"]),
+        "--tasks",
+        str(missing),
+    ]
     status, out, _ = cli(*words)
     assert status == 0
-    assert "generated: 6 trials, 2 failed, 0 not for the task" in out
+    assert "generated: 8 trials, 2 failed, 0 not for the task" in out
     assert "elsewhere: not run: study: " in out
     drawn = json.loads((tmp_path / "out" / "run.json").read_text())["drawn"]
     text = (tmp_path / "out" / "benchmark.md").read_text()
@@ -190,6 +222,10 @@ def test_a_run_says_what_failed_and_resumes(cli, tmp_path, monkeypatch):
     assert "`cvxpy` | " in text
     scores = (tmp_path / "out" / "benchmark.csv").read_text()
     assert scores.startswith("family,method,score,n,mean,low,high,tasks\n")
+    for code in ("too_dense", "unexplained"):
+        assert f"clean,careful,refused: {code},2,1.0,1.0,1.0,generated\n" in scores
+    assert "| `careful` | `clean` | 2 | " in text
+    assert "| `too_dense, unexplained` |" in text
     assert "\\begin{tabular}" in (tmp_path / "out" / "benchmark.tex").read_text()
     assert cli(*words).status == 0  # resumed, with the same seed
     assert json.loads((tmp_path / "out" / "run.json").read_text())["drawn"] == drawn
@@ -219,7 +255,7 @@ def test_a_method_without_a_command(cli, tmp_path):
 
 def test_the_shipped_tasks_are_a_study():
     tasks = dict(read_toml(ROOT / "identify" / "studies" / "benchmark" / "tasks.toml", StudyError))
-    assert tasks.pop("version") == 2
+    assert tasks.pop("version") == 3
     study = parse_study(tasks, ROOT / "identify" / "studies" / "benchmark")
     assert [each.label for each in study.perturbations] == [
         "clean",

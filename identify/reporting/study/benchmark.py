@@ -39,7 +39,8 @@ _WEAK_EXCITATION = 0.5
 
 _LEGEND = """Errors are of answers that were not refused. *Rightly answered or refused*: an answer
 that is off by more than 10 % of the mass, 20 mm or half of the largest moment ought to be refused,
-any other to be given. Processor time and memory of a program are those of its process with its
+any other to be given; what is refused without an answer is least squares. The findings that refuse
+are below the scores. Processor time and memory of a program are those of its process with its
 start; the others run in a worker, whose first fit loads their libraries."""
 
 
@@ -100,16 +101,23 @@ def _with_families(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scores(results: Results) -> pd.DataFrame:
-    """Return mean and interval of each score, one row a family, method and score."""
+    """Return mean and interval of each score, one row a family, method and score.
+
+    The shares of trials that each finding refused are scores such as "refused: too_dense".
+    """
     import pandas as pd
 
     columns = ["family", "method", "score", "n", "mean", "low", "high"]
-    rows = [
-        (*key, name, len(values), values.mean(), *mean_interval(values))
-        for key, part in results.frame.groupby(["perturbation", "estimator"], sort=False)
-        for name in default_metrics(results)
-        if len(values := part[name].dropna().astype(float))
-    ]
+    rows = []
+    for key, part in results.frame.groupby(["perturbation", "estimator"], sort=False):
+        scores = {name: part[name] for name in default_metrics(results)}
+        reasons = part.loc[part["error_type"].isna(), "reasons"].fillna("").str.get_dummies(", ")
+        scores |= reasons.add_prefix("refused: ").to_dict("series")
+        rows += [
+            (*key, name, len(values), values.mean(), *mean_interval(values))
+            for name, column in scores.items()
+            if len(values := column.dropna().astype(float))
+        ]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -118,7 +118,7 @@ _SENTENCES = ("StudyError", "NotForTask")
 
 
 def failures_section(rows: StudyRows) -> Section:
-    """Return the section of failed trials: error messages with their numbers and logs."""
+    """Return the section of failed and refused trials: messages with their numbers and logs."""
     raised = rows.frame[rows.frame["error_type"].notna()]
     blocks: list[Text | ReportTable] = [Text("None.")]
     if len(raised):
@@ -126,10 +126,11 @@ def failures_section(rows: StudyRows) -> Section:
         text = raised["error_type"] + ": " + raised["error"].fillna("")
         text = text.where(~raised["error_type"].isin(_SENTENCES), raised["error"])
         blocks = [_message_table(raised.assign(text=text), "error")]
-    warned = rows.frame[rows.frame["warnings"].notna()]
-    if len(warned):
-        table = _message_table(warned.assign(text=warned["warnings"]), "warning")
-        blocks += [Text("Warnings:"), table]
+    for column, title in (("reasons", "Refused:"), ("warnings", "Warnings:")):
+        subset = rows.frame[rows.frame[column].notna()]
+        if len(subset):
+            table = _message_table(subset.assign(text=subset[column]), column.removesuffix("s"))
+            blocks += [Text(title), table]
     return Section("failed", "Trials without an estimate", tuple(blocks))
 
 
@@ -204,7 +205,8 @@ def _rows_by_columns(
     numbers, kinds = groups.ngroup(), groups.size().reset_index()[list(by)]
     ordered = in_study_order(kinds.assign(kind=kinds.index), rows.results.info, by)
     for *values, kind in ordered.itertuples(index=False):
-        yield *map(_format_cell, values), rows.frame[numbers == kind]
+        shown = ("–" if v != v else f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+        yield *shown, rows.frame[numbers == kind]
 
 
 def scores_text(
@@ -234,7 +236,8 @@ def scores_text(
         lines.append(make_row(name, *cells.values(), failure_count(part)))
         groups.append(", ".join(group))
         trials.setdefault(groups[-1], []).append(len(part))
-    titles = {group: _group_with_count(group, min(of), max(of)) for group, of in trials.items()}
+    counts = {group: "–".join(map(str, sorted({min(n), max(n)}))) for group, n in trials.items()}
+    titles = {group: f"{group} ({n} trials each)".lstrip() for group, n in counts.items()}
     heads = ["", *(find_heading(name).short_text for name in names), "failed"]
     shown = with_headings([titles[group] for group in groups], lines)
     text = [*terminal_lines(make_table(heads, shown))]
@@ -245,12 +248,6 @@ def scores_text(
     if "consistent" in names and rows.frame["error_type"].notna().any():
         text.append("cons.%: of all attempted fits; a failed fit counts as not consistent")
     return "\n".join([*text, *_heading_legend(names)])
-
-
-def _group_with_count(group: str, low: int, high: int) -> str:
-    """Return the name of a group of trials, with their number."""
-    count = f"{low} trials each" if low == high else f"{low} to {high} trials each"
-    return f"{group} ({count})" if group else f"({count})"
 
 
 def comparison_text(frame: pd.DataFrame, first: str, second: str) -> str:
@@ -305,12 +302,6 @@ def _heading_legend(names: Sequence[str]) -> list[str]:
         line.replace(_NO_BREAK_SPACE, " ")
         for line in wrap(legend, TERMINAL_WIDTH, break_long_words=False)
     ]
-
-
-def _format_cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:g}" if value == value else "–"
-    return str(value)
 
 
 SECTIONS: tuple[Callable[[StudyRows], Section | None], ...] = (
