@@ -224,6 +224,7 @@ def test_a_run_says_what_failed_and_resumes(cli, tmp_path, monkeypatch):
     assert scores.startswith("family,method,score,n,mean,low,high,tasks\n")
     for code in ("too_dense", "unexplained"):
         assert f"clean,careful,refused: {code},2,1.0,1.0,1.0,generated\n" in scores
+    assert scores.count("refused: ") == 2
     assert "| `careful` | `clean` | 2 | " in text
     assert "| `too_dense, unexplained` |" in text
     assert "\\begin{tabular}" in (tmp_path / "out" / "benchmark.tex").read_text()

@@ -101,17 +101,15 @@ def _with_families(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _scores(results: Results) -> pd.DataFrame:
-    """Return mean and interval of each score, one row a family, method and score.
-
-    The shares of trials that each finding refused are scores such as "refused: too_dense".
-    """
+    """Return mean and interval of each score, one row a family, method and score or reason."""
     import pandas as pd
 
     columns = ["family", "method", "score", "n", "mean", "low", "high"]
     rows = []
     for key, part in results.frame.groupby(["perturbation", "estimator"], sort=False):
         scores = {name: part[name] for name in default_metrics(results)}
-        reasons = part.loc[part["error_type"].isna(), "reasons"].fillna("").str.get_dummies(", ")
+        texts = part.loc[part["error_type"].isna(), "reasons"].fillna("")
+        reasons = texts.str.get_dummies(", ").drop(columns="", errors="ignore")
         scores |= reasons.add_prefix("refused: ").to_dict("series")
         rows += [
             (*key, name, len(values), values.mean(), *mean_interval(values))
