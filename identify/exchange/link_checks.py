@@ -144,7 +144,7 @@ def count_reversed_links(printed: Iterable[tuple[Array, bool]]) -> int:
     return inconsistent
 
 
-def _central_bodies(inertias: Sequence[Array], mass: float = 1.0) -> Phi:
+def _central_bodies(inertias: Sequence[Array] | Array, mass: float = 1.0) -> Phi:
     """Return bodies with their centres of mass at the origin and these six numbers, (k, 10)."""
     first = np.broadcast_to([mass, 0.0, 0.0, 0.0], (len(inertias), 4))
     return np.concatenate((first, inertias), axis=1)

@@ -76,7 +76,7 @@ def test_unidentified_parameters_are_noted(cli, tmp_path):
 COMMENTS = {
     **dict.fromkeys(("urdf", "sdf", "mjcf"), "<!--"),
     **dict.fromkeys(("drake", "dart", "usd", "ros", "ur", "ur_ros2", "ur_ros2_rolling"), "#"),
-    **dict.fromkeys(("ros2_gravity", "mujoco_gravity"), "#"),
+    **dict.fromkeys(("ros2_gravity", "mujoco_gravity", "xarm"), "#"),
     "abb": "!",
     "kuka": ";",
     "franka": "//",

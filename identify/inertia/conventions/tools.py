@@ -103,7 +103,8 @@ def from_mujoco(body: MujocoBody) -> Phi:
     full = np.array(getattr(body, "fullinertia", np.nan), dtype=np.float64)
     if not np.isnan(full).any():
         return find_convention("mujoco_full").to_phi(MassProperties(mass, com, full))
-    given_by = body.ialt.type.name if hasattr(body, "ialt") else "mjORIENTATION_QUAT"
+    given = getattr(body, "ialt", None)
+    given_by = "mjORIENTATION_QUAT" if given is None else given.type.name
     if given_by != "mjORIENTATION_QUAT":  # only MuJoCo's compiler converts angles
         raise ModelError(
             f"MuJoCo: the axes of the inertial of {body.name!r} are given by {given_by}; compile "
