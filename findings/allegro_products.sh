@@ -2,11 +2,18 @@
 # mani-skill 3.0.1, URDFs of the Allegro hand: products of inertia have CAD's sign.
 #
 # 13 links of a hand violate the triangle inequality as URDF reads them (ixy = -∫ x y dm), and each
-# of them satisfies it with the products reversed (+∫ x y dm); so do all its other links. With one
-# sign alone a third of all bodies would by chance. Simulators refuse or silently change such links.
-. "$(dirname "$0")/environment" numpy==2.4.6
-"$FINDING/bin/python" -m pip download --quiet --no-deps --dest . mani-skill==3.0.1
-"$FINDING/bin/python" - <<'PYTHON'
+# of them satisfies it with the products reversed (+∫ x y dm); so do all its other links.
+#
+# Versions: numpy 2.4.6, mani-skill 3.0.1
+# Seen: 13 of 21 links impossible as written, none reversed, of the left and of the right hand.
+set -eu
+FINDING=$(mktemp -d)
+trap 'rm -rf "$FINDING"' EXIT
+"${PYTHON:-python3}" -m venv "$FINDING"
+cd "$FINDING"
+bin/python -m pip install --quiet numpy==2.4.6
+bin/python -m pip download --quiet --no-deps --dest . mani-skill==3.0.1
+bin/python - <<'PYTHON'
 import glob
 import xml.etree.ElementTree as ElementTree
 import zipfile

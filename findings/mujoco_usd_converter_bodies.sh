@@ -5,8 +5,16 @@
 # do not collide, as it is compiled. So a model that is scaled to 6.2 kg (settotalmass), or that takes
 # its inertia from geoms (inertiafromgeom="true"), has other masses in USD than in MuJoCo, and in
 # another ratio.
-. "$(dirname "$0")/environment" mujoco-usd-converter==0.8.0 mujoco==3.16.0
-"$FINDING/bin/python" - <<'PYTHON'
+#
+# Versions: mujoco-usd-converter 0.8.0, mujoco 3.16.0
+# Seen: settotalmass: MuJoCo 4.0 and 2.2 kg, USD 2.0 and 2.2; inertiafromgeom: 5.0 and 1.1, 2.0 and 1.1.
+set -eu
+FINDING=$(mktemp -d)
+trap 'rm -rf "$FINDING"' EXIT
+"${PYTHON:-python3}" -m venv "$FINDING"
+cd "$FINDING"
+bin/python -m pip install --quiet mujoco-usd-converter==0.8.0 mujoco==3.16.0
+bin/python - <<'PYTHON'
 import mujoco
 import mujoco_usd_converter
 from pxr import Usd, UsdPhysics

@@ -3,7 +3,15 @@
 #
 # <dynamics damping=".7" friction=".4"/> is .7 N m s/rad and .4 N m. Robot.URDF sets the link's
 # viscous coefficient B to the .4 and nothing to the .7, and rne() adds B times the speed.
-. "$(dirname "$0")/environment" roboticstoolbox-python==1.5.0 numpy==2.4.6 scipy==1.17.1
+#
+# Versions: roboticstoolbox-python 1.5.0, numpy 2.4.6, scipy 1.17.1
+# Seen: B = 0.4 N m s/rad, Tc = 0; friction 0.4 and 0.8 N m at 1 and 2 rad/s, by the file 1.1 and 1.8.
+set -eu
+FINDING=$(mktemp -d)
+trap 'rm -rf "$FINDING"' EXIT
+"${PYTHON:-python3}" -m venv "$FINDING"
+cd "$FINDING"
+bin/python -m pip install --quiet roboticstoolbox-python==1.5.0 numpy==2.4.6 scipy==1.17.1
 cat > arm.urdf <<'URDF'
 <robot name="arm">
   <link name="base"/>
@@ -14,7 +22,7 @@ cat > arm.urdf <<'URDF'
     <dynamics damping="0.7" friction="0.4"/></joint>
 </robot>
 URDF
-"$FINDING/bin/python" -W ignore - <<'PYTHON'
+bin/python -W ignore - <<'PYTHON'
 import roboticstoolbox
 
 robot = roboticstoolbox.Robot.URDF(f"{__import__('os').getcwd()}/arm.urdf")

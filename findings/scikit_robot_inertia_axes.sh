@@ -4,7 +4,15 @@
 # RobotModelFromURDF keeps ixx … izz as they stand and takes them in the link's axes, though the
 # <origin rpy> says that they are in others; inverse dynamics uses them. The same package's
 # convert-urdf-to-mjcf turns them, so that both simulate different bodies.
-. "$(dirname "$0")/environment" scikit-robot==0.4.7 mujoco==4.0.0 numpy==2.4.6 scipy==1.17.1
+#
+# Versions: scikit-robot 0.4.7, mujoco 4.0.0, numpy 2.4.6, scipy 1.17.1
+# Seen: model 0.01, 0.02, 0.025, converter 0.02, 0.01, 0.025 kg m^2 in the same axes.
+set -eu
+FINDING=$(mktemp -d)
+trap 'rm -rf "$FINDING"' EXIT
+"${PYTHON:-python3}" -m venv "$FINDING"
+cd "$FINDING"
+bin/python -m pip install --quiet scikit-robot==0.4.7 mujoco==4.0.0 numpy==2.4.6 scipy==1.17.1
 cat > arm.urdf <<'URDF'
 <robot name="arm">
   <link name="base"/>
@@ -14,8 +22,8 @@ cat > arm.urdf <<'URDF'
     <limit lower="-2" upper="2" effort="50" velocity="3"/></joint>
 </robot>
 URDF
-"$FINDING/bin/convert-urdf-to-mjcf" arm.urdf -o arm.xml --no-ground > /dev/null
-"$FINDING/bin/python" -W ignore - <<'PYTHON'
+bin/convert-urdf-to-mjcf arm.urdf -o arm.xml --no-ground > /dev/null
+bin/python -W ignore - <<'PYTHON'
 import mujoco
 import numpy as np
 from skrobot.models.urdf import RobotModelFromURDF

@@ -4,9 +4,17 @@
 # Upper_Arm and Wrist_Pitch_Roll are a print and a motor, each a mesh in the file. Masses and centres
 # of mass are those of both of equal density; the inertia is the sum of both about the centre of each
 # one alone, to .3 %. About the common centre it is 35 % and 19 % larger (of the largest moment).
-. "$(dirname "$0")/environment" trimesh==5.2.0 numpy==2.4.6 scipy==1.17.1
-"$FINDING/bin/python" -m pip download --quiet --no-deps --dest . mani-skill==3.0.1
-"$FINDING/bin/python" - <<'PYTHON'
+#
+# Versions: trimesh 5.2.0, numpy 2.4.6, scipy 1.17.1, mani-skill 3.0.1
+# Seen: Upper_Arm ixx 1.67e-4 in the file and summed alone, 2.58e-4 kg m^2 about the common centre.
+set -eu
+FINDING=$(mktemp -d)
+trap 'rm -rf "$FINDING"' EXIT
+"${PYTHON:-python3}" -m venv "$FINDING"
+cd "$FINDING"
+bin/python -m pip install --quiet trimesh==5.2.0 numpy==2.4.6 scipy==1.17.1
+bin/python -m pip download --quiet --no-deps --dest . mani-skill==3.0.1
+bin/python - <<'PYTHON'
 import glob
 import io
 import posixpath

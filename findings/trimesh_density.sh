@@ -4,8 +4,19 @@
 # Two steel boxes of 46.8 kg are one mesh of 12 g after concatenate: it has density 1 again. So do
 # split, convex_hull, slice_plane, subdivide and boolean operations. center_mass stays right, mass
 # and moment_inertia do not, and no warning tells.
-. "$(dirname "$0")/environment" trimesh==5.2.0 numpy==2.4.6 scipy==1.17.1 manifold3d==3.5.4 networkx==3.6.1 shapely==2.2.0 mapbox-earcut==2.1.0
-"$FINDING/bin/python" - <<'PYTHON'
+#
+# Versions: trimesh 5.2.0, numpy 2.4.6, scipy 1.17.1, manifold3d 3.5.4,
+#     networkx 3.6.1, shapely 2.2.0, mapbox-earcut 2.1.0
+# Seen: 46.8 kg and 46.8 kg joined: 0.012 kg; density 7800 after copy and move, 1 after the others.
+set -eu
+FINDING=$(mktemp -d)
+trap 'rm -rf "$FINDING"' EXIT
+"${PYTHON:-python3}" -m venv "$FINDING"
+cd "$FINDING"
+bin/python -m pip install --quiet \
+    trimesh==5.2.0 numpy==2.4.6 scipy==1.17.1 manifold3d==3.5.4 \
+    networkx==3.6.1 shapely==2.2.0 mapbox-earcut==2.1.0
+bin/python - <<'PYTHON'
 import trimesh
 
 box = trimesh.creation.box((0.1, 0.2, 0.3))

@@ -51,7 +51,10 @@ def test_findings_are_indexed_pinned_and_without_this_package():
     assert sorted(re.findall(r"\]\((\w+\.sh)\)", index)) == [path.name for path in scripts]
     for path in scripts:
         text = path.read_text(encoding="utf-8")
-        (packages,) = re.findall(r'^\. "\$\(dirname "\$0"\)/environment" (.+)$', text, re.MULTILINE)
-        assert all(re.fullmatch(r"[\w-]+==[\d.]+", package) for package in packages.split()), path
-        assert "import identify" not in text, path
+        packages = re.findall(r"[\w-]+==\S+", text)
+        assert packages, path
+        assert "# Versions: " in text, path
+        assert "# Seen: " in text, path
+        assert all(re.fullmatch(r"[\w-]+==[\d.]+", package) for package in packages), path
+        assert "identify" not in text, path
         assert "assert " in text, path

@@ -129,8 +129,8 @@ def find_typo(
 def count_reversed_links(printed: Iterable[tuple[Array, bool]]) -> int:
     """Return how many links are inconsistent by the sign of their products, as all such are.
 
-    One sign explains one link in three by chance, but not `_MIN_REVERSED_LINKS` of one model, while
-    its other links remain consistent: its products are printed as CAD programs do, +∫ρ x y dV.
+    One sign explains a link by chance, but not `_MIN_REVERSED_LINKS` of one model, while its other
+    links remain consistent: its products are printed as CAD programs do, +∫ρ x y dV.
     Zero if that does not explain every one.
 
     Args:
