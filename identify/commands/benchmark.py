@@ -208,6 +208,17 @@ def _method(text: str, seconds: float) -> Mapping[str, object]:
         raise UsageError(
             f'benchmark: --method {text!r}: expected NAME=COMMAND, as in rigeo="python rigeo.py"'
         )
-    if ".py:" in command and " " not in command:
-        return {"kind": str(Path(command).absolute()), "label": name}
-    return {"kind": "command", "label": name, "command": shlex.split(command), "seconds": seconds}
+    try:
+        program = {"kind": "command", "label": name, "command": shlex.split(command)}
+    except ValueError as error:
+        raise UsageError(f"benchmark: --method {text!r}: {error}") from error
+    if ".py:" not in command or " " in command:
+        return {**program, "seconds": seconds}
+    from identify.studies.estimators import FunctionEstimator
+
+    kind = str(Path(command).absolute())
+    try:
+        FunctionEstimator.read(kind, {}, Path())
+    except StudyError as error:
+        return {**program, "missing": str(error)}
+    return {"kind": kind, "label": name}

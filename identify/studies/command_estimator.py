@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
@@ -24,7 +25,10 @@ from identify.studies.options import Positive
 ANSWER = "estimate.json"
 """File that the program writes."""
 
-_EXPECTED = f'expected {{"phi": [ten numbers {", ".join(PHI)}]}}, if any with ten "intervals"'
+_EXPECTED = (
+    f'expected {{"phi": [ten numbers {", ".join(PHI)}]}}, if any with ten "intervals", or '
+    '{"refused": "the reason"}'
+)
 
 _EXCEPTION = re.compile(r"[\w.]*(Error|Exception|Warning|Interrupt|Exit)\b")
 """Pattern of the line that ends a traceback."""
@@ -37,23 +41,28 @@ class CommandEstimator(Estimator):
     """Program that is called with a folder: log.csv, rows.npz and task.json.
 
     It writes `estimate.json` there: `{"phi": [ten numbers], "intervals": [[low, high], …]}`, the
-    intervals (95 %) only if it has some, and `"refused": true` if its estimate is not to be used.
+    intervals (95 %) only if it has some. `"refused"`, true or the reason as a text or a list of
+    texts, says that its estimate is not to be used; then it may leave out the numbers.
 
     Attributes:
         command: words of the command, before the folder.
         seconds: longest time [s]; a program that takes longer is stopped.
+        missing: why the program cannot be run, if it cannot: the error of each of its trials.
     """
 
     kind: ClassVar[str] = "command"
 
     command: tuple[StrictStr, ...]
     seconds: Positive = 60.0
+    missing: StrictStr = ""
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """Run the program, and read its answer.
 
         Raises `StudyError`: it fails, takes too long, or its answer is not as expected.
         """
+        if self.missing:
+            raise StudyError(f"not installed: {self.missing}")
         with TemporaryDirectory() as name:
             folder = Path(name)
             write_task(data, folder)
@@ -80,11 +89,10 @@ class CommandEstimator(Estimator):
                 ended = f"exit status {code}" if code > 0 else signal.Signals(-code).name
                 output = (folder / "output.txt").read_text(errors="replace")
                 raise StudyError(f"{self.command[0]} ended by {ended}: {_last_message(output)}")
-            phi, intervals, refused = _read_answer(folder / ANSWER)
-        return EstimatorOutput(
-            phi,
-            intervals=intervals,
-            refused=refused,
+            answer = _read_answer(folder / ANSWER)
+        return replace(
+            answer,
+            refused_phi=data.rows.least_squares() if answer.phi is None else None,
             cpu_seconds=usage.ru_utime + usage.ru_stime,
             memory_mb=usage.ru_maxrss / 1024.0,
         )
@@ -108,16 +116,17 @@ def _last_message(output: str) -> str:
     return " ".join(lines[raised[-1] if raised else -_SHOWN_LINES :]) or "it wrote no message"
 
 
-def _read_answer(
-    path: Path,
-) -> tuple[np.ndarray, dict[str, tuple[float, float] | None], bool | None]:
+def _read_answer(path: Path) -> EstimatorOutput:
     if not path.exists():
         raise StudyError(f"the program ended without an error, and wrote no {ANSWER}")
     try:
         answer = json.loads(path.read_text(encoding="utf-8"))
+        refused = answer.get("refused")
+        reasons = _reasons(refused)
+        if refused and answer.get("phi") is None:
+            return EstimatorOutput(None, refused=True, reasons=reasons)
         phi = np.array(answer["phi"], dtype=np.float64)
         bounds = np.array(answer.get("intervals") or np.empty((0, 2)), dtype=np.float64)
-        refused = None if answer.get("refused") is None else bool(answer["refused"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         got = path.read_text(encoding="utf-8", errors="replace")
         raise StudyError(f"{ANSWER}: {_EXPECTED}, got {got:.60} ({error})") from error
@@ -125,4 +134,13 @@ def _read_answer(
         if got.shape not in known:
             raise StudyError(f'{ANSWER}: {_EXPECTED}, got "{name}" of shape {got.shape}')
     pairs = {n: (float(a), float(b)) for n, (a, b) in zip(PHI, bounds, strict=False) if a == a}
-    return phi, {**pairs}, refused
+    refuses = None if refused is None else bool(refused)
+    return EstimatorOutput(phi, intervals=pairs, refused=refuses, reasons=reasons)
+
+
+def _reasons(refused: object) -> tuple[str, ...]:
+    """Return the reasons of a refusal, each without the comma that separates reasons."""
+    texts = [refused] if isinstance(refused, str) else refused
+    if not isinstance(texts, list):
+        return ()
+    return tuple(" ".join(str(text).replace(",", ";").split()) for text in texts)

@@ -91,10 +91,11 @@ def test_an_answer_with_intervals(data):
         (program("{'phi': [1.0] * 9}"), r"ten numbers m, hx.*got \"phi\" of shape \(9,\)"),
         (program("{'phi': None}"), r"got \"phi\" of shape \(\)"),
         (program("{'phi': ['a']}"), r"got {\"phi\": \[\"a\"\]} \(could not convert"),
-        (program("[1.0]"), r"got \[1.0\] \(list indices"),
+        (program("{'refused': False}"), r"got {\"refused\": false} \('phi'\)"),
+        (program("[1.0]"), r"got \[1.0\] \('list' object"),
         (
             program("{'phi': [1.0] * 10, 'intervals': [[0.0, 1.0]]}"),
-            r"ten \"intervals\", got \"intervals\" of shape \(1, 2\)",
+            r"ten \"intervals\", .*got \"intervals\" of shape \(1, 2\)",
         ),
     ],
 )
@@ -207,18 +208,24 @@ def test_a_run_says_what_failed_and_resumes(cli, tmp_path, monkeypatch):
         "--method",
         f"careful={refusing}:refuse",
         "--method",
-        "nine=" + " ".join(["no-such-program"]),
+        "nine=no-such-program",
+        "--method",
+        f"absent={tmp_path / 'absent.py'}:estimate",
+        "--method",
+        f"misspelt={refusing}:refuze",
         "--tasks",
         str(missing),
     ]
     status, out, _ = cli(*words)
     assert status == 0
-    assert "generated: 8 trials, 2 failed, 0 not for the task" in out
+    assert "generated: 12 trials, 6 failed, 0 not for the task" in out
     assert "elsewhere: not run: study: " in out
     drawn = json.loads((tmp_path / "out" / "run.json").read_text())["drawn"]
     text = (tmp_path / "out" / "benchmark.md").read_text()
     assert f"and {drawn} drawn" in text
     assert "not installed: no-such-program" in text
+    assert "absent.py cannot be read: No such file or directory" in text
+    assert "refusing.py has no function 'refuze'; did you mean 'refuse'?" in text
     assert "`cvxpy` | " in text
     scores = (tmp_path / "out" / "benchmark.csv").read_text()
     assert scores.startswith("family,method,score,n,mean,low,high,tasks\n")
@@ -248,10 +255,14 @@ def _reading(few):
     return lambda path, error: few if path.name == "tasks.toml" else {"logs": []}
 
 
-def test_a_method_without_a_command(cli, tmp_path):
-    status, _, err = cli("benchmark", "-o", tmp_path / "out", "--method", "rigeo")
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [("rigeo", "expected NAME=COMMAND"), ("rigeo=python 'rigeo.py", "No closing quotation")],
+)
+def test_a_method_that_is_no_command(cli, tmp_path, method, message):
+    status, _, err = cli("benchmark", "-o", tmp_path / "out", "--method", method)
     assert (status, (tmp_path / "out").exists()) == (2, False)
-    assert "expected NAME=COMMAND" in err
+    assert message in err
 
 
 def test_the_shipped_tasks_are_a_study():
