@@ -31,7 +31,7 @@ _USUAL_ARRAY_NAMES: Mapping[str, tuple[str, ...]] = {
         *("joint_torque", "joint_efforts", "joint_effort", "measured_torque", "torques"),
         *("torque", "actual_current", "joint_currents", "joint_current", "currents"),
         *("current", "gear_torque", "geartorque", "torque_axis_act", "msr_jnt_trq", "msrjnttrq"),
-        *("mt", "target_moment"),
+        *("mt", "target_moment", "load", "loads"),
     ),
 }
 """Usual names of joint arrays by signal, likeliest first: measured efforts, motor currents, then
@@ -57,6 +57,12 @@ _UR_JOINTS = tuple(
 _SHORT_NAMES = {"pos": "position", "angle": "position", "vel": "velocity", "speed": "velocity"}
 _SHORT_NAMES |= {"trq": "torque", "moment": "torque", "cur": "current"}
 """Names in columns that also have the name of a joint, by the array that they stand for."""
+
+_UNIT_SUFFIX = r"[_. ]?[_. (\[](?P<unit>deg|rad|°|nm|ma|a|pct|percent|%)[)\]]?"
+"""Pattern of a unit behind the name of a column that also has the name of a joint."""
+
+_EFFORT_UNITS = {"a": "A", "ma": "mA", "pct": "%", "percent": "%", "%": "%"}
+"""Unit of an effort that is no torque, by its suffix."""
 
 _ONLY_JOINT = ""
 """Name of the joint of a column that is named as an array alone."""
@@ -99,8 +105,16 @@ class JointColumns:
 
     @property
     def are_currents(self) -> bool:
-        """Whether the effort is a current."""
-        return self.arrays.get("effort", "").endswith(("current", "currents"))
+        """Whether the effort is a current, or a share of what a motor gives."""
+        usual = self.arrays.get("effort", "").endswith(("current", "currents", "load", "loads"))
+        return usual or self._unit_of("effort") in _EFFORT_UNITS
+
+    def _unit_of(self, signal: str) -> str:
+        """Return the unit that the names of all columns of a signal end with, else nothing."""
+        names = self.entries.get(signal, [])
+        matches = [re.search(f"{_UNIT_SUFFIX}$", name, re.I) for name in names]
+        units = {"" if match is None else match["unit"].lower() for match in matches}
+        return units.pop() if len(units) == 1 else ""
 
     @property
     def lack_gains(self) -> bool:
@@ -122,6 +136,8 @@ class JointColumns:
             angle = "deg" if degrees else "rad"
             units = ["m" if slides[name] else angle for name in self.joint_names]
             lines.append(("unit", units, "by the types of the model's joints"))
+        elif self._unit_of("position") in ("deg", "°"):
+            lines.append(("unit", "deg", ""))
         elif self.arrays.get("position") in _ARRAYS_IN_DEGREES:
             lines.append(("unit", "deg", "as this controller writes them"))
         elif degrees:
@@ -129,7 +145,9 @@ class JointColumns:
         if self.are_currents and self.targets:
             lines += [("effort_unit", "A", ""), *self.targets]
         elif self.are_currents:
-            lines.append(("effort_unit", "A", "their gains [N m/A] are fitted"))
+            usual = "%" if "load" in self.arrays["effort"] else "A"
+            unit = _EFFORT_UNITS.get(self._unit_of("effort"), usual)
+            lines.append(("effort_unit", unit, "their gains to torques are fitted"))
         if "effort" not in self.arrays:
             return lines
         if self.arrays["effort"] == "target_moment":
@@ -230,7 +248,7 @@ def _names_of_model(robot: RobotModel, logged: Sequence[str], count: int) -> tup
 def _array_name(path: str) -> str:
     """Return the name of an array without path, `$` and the `A` before the numbers of KUKA."""
     name = re.sub(r"[._]A$", "", path)
-    return re.split(r"[./ ]", name)[-1].lower().strip("_$")
+    return re.split(r"[./ ]", name)[-1].lower().strip("_$-")
 
 
 def _joint_arrays(names: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -256,7 +274,7 @@ def _columns_by_joint(names: Sequence[str]) -> dict[str, dict[str, str]]:
     """
     words = [*(word for each in _USUAL_ARRAY_NAMES.values() for word in each), *_SHORT_NAMES]
     words = sorted(words, key=len, reverse=True)
-    patterns = [rf"(?P<joint>.+?)[_./ -]+(?P<word>{word})" for word in words]
+    patterns = [rf"(?P<joint>.+?)[_./ -]+(?P<word>{word})({_UNIT_SUFFIX})?" for word in words]
     patterns += [rf"(?P<word>{word})([_./ -]+(?P<joint>.+))?" for word in words]
     arrays: dict[str, dict[str, str]] = {}
     for name in names:

@@ -263,7 +263,10 @@ def _guess_schema(
         joints = next((each for each in arms if each is not None), None)
         if joints is None and robot is not None:
             joints = JointColumns.unknown(tables[0].table, robot)
-        if joints is not None and (joints.names_in_log or robot is not None):
+        positions = 0 if joints is None else 2 * len(joints.entries.get("position", ()))
+        if joints is not None and (
+            joints.names_in_log or robot is not None or positions >= len(joints.contents.names) - 1
+        ):
             return _draft_without_wrench(log, joints)
     main = wrench or pose or tables[0]
     out = [

@@ -37,4 +37,5 @@ TORQUE_UNITS: Mapping[str, float] = MappingProxyType(
         "lbfft": _POUND_FORCE * 12.0 * _INCH,
     }
 )
-CURRENT_UNITS: Mapping[str, float] = MappingProxyType({"A": 1.0, "mA": 1e-3})
+CURRENT_UNITS: Mapping[str, float] = MappingProxyType({"A": 1.0, "mA": 1e-3, "%": 1e-2})
+"""Units of efforts that only gains make torques; "%" is of a motor's rated torque or current."""

@@ -28,6 +28,7 @@ from identify.errors import LogError
 from identify.files import check_expansion, read_bytes, read_error
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.readers.line_index import HEAD_BYTES, LineIndex, index_lines
+from identify.logs.readers.list_cells import ECHOED_JOINTS, HAS_LISTS, without_lists
 from identify.logs.readers.text_layout import (
     TextLayout,
     inspect_text,
@@ -56,6 +57,8 @@ from identify.logs.table import (
 )
 
 _CHUNK_BYTES = 2**24
+_LIST_BYTES = 2**13
+"""Length of the start of a file in which cells that are lists are found."""
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _TOPIC_ECHO = re.compile(
     rb"^\s*(header|pose|wrench|force|position|orientation|transform|name):[ \t]*\r?\n"
@@ -97,7 +100,7 @@ def index_text(source: ColumnSource, min_rows: int) -> LineIndex | None:
     if path.suffix.lower() == ".gz" or path.stat().st_size < 2 * min_rows * len(source.columns):
         return None
     head = _first_bytes(path, HEAD_BYTES)
-    if head[:2] in _UTF_16_MARKS:
+    if head[:2] in _UTF_16_MARKS or HAS_LISTS.search(head[:_LIST_BYTES]):
         return None
     sheet = inspect_text(source, _require_text(path, head))
     begin = sheet.header.next_offset + len(head) - len(sheet.text)
@@ -177,6 +180,8 @@ def _require_text(path: Path, content: bytes) -> bytes:
         raise LogError(f"{path}: is empty; expected a log with at least one row", path=path)
     if content[:2] in _UTF_16_MARKS:
         content = content.decode("utf-16", "ignore").encode()
+    if HAS_LISTS.search(content[:_LIST_BYTES]) or ECHOED_JOINTS.search(content[:_LIST_BYTES]):
+        return without_lists(path, content)
     if _TOPIC_ECHO.search(content[:65536]):
         raise LogError(
             f"{path}: looks like messages as `topic echo` prints them (YAML); record a bag, with "
