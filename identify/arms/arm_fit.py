@@ -106,6 +106,10 @@ class ArmFit(FittedArm):
             report={
                 "model": str(self.robot.path),
                 "has_torque": self.gains.has_unit,
+                "gains": {
+                    kind: gains.tolist()
+                    for kind, gains in self.logs[0].recording.joint_axes.gains.items()
+                },
                 "logs": {log.name: log.sha256 for log in self.logs},
                 "interval_kind": estimate.interval_kind,
                 "torque_error": self.errors.total,
@@ -175,6 +179,7 @@ def fit_arm(
     """
     used = [logs] if isinstance(logs, Recording) else list(logs)
     weighed = () if calibration is None else tuple(calibration.logs)
+    scale = scale or TorqueScale.by_schema([*weighed, *used])
     columns, every = scan_logs([*weighed, *used, *held_out], robot, cutoff_hz)
     scans = every[len(weighed) :]
     statistics = join_logs([scan.statistics for scan in scans[: len(used)]])

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
 from identify.arms.fitted_arm import FittedArm
 from identify.arms.gains import POSSIBLE_SCALE_SIGMA, FittedGains
 from identify.arms.rows import joint_segments
+from identify.arms.saved_arm import SavedArm
+from identify.arrays import Array
 from identify.findings import Finding
 from identify.inertia import check_consistency
 from identify.logs import Recording
+from identify.logs.schema_fields import MAX_SCALE_SIGMA
 from identify.robots import RobotModel
 from identify.significance import HALF_WIDTH_SIGMA, IMPOSSIBLE_SIGMA
 
@@ -157,13 +160,44 @@ def gain_findings(gains: FittedGains, joints: Sequence[str]) -> Iterator[Finding
 def _gains_line(gains: FittedGains) -> str:
     inverse = 1.0 / gains.scale.gains
     known = np.where(abs(inverse - 1.0) > gains.half_widths, inverse, 1.0)
-    factors = ", ".join(f"{factor:.4g}" for factor in known.tolist())
+    errors = np.minimum(gains.half_widths / HALF_WIDTH_SIGMA, MAX_SCALE_SIGMA)
+    factors, accuracy = _listed(known, 4), _listed(errors)
     line = (
         f"In the schema, [joints], multiply the efforts: `gains = [{factors}]` (times the gains "
-        "that are there). An arm.json is of the gains of its logs: fit it again with this line."
+        f"that are there), known to `gain_accuracy = [{accuracy}]`. An arm.json is of the gains of "
+        "its logs: fit it again with these lines."
     )
     by_links = gains.are_free and gains.known_load is None
     return f"{line} A weighed load tells them better: `--known-load KG`." if by_links else line
+
+
+def _listed(values: Array, digits: int = 2) -> str:
+    return ", ".join(f"{value:.{digits}g}" for value in values.tolist())
+
+
+def gains_that_differ(logs: Sequence[Recording], arm: SavedArm | None) -> Iterator[Finding]:
+    """Yield a finding if schemas multiply the same kind of effort by different gains.
+
+    `arm`: earlier fit with the gains of its logs.
+    """
+    every = [(log.name, log.joint_axes.gains) for log in logs]
+    if arm is not None:
+        every.append(("the arm.json", arm.report.get("gains", {})))
+    for (first, gains), (other, others) in combinations(every, 2):
+        for kind in gains.keys() & others.keys():
+            factors, other_factors = (
+                _listed(np.asarray(each[kind]), 4) for each in (gains, others)
+            )
+            if factors != other_factors:
+                yield Finding(
+                    "joint_gain",
+                    "warning",
+                    f"`gains` in [joints] differ: {first} has [{factors}], {other} "
+                    f"[{other_factors}].",
+                    "Read all logs of an arm by the same gains, and fit the arm.json with them; "
+                    "only logs of other drivers need others.",
+                )
+                return
 
 
 def _gains_of_currents(gains: FittedGains, joints: Sequence[str]) -> Finding:

@@ -137,6 +137,7 @@ def fit_payload(
     )
     if scale is None and arm is not None and known_load is None:
         scale = arm.scale
+    scale = scale or TorqueScale.by_schema([*with_load, *without])
 
     def gains_by(
         load: float | None, terms: Sequence[Term] = (), shown: FittedGains | None = None

@@ -16,6 +16,7 @@ from identify.arms.equations import equations_of
 from identify.arrays import Array, seal
 from identify.errors import ProblemError
 from identify.estimation.posterior import Posterior
+from identify.logs import Recording
 from identify.regressors import LinearSystem
 
 ASSUMED_SCALE_ERROR = 0.02
@@ -66,6 +67,16 @@ class TorqueScale:
         size = f"{low:.3g} %" if low == high else f"{low:.3g} to {high:.3g} %"
         variances = np.broadcast_to(errors, joints) ** 2
         return cls(np.ones(joints), np.diag(variances), f"torque scale of each joint to {size}")
+
+    @classmethod
+    def by_schema(cls, logs: Sequence[Recording]) -> TorqueScale | None:
+        """Return gains of one with the largest `gain_accuracy` of the logs' schemas, or None."""
+        given = [log.joint_axes.gain_accuracy for log in logs]
+        errors = [each for each in given if each is not None]
+        if not errors:
+            return None
+        scale = cls.known(np.max(errors, axis=0), len(errors[0]))
+        return replace(scale, interval_kind=f"{scale.interval_kind} (gain_accuracy)")
 
     def of_another_day(self) -> TorqueScale:
         """Return the gains with an error between days: the mean of those assumed of the joints."""

@@ -50,6 +50,10 @@ def read_joints(log: LogLike, schema: Schema) -> Recording:
         still_below=seal(joints.still_speeds, "still_below", (None,)),
         motor_per_joint=joints.motor and seal(joints.motor.per_joint, "R", (None, None)),
         has_torque=joints.has_torque,
+        gains=joints.gains_by_kind,
+        gain_accuracy=None
+        if joints.gain_accuracy is None
+        else seal(joints.per_joint(joints.gain_accuracy), "gain_accuracy", (None,)),
     )
     recording = Recording(**content.recording_fields, frames={}, sensor="joints", joints=axes)
     _require_effort(content.path, recording)

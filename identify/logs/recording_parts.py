@@ -72,12 +72,17 @@ class JointAxes:
         motor_per_joint: the matrix R from positions of joints to those of motors, shape (n, n);
             None if the log is of the joints themselves.
         has_torque: whether efforts are torques or forces; currents without gains are not.
+        gains: factor of the schema for each joint, by what is logged, "torque" or "current", (n,).
+        gain_accuracy: relative standard error of the scale of each joint by the schema, shape (n,);
+            None if it is not given.
     """
 
     names: tuple[str, ...]
     still_below: Array
     motor_per_joint: Array | None = None
     has_torque: bool = True
+    gains: Mapping[str, Array] = field(default_factory=dict)
+    gain_accuracy: Array | None = None
 
 
 def _read_only(array: Array) -> Array:

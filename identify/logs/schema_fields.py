@@ -117,10 +117,10 @@ _EXPECTED_ACCURACY = (
     "the cross-talk; one sigma as a share, as 0.01 for 1 %"
 )
 
-_MAX_SCALE_SIGMA = 0.5
+MAX_SCALE_SIGMA = 0.5
 """Maximum σ of a scale; larger values are probably percentages."""
 
-RelativeSigma: TypeAlias = Annotated[Number, Field(ge=0.0, le=_MAX_SCALE_SIGMA)]
+RelativeSigma: TypeAlias = Annotated[Number, Field(ge=0.0, le=MAX_SCALE_SIGMA)]
 """One sigma of a relative error."""
 
 GainAccuracy: TypeAlias = Annotated[Any, BeforeValidator(lambda value: _gain_accuracy(value))]
@@ -140,7 +140,7 @@ def _gain_accuracy(value: object) -> float | tuple[Any, ...]:
     return tuple(map(_relative_sigma, value))
 
 
-def _relative_sigma(value: object, limit: float = _MAX_SCALE_SIGMA) -> float:
+def _relative_sigma(value: object, limit: float = MAX_SCALE_SIGMA) -> float:
     try:
         number = finite_number(value)
     except ValueError as error:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from identify.arrays import Array, Flags
+from identify.arrays import Array, Flags, seal
 from identify.documents import (
     DocumentTable,
     InvalidKeyValue,
@@ -17,7 +17,13 @@ from identify.documents import (
     short_repr,
     word_validator,
 )
-from identify.logs.schema_fields import Column, JointArrayColumns, Label, column_names
+from identify.logs.schema_fields import (
+    MAX_SCALE_SIGMA,
+    Column,
+    JointArrayColumns,
+    Label,
+    column_names,
+)
 from identify.logs.units import ANGLE_UNITS, CURRENT_UNITS, LENGTH_UNITS, TORQUE_UNITS
 
 _MAX_CONDITION = 1e6
@@ -134,6 +140,9 @@ class JointsTable(DocumentTable):
     """Torque for one unit of `effort`: of a current [N m/A] the motor's torque constant times its
     gear ratio (with `[joints.motor]` the constant alone). Without it those of currents are fitted
     to the links of the robot's model or a known load."""
+    gain_accuracy: PerJoint | None = None
+    """One sigma of the errors of `gains`, or of torques as logged, as a share of at most 0.5; by
+    default 0.02, or what the links of the robot's model tell."""
     target_current: JointArrayColumns | None = None
     """Currents that the controller asks for, in `effort_unit`: with `target_effort` in place of
     `gains`, which are fitted to both, such as to `target_current` and `target_moment` of Universal
@@ -165,7 +174,7 @@ class JointsTable(DocumentTable):
         twice = [name for k, name in enumerate(self.names) if name in self.names[:k]]
         if twice:
             raise InvalidKeyValue("names", f"joint {twice[0]!r} is named twice")
-        for key in (*_ARRAY_KEYS, "unit", "offset", "gains", "still_below"):
+        for key in (*_ARRAY_KEYS, "unit", "offset", "gains", "gain_accuracy", "still_below"):
             value = getattr(self, key)
             if isinstance(value, tuple) and len(value) != len(self.names):
                 raise InvalidKeyValue(
@@ -195,6 +204,8 @@ class JointsTable(DocumentTable):
             raise InvalidKeyValue(
                 "gains", f"expected numbers other than zero, got {self.gains}; leave the key out"
             )
+        if self.gain_accuracy is not None:
+            _require_accuracy(self.per_joint(self.gain_accuracy), has_torque=self.has_torque)
         if self.target_current and (self.gains is not None or self.motor is not None):
             raise InvalidKeyValue("target_current", "gains and motor cannot be given with it")
         if self.still_below is not None and np.min(self.still_below) < 0.0:
@@ -251,6 +262,15 @@ class JointsTable(DocumentTable):
         return sign * scale * self.per_joint(1.0 if self.gains is None else self.gains)
 
     @property
+    def gains_by_kind(self) -> Mapping[str, Array]:
+        """Gains of `gains` or one, shape (n,), by what is logged; none of fitted ones."""
+        if not self.has_torque or self.target_current is not None:
+            return {}
+        kind = "current" if self.effort_unit in CURRENT_UNITS else "torque"
+        gains = self.per_joint(1.0 if self.gains is None else self.gains)
+        return {kind: seal(gains, "gains", (None,))}
+
+    @property
     def still_speeds(self) -> Array:
         """Speeds of `still_below` or their defaults by unit [rad/s, m/s], shape (n,)."""
         if self.still_below is not None:
@@ -260,6 +280,17 @@ class JointsTable(DocumentTable):
     def per_joint(self, value: float | tuple[float, ...]) -> Array:
         """Return a setting as one number for each joint, shape (n,)."""
         return np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), len(self.names)))
+
+
+def _require_accuracy(accuracy: Array, *, has_torque: bool) -> None:
+    if not has_torque:
+        raise InvalidKeyValue("gain_accuracy", "currents need `gains` beside it")
+    if not 0.0 <= accuracy.min() <= accuracy.max() <= MAX_SCALE_SIGMA:
+        raise InvalidKeyValue(
+            "gain_accuracy",
+            f"expected shares from 0 to {MAX_SCALE_SIGMA:g}, as 0.02 for 2 %, got "
+            f"{accuracy.tolist()}",
+        )
 
 
 _ARRAY_KEYS = ("position", "velocity", "effort", "target_current", "target_effort")

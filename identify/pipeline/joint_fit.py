@@ -13,7 +13,7 @@ import numpy as np
 from identify.arms import ArmFit, SavedArm, TorqueScale, arm_text, fit_arm, fit_payload, read_arm
 from identify.arms.columns import FRICTION
 from identify.arms.equations import equations_of, of_run
-from identify.arms.findings import impossible_links, nothing_learnt
+from identify.arms.findings import gains_that_differ, impossible_links, nothing_learnt
 from identify.arms.gains import LINK_ACCURACY
 from identify.arms.load_default import shown_combinations
 from identify.errors import ProblemError, SchemaError, SolveError
@@ -304,6 +304,7 @@ def _findings_of_logs(
         arm=arm,
     )
     yield from findings_of(joint_hypotheses(judged))
+    yield from gains_that_differ(logs, arm)
     if fit.frame is None:
         yield from nothing_learnt(fit)
     yield from impossible_links(fit.robot)

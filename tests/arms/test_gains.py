@@ -8,7 +8,7 @@ import pytest
 
 from experiments.cheap_arms_study.cases import Case
 from identify.arms import Calibration, SavedArm, TorqueScale, fit_arm, fit_payload
-from identify.arms.findings import gain_findings
+from identify.arms.findings import gain_findings, gains_that_differ
 from identify.arms.gains import FittedGains, link_deviations
 from identify.arms.model import link_default
 from identify.errors import ModelError, ProblemError
@@ -144,6 +144,37 @@ def test_given_errors_of_the_scale_bound_the_gains(robot):
     assert_close(fit.scale.gains, np.ones(3), 1e-12)
 
 
+def test_accuracy_of_the_schema_is_an_error_of_the_scale(robot):
+    logs = log_of(robot, 1, LOAD), log_of(robot, 2)
+    sure, unsure = (replace(AXES, gain_accuracy=np.array([0.01, s, s])) for s in (0.01, 0.17))
+    of_schema = [replace(logs[0], joints=unsure), replace(logs[1], joints=sure)]
+    options = {"robot": robot, "frame": "tool", "interval": "formula"}
+    fit = fit_payload(*of_schema, **options)
+    assert "torque scale of each joint to 1 to 17 % (gain_accuracy)" in fit.estimate.interval_kind
+    given = fit_payload(*logs, **options, scale=TorqueScale.known([0.01, 0.17, 0.17], 3))
+    assert_close(fit.estimate.covariance, given.estimate.covariance, 1e-9)
+    better = fit_payload(*of_schema, **options, scale=TorqueScale.known(0.01, 3))
+    assert better.estimate.covariance[0, 0] < 0.9 * fit.estimate.covariance[0, 0]
+
+
+def test_gains_of_schemas_that_differ_are_said(robot):
+    logs = log_of(robot, 1, LOAD), log_of(robot, 2)
+    ones, others = np.ones(3), np.array([1.0, 0.7, 1.0])
+
+    def said(*gains):
+        pairs = zip(logs, gains, strict=True)
+        read = [replace(log, joints=replace(AXES, gains=each)) for log, each in pairs]
+        saved = fit_arm(read[1], robot, interval="formula").saved
+        return [*gains_that_differ(read, None)], [*gains_that_differ(read[:1], saved)]
+
+    assert said({"torque": ones}, {"torque": ones}) == ([], [])
+    assert said({"current": others}, {"torque": ones}) == ([], [])  # logs of different drivers
+    (of_logs,), (of_arm,) = said({"torque": others}, {"torque": ones})
+    assert (of_logs.code, of_logs.severity) == ("joint_gain", "warning")
+    assert "log 1 has [1, 0.7, 1], log 2 [1, 1, 1]" in of_logs.text
+    assert "the arm.json [1, 1, 1]" in of_arm.text
+
+
 def test_deviations_of_a_link_are_those_of_its_mass_place_and_moments(robot):
     """Each is the difference of two bodies, whose torques also differ by it."""
     phi = link_default(robot.phi[1])
@@ -206,4 +237,5 @@ def test_gains_that_nothing_shows_are_not_determined():
     )
     assert "joint_0 10 ± 2 %, joint_1 5 ± 3.9 %, joint_2 not determined" in of_currents.text
     assert "`gains = [10, 5, 1]`" in of_torques.remedy
+    assert "`gain_accuracy = [0.01, 0.02, 0.5]`" in of_torques.remedy
     assert "joint_2" not in of_torques.text

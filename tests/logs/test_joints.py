@@ -256,6 +256,8 @@ def test_a_recording_of_joints_is_pickled():
     ("changes", "message"),
     [
         ({"gains": [1, 0, 3]}, r"gains: expected numbers other than zero"),
+        ({"gain_accuracy": [0.1, 2, 0.1]}, r"gain_accuracy: expected shares from 0 to 0\.5, as 0"),
+        ({"gain_accuracy": 0.1, "effort_unit": "A"}, r"gain_accuracy: currents need `gains`"),
         ({"effort": ["u0", "u1"]}, r"effort: expected one for each of 3 names, got 2"),
         ({"position": "q[0:2]"}, r"position: expected one for each of 3 names, got 2"),
         ({"position": None}, r"key 'position' is missing"),
