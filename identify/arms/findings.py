@@ -124,14 +124,8 @@ def gain_findings(gains: FittedGains, joints: Sequence[str]) -> Iterator[Finding
     if not gains.has_unit:
         yield _gains_of_currents(gains, joints)
         return
-    errors = abs(gains.scale.gains) * np.sqrt(np.diag(gains.scale.covariance))
-    of_joints = [
-        f"{name} {gain:.3g} ± {HALF_WIDTH_SIGMA * error:.2g}"
-        for name, gain, error, is_large in zip(
-            joints, gains.scale.gains, errors, gains.large, strict=True
-        )
-        if is_large
-    ]
+    words = gains.words(joints)
+    of_joints = [text for text, is_large in zip(words, gains.large, strict=True) if is_large]
     if of_joints:
         yield Finding(
             "joint_gain",

@@ -111,6 +111,15 @@ class FittedGains:
         half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(self.scale.covariance))
         return np.where(half < 1.0, half, np.inf)
 
+    def words(self, joints: Sequence[str]) -> list[str]:
+        """Return what is known of the gain of each joint, with its 95 % interval."""
+        widths = abs(self.scale.gains) * self.half_widths
+        known = (f"{g:.3g} ± {w:.2g}" for g, w in zip(self.scale.gains, widths, strict=True))
+        pairs = zip(joints, known, np.isfinite(widths), strict=True)
+        return [
+            f"{name} {text if is_known else 'not determined'}" for name, text, is_known in pairs
+        ]
+
     @property
     def large(self) -> Flags:
         """Whether the gain of each joint differs from one by more than usual, shape (n,)."""

@@ -223,9 +223,8 @@ def torque_scale_lines(result: Result) -> Iterator[str]:
     """Format the torque scale of an arm."""
     if (arm := result.arm) is None:
         return
-    gains = dict(zip(arm.joints, arm.scale.gains.tolist(), strict=True))
-    listed = ", ".join(f"{name} {gain:.3g}" for name, gain in gains.items())
-    shown = "" if set(gains.values()) == {1.0} else f": {listed}"
+    listed = ", ".join(arm.gains.words(arm.joints))
+    shown = "" if (arm.scale.gains == 1.0).all() else f": {listed}"
     yield f"Torque scale: {arm.scale.interval_kind}{shown}."
 
 

@@ -239,3 +239,5 @@ def test_gains_that_nothing_shows_are_not_determined():
     assert "`gains = [10, 5, 1]`" in of_torques.remedy
     assert "`gain_accuracy = [0.01, 0.02, 0.5]`" in of_torques.remedy
     assert "joint_2" not in of_torques.text
+    known = ["joint_0 0.1 ± 0.002", "joint_1 0.2 ± 0.0078", "joint_2 not determined"]
+    assert FittedGains(scale, None).words(JOINTS) == known
