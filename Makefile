@@ -108,7 +108,7 @@ peers: $(READY)  ## identify benchmark with other methods, each in an environmen
 				xargs $(PY) -m uv pip install --quiet --python build/peers/$$peer/bin/python; \
 		} || { rm -rf build/peers/$$peer; echo "$$peer does not install here; its rows say so" >&2; }; \
 	done
-	$(ONE_THREAD) $(PY) -m identify benchmark -o reports/benchmark --tasks experiments/peers/measured.toml --tasks experiments/peers/arms.toml \
+	$(ONE_THREAD) $(CACHED) $(PY) -m identify benchmark -o reports/benchmark --tasks experiments/peers/measured.toml --tasks experiments/peers/arms.toml \
 		--method "identify, rows=experiments/peers/identify_rows.py:estimate" \
 		$(foreach peer,$(PEERS),--method "$(peer)=build/peers/$(peer)/bin/python experiments/peers/$(peer).py") $(ARGS)
 
@@ -153,12 +153,12 @@ size: $(READY)  ## lines, files and import cycles by package; functions that a f
 study: $(READY)  ## a study of experiments/ (NAME=stars, coverage, noise, …): reports/NAME/summary.md
 	@test -f experiments/$(NAME).toml -o -f experiments/$(NAME).py || { \
 		echo "There is no study '$(NAME)'. There are: $(STUDIES)" >&2; exit 2; }
-	$(ONE_THREAD) $(PY) $(if $(wildcard experiments/$(NAME).toml),\
+	$(ONE_THREAD) $(CACHED) $(PY) $(if $(wildcard experiments/$(NAME).toml),\
 		-m identify study run experiments/$(NAME).toml -o reports/$(NAME) $(ARGS),\
 		experiments/$(NAME).py -o reports/$(NAME).md $(ARGS))
 
 reports: $(READY)  ## rewrite the outdated reports (ARGS=--list: list them, with run times)
-	$(ONE_THREAD) $(PY) scripts/write_reports.py $(ARGS)
+	$(ONE_THREAD) $(CACHED) $(PY) scripts/write_reports.py $(ARGS)
 
 package: $(READY)  ## wheel and sdist in dist/, each tried in a clean environment; the demo from the sdist
 	rm -rf dist
