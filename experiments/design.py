@@ -39,7 +39,7 @@ from identify.estimation import Estimate
 from identify.inertia import InertialParameters
 from identify.logs import Noise, read_log, synthetic_recording
 from identify.logs.effect_keys import EFFECT_KEYS
-from identify.logs.synthetic import Harmonics, SyntheticMotion
+from identify.logs.synthetic import Harmonics, SyntheticMotion, random_box
 from identify.reporting.content import make_table, markdown_table
 from identify.robots import read_robot
 from identify.spatial.vectors import GRAVITY_W
@@ -95,11 +95,9 @@ class Angles:
 
 def random_body(rng: np.random.Generator) -> InertialParameters:
     """Return a turned box of 1 to 3 kg, the size of a hand, about its frame."""
-    mass, sides = rng.uniform(1.0, 3.0), rng.uniform(0.06, 0.2, 3)
-    turned, _ = np.linalg.qr(rng.normal(size=(3, 3)))
-    inertia = mass / 12.0 * turned @ np.diag((sides**2).sum() - sides**2) @ turned.T
+    box, _ = random_box(rng, (1.0, 3.0), (0.12, 0.25))
     com = np.array([0.0, 0.0, 0.08]) + rng.uniform(-0.04, 0.04, 3)
-    return InertialParameters.from_com(mass, com, 0.5 * (inertia + inertia.T))
+    return InertialParameters.from_com(box.mass, com, box.inertia_about_com)
 
 
 def compared(estimate: Estimate, truth: InertialParameters, predicted: Array) -> Trial:

@@ -19,6 +19,7 @@ from identify.arrays import Array
 from identify.errors import IdentifyError
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.conventions import REGRESSOR_ORDERS, ColumnOrder
+from identify.logs.synthetic import random_box
 from identify.pipeline.row_orders import consistent_excess
 from identify.reporting.content import make_table, markdown_table
 
@@ -66,13 +67,12 @@ class Problem:
 
 
 def random_body(rng: np.random.Generator) -> Array:
-    """Return a body of 0.1 to 20 kg, not thinner than a fifth of its size."""
-    mass = 10.0 ** rng.uniform(-1.0, 1.3)
-    size = 0.1 * np.cbrt(mass) * rng.uniform(0.5, 2.0)
-    axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    second = mass * (axes * (size * rng.uniform(0.2, 1.0, 3)) ** 2) @ axes.T
-    inertia = np.trace(second) * np.eye(3) - second
-    return InertialParameters.from_com(mass, size * rng.uniform(-2.0, 2.0, 3), inertia).phi
+    """Return a box of 0.1 to 20 kg, with its centre up to twice its size from the origin."""
+    mass = float(10.0 ** rng.uniform(-1.0, 1.3))
+    size = float(0.4 * np.cbrt(mass) * rng.uniform(0.5, 1.0))
+    box, _ = random_box(rng, mass, size)
+    com = size * rng.uniform(-2.0, 2.0, 3)
+    return InertialParameters.from_com(mass, com, box.inertia_about_com).phi
 
 
 def outcomes(problem: Problem, rng: np.random.Generator) -> Counter[str]:

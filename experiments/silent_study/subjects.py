@@ -15,9 +15,8 @@ import numpy as np
 from identify.arrays import Array, Phi
 from identify.catalog import dataset_logs
 from identify.errors import DatasetError
-from identify.inertia import InertialParameters
 from identify.logs import Noise, Recording, read_log, synthetic_recording
-from identify.logs.synthetic import random_motion
+from identify.logs.synthetic import random_box, random_motion
 from identify.spatial.rotations import (
     exp_rotation,
     quaternion_product,
@@ -196,15 +195,8 @@ def random_offset(rng: np.random.Generator) -> Array:
 
 
 def random_body(rng: np.random.Generator) -> Phi:
-    """Draw a body of 0.3 to 5 kg, with the size of a hand to that of a forearm, shape (10,)."""
-    mass, size = np.exp(rng.uniform(np.log([0.3, 0.04]), np.log([5.0, 0.15])))
-    points = size * rng.normal(size=(8, 3)) * rng.uniform(0.4, 1.0, size=3)
-    weights = rng.dirichlet(np.full(8, 2.0))
-    com = weights @ points
-    arms = points - com
-    second = (weights[:, None] * arms).T @ arms
-    inertia = mass * (np.trace(second) * np.eye(3) - second)
-    return InertialParameters.from_com(mass, com + 0.3 * size * rng.normal(size=3), inertia).phi
+    """Draw a box of 0.3 to 5 kg, with the size of a hand to that of a forearm, shape (10,)."""
+    return random_box(rng, (0.3, 5.0), (0.1, 0.4))[0].phi
 
 
 @cache

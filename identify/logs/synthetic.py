@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Phi, Vec3, Vec4, Vec6, seal
-from identify.errors import LogError
-from identify.inertia import inertia_about_origin
+from identify.errors import LogError, ProblemError
+from identify.inertia import InertialParameters, inertia_about_origin
 from identify.logs.recording import Recording
 from identify.logs.recording_parts import Frame
 from identify.spatial.rotations import (
@@ -145,6 +145,57 @@ def random_motion(
         return Harmonics(amplitude, rng.uniform(0.0, 2.0 * np.pi, (3, harmonics)), frequency)
 
     return SyntheticMotion(position=channels(reach), angles=channels(turn))
+
+
+BOX_DENSITIES = (100.0, 8000.0)
+"""Least and largest density of a random box [kg/m³]: of foam and of steel."""
+
+_MAX_DRAWS = 2000
+
+
+def random_box(
+    rng: np.random.Generator, mass: float | tuple[float, float], size: float | tuple[float, float]
+) -> tuple[InertialParameters, Vec3]:
+    """Draw a solid box of a possible density, turned, with its centre within half a size of Bo.
+
+    Sides are drawn until the density is within `BOX_DENSITIES`.
+
+    Args:
+        rng: what makes it reproducible.
+        mass: [kg], or the ends of a range in which its logarithm is uniform.
+        size: longest side that the box may have [m], or such a range.
+
+    Returns:
+        The body about Bo in B, and the extent of the box along the axes of B [m].
+
+    Raises:
+        ProblemError: no box of this mass and size has a possible density.
+    """
+    weight = _draw(rng, mass)
+    low, high = BOX_DENSITIES
+    for _ in range(_MAX_DRAWS):
+        longest = _draw(rng, size)
+        sides = longest * rng.uniform(0.2, 1.0, 3)
+        if low <= weight / sides.prod() <= high:
+            break
+    else:
+        raise ProblemError(
+            f"no box of mass = {weight:g} kg and size = {size} m drawn in {_MAX_DRAWS} trials "
+            f"has a density of {low:g} to {high:g} kg/m³: change mass or size"
+        )
+    R = rotation_from_quaternion(exp_rotation(rng.uniform(-np.pi, np.pi, 3)))
+    com = 0.5 * longest * rng.uniform(-1.0, 1.0, 3)
+    inertia = R @ np.diag(weight / 12.0 * (sides @ sides - sides**2)) @ R.T
+    body = InertialParameters.from_com(weight, com, 0.5 * (inertia + inertia.T))
+    return body, np.abs(R) @ sides
+
+
+def _draw(rng: np.random.Generator, value: float | tuple[float, float]) -> float:
+    """Return a number, or draw one whose logarithm is uniform between two ends."""
+    if isinstance(value, tuple):
+        low, high = value
+        return float(low * (high / low) ** rng.uniform())
+    return value
 
 
 MAX_ROWS = 2_000_000

@@ -12,17 +12,14 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from identify.arrays import Vec3
 from identify.catalog import DatasetLog, dataset_logs
 from identify.catalog.dataset_files import find_dataset
 from identify.errors import StudyError, did_you_mean
 from identify.files import digest
-from identify.inertia import InertialParameters
 from identify.inertia.shapes import PointMasses
 from identify.inertia.shapes.points import read_points
 from identify.logs import Schema, load_schema
-from identify.logs.synthetic import MAX_ROWS, random_motion, synthetic_recording
-from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
+from identify.logs.synthetic import MAX_ROWS, random_box, random_motion, synthetic_recording
 from identify.studies.arm_sources import ArmLogs, SimulatedArms
 from identify.studies.keys import derive_seed, join_digests
 from identify.studies.log_source import LogPaths, LogSource, is_folder_log
@@ -165,14 +162,10 @@ class Range(BaseModel):
             raise ValueError(f"from = {self.low:g} is above to = {self.high:g}")
         return self
 
-    def draw(self, rng: np.random.Generator) -> float:
-        """Draw one value."""
-        return float(self.low * (self.high / self.low) ** rng.uniform())
-
-
-BOX_DENSITIES = (100.0, 8000.0)
-"""Least and largest density of a random box [kg/m³]: of foam and of steel."""
-_MAX_DRAWS = 2000
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends of the range."""
+        return self.low, self.high
 
 
 class Synthetic(LogSource):
@@ -244,7 +237,8 @@ def _simulate(source: Synthetic, seed: int, number: int) -> tuple[StudyLog, Trut
         purpose: np.random.default_rng(derive_seed("synthetic", purpose, seed, number))
         for purpose in ("body", "motion", "noise")
     }
-    body, sides = _random_box(source, generators["body"])
+    mass, size = (v.ends if isinstance(v, Range) else v for v in (source.mass, source.size))
+    body, sides = random_box(generators["body"], mass, size)
     motion = random_motion(
         generators["motion"],
         bandwidth_hz=source.bandwidth_hz,
@@ -260,27 +254,6 @@ def _simulate(source: Synthetic, seed: int, number: int) -> tuple[StudyLog, Trut
         include=source.include,
     )
     return StudyLog.of(recording), Truth(body.phi, sides)
-
-
-def _random_box(source: Synthetic, rng: np.random.Generator) -> tuple[InertialParameters, Vec3]:
-    """Return a solid box of random sides and attitude, and its extent along the axes of B."""
-    mass = source.mass.draw(rng) if isinstance(source.mass, Range) else source.mass
-    low, high = BOX_DENSITIES
-    for _ in range(_MAX_DRAWS):
-        size = source.size.draw(rng) if isinstance(source.size, Range) else source.size
-        sides = size * rng.uniform(0.2, 1.0, 3)
-        if low <= mass / sides.prod() <= high:
-            break
-    else:
-        raise StudyError(
-            f"no box of mass = {mass:g} kg and size = {source.size} m drawn in {_MAX_DRAWS} trials "
-            f"has a density of {low:g} to {high:g} kg/m³: change mass or size"
-        )
-    R = rotation_from_quaternion(exp_rotation(rng.uniform(-np.pi, np.pi, 3)))
-    com = 0.5 * size * rng.uniform(-1.0, 1.0, 3)
-    inertia = R @ np.diag(mass / 12.0 * (sides @ sides - sides**2)) @ R.T
-    body = InertialParameters.from_com(mass, com, 0.5 * (inertia + inertia.T))
-    return body, np.abs(R) @ sides
 
 
 SOURCES: Mapping[str, type[LogSource]] = {

@@ -7,14 +7,17 @@ import numpy as np
 import pyarrow.csv as pacsv
 import pytest
 
+from experiments import design, rows
+from experiments.silent_study import subjects as silent_study
+from experiments.verdicts_study import logs as verdicts_study
 from identify.catalog import DatasetLog
 from identify.commands.main import main
-from identify.errors import DatasetError, StudyError
+from identify.errors import DatasetError, ProblemError, StudyError
 from identify.files import digest
 from identify.inertia import InertialParameters
 from identify.logs import load_schema
 from identify.logs.log_writing import write_log
-from identify.logs.synthetic import synthetic_recording
+from identify.logs.synthetic import BOX_DENSITIES, synthetic_recording
 from identify.studies import (
     document,
     load_study,
@@ -279,8 +282,16 @@ def test_a_range_is_drawn_evenly_in_its_logarithm() -> None:
     assert 0.8 < np.median(masses) < 1.25
 
 
+def box_density(phi) -> float:
+    """Density of the solid box with the moments of a body."""
+    body = InertialParameters(phi)
+    I1, I2, I3 = np.linalg.eigvalsh(body.inertia_about_com)
+    squares = 6.0 / body.mass * np.array([I2 + I3 - I1, I1 + I3 - I2, I1 + I2 - I3])
+    return body.mass / np.sqrt(squares.prod())
+
+
 def test_random_boxes_are_of_a_possible_material() -> None:
-    """Density of the solid box with the moments of each body: light and heavy, small and large."""
+    """Light and heavy, small and large."""
     ranges = [
         {"mass": {"from": 0.2, "to": 5.0}, "size": {"from": 0.08, "to": 0.3}},  # the benchmark's
         {"mass": {"from": 1e-3, "to": 1e3}, "size": {"from": 0.03, "to": 2.0}},
@@ -288,20 +299,29 @@ def test_random_boxes_are_of_a_possible_material() -> None:
     ]
     for options in ranges:
         logs = [{"kind": "synthetic", "number": 60, "duration": 1.0, "rate_hz": 10.0, **options}]
-        densities = []
-        for log in quick(logs=logs).logs:
-            body = InertialParameters(log.load()[1].phi)
-            I1, I2, I3 = np.linalg.eigvalsh(body.inertia_about_com)
-            squares = 6.0 / body.mass * np.array([I2 + I3 - I1, I1 + I3 - I2, I1 + I2 - I3])
-            densities.append(body.mass / np.sqrt(squares.prod()))
-        assert (
-            sources.BOX_DENSITIES[0] <= min(densities) < max(densities) <= sources.BOX_DENSITIES[1]
-        )
+        densities = [box_density(log.load()[1].phi) for log in quick(logs=logs).logs]
+        assert BOX_DENSITIES[0] <= min(densities) < max(densities) <= BOX_DENSITIES[1]
         assert len(set(densities)) == len(densities)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        silent_study.random_body,
+        rows.random_body,
+        lambda rng: design.random_body(rng).phi,
+        lambda rng: verdicts_study.random_box(rng)[0],
+    ],
+)
+def test_bodies_of_the_studies_are_of_a_possible_material(draw) -> None:
+    rng = np.random.default_rng(4)
+    densities = [box_density(draw(rng)) for _ in range(400)]
+    assert BOX_DENSITIES[0] <= min(densities) < max(densities) <= BOX_DENSITIES[1]
+    assert len(set(densities)) == len(densities)
 
 
 @pytest.mark.parametrize(("mass", "size"), [(10.0, 0.08), (1e-3, 0.2)])
 def test_no_material_of_a_random_box_is_an_error(mass: float, size: float) -> None:
     (log,) = quick(logs=[SYNTHETIC | {"number": 1, "mass": mass, "size": size}]).logs
-    with pytest.raises(StudyError, match=rf"mass = {mass:g} kg and size = {size:g} m .*: change"):
+    with pytest.raises(ProblemError, match=rf"mass = {mass:g} kg and size = {size:g} m .*: change"):
         log.load()
