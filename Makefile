@@ -111,6 +111,7 @@ peers: $(READY)  ## identify benchmark with other methods, each in an environmen
 	$(ONE_THREAD) $(CACHED) $(PY) -m identify benchmark -o reports/benchmark --tasks experiments/peers/measured.toml --tasks experiments/peers/arms.toml \
 		--method "identify, rows=experiments/peers/identify_rows.py:estimate" \
 		$(foreach peer,$(PEERS),--method "$(peer)=build/peers/$(peer)/bin/python experiments/peers/$(peer).py") $(ARGS)
+	$(PY) scripts/paper_tables.py
 
 frozen: $(READY)  ## bit for bit the results of BASE=REV, after a refactoring (ARGS='--cases stars --working-tree')
 	@test -n "$(BASE)" || { echo "Name the revision to compare with: make frozen BASE=main" >&2; exit 2; }

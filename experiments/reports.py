@@ -38,6 +38,8 @@ class Report:
         study: files, and folders of Python files, that define the measurement.
         packages: packages of `identify` whose numbers it shows.
         minutes: time to write it, on two cores.
+        one_process: whether it is written by one process that measures no time: two of them can be
+            written side by side.
         command: arguments of `python`.
         missing_requirement: describes a missing requirement; empty if nothing is missing.
     """
@@ -48,6 +50,7 @@ class Report:
     minutes: float
     command: tuple[str, ...]
     missing_requirement: Callable[[], str] = lambda: ""
+    one_process: bool = False
 
     @property
     def fingerprint_line(self) -> str:
@@ -156,10 +159,11 @@ def _of_script(
     packages: tuple[str, ...],
     *study: str,
     lacks: Callable[[], str] = lambda: "",
+    one_process: bool = False,
 ) -> Report:
     """Return the report of a script, measured by itself and by other files."""
-    script = f"experiments/{name}.py"
-    return Report(f"reports/{name}.md", (script, *study), packages, minutes, (script,), lacks)
+    script, file = f"experiments/{name}.py", f"reports/{name}.md"
+    return Report(file, (script, *study), packages, minutes, (script,), lacks, one_process)
 
 
 REPORTS: Mapping[str, Report] = {
@@ -176,10 +180,13 @@ REPORTS: Mapping[str, Report] = {
         "experiments/models_study",
         EXTERNAL_DATA,
         lacks=_lacks_robots,
+        one_process=True,
     ),
     "arms": _of_study_file("arms", 8, _lacks_mujoco),
     "arms_measured": _of_study_file("arms_measured", 1, partial(_lacks, "tx40", "the TX40")),
-    "design": _of_script("design", 8, (*PIPELINE, "robots", "arms", "design"), ARM_SIMULATOR),
+    "design": _of_script(
+        "design", 8, (*PIPELINE, "robots", "arms", "design"), ARM_SIMULATOR, one_process=True
+    ),
     "cheap_arms": _of_script(
         "cheap_arms",
         10,
@@ -188,8 +195,10 @@ REPORTS: Mapping[str, Report] = {
         ARM_SIMULATOR,
         lacks=_lacks_mujoco,
     ),
-    "agreement": _of_script("agreement", 2, (*FIT, "validation")),
-    "solids_shape": _of_script("solids_shape", 3, (*FIT, "simulation", "studies")),
+    "agreement": _of_script("agreement", 2, (*FIT, "validation"), one_process=True),
+    "solids_shape": _of_script(
+        "solids_shape", 3, (*FIT, "simulation", "studies"), one_process=True
+    ),
     "peers": Report(
         file="reports/benchmark/benchmark.md",
         study=(
@@ -201,8 +210,16 @@ REPORTS: Mapping[str, Report] = {
         minutes=70,
         command=("-c", "import subprocess; subprocess.run(['make', 'peers'], check=True)"),
     ),
-    "parts": _of_script("parts", 1, PIPELINE, EXTERNAL_DATA, *SHIPPED_LOG, lacks=_lacks_public_log),
-    "rows": _of_script("rows", 10, PIPELINE),
+    "parts": _of_script(
+        "parts",
+        1,
+        PIPELINE,
+        EXTERNAL_DATA,
+        *SHIPPED_LOG,
+        lacks=_lacks_public_log,
+        one_process=True,
+    ),
+    "rows": _of_script("rows", 10, PIPELINE, one_process=True),
     "stars": _of_study_file("stars", 2),
     "stars_shape": _of_study_file("stars_shape", 5),
     "coverage": _of_study_file("coverage", 7),

@@ -2,7 +2,8 @@
 
     python scripts/write_reports.py [--list] [NAME ...]
 
-Finished reports are kept: after an interruption the same command resumes with the others.
+Reports of one process are written two at a time, the others alone. Finished reports are kept: after
+an interruption the same command resumes with the others.
 """
 
 import argparse
@@ -10,9 +11,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import starmap
 
 from experiments.reports import REPORTS, ROOT, Report, outdated_reports
 from scripts.paper_tables import PAPER, with_tables
+
+CORES = 2
+"""Number of reports of one process that are written at a time."""
+
+
+def expected_minutes(old: Mapping[str, Report]) -> float:
+    """Return the time to write some reports [min]."""
+    alone = sum(report.minutes for report in old.values() if not report.one_process)
+    beside = [report.minutes for report in old.values() if report.one_process]
+    return alone + max(sum(beside) / CORES, *beside, 0.0)
 
 
 def describe_outdated(old: Mapping[str, Report]) -> str:
@@ -20,7 +33,7 @@ def describe_outdated(old: Mapping[str, Report]) -> str:
     if not old:
         return "All reports are up to date."
     lines = [f"  {report.file:32s} {report.minutes:4g} min" for report in old.values()]
-    total = sum(report.minutes for report in old.values())
+    total = expected_minutes(old)
     head = f"{len(old)} of {len(REPORTS)} reports are outdated; `make reports` writes them"
     return "\n".join([f"{head} (about {total:g} min on two cores):", *lines])
 
@@ -48,18 +61,18 @@ def main(arguments: list[str] | None = None) -> int:
     print(describe_outdated(old))
     if options.list:
         return 0
-    failed = {}
+    beside = {name: report for name, report in old.items() if report.one_process}
+    alone = {name: report for name, report in old.items() if not report.one_process}
     try:
-        for name, report in old.items():
-            if message := write(name, report):
-                failed[name] = message
+        with ThreadPoolExecutor(CORES) as pool:
+            messages = dict(zip(beside, pool.map(write, beside, beside.values()), strict=True))
+        messages |= dict(zip(alone, starmap(write, alone.items()), strict=True))
     except KeyboardInterrupt:
-        print(
-            "Interrupted; finished reports are kept. Run again to resume.",
-            file=sys.stderr,
-        )
+        print("Interrupted; finished reports are kept. Run again to resume.", file=sys.stderr)
         return 130
-    PAPER.write_text(with_tables(PAPER.read_text(encoding="utf-8")), encoding="utf-8")
+    finally:
+        PAPER.write_text(with_tables(PAPER.read_text(encoding="utf-8")), encoding="utf-8")
+    failed = {name: message for name, message in messages.items() if message}
     for name, message in failed.items():
         print(f"{name}: not written: {message}", file=sys.stderr)
     return int(bool(failed))

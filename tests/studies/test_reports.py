@@ -1,5 +1,6 @@
 import argparse
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -106,3 +107,53 @@ def test_report_is_outdated_until_written_and_after_study_changes(report, tmp_pa
     assert outdated_reports(["made"]) == {"made": report}
     with pytest.raises(SchemaError, match="no report 'mode' among made; did you mean 'made'"):
         outdated_reports(["mode"])
+
+
+WAITING = """
+import pathlib, time
+pathlib.Path("{name}.began").touch()
+began = time.monotonic()
+while not pathlib.Path("{other}.began").exists() and time.monotonic() - began < 30.0:
+    time.sleep(0.01)
+assert pathlib.Path("{other}.began").exists()
+pathlib.Path("{name}.md").write_text("| a |\\n| --- |\\n| 1 |\\n\\n{line}")
+"""
+"""Program that writes a report once that of another has begun."""
+
+
+def test_reports_of_one_process_are_written_side_by_side(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(reports, "ROOT", tmp_path)
+    monkeypatch.setattr(write_reports, "ROOT", tmp_path)
+    monkeypatch.setattr(write_reports, "PAPER", tmp_path / "paper.md")
+    monkeypatch.setattr(write_reports, "with_tables", lambda text: f"{text} filled")
+    (tmp_path / "paper.md").write_text("paper", encoding="utf-8")
+    (tmp_path / "study.py").write_text("print(1)", encoding="utf-8")
+    made = {}
+    for name, other in (("one", "two"), ("two", "one")):
+        plain = Report(f"{name}.md", ("study.py",), ("spatial",), 3, (), one_process=True)
+        code = WAITING.format(name=name, other=other, line=plain.fingerprint_line)
+        made[name] = replace(plain, command=("-c", code))
+    made["alone"] = Report(
+        "alone.md", ("study.py",), ("spatial",), 1, ("-c", "raise SystemExit(3)")
+    )
+    made["lacking"] = replace(made["alone"], missing_requirement=lambda: "a log")
+    for module in (reports, write_reports):
+        monkeypatch.setattr(module, "REPORTS", made)
+    assert write_reports.expected_minutes(made) == 1 + 1 + 3
+    assert write_reports.main([]) == 1
+    assert list(outdated_reports()) == ["alone", "lacking"]
+    errors = capsys.readouterr().err.splitlines()
+    assert errors == [
+        "alone: not written: ended with status 3",
+        "lacking: not written: needs a log",
+    ]
+    assert (tmp_path / "paper.md").read_text(encoding="utf-8") == "paper filled"
+    assert write_reports.main(["one", "two"]) == 0
+    assert "All reports are up to date." in capsys.readouterr().out
+
+
+def test_reports_of_one_process_measure_no_time():
+    for name, report in REPORTS.items():
+        scripts = [path for path in report.files() if path.suffix == ".py" and report.one_process]
+        for text in (path.read_text(encoding="utf-8") for path in scripts):
+            assert not re.search("perf_counter|process_time|ProcessPool|workers", text), name
