@@ -115,9 +115,10 @@ def predicted_widths(
     problem: MotionProblem, motion: Array, body: InertialParameters, seconds: float
 ) -> Array:
     """Predict the half-widths that samples of a motion, shape (3, N, n), give of a body."""
-    information = information_rate(problem.rows(motion).regressor, 10, problem.rate_hz)
-    widths = PredictedPrecision(body, information, EarlierFit.of(None)).half_widths(seconds)
-    return np.array([widths[name] for name in PREDICTED_QUANTITIES])
+    base, rows = problem.base_columns, problem.rows(motion)
+    information = information_rate(rows.regressor, len(base.independent), problem.rate_hz)
+    precision = PredictedPrecision(body, information, base, EarlierFit.of(None))
+    return np.array([precision.half_widths(seconds)[name] for name in PREDICTED_QUANTITIES])
 
 
 def wrist_trials(count: int) -> dict[str, list[Trial]]:
