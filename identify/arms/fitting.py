@@ -66,6 +66,16 @@ def _consistent(system: LinearSystem) -> Consistent:
     return Consistent(margin=_MIN_LINK_EIGENVALUE, bodies=links)
 
 
+def _scale_between_runs(loaded: LoadedScale, least: float, mass: float) -> str:
+    """Describe the error of the scale of logs with the load by that of logs without it."""
+    error = loaded.prior_error(least)
+    source = "taken" if error == least else "by their torques"
+    return (
+        f"one scale of logs with and without the load to {100.0 * error:.1g} % ({source}), of "
+        f"which 1 % is {abs(loaded.changes[0] / mass):.2g} % of the mass"
+    )
+
+
 def solve_arm(
     system: Callable[[float], LinearSystem],
     scale: TorqueScale,
@@ -104,8 +114,9 @@ def solve_arm(
         )
         others = {name: replace(body, interval_kind=kind) for name, body in estimate.others.items()}
         estimate = replace(estimate, interval_kind=kind, others=others)
-    if estimate.body == PAYLOAD and estimate.decided_by["m"] == "data":
-        by_scale = abs(LoadedScale.of(solution.posterior).changes[0] / estimate.parameters.mass)
-        taken = f"the logs' scales taken as equal: 1 % is {by_scale:.2g} % of the mass"
-        estimate = replace(estimate, interval_kind=f"{estimate.interval_kind}; {taken}")
+    if scale.between_runs:
+        kind = _scale_between_runs(
+            LoadedScale.of(solution.posterior), scale.between_runs, float(estimate.parameters.mass)
+        )
+        estimate = replace(estimate, interval_kind=f"{estimate.interval_kind}; {kind}")
     return ArmSolution(discounted, estimate, scatter)

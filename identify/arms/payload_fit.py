@@ -135,9 +135,11 @@ def fit_payload(
         loaded=(True,) * len(with_load) + (False,) * (count - len(with_load)),
         frame=frame,
     )
+    given = scale
     if scale is None and arm is not None and known_load is None:
         scale = arm.scale
-    scale = scale or TorqueScale.by_schema([*with_load, *without])
+    if scale is None:
+        scale = given = TorqueScale.by_schema([*with_load, *without])
 
     def gains_by(
         load: float | None, terms: Sequence[Term] = (), shown: FittedGains | None = None
@@ -155,7 +157,7 @@ def fit_payload(
 
     def solve(gains: FittedGains, terms: Sequence[Term]) -> ArmSolution:
         system = partial(form, statistics, gains=gains.scale.gains)
-        of_logs = gains.scale if arm is None else gains.scale.of_another_day()
+        of_logs = gains.scale.between_logs(given)
         return solve_arm(lambda scatter: system(scatter=scatter), of_logs, interval, terms)
 
     def free_load() -> tuple[FittedGains, ArmSolution]:

@@ -18,10 +18,14 @@ from identify.errors import ProblemError
 from identify.estimation.posterior import Posterior
 from identify.logs import Recording
 from identify.regressors import LinearSystem
+from identify.significance import HALF_WIDTH_SIGMA
 
 ASSUMED_SCALE_ERROR = 0.02
 """Standard error of the scale of each joint's torque where nothing else is known: torque constants
 of motors of one type differ by as much."""
+
+_RELATIVE_RANK = 1e-12
+"""Relative eigenvalue of a normal matrix below which unknowns depend on each other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,14 +38,14 @@ class TorqueScale:
         gains: of each joint, shape (n,).
         covariance: of the gains' relative errors, shape (n, n).
         interval_kind: description for intervals and reports.
-        between_days: standard error of the scale of logs with a load by that of an earlier fit of
-            the arm, where the logs do not tell it better.
+        between_runs: standard error assumed of the scale of logs with a load by that of logs
+            without it, where the logs show no larger one.
     """
 
     gains: Array
     covariance: Array
     interval_kind: str
-    between_days: float = 0.0
+    between_runs: float = 0.0
 
     def __post_init__(self) -> None:
         gains, n = seal(self.gains, "gains of the torques", (None,), ProblemError), len(self.gains)
@@ -78,11 +82,15 @@ class TorqueScale:
         scale = cls.known(np.max(errors, axis=0), len(errors[0]))
         return replace(scale, interval_kind=f"{scale.interval_kind} (gain_accuracy)")
 
-    def of_another_day(self) -> TorqueScale:
-        """Return the gains with an error between days: the mean of those assumed of the joints."""
-        error = float(ASSUMED_SCALE_ERROR / np.sqrt(len(self.gains)))
-        kind = f"one scale of both days to {100.0 * error:.1g} % (--unloaded of this day avoids it)"
-        return replace(self, interval_kind=f"{self.interval_kind}, {kind}", between_days=error)
+    def between_logs(self, given: TorqueScale | None) -> TorqueScale:
+        """Return the gains with an error between runs: the mean of those assumed of the joints.
+
+        It is no larger than the errors of `given`.
+        """
+        of_joint = ASSUMED_SCALE_ERROR
+        if given is not None:
+            of_joint = min(of_joint, np.sqrt(np.diag(given.covariance).mean()))
+        return replace(self, between_runs=float(of_joint / np.sqrt(len(self.gains))))
 
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
         """Compute the unknowns' covariance from errors of the scale, twice, as all is of scale."""
@@ -91,9 +99,9 @@ class TorqueScale:
         moving = fit.data.system.group_index[:, 1]
         sensitivity[:, moving] = posterior.score_gain @ fit.moments[:, :-1, -1].T
         covariance = sensitivity @ self.covariance @ sensitivity.T
-        if self.between_days:
+        if self.between_runs:
             loaded = LoadedScale.of(posterior)
-            size = loaded.mean_square(self.between_days)
+            size = loaded.mean_square(self.between_runs)
             covariance = covariance + size * np.outer(loaded.changes, loaded.changes)
         return covariance, covariance
 
@@ -115,22 +123,48 @@ class LoadedScale(NamedTuple):
     def of(cls, posterior: Posterior) -> LoadedScale:
         """Linearise (1 + s) A x = b of the logs with the load, by all logs of a fit of an arm.
 
-        ∂x/∂s = C c, with c = AᵀW A x and C the inverse information of all logs; the information on
-        s beside x is xᵀc − cᵀC c.
+        ∂x/∂s = C c, with c = AᵀW A x and C the inverse information of all logs. Score and
+        information are those at free unknowns: defaults of a load would imitate a scale.
         """
-        fit, x = posterior.fit, posterior.fit.x
+        fit = posterior.fit
         system = fit.data.system
         (statistics, _), equations = system.data[0], equations_of(system)
         loaded = statistics.subset(np.array(equations.loaded)[statistics.log])
-        part = LinearSystem.of([(loaded, equations)])
         weights = np.zeros((len(equations.columns.joints), 1, 1))
         weights[system.group_index[:, 1]] = fit.weights
-        moments = part.normal_matrices(weights[part.group_index[:, 1]]).sum(axis=0)
-        c = moments[:-1, :-1] @ x
-        changes = posterior.score_gain @ c
-        return cls(changes, float(x @ (moments[:-1, -1] - c)), float(x @ c - c @ changes))
+        every, of_loaded = (
+            part.normal_matrices(weights[part.group_index[:, 1]]).sum(axis=0)
+            for part in (system, LinearSystem.of([(loaded, equations)]))
+        )
+        inverse = _scaled_inverse(every[:-1, :-1])
+        x = inverse @ every[:-1, -1]
+        c = of_loaded[:-1, :-1] @ x
+        return cls(
+            posterior.score_gain @ of_loaded[:-1, :-1] @ fit.x,
+            float(x @ (of_loaded[:-1, -1] - c)),
+            float(x @ c - c @ inverse @ c),
+        )
 
-    def mean_square(self, error: float) -> float:
-        """Compute the mean of s² by the logs, with a prior standard deviation of s."""
-        variance = 1.0 / (error**-2 + max(self.information, 0.0))
+    def prior_error(self, least: float) -> float:
+        """Return the prior standard deviation of s: the least, or that of a scale that logs show.
+
+        If zero is outside of the 95 % interval of s, it is that of the largest marginal likelihood:
+        the score is normal, of variance ℐ + ℐ² σ² with the information ℐ.
+        """
+        if self.score**2 <= HALF_WIDTH_SIGMA**2 * max(self.information, 0.0):
+            return least
+        return max(least, float(np.sqrt(self.score**2 - self.information)) / self.information)
+
+    def mean_square(self, least: float) -> float:
+        """Compute the mean of s² by the logs, with the prior of `prior_error`."""
+        variance = 1.0 / (self.prior_error(least) ** -2 + max(self.information, 0.0))
         return float(variance + (variance * self.score) ** 2)
+
+
+def _scaled_inverse(N: Array) -> Array:
+    """Return the pseudo-inverse of a normal matrix in unknowns of unit norm, shape (p, p)."""
+    norms = np.sqrt(np.diag(N))
+    norms = np.where(norms > 0.0, norms, 1.0)
+    return np.linalg.pinv(N / np.outer(norms, norms), _RELATIVE_RANK, hermitian=True) / np.outer(
+        norms, norms
+    )

@@ -240,7 +240,7 @@ ARM_LIMITS = PrecisionLimits(
     _limits(GOOD_ARM_PRECISION),
     _limits(POOR_ARM_PRECISION),
     "Weigh the load and give --mass KG, give --torque-scale if it is better known, or take it from "
-    "a load of known mass (--known-load). Instead of --arm, log the arm on this day (--unloaded).",
+    "a load of known mass (--known-load).",
     f"Log longer, all joints further and faster. {_ARM_DESIGN_COMMAND} designs the motion.",
     _ARM_DESIGN_COMMAND,
 )

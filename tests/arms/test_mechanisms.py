@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identify.arms import fit_arm, fit_payload
+from identify.arms import TorqueScale, fit_arm, fit_payload
 from identify.arms.columns import ArmColumns
 from identify.arms.equations import payload_columns
 from identify.arms.findings import gain_findings
@@ -31,7 +31,9 @@ SHOWN = {
 @pytest.fixture(scope="module", params=MECHANISMS)
 def fitted(request, tmp_path_factory, pinocchio):
     robot = read_mechanism(request.param, tmp_path_factory.mktemp("mechanism"))
-    fit = fit_payload(log(robot, 1, LOAD), log(robot, 2), robot=robot, frame="tool0")
+    exact = TorqueScale.known(0.0, len(robot.joints))
+    logs = log(robot, 1, LOAD), log(robot, 2)
+    fit = fit_payload(*logs, robot=robot, frame="tool0", scale=exact)
     return request.param, robot, fit
 
 

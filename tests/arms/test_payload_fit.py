@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -36,8 +37,8 @@ DRIFTED = FRICTION * [1.1, 0.9, 1.3]
 @pytest.fixture(scope="module")
 def pair(robot):
     """Loaded and empty, with friction that differs between the two."""
-    return simulate(robot, 1, load=LOAD, noise=NOISE, friction=DRIFTED), simulate(
-        robot, 2, noise=NOISE
+    return simulate(robot, 13, load=LOAD, noise=NOISE, friction=DRIFTED), simulate(
+        robot, 14, noise=NOISE
     )
 
 
@@ -80,7 +81,8 @@ def test_a_centre_that_noise_hides_is_a_default_and_widens_the_mass(robot):
             simulate(robot, seed, load=load, noise=noise, seconds=20)
             for seed, load in ((11, small), (12, None))
         )
-        estimate = fit_payload(*logs, robot=robot, frame="tool").estimate
+        exact = TorqueScale.known(0.0, 3)
+        estimate = fit_payload(*logs, robot=robot, frame="tool", scale=exact).estimate
         assert estimate.decided_by["m"] == "data"
         assert {estimate.decided_by[name] for name in ("hx", "hy", "hz")} == decided_by
         assert (estimate.intervals["cy"] is None) == ("default" in decided_by)
@@ -148,12 +150,22 @@ def test_logs_show_their_scale_beside_the_load(robot, gain):
     step = 1e-3
     one, more = (posterior(each).x[0] for each in (1.0, 1.0 + step))
     assert_close((more - one) / step, LoadedScale.of(posterior(1.0)).changes[0], 1e-2)
-    # the mean square of s by an integral over its posterior density
-    s = np.linspace(-0.2, 0.2, 200_001)
+    # the mean square of s, and the likelihood of its size, by integrals over its density
+    s = np.linspace(-0.4, 0.4, 200_001)
     few = scale._replace(score=scale.score * 1e-3, information=scale.information * 1e-3)
-    log_density = few.score * s - 0.5 * (few.information + 0.01**-2) * s**2
-    density = np.exp(log_density - log_density.max())
-    assert_close(few.mean_square(0.01), (density @ s**2) / density.sum(), 1e-4)
+    for score in (few.score, 3.0 * np.sqrt(few.information)):
+        few = few._replace(score=score)
+
+        def density(size, few=few):
+            return np.exp(few.score * s - 0.5 * (few.information + size**-2) * s**2) / size
+
+        size = few.prior_error(0.01)
+        assert_close(few.mean_square(0.01), (density(size) @ s**2) / density(size).sum(), 1e-4)
+        others = [density(size * factor).sum() for factor in (0.9, 1.0, 1.1)]
+        if size == 0.01:
+            assert others[1] > others[2]
+        else:
+            assert others[1] == max(others)
 
 
 def test_gains_of_all_torques_scale_the_load(robot, pair, payload):
@@ -191,16 +203,29 @@ def log_with_gain(log, gain):
 def test_fitted_arm_takes_the_place_of_the_log_without_the_load(robot, pair, payload, tmp_path):
     loaded, empty = pair
     path = write_arm(fit_arm(empty, robot).saved, tmp_path / "arm.json")
-    fit = fit_payload(
-        loaded, robot=robot, frame="tool", arm=read_arm(path), scale=TorqueScale.known(0.0, 3)
-    )
+    fit = fit_payload(loaded, robot=robot, frame="tool", arm=read_arm(path))
     assert_close(fit.estimate.parameters.phi, payload.estimate.parameters.phi, 1e-3)
-    assert "one scale of both days to 1 %" in fit.estimate.interval_kind
-    variances = [float(each.estimate.covariance[0, 0]) for each in (fit, payload)]
-    assert "1 % is 3.8 % of the mass" in payload.estimate.interval_kind
-    change = 3.8 * float(payload.estimate.parameters.mass)
-    of_days = np.sqrt(variances[0] - variances[1]) / change
-    assert 0.005 < of_days < 0.02 / np.sqrt(3.0)  # the logs tell part of it
+    of_scale = r"with and without the load to 1 % \(taken\), of which 1 % is 3\.\d % of the mass"
+    assert re.search(of_scale, fit.estimate.interval_kind)
+
+
+def test_scale_between_runs_is_in_the_interval(robot, pair):
+    """The logs tell part of an error that is taken, and the size of a larger one."""
+    loaded, empty = pair
+    half, words = {}, {}
+    for gain, error in ((1.0, 0.0), (1.0, 0.01), (1.0, 0.1), (1.15, 0.02)):
+        scale, log = TorqueScale.known(error, 3), log_with_gain(loaded, gain)
+        estimate = fit_payload(log, empty, robot=robot, frame="tool", scale=scale).estimate
+        low, high = estimate.intervals["m"]
+        assert low < LOAD.mass < high
+        half[gain, error], words[gain, error] = (high - low) / 2.0, estimate.interval_kind
+    assert "by their torques" in words[1.15, 0.02]
+    assert "without" not in words[1.0, 0.0]
+    for error, size in ((0.01, "0.6 %"), (0.1, "1 %")):  # of the mean of three; at most 2 % each
+        assert f"with and without the load to {size} (taken)" in words[1.0, error]
+    change = 3.8 * 1.96 * LOAD.mass * 0.01 / np.sqrt(3.0)
+    of_scale = np.sqrt(half[1.0, 0.01] ** 2 - half[1.0, 0.0] ** 2)
+    assert 0.5 * change < of_scale < 1.2 * change
 
 
 def test_terms_are_of_the_load(robot, pair):
@@ -210,11 +235,11 @@ def test_terms_are_of_the_load(robot, pair):
 
 
 @pytest.mark.parametrize(
-    ("factor", "severity"), [(0.5, "error"), (1.0, None), (1.05, "warning"), (2.0, "error")]
+    ("factor", "severity"), [(0.5, "error"), (1.0, None), (1.012, "warning"), (2.0, "error")]
 )
 def test_wrong_known_mass_is_contradicted_by_the_torques(robot, pair, factor, severity):
-    mass = factor * LOAD.mass
-    fit = fit_payload(*pair, robot=robot, frame="tool", terms=[KnownMass(mass)])
+    mass, exact = factor * LOAD.mass, TorqueScale.known(0.0, 3)
+    fit = fit_payload(*pair, robot=robot, frame="tool", scale=exact, terms=[KnownMass(mass)])
     if severity is None:
         assert fit.contradicted is None
         return
@@ -275,7 +300,7 @@ def test_joint_that_is_never_fast_does_not_count(robot):
         replace(simulate(robot, seed, load=load, noise=0.1), joints=slow)
         for seed, load in ((1, LOAD), (2, None))
     ]
-    fit = fit_payload(*logs, robot=robot, frame="tool")
+    fit = fit_payload(*logs, robot=robot, frame="tool", scale=TorqueScale.known(0.0, 3))
     low, high = fit.estimate.intervals["m"]
     assert low < LOAD.mass < high
     assert high - low < 0.3 * LOAD.mass
@@ -317,9 +342,9 @@ def test_negative_mass_names_causes_of_joint_torques(robot, pair):
     assert error.value.finding.code == "effort_sign"
 
 
-def test_negated_gravity_is_named(robot, pair):
+def test_negated_gravity_is_named(robot):
     """Gains of the other sign fit the weight, but not friction."""
-    loaded, empty = pair
+    loaded, empty = simulate(robot, 1, load=LOAD, noise=NOISE), simulate(robot, 2, noise=NOISE)
     wrong = replace(robot, gravity=-robot.gravity)
     result = identify.fit([loaded], unloaded=[empty], robot=wrong, frame="tool")
     assert result.verdict.usable == "no"
