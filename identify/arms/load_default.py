@@ -7,7 +7,6 @@ body on the frame depend on each other, whatever the motion.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from identify.arms.columns import ArmColumns
 from identify.arms.equations import payload_columns
@@ -90,6 +89,8 @@ def ball_of_load(columns: ArmColumns, frame: str, fit: LeastSquaresFit) -> Phi:
                 [_WEIGHT_OF_WATER * (u[4] - of_water)],
             )
         )
+
+    from scipy.optimize import least_squares  # slow to import, and rarely needed
 
     start = np.array([np.log(mass), 0.0, 0.0, 0.0, np.log(radius)])
     return ball(least_squares(residual, start, x_scale="jac").x)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
@@ -115,9 +117,14 @@ class StudyRun(Command):
         if self.scheduler is not None and self.workers is not None:
             raise UsageError("study run: --workers cannot be combined with --scheduler")
         require_time_limit(self.timeout, "study run")
+        from identify.studies.worker_server import start_worker_server
+
+        if self.workers != 0 and self.scheduler is None:
+            start_worker_server()
         from identify.studies import load_study, run_study
 
         study = load_study(self.file)
+        Thread(target=_load_summary_libraries).start()
         with progress_of_run(self.output, quiet=self.quiet) as progress:
             done = run_study(
                 study,
@@ -139,6 +146,12 @@ class StudyRun(Command):
             files=paths,
             quiet=self.quiet,
         )
+
+
+def _load_summary_libraries() -> None:
+    """Load what a summary needs, while workers start and run trials."""
+    for name in ("pandas", "matplotlib.figure", "identify.reporting.study"):
+        import_module(name)
 
 
 @dataclass(frozen=True, slots=True)

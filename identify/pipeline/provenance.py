@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import asdict
+from functools import cache
 from typing import TYPE_CHECKING
 
 from identify.lazy import installed_version
@@ -47,8 +48,12 @@ def fit_provenance(result: Result, command: str | None) -> dict[str, object]:
 
 def versions() -> dict[str, str]:
     """Return versions of Python and of the packages of a fit; "missing" where not installed."""
-    packages = {name: installed_version(name) or "missing" for name in _RECORDED_PACKAGES}
-    return {"python": platform.python_version(), **packages}
+    return {"python": platform.python_version(), **_package_versions()}
+
+
+@cache
+def _package_versions() -> dict[str, str]:
+    return {name: installed_version(name) or "missing" for name in _RECORDED_PACKAGES}
 
 
 def log_record(log: LogRecord) -> dict[str, object]:

@@ -13,14 +13,15 @@ from contextlib import AbstractContextManager
 from functools import lru_cache
 from importlib import import_module
 from itertools import chain, islice
-from multiprocessing import get_all_start_methods, get_context, parent_process
+from multiprocessing import parent_process
 from multiprocessing.connection import wait as wait_for_any
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from identify.errors import IdentifyError, StudyError
 from identify.studies.keys import code_fingerprint
+from identify.studies.worker_server import CONTEXT, start_worker_server
 
 ItemT = TypeVar("ItemT")
 
@@ -175,15 +176,6 @@ def _result(future: Future[ResultT], executor: Executor) -> ResultT | WorkerDied
 _MAX_FAILED_POOLS = 5
 """Number of successive process pools that may die before they accept a call."""
 
-_METHOD = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
-
-_CONTEXT: Any = get_context(_METHOD)
-"""Context of workers: copies of a server that has loaded what a trial needs, not of this process;
-each a new interpreter where the system has no such copies."""
-
-_PRELOADED = ("identify.studies.study", "identify.pipeline.wrench_fit", "identify.estimation")
-"""Modules that the server of the workers loads once."""
-
 _SINGLE_THREAD_VARIABLES = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS")
 } | {"VECLIB_MAXIMUM_THREADS": "1"}
@@ -225,6 +217,7 @@ class LocalProcesses(Executor):
             future.cancel()  # pebble leaves it pending, and its thread waiting
         for pool in tuple(self._pools):
             pool.stop()
+        for pool in tuple(self._pools):
             pool.join()
 
     def _run(self, function: Callable[..., ItemT], args: tuple) -> ItemT:
@@ -264,9 +257,8 @@ class LocalProcesses(Executor):
     def _pool(self) -> ProcessPool:
         """Return the pool of this thread, created on first use."""
         if getattr(self._thread, "pool", None) is None:
-            if _METHOD == "forkserver":
-                _CONTEXT.set_forkserver_preload(list(_PRELOADED))
-            self._thread.pool = ProcessPool(1, initializer=_initialise_worker, context=_CONTEXT)
+            start_worker_server()
+            self._thread.pool = ProcessPool(1, initializer=_initialise_worker, context=CONTEXT)
             self._pools.append(self._thread.pool)
         return self._thread.pool
 

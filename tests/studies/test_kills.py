@@ -160,3 +160,32 @@ def test_workers_end_with_their_runner(tmp_path: Path) -> None:
     while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in workers):
         time.sleep(0.1)
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+LOADING = """
+import sys, time
+from identify.studies.worker_server import start_worker_server
+
+start_worker_server()
+print("started", "identify.studies.study" in sys.modules, flush=True)
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_server_that_loads_leaves_an_interrupt_to_the_process_that_started_it() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", LOADING],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "started False\n"
+        time.sleep(0.2)
+        os.killpg(process.pid, signal.SIGINT)
+        printed, errors = process.communicate(timeout=60)
+    assert (printed, errors) == ("interrupted\n", "")
