@@ -83,7 +83,10 @@ _SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
         *("a", "acc", "accel", "acceleration", "linear_acceleration"),
         *("beschleunigung", "aceleracion", "accelerazione"),
     ),
-    "wrench": ("wrench", "ft", "force_torque", "ft_raw_wrench", "tcp_force"),
+    "wrench": (
+        *("wrench", "ft", "force_torque", "ft_raw_wrench", "tcp_force"),
+        *("f_ext", "ft_sensor", "ft_data", "wrench_ext"),
+    ),
     "pose": ("pose", "tcp_pose"),
 }
 """Words in column names that denote a signal, by signal: English, German, French, Spanish and
@@ -193,7 +196,11 @@ def find_named_vectors(contents: TableInfo) -> NamedVectors:
     of_units, unnamed = list[tuple[str, list[str]]](), list[tuple[str, list[str]]]()
     for (stem, numbered, by_unit), of in parts.items():
         whole = re.split(r"[./ ]", _without_accents(stem))[-1].strip("_-")
-        words = {whole, whole.rpartition("_")[2], re.split(r"[_\d]", whole)[-1]}
+        words = {
+            whole,
+            *("_".join(whole.split("_")[-k:]) for k in (1, 2)),
+            re.split(r"[_\d]", whole)[-1],
+        }
         words |= {w.lower() for w in re.findall("[A-Z][a-z]{2,}(?=_?$)", stem)}  # ActualTCPPose
         roles = [role for role, said in _SIGNAL_WORDS.items() if words & set(said)]
         roles = [by_unit] if by_unit else roles

@@ -146,6 +146,13 @@ def test_named_elements(tmp_path, motion, state, kind):
     assert_read(path, motion)
 
 
+@pytest.mark.parametrize("name", ["F_ext", "ft_sensor", "wrist_force_torque", "robot0_ft_data"])
+def test_arrays_of_a_wrench_by_their_names(tmp_path, motion, state, name):
+    path = tmp_path / "log.npz"
+    np.savez(path, **{"time": motion[0], "ee_pose": state[:, :7], name: state[:, 7:]})
+    assert_read(path, motion)
+
+
 def test_a_named_element_is_also_read_by_its_number(tmp_path, motion, state):
     np.savez(tmp_path / "log.npz", time=motion[0], state=state, state_names=np.array(NAMES))
     schema = {
