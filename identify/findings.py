@@ -91,6 +91,7 @@ FINDING_CODES = (
     *("gravity_subtracted", "no_load", "load_frame", "arms_differ", "link_length"),
     *("joint_gain", "torque_scale", "arm_loaded"),
     *("joint_sign", "joint_zero", "joint_type", "effort_low_passed", "effort_delay"),
+    "friction_change",
     "impossible_links",
     *_SYMPTOM_CODES,
 )

@@ -15,6 +15,7 @@ from identify.arms.contradicted_terms import contradicted_load
 from identify.arms.equations import equations_of
 from identify.arms.fitted_arm import FittedArm, HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
+from identify.arms.further_friction import further_friction, lasting_friction
 from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate, require_plausible_load
 from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import torque_errors, torque_series, with_fitted_friction
@@ -184,16 +185,19 @@ def fit_arm(
     scans = every[len(weighed) :]
     statistics = join_logs([scan.statistics for scan in scans[: len(used)]])
     count = len(weighed) + len(used)
+    weighed_runs, runs = runs_of(count, friction), runs_of(len(used), friction)
+    every_log = join_logs([scan.statistics for scan in every[:count]])
     fit_gains = partial(
         calibrate,
         partial(
             arm_system,
             columns=columns,
-            runs=runs_of(count, friction),
+            runs=weighed_runs,
+            further=further_friction(columns, every_log, weighed_runs),
             loaded=(True,) * len(weighed) + (False,) * len(used),
             frame=None if calibration is None else calibration.frame,
         ),
-        join_logs([scan.statistics for scan in every[:count]]),
+        every_log,
         scale,
         link_accuracy=link_accuracy,
         has_unit=used[0].joint_axes.has_torque,
@@ -210,13 +214,14 @@ def fit_arm(
         require_plausible_load(calibration.mass, gains.load_mass)
         shown, gains = gains, fit_gains(known_load=calibration.mass, shown=gains)
         contradicted = contradicted_load(shown, gains, scale)
-    runs = runs_of(len(used), friction)
-    form = partial(arm_system, columns=columns, runs=runs, gains=gains.scale.gains)
+    further = further_friction(columns, statistics, runs)
+    form = partial(arm_system, columns=columns, runs=runs, gains=gains.scale.gains, further=further)
     solution = solve_arm(
         lambda scatter: form(statistics, scatter=scatter), gains.scale, interval, priors=priors
     )
     system = form(statistics, scatter=solution.scatter, bounded=False)
     base = arm_base_columns(equations_of(system))
+    lasting = partial(form, further=lasting_friction(further))
     return ArmFit.of(
         solution,
         scans[: len(used)],
@@ -226,7 +231,7 @@ def fit_arm(
         weighted=fit_base_parameters(system, base),
         model_errors=torque_errors(system, with_fitted_friction(system, robot.phi)),
         held_out=tuple(
-            _score(name, form(train, scatter=solution.scatter), form(test))
+            _score(name, lasting(train, scatter=solution.scatter), lasting(test))
             for name, train, test in split_logs(statistics, scans[len(used) :])
         ),
     )

@@ -87,7 +87,8 @@ def arm_base_columns(equations: ArmEquations) -> BaseColumns:
     """Find the independent unknowns of an arm without a payload, from random motion."""
     columns = equations.columns
     q, v, a = random_motion(columns.robot)
-    motion = JointMotion(np.zeros(len(q)), q, v, a, np.zeros_like(q))
+    phase = np.linspace(-0.5, 0.5, len(q))
+    motion = JointMotion(np.zeros(len(q)), q, v, a, np.cos(np.cumsum(q, axis=0)), phase)
     Y = np.moveaxis(torque_regressor(columns.robot, q, v, a), 0, -1)
     links = equations.space.scalar_slice.start
     logs = {run: log for log, run in enumerate(equations.runs)}.values()

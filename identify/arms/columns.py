@@ -2,6 +2,8 @@
 
     τ_j = Y_j φ + I_j q̈_j + v_j q̇_j + c_j sign q̇_j + o_j + what motors of several joints add
 
+                 + further friction, where a log shows it (`FURTHER_FRICTION`)
+
 Y_j is kept as its independent columns, Y = Y[kept] D. A motor that moves with several joints (a
 coupled wrist) adds its own inertia and friction to each of them.
 """
@@ -23,6 +25,22 @@ from identify.robots.robot_model import BASE
 FRICTION = ("viscous", "coulomb", "offset")
 """Friction of a joint: coefficient of the velocity, of its sign, and a constant."""
 
+FURTHER_FRICTION = (
+    *("load_friction", "stribeck_slow", "stribeck_fast"),
+    *("coulomb_change", "viscous_change"),
+)
+"""Friction that only some joints have: |τ| sign q̇, of a gear that carries the torque τ; the rise
+sign q̇ exp(−(q̇ / v)²) at two speeds v (Stribeck); changes of friction from start to end of a log.
+
+|τ| is of the model's links: of the measured torque friction is a part, so that |τ| sign q̇ would be
+τ itself where friction is larger than the rest."""
+
+FURTHER_OF_RUN = FURTHER_FRICTION[3:]
+"""Further friction of which each run has its own."""
+
+_STRIBECK_SPEEDS = np.array([[0.1], [0.3]])
+"""Speeds v [rad/s]; a tenth of them in m/s."""
+
 ROTOR_INERTIA = "rotor_inertia"
 """Inertia of a motor's rotor and gear, about the joint's axis."""
 
@@ -34,6 +52,7 @@ class JointMotion(NamedTuple):
         time: [s], shape (s,).
         q, v, a: positions, velocities and accelerations [rad or m], shape (s, n).
         effort: torque on the joints [N m or N], shape (s, n).
+        phase: time from the middle of the log, relative to its duration, shape (s,).
     """
 
     time: Array
@@ -41,6 +60,7 @@ class JointMotion(NamedTuple):
     v: Array
     a: Array
     effort: Array
+    phase: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +99,15 @@ class ArmColumns:
         return slice(start, start + 3)
 
     @property
+    def further(self) -> slice:
+        """Columns of `FURTHER_FRICTION`."""
+        start = self.friction.stop + 3 * len(self.motors)
+        return slice(start, start + len(FURTHER_FRICTION))
+
+    @property
     def torque(self) -> int:
         """Column of the measured torque, the last one."""
-        return self.friction.stop + 3 * len(self.motors)
+        return self.further.stop
 
     def __len__(self) -> int:
         return self.torque + 1
@@ -97,7 +123,7 @@ class ArmColumns:
         for number, (_, shares) in enumerate(self.motors):
             if shares[joint]:
                 numbers += range(self.motor(number).start, self.motor(number).stop)
-        return np.array([*numbers, self.torque])
+        return np.array([*numbers, *range(self.further.start, self.further.stop), self.torque])
 
     @property
     def layout(self) -> RowLayout:
@@ -119,7 +145,9 @@ class ArmColumns:
             ChannelGroup(joint, (joint,), ("force" if prismatic else "torque",))
             for joint, prismatic in zip(self.joints, self.robot.prismatic, strict=True)
         )
-        return RowLayout(columns=(*names, "torque"), groups=groups, fit=len(self))
+        return RowLayout(
+            columns=(*names, *FURTHER_FRICTION, "torque"), groups=groups, fit=len(self)
+        )
 
     @classmethod
     def of(cls, robot: RobotModel, coupling: Array | None = None) -> ArmColumns:
@@ -170,6 +198,12 @@ def joint_columns(
     friction = z[len(links) :]
     friction[0], friction[1], friction[2] = a[joint], v[joint], np.sign(v[joint])
     friction[3], friction[-1] = 1.0, motion.effort[:, joint]
+    speeds = _STRIBECK_SPEEDS * (0.1 if columns.robot.prismatic[joint] else 1.0)
+    further = friction[-1 - len(FURTHER_FRICTION) : -1]
+    model = columns.robot.phi.ravel() @ Y[joint]
+    further[0] = np.abs(model) * friction[2]
+    further[1:3] = np.exp(-((v[joint] / speeds) ** 2)) * friction[2]
+    further[3:] = motion.phase * friction[[2, 1]]
     moved = (shares for _, shares in columns.motors if shares[joint])
     for number, shares in enumerate(moved):
         velocity, first = shares @ v, 4 + 3 * number

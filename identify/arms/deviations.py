@@ -331,7 +331,7 @@ class _DeviationFit:
         logs = [each if apply is None else apply(each, at) for each in self.points]
         columns = logs[0].columns
         n, first, links = len(columns.joints), columns.friction.start, len(self.link_columns)
-        scalars = columns.torque - first + 4 * (n - 1)
+        scalars = columns.further.start - first + 4 * (n - 1)
         count = 10 + scalars * (len(logs) + (self.arm is not None))
         numbers, last = {}, count + self.effect_count
         for kind in kinds:
@@ -356,7 +356,7 @@ class _DeviationFit:
                     link, X_LF = robot.frame(str(points.load))
                     A[:, :10] = of_links[:, 10 * link : 10 * link + 10] @ frame_map(X_LF)
                 for column, friction in zip(nonzero.tolist(), z, strict=True):
-                    if first <= column < columns.torque:
+                    if first <= column < columns.further.start:
                         shift = 4 * j if column < columns.friction.stop else 4 * (n - 1)
                         A[:, 10 + scalars * number + column - first + shift] = friction[moves]
                 model = of_links @ robot.phi.ravel()
@@ -402,11 +402,11 @@ class _DeviationFit:
         Their friction by load is not known, as it is no column of theirs.
         """
         n, first, links = len(columns.joints), columns.friction.start, len(self.link_columns)
-        terms, others = np.arange(4), columns.torque - columns.friction.stop
+        terms, others = np.arange(4), columns.further.start - columns.friction.stop
         D, M = columns.base.dependence, np.zeros((n, len(columns), last + 1))
         M[:, columns.links, count : count + links] = D @ self.link_columns
         M[:, columns.links, -1] = -D @ columns.robot.phi.ravel()
-        M[:, columns.friction.stop : columns.torque, count - others : count] = np.eye(others)
+        M[:, columns.friction.stop : columns.further.start, count - others : count] = np.eye(others)
         for j in range(n):
             M[j, first + terms, count - others - 4 * (n - j) + terms] = 1.0
             predicted = -M[j, :, -1]

@@ -10,7 +10,13 @@ from functools import cached_property
 
 import numpy as np
 
-from identify.arms.columns import FRICTION, ROTOR_INERTIA, ArmColumns
+from identify.arms.columns import (
+    FRICTION,
+    FURTHER_FRICTION,
+    FURTHER_OF_RUN,
+    ROTOR_INERTIA,
+    ArmColumns,
+)
 from identify.arrays import Array
 from identify.inertia import BaseColumns
 from identify.inertia.frames import frame_map
@@ -76,6 +82,9 @@ class ArmEquations(Equations):
         first, name = columns.friction.start, columns.joints[joint]
         scalars = [(f"{name} {ROTOR_INERTIA}", first)]
         scalars += [(of_run(name, kind, run), first + k) for k, kind in enumerate(FRICTION, 1)]
+        for column, kind in enumerate(FURTHER_FRICTION, columns.further.start):
+            further = of_run(name, kind, run if kind in FURTHER_OF_RUN else 0)
+            scalars += [(further, column)] if further in self._numbers else []
         for number, (motor, shares) in enumerate(columns.motors):
             if shares[joint]:
                 first, kinds = columns.motor(number).start, FRICTION[:2]

@@ -7,6 +7,8 @@ from itertools import combinations, product
 
 import numpy as np
 
+from identify.arms.columns import FURTHER_OF_RUN
+from identify.arms.equations import of_run
 from identify.arms.fitted_arm import FittedArm
 from identify.arms.gains import POSSIBLE_SCALE_SIGMA, FittedGains
 from identify.arms.rows import joint_segments
@@ -208,6 +210,41 @@ def _gains_of_currents(gains: FittedGains, joints: Sequence[str]) -> Finding:
         "Give `gains` in [joints] if you know them better, or a weighed load: `--known-load KG`.",
         dict(zip(joints, factors.tolist(), strict=True)),
     )
+
+
+def friction_changes(arm: FittedArm, durations: Sequence[float]) -> Iterator[Finding]:
+    """Yield a finding for each log in which friction of joints changed, as gears do that warm up.
+
+    `durations`: of the logs [s].
+    """
+    for series, run, duration in zip(arm.series, arm.runs, durations, strict=True):
+        changes = {}
+        for j, joint in enumerate(arm.joints):
+            viscous, coulomb, _ = arm.friction(j, run)
+            speed = float(np.sqrt(np.mean(series.velocity[:, j] ** 2)))
+            parts = [
+                np.multiply(arm.scalars.get(of_run(joint, kind, run), (0.0, 0.0)), factor)
+                for kind, factor in zip(FURTHER_OF_RUN, (1.0, speed), strict=True)
+            ]
+            change, error = sum(p[0] for p in parts), float(np.hypot(*(p[1] for p in parts)))
+            start = coulomb + viscous * speed - 0.5 * change
+            if change and start > 0.0:
+                changes[joint] = change / start, HALF_WIDTH_SIGMA * error / start
+        if changes:
+            listed = ", ".join(
+                f"of {joint} {'fell' if change < 0.0 else 'rose'} by "
+                f"{100.0 * abs(change):.2g} ± {100.0 * half:.2g} %"
+                for joint, (change, half) in changes.items()
+            )
+            yield Finding(
+                "friction_change",
+                "info",
+                f"friction {listed} in {duration / 60.0:.2g} min; the fit counts with it.",
+                "Move the arm until it is warm before a log, and log with and without the load one "
+                "right after the other.",
+                {joint: float(change) for joint, (change, _) in changes.items()},
+                series.name,
+            )
 
 
 def impossible_links(robot: RobotModel) -> Iterator[Finding]:

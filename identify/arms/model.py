@@ -41,6 +41,7 @@ def arm_system(
     gains: Array | None = None,
     bounded: bool = True,
     load_default: Phi | None = None,
+    further: Sequence[str] = (),
 ) -> LinearSystem:
     """Form the system of logs of one arm.
 
@@ -49,9 +50,18 @@ def arm_system(
     `bounded`: whether friction and rotor inertias are at least zero; `load_default`: body that
     stands in for what is not identified of the payload; one as heavy as the arm, if not given and
     no motion shows its mass or centre of mass.
+    `further`: names of further friction that the logs show (`further_friction`).
     `scatter` divides the number of independent samples; each run has friction of its own.
     """
     space = arm_space(columns, max(runs) + 1, payload=any(loaded), bounded=bounded)
+    low = {
+        name: 0.0
+        if bounded and " coulomb_change" not in name and " viscous_change" not in name
+        else -np.inf
+        for name in further
+    }
+    scalars = (*space.scalars, *(ScalarUnknown(name, low=low[name]) for name in further))
+    space = replace(space, scalars=scalars)
     if any(loaded):
         space = replace(space, unobservable={PAYLOAD: unobservable_directions(columns, str(frame))})
         if load_default is not None or space.unobservable_unknowns()[:4].any():

@@ -13,6 +13,7 @@ from identify.arms.deviations import USUAL_SCATTER
 from identify.arms.equations import PAYLOAD, equations_of
 from identify.arms.fitted_arm import HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
+from identify.arms.further_friction import further_friction, lasting_friction
 from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate, require_plausible_load
 from identify.arms.load_default import ball_of_load, first_load_default
 from identify.arms.model import Friction, arm_system, runs_of
@@ -128,10 +129,12 @@ def fit_payload(
         require_distinct(logs, arm.statistics.logs)
         statistics = join_logs([statistics, arm.statistics])
     count = len(statistics.logs)
+    runs = runs_of(count, friction)
     form = partial(
         arm_system,
         columns=columns,
-        runs=runs_of(count, friction),
+        runs=runs,
+        further=further_friction(columns, statistics, runs),
         loaded=(True,) * len(with_load) + (False,) * (count - len(with_load)),
         frame=frame,
     )
@@ -198,7 +201,8 @@ def fit_payload(
     solution = free if free is not None and not terms else solve(gains, terms)
     if free is not None and terms and known_load is None:
         contradicted = contradicted_terms(solution, free, terms)
-    form = partial(form, gains=gains.scale.gains)
+    lasting = lasting_friction(form.keywords["further"])
+    form = partial(form, gains=gains.scale.gains, further=lasting)
     return ArmFit.of(
         solution,
         logs,

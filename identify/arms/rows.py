@@ -112,12 +112,12 @@ def scan_arm(log: Recording, columns: ArmColumns, cutoff_hz: float | None = None
     blocks: list[BlockRows] = []
     shares: list[Array] = []
     points: list[tuple[Array, Array]] = []
-    samples = 0
+    samples, ends = 0, (segments[0].time[0], segments[-1].time[-1])
     moving = np.zeros(len(columns.joints))
     fastest = 0.0
     for segment in segments:
         for span in _spans(segment, cutoff, seconds):
-            motion = smooth_motion(segment, span.samples, cutoff)
+            motion = smooth_motion(segment, span.samples, cutoff, ends)
             moves = np.abs(motion.v) > still_below
             fastest = max(fastest, float(np.abs(motion.v).max()))
             sums = _masked_sums(columns, motion, moves, span.step)
@@ -182,8 +182,14 @@ def _spans(segment: EvenSegment, cutoff: float, seconds: float) -> Iterator[_Spa
         yield _Span(slice(start, stop), inside - inside[0], step)
 
 
-def smooth_motion(segment: EvenSegment, samples: slice, cutoff: float) -> JointMotion:
-    """Smooth and differentiate the positions of some samples of a segment; torques stay raw."""
+def smooth_motion(
+    segment: EvenSegment, samples: slice, cutoff: float, ends: tuple[float, float] | None = None
+) -> JointMotion:
+    """Smooth and differentiate the positions of some samples of a segment; torques stay raw.
+
+    `ends`: first and last time of the log; those of the segment if not given.
+    """
+    first, last = ends or (segment.time[0], segment.time[-1])
     differentiator = Differentiator.design(segment.rate_hz, cutoff)
     half = differentiator.half_window
     window = slice(samples.start - half, samples.stop + half)
@@ -195,6 +201,7 @@ def smooth_motion(segment: EvenSegment, samples: slice, cutoff: float) -> JointM
         v=differentiator.apply(measured, order),
         a=differentiator.apply(measured, order + 1),
         effort=segment.signals["effort"][samples],
+        phase=(segment.time[samples] - first) / max(last - first, 1e-9) - 0.5,
     )
 
 

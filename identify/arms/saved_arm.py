@@ -20,7 +20,7 @@ from identify.regressors.statistics import sum_statistics
 from identify.robots import RobotModel, parameter_names, robot_base_columns
 from identify.serialisation import from_json_and_arrays, to_json_and_arrays
 
-_FILE_VERSION = 3
+_FILE_VERSION = 4
 """Version of the file's layout."""
 
 _MAX_SAVED_BLOCKS = 20

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from identify.arms.columns import FRICTION, ROTOR_INERTIA
+from identify.arms.columns import FRICTION, FURTHER_FRICTION, ROTOR_INERTIA
 from identify.arms.fitted_arm import FittedArm
 from identify.arms.saved_arm import SavedArm
 from identify.arrays import Array, Phi
@@ -30,11 +30,13 @@ class JointDynamics(NamedTuple):
         damping: viscous friction [N m s/rad or N s/m], shape (n,).
         friction: Coulomb friction [N m or N], shape (n,).
         armature: inertia of the rotor with its gear about the joint's axis [kg m² or kg], (n,).
+        left_out: names of friction that models have no place for.
     """
 
     damping: Array
     friction: Array
     armature: Array
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, arm: FittedArm | SavedArm) -> JointDynamics:
@@ -45,7 +47,9 @@ class JointDynamics(NamedTuple):
         scalars = arm.scalars.items()
         numbers = {n: value[0] if isinstance(value, tuple) else value for n, value in scalars}
         kinds = (*FRICTION[:2], ROTOR_INERTIA)
-        return cls(*(np.array([numbers[f"{j} {kind}"] for j in arm.joints]) for kind in kinds))
+        values = (np.array([numbers[f"{j} {kind}"] for j in arm.joints]) for kind in kinds)
+        further = (name for name in numbers for kind in FURTHER_FRICTION if f" {kind}" in name)
+        return cls(*values, left_out=tuple(further))
 
 
 def fitted_model(

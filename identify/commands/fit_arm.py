@@ -125,14 +125,13 @@ class FitArm(Command):
         with stages_on_terminal(shown=not self.quiet):
             result = self._fit(invocation)
             _LOGGER.info("writing the report")
-            exported = (
-                {} if self.export is None else {self.export: _fitted_model(result, self.export)}
-            )
+            exported, notes = ({}, []) if self.export is None else _exported(result, self.export)
             files = write_results(
                 self.output, result, None, report=not self.no_report, others=exported
             )
         codes = [finding.code for finding in result.findings if finding.severity == "error"]
         messages = [f"error: this fit must not be used ({', '.join(codes)})"] if codes else []
+        messages += notes
         return Outcome(
             lines=summary(result, None),
             messages=messages,
@@ -197,8 +196,8 @@ class FitArm(Command):
         return Calibration(tuple(logs), self.frame, self.known_load)
 
 
-def _fitted_model(result: Result, path: Path) -> bytes:
-    """Return the fitted arm as a URDF, or as MJCF if the file to write is a .xml."""
+def _exported(result: Result, path: Path) -> tuple[dict[Path, bytes], list[str]]:
+    """Return the fitted arm as a URDF, or as MJCF if the file is a .xml, and what it leaves out."""
     import numpy as np
 
     from identify.arms import JointDynamics, fitted_mjcf, fitted_model
@@ -206,6 +205,11 @@ def _fitted_model(result: Result, path: Path) -> bytes:
 
     arm, bodies = fitted_arm(result), result.estimate.bodies
     links, dynamics = np.array([link.parameters.phi for link in bodies]), JointDynamics.of(arm)
+    left_out = dynamics.left_out
     if path.suffix == ".xml":
-        return fitted_mjcf(arm.robot, links, dynamics)
-    return fitted_model(arm.robot, links, dynamics).content
+        content = fitted_mjcf(arm.robot, links, dynamics)
+    else:
+        content = fitted_model(arm.robot, links, dynamics).content
+        left_out = (*left_out, "rotor inertias, which an .xml (MJCF) has")
+    notes = f"note: {path.name} has no place for {', '.join(left_out)}"
+    return {path: content}, [notes] if left_out else []

@@ -13,7 +13,12 @@ import numpy as np
 from identify.arms import ArmFit, SavedArm, TorqueScale, arm_text, fit_arm, fit_payload, read_arm
 from identify.arms.columns import FRICTION
 from identify.arms.equations import equations_of, of_run
-from identify.arms.findings import gains_that_differ, impossible_links, nothing_learnt
+from identify.arms.findings import (
+    friction_changes,
+    gains_that_differ,
+    impossible_links,
+    nothing_learnt,
+)
 from identify.arms.gains import LINK_ACCURACY
 from identify.arms.load_default import shown_combinations
 from identify.errors import ProblemError, SchemaError, SolveError
@@ -307,6 +312,7 @@ def _findings_of_logs(
     yield from gains_that_differ(logs, arm)
     if fit.frame is None:
         yield from nothing_learnt(fit)
+    yield from friction_changes(fit, [log.duration for log in fit.logs])
     yield from impossible_links(fit.robot)
     for recording in (log.recording for log in fit.logs):
         yield from (replace(finding, where=recording.name) for finding in recording.findings)

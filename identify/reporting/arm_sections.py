@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.arms import ArmLog, FittedArm, TorqueErrors
-from identify.arms.columns import ROTOR_INERTIA
+from identify.arms.columns import FURTHER_FRICTION, FURTHER_OF_RUN, ROTOR_INERTIA
 from identify.arms.equations import of_run
-from identify.reporting.arm_torques import fitted_arm, friction_columns, torque_columns
+from identify.reporting.arm_torques import (
+    fitted_arm,
+    friction_changes,
+    friction_columns,
+    torque_columns,
+)
 from identify.reporting.content import (
     Block,
     Cell,
@@ -41,6 +46,7 @@ _FRICTION_CAPTION = (
     "friction. Points that follow a curve of another shape, or a loop, hint at friction that "
     "depends on load or temperature, and at a wrong sign or delay."
 )
+_CHANGE_CAPTION = "Mean friction in spans of time: that of gears falls while they warm up."
 _SCALARS = {
     ROTOR_INERTIA: "Rotor inertia",
     "viscous": "Viscous",
@@ -48,6 +54,15 @@ _SCALARS = {
     "offset": "Offset",
 }
 """Heads of the table of friction, by the scalars of a joint."""
+
+_FURTHER_HEADS = dict(
+    zip(
+        FURTHER_FRICTION,
+        ("By load", "Stribeck, slow", "Stribeck, fast", "Coulomb, change", "Viscous, change"),
+        strict=True,
+    )
+)
+"""Heads of the columns of friction that only some joints have."""
 
 
 def torque_section(result: Result, truth: InertialParameters | None) -> Section:
@@ -96,6 +111,8 @@ def friction_section(result: Result, truth: InertialParameters | None) -> Sectio
     """Return the section of friction by joint: curves and table."""
     arm = fitted_arm(result)
     blocks = (Pictures(friction_columns(arm), _FRICTION_CAPTION), friction_table(arm))
+    if changes := friction_changes(arm):
+        blocks = (*blocks, Pictures(changes, _CHANGE_CAPTION))
     return Section("friction", "Friction and rotors of the joints", blocks)
 
 
@@ -104,21 +121,35 @@ def friction_table(arm: FittedArm) -> ReportTable:
     titles = {run: f", {arm.series[arm.runs.index(run)].name}" for run in dict.fromkeys(arm.runs)}
     ending = f" {ROTOR_INERTIA}"
     owners = [n.removesuffix(ending) for n in arm.scalars if n.endswith(ending)]
+    further = {
+        kind: head
+        for kind, head in _FURTHER_HEADS.items()
+        if any(f" {kind}" in name for name in arm.scalars)
+    }
+    kinds = [*[*_SCALARS][1:], *further]
     rows = []
     for owner in owners:
         for run, title in titles.items():
-            names = (f"{owner}{ending}", *(of_run(owner, each, run) for each in [*_SCALARS][1:]))
+            names = [f"{owner}{ending}"]
+            names += [
+                of_run(
+                    owner, each, 0 if each in _FURTHER_HEADS and each not in FURTHER_OF_RUN else run
+                )
+                for each in kinds
+            ]
             pairs = (arm.scalars.get(name) for name in names)
             cells = (
                 "–" if p is None else with_half_width(p[0], HALF_WIDTH_SIGMA * p[1]) for p in pairs
             )
             rows.append((f"{owner}{title if len(titles) > 1 else ''}", *cells))
     return make_table(
-        ("Joint", *_SCALARS.values()),
+        ("Joint", *_SCALARS.values(), *further.values()),
         rows,
         "Inertia of the rotor with its gear about the joint's axis [kg m²]; torque of friction = "
         "viscous · velocity [N m s/rad] + Coulomb · sign of the velocity [N m] + offset [N m]; of "
-        "prismatic joints [kg], [N s/m] and [N]. ±: 95 %, with the error of the torque scale.",
+        "prismatic joints [kg], [N s/m] and [N]. By load: friction by the torque that a gear "
+        "carries. Stribeck: its rise below 0.1 (slow) and 0.3 rad/s (fast), a tenth in m/s. "
+        "Change: from start to end of the log. ±: 95 %, with the error of the torque scale.",
     )
 
 

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 _FRICTION_POINTS = 400
 """Largest number of points of a joint and log in a figure of friction."""
 
+_MIN_SECONDS_OF_CHANGE = 300.0
+"""Shortest log of which friction is shown over time [s]."""
+
+_SPANS_OF_CHANGE = 12
+"""Number of spans of time in which it is shown."""
+
 _MIN_VELOCITY_RANGE = 0.1
 """Smallest range of velocities of a figure, for a joint that does not move [rad/s, m/s]."""
 
@@ -130,6 +136,37 @@ def _friction_panel(arm: FittedArm, joint: int) -> Panel:
     label = f"{name} [{arm.unit(joint)}]"
     height = max(1.3, LABEL_HEIGHT * len(label))
     return Panel(draw, label, height=height, xlabel=f"velocity of {name} [{speed}]")
+
+
+def friction_changes(arm: FittedArm) -> tuple[Column, ...]:
+    """Return the columns of friction over time, of the logs of some minutes: one for each."""
+    joints = range(len(arm.joints))
+    return tuple(
+        Column(
+            f"Friction over time, {series.name}",
+            "time [s]",
+            tuple(_change_panel(arm, series, joint) for joint in joints),
+        )
+        for series in arm.series
+        if len(series.time) and np.ptp(series.time) > _MIN_SECONDS_OF_CHANGE
+    )
+
+
+def _change_panel(arm: FittedArm, series: TorqueSeries, joint: int) -> Panel:
+    """Return the panel of the friction of a joint in spans of time, by that of the whole log."""
+    moving, sign = _moving(series, joint), np.sign(series.velocity[:, joint])
+    others = series.predicted[:, joint] - series.friction[:, joint]
+    friction = np.where(moving, (series.measured[:, joint] - others) * sign, np.nan)
+    spans = np.array_split(np.column_stack((series.time, friction)), _SPANS_OF_CHANGE)
+    means = np.array([span[np.isfinite(span[:, 1])].sum(axis=0) for span in spans])
+    counts = [max(np.isfinite(span[:, 1]).sum(), 1) for span in spans]
+    time, values = (means / np.array(counts)[:, None]).T
+
+    def draw(axes: PanelAxes) -> None:
+        axes.plot(time, values, color=colors.MEASURED, ls="-", marker="o", ms=3.0, label="friction")
+
+    label = f"{arm.joints[joint]} [{arm.unit(joint)}]"
+    return Panel(draw, label, height=max(0.8, LABEL_HEIGHT * len(label)))
 
 
 def _friction_points(arm: FittedArm, number: int, joint: int) -> tuple[Array, Array]:

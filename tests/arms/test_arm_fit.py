@@ -151,7 +151,7 @@ def test_damaged_arm_is_refused(fit, tmp_path):
     path = write_arm(fit.saved, tmp_path / "arm.json")
     document = json.loads(path.read_text())
     path.write_text(json.dumps(document | {"schema_version": 7}))
-    with pytest.raises(ModelError, match=r"version 7, expected 3; fit the arm again"):
+    with pytest.raises(ModelError, match=r"version 7, expected 4; fit the arm again"):
         read_arm(path)
     path.write_text("{}")
     with pytest.raises(ModelError, match=r"is not an arm\.json, or is damaged"):
