@@ -4,6 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 from scripts.paper_tables import with_tables
@@ -19,6 +20,12 @@ def test_numbers_of_the_paper_come_from_reports(tmp_path):
     assert "old" not in made
     assert "none.md is not written yet" in made
     assert with_tables(made, tmp_path) == made
+    text = text.replace("from report.md", "from report.md: b")
+    made = with_tables(text, tmp_path)
+    assert "<!-- from report.md: b -->\n\n| b |\n| - |\n| 2 |\n\n<!-- end -->" in made
+    assert with_tables(made, tmp_path) == made
+    with pytest.raises(ValueError, match="'c' is not in list"):
+        with_tables(text.replace("report.md: b", "report.md: b, c"), tmp_path)
     paper = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
     assert with_tables(paper) == paper  # else: python scripts/paper_tables.py
     _, head, body = paper.split("---\n", 2)
