@@ -27,6 +27,7 @@ SHIPPED_LOG = tuple(
 )
 
 EXTERNAL_DATA, ARM_SIMULATOR = "experiments/external_data.py", "datasets/arms/generate.py"
+DRAWS = "experiments/effects_study/subjects.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,7 @@ REPORTS: Mapping[str, Report] = {
             "experiments/peers/arms.toml",
         ),
         packages=BENCHMARK_PACKAGES,
-        minutes=70,
+        minutes=30,
         command=("-c", "import subprocess; subprocess.run(['make', 'peers'], check=True)"),
     ),
     "parts": _of_script(
@@ -219,12 +220,14 @@ REPORTS: Mapping[str, Report] = {
         lacks=_lacks_public_log,
         one_process=True,
     ),
-    "rows": _of_script("rows", 10, PIPELINE, one_process=True),
+    "rows": _of_script("rows", 4, PIPELINE, one_process=True),
     "stars": _of_study_file("stars", 2),
     "stars_shape": _of_study_file("stars_shape", 5),
     "coverage": _of_study_file("coverage", 7),
     "effects": _of_script("effects", 17, (*PIPELINE, "exchange"), "experiments/effects_study"),
-    "verdicts": _of_script("verdicts", 3, (*PIPELINE, "exchange"), "experiments/verdicts_study"),
+    "verdicts": _of_script(
+        "verdicts", 4, (*PIPELINE, "exchange"), "experiments/verdicts_study", DRAWS
+    ),
     "benchmarks": Report(
         file="reports/benchmarks.md",
         study=("experiments/benchmarks",),
@@ -233,7 +236,7 @@ REPORTS: Mapping[str, Report] = {
         command=("experiments/benchmarks/run.py",),
     ),
     "silent": _of_script(
-        "silent", 45, PIPELINE, "experiments/silent_study", *SHIPPED_LOG, lacks=lacks_stars
+        "silent", 35, PIPELINE, "experiments/silent_study", DRAWS, *SHIPPED_LOG, lacks=lacks_stars
     ),
 }
 """Reports by the name for `make study NAME=…`; `benchmarks` is written by `make bench`."""

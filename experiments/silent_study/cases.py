@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from experiments.reports import PIPELINE, ROOT, SHIPPED_LOG
+from experiments.reports import DRAWS, PIPELINE, ROOT, SHIPPED_LOG
 from experiments.silent_study.clean import CleanScore, score_clean_log
 from experiments.silent_study.faults import faults
 from experiments.silent_study.scoring import Score, score_perturbation
@@ -64,7 +64,10 @@ def all_cases(
         seed: seed of all cases.
     """
     here = Path(__file__).parent
-    files = [*(here / name for name in _SCORE_MODULES), *(ROOT / name for name in SHIPPED_LOG)]
+    files = [
+        *(here / name for name in _SCORE_MODULES),
+        *(ROOT / name for name in (*SHIPPED_LOG, DRAWS)),
+    ]
     code = [numerics_fingerprint_line(PIPELINE, files), list(code_fingerprint().versions)]
     pairs = [(log, fault.name) for log in logs for fault in faults() if only in fault.name]
     pairs += [(logs[number % len(logs)], f"{PREFIX}{number}") for number in range(at_once)]

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from experiments.effects_study.subjects import direction, log_uniform
 from experiments.silent_study import faults
 from experiments.silent_study.faults import Fault
 from experiments.silent_study.subjects import Subject
@@ -73,18 +74,8 @@ def _combined_fault(drawn: Sequence[DrawnChange], name: str) -> Fault:
     )
 
 
-def _size(rng: np.random.Generator, least: float, most: float) -> float:
-    """Draw a log-uniform number."""
-    return float(np.exp(rng.uniform(np.log(least), np.log(most))))
-
-
 def _signed(rng: np.random.Generator, least: float, most: float) -> float:
-    return float(rng.choice([-1.0, 1.0])) * _size(rng, least, most)
-
-
-def _axis(rng: np.random.Generator) -> Array:
-    axis = rng.normal(size=3)
-    return np.asarray(axis / np.linalg.norm(axis))
+    return float(rng.choice([-1.0, 1.0])) * log_uniform(rng, least, most)
 
 
 def _no_power(omega: float) -> float:
@@ -96,7 +87,7 @@ def _deterministic(change: Callable[[Subject], Subject]) -> Change:
 
 
 def _delay(rng: np.random.Generator) -> DrawnChange:
-    seconds = _size(rng, 3e-3, 60e-3)
+    seconds = log_uniform(rng, 3e-3, 60e-3)
     return (
         f"wrench late {1e3 * seconds:.3g} ms",
         _deterministic(faults.delay_wrench(seconds)),
@@ -105,7 +96,7 @@ def _delay(rng: np.random.Generator) -> DrawnChange:
 
 
 def _lag(rng: np.random.Generator) -> DrawnChange:
-    T = _size(rng, 3e-3, 50e-3)
+    T = log_uniform(rng, 3e-3, 50e-3)
 
     def power(omega: float) -> float:
         return -6.0 * float(np.log(1.0 + (omega * T) ** 2))
@@ -134,14 +125,14 @@ def _gain_of_axis(rng: np.random.Generator) -> DrawnChange:
 
 
 def _crosstalk(rng: np.random.Generator) -> DrawnChange:
-    share = _size(rng, 0.005, 0.05)
+    share = log_uniform(rng, 0.005, 0.05)
     off = np.kron(np.eye(2), rng.normal(size=(3, 3)) * (1.0 - np.eye(3)))
     return _map(f"crosstalk {100.0 * share:.2g} %", np.eye(6) + share * off)
 
 
 def _turned(rng: np.random.Generator) -> DrawnChange:
-    degrees = _size(rng, 0.5, 30.0)
-    R = rotation_from_quaternion(exp_rotation(np.radians(degrees) * _axis(rng)))
+    degrees = log_uniform(rng, 0.5, 30.0)
+    R = rotation_from_quaternion(exp_rotation(np.radians(degrees) * direction(rng)))
     return _map(f"wrench turned {degrees:.3g} deg", np.kron(np.eye(2), R))
 
 
@@ -151,7 +142,7 @@ def _map(name: str, G: Array) -> DrawnChange:
 
 
 def _tilt(rng: np.random.Generator) -> DrawnChange:
-    degrees = _size(rng, 0.3, 5.0)
+    degrees = log_uniform(rng, 0.3, 5.0)
     return (
         f"gravity tilted {degrees:.3g} deg",
         _deterministic(faults.tilt_gravity(degrees)),
@@ -160,7 +151,7 @@ def _tilt(rng: np.random.Generator) -> DrawnChange:
 
 
 def _offset(rng: np.random.Generator) -> DrawnChange:
-    metres, axis = _size(rng, 2e-3, 40e-3), _axis(rng)
+    metres, axis = log_uniform(rng, 2e-3, 40e-3), direction(rng)
 
     def change(s: Subject) -> Subject:
         return s.with_columns(p=s.columns["p"] + s.rotation @ (metres * axis))
@@ -170,13 +161,13 @@ def _offset(rng: np.random.Generator) -> DrawnChange:
 
 def _drift(rng: np.random.Generator) -> DrawnChange:
     shape = ("linear", "step", "walk")[int(rng.integers(3))]
-    share = _size(rng, 0.01, 0.2)
+    share = log_uniform(rng, 0.01, 0.2)
     make = faults.drift_offset(share, shape)
     return f"offset: {shape} of {share:.3g}", lambda s, rng: make(s, rng)[0], _no_power
 
 
 def _contact(rng: np.random.Generator) -> DrawnChange:
-    seconds, share = _size(rng, 0.5, 20.0), _size(rng, 0.05, 1.0)
+    seconds, share = log_uniform(rng, 0.5, 20.0), log_uniform(rng, 0.05, 1.0)
     name = f"contact of {seconds:.3g} s with {share:.3g} of the weight"
     return name, _deterministic(faults.add_contact(seconds, share)), _no_power
 

@@ -157,3 +157,16 @@ def test_reports_of_one_process_measure_no_time():
         scripts = [path for path in report.files() if path.suffix == ".py" and report.one_process]
         for text in (path.read_text(encoding="utf-8") for path in scripts):
             assert not re.search("perf_counter|process_time|ProcessPool|workers", text), name
+
+
+NO_STUDY = {"reports", "revisions"}
+"""Of `experiments`: how reports are written, and revisions beside each other."""
+
+
+@pytest.mark.parametrize("name", list(REPORTS))
+def test_a_report_names_every_file_of_experiments_that_it_imports(name):
+    files = set(REPORTS[name].files())
+    texts = [path.read_text(encoding="utf-8") for path in files if path.suffix == ".py"]
+    modules = {m for text in texts for m in re.findall(r"from experiments\.([\w.]+) import", text)}
+    paths = {ROOT / "experiments" / f"{m.replace('.', '/')}.py" for m in modules - NO_STUDY}
+    assert {path for path in paths if path.is_file()} <= files
