@@ -90,8 +90,8 @@ FINDING_CODES = (
     *("same_run", "effort_constant", "effort_sign", "joint_unit", "effort_scale", "joint_order"),
     *("gravity_subtracted", "no_load", "load_frame", "arms_differ", "link_length"),
     *("joint_gain", "torque_scale", "arm_loaded"),
-    *("joint_sign", "joint_zero", "joint_type", "effort_low_passed", "effort_delay"),
-    "friction_change",
+    *("joint_sign", "joint_zero", "joint_type", "effort_commanded", "effort_low_passed"),
+    *("effort_delay", "friction_change"),
     "impossible_links",
     *_SYMPTOM_CODES,
 )

@@ -107,12 +107,14 @@ class JointFit(NamedTuple):
         power: mean square of the measured torque of each joint while it moves, shape (n,).
         gains: of the torque of the model's links of each joint, shape (n,).
         shares: power of that torque, by that of the measured one, shape (n,).
+        friction: power of the torque of friction and rotors, likewise, shape (n,).
     """
 
     errors: Array
     power: Array
     gains: Array
     shares: Array
+    friction: Array
 
     @property
     def total(self) -> float:
@@ -197,7 +199,10 @@ def _fit_effort(
     z = np.append(-x, 1.0)
     residual = np.maximum(np.einsum("a,jab,b->j", z, grams, z), 0.0)
     factors = x[unknowns:] if gains else np.ones(n)
-    return JointFit(np.sqrt(residual), power, factors, factors**2 * rigid_power / power)
+    bounded = np.where((np.arange(p + 1) >= free) & (np.arange(p + 1) < unknowns), z, 0.0)
+    friction = np.einsum("a,jab,b->j", bounded, grams, bounded)
+    shares = factors**2 * rigid_power / power
+    return JointFit(np.sqrt(residual), power, factors, shares, friction)
 
 
 def _bounded_solution(gram: Array, free: int) -> Array:

@@ -48,6 +48,13 @@ to count: wrists carry little but friction."""
 _MAX_LINKS_GAIN = 0.1
 """Largest gain of the torques of a model's links in efforts that are without them."""
 
+_MAX_COMMANDED_ERROR = 0.03
+"""Largest relative torque error with the model's links of torques that are its own; measured ones
+leave .04 and more, as links are not those of a model."""
+
+_MAX_COMMANDED_FRICTION = 0.01
+"""Largest torque of friction and rotors in them, by the whole one."""
+
 _MIN_NEEDED_POWER = 4.0
 """Power of the torque of a joint's links by that of its effort from which that is without them."""
 
@@ -210,6 +217,23 @@ def _torques_without_links(points: ArmPoints, plain: JointFit) -> Iterator[Findi
             "Log the torques as measured, not external ones.",
             {"gain": float(most)},
             points.name,
+        )
+
+
+def commanded_findings(log: JudgedLog) -> Iterator[Finding]:
+    """Yield a finding if torques are exactly those of the model's links, without any friction."""
+    fit = log.model
+    friction = float(np.sqrt(fit.friction @ fit.power / fit.power.sum()))
+    if fit.total < _MAX_COMMANDED_ERROR and friction < _MAX_COMMANDED_FRICTION:
+        yield Finding(
+            "effort_commanded",
+            "warning",
+            f"the torques are those of the model's links, all but {_percent(fit.total)}, without "
+            "friction: commanded by the controller's model, or simulated. A load in them is the "
+            "one that is set in the controller.",
+            "Name the columns of measured torques or currents in [joints] effort.",
+            {"model": fit.total, "friction": friction},
+            log.points.name,
         )
 
 

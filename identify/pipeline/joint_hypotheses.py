@@ -21,6 +21,7 @@ from identify.arms.joint_fits import ArmPoints, arm_points
 from identify.arms.model_findings import (
     POOR_MODEL_ERROR,
     JudgedLog,
+    commanded_findings,
     log_least_explained,
     misread_findings,
     timing_findings,
@@ -188,7 +189,8 @@ def _wrong_gains(logs: JointLogs) -> Iterator[Hypothesis]:
 
 
 def _mistimed_efforts(logs: JointLogs) -> Iterator[Hypothesis]:
-    """Yield the delay or the low-pass of the efforts."""
+    """Yield whether efforts are commanded, and their delay or low-pass."""
+    yield from _hypothesis(commanded_findings(logs.least_explained), "notes")
     yield from _hypothesis(timing_findings(logs.judged(ARM_CUTOFF_HZ)), "notes")
 
 

@@ -118,3 +118,16 @@ def test_right_logs_have_no_further_friction(robot):
 def test_changes_do_not_last():
     names = ["a load_friction", *(f"a {kind} 1" for kind in FURTHER_OF_RUN)]
     assert lasting_friction(names) == ("a load_friction",)
+
+
+@pytest.mark.parametrize("seed", [21, 22])
+def test_torques_of_the_model_without_friction_are_commanded_ones(robot, seed):
+    def codes(friction):
+        motion = Motion.random(seed)
+        commanded = inverse_dynamics(robot, motion.q, motion.v, motion.a, robot.phi)
+        effort = commanded + friction * np.sign(motion.v)
+        log = recording(motion.time, motion.q, np.roll(effort, -1, axis=0), f"log {seed}")
+        return [finding.code for finding in identify.fit(log, robot=robot).findings]
+
+    assert codes(friction=0.0)[0] == "effort_commanded"
+    assert "effort_commanded" not in codes(friction=0.8)
