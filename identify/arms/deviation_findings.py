@@ -31,12 +31,17 @@ _MAX_TORQUE_ERROR = 0.3
 
 
 def deviation_findings(
-    deviations: Sequence[Deviation], robot: RobotModel, logs: str, *, heavy: bool = False
+    deviations: Sequence[Deviation],
+    robot: RobotModel,
+    logs: tuple[str, str],
+    *,
+    heavy: bool = False,
 ) -> Iterator[Finding]:
     """Yield a finding on the likeliest deviation, if it is clear and explains the logs.
 
-    `deviations`: by likelihood; `logs`: their names; `heavy`: whether the torques need heavier
-    links than those of the model, or a load. Of equally likely ones a load is named first.
+    `deviations`: by likelihood; `logs`: names of those with the load, and of the others; `heavy`:
+    whether the torques need heavier links than those of the model, or a load. Of equally likely
+    ones a load is named first.
     """
     if not deviations or deviations[0].torque_error > _MAX_TORQUE_ERROR:
         return
@@ -49,9 +54,10 @@ def deviation_findings(
         return
     if best.size < _MIN_SIZES.get(best.kind.name, 0.0):
         return
-    code, text, remedy = _words(best, robot)
+    code, text, remedy = _words(best, robot, logs)
     if others:
-        text = f"{text}; or, as likely, {'; or '.join(_words(each, robot)[1] for each in others)}"
+        texts = (_words(each, robot, logs)[1] for each in others)
+        text = f"{text}; or, as likely, {'; or '.join(texts)}"
     evidence: dict[str, object] = {"lead": best.lead, "torque_error": best.torque_error}
     if best.kind.name in _MIN_SIZES:
         evidence |= {"size": best.size, "error": float(best.errors.max())}
@@ -60,10 +66,10 @@ def deviation_findings(
     is_warm = best.kind.name == "scale" and lower_end < _SCALE_OF_WARM_MOTORS
     is_tolerable = is_warm or (is_load and not is_fault)
     severity = "warning" if is_tolerable else "error"
-    yield Finding(code, severity, f"{text}.", remedy, evidence, logs)
+    yield Finding(code, severity, f"{text}.", remedy, evidence, ", ".join(filter(None, logs)))
 
 
-def _words(deviation: Deviation, robot: RobotModel) -> tuple[str, str, str]:
+def _words(deviation: Deviation, robot: RobotModel, logs: tuple[str, str]) -> tuple[str, str, str]:
     """Return the code of a deviation, what it says, and what to do."""
     index, values = deviation.kind.part, deviation.values
     half_width = HALF_WIDTH_SIGMA * float(deviation.errors.max(initial=0.0))
@@ -124,8 +130,8 @@ def _words(deviation: Deviation, robot: RobotModel) -> tuple[str, str, str]:
         case "scale":
             return (
                 "torque_scale",
-                f"the torques of the logs with the load are {1.0 + values[0]:.3g} ± "
-                f"{_digits(half_width)} times those of the logs without it, by the arm's weight",
+                f"the torques of {logs[0]} are {1.0 + values[0]:.3g} ± {_digits(half_width)} times "
+                f"those of {logs[1]}, by the arm's weight in logs with and without the load",
                 "Log both with the same units, gains and settings of the controller, in which no "
                 "load is set; give each log its own schema if they are read differently.",
             )

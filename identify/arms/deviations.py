@@ -65,7 +65,7 @@ _START_ERROR = 0.05
 """Relative torque error of each joint by which a first fit is weighted."""
 
 _MIN_SCORE = 9.0
-"""Squared score of a deviation above which all kinds are fitted."""
+"""Squared score of a deviation above which all kinds are fitted, not frames of the load alone."""
 
 _MIN_ERROR = 1e-3
 """Smallest relative torque error of a joint: points are smoothed and interpolated."""
@@ -167,9 +167,13 @@ def likeliest_deviations(
     plain = fit.solve(fit.moments((), None), ())
     moments = fit.moments(kinds, plain)
     fit = replace(fit, power=fit.power_left(moments, kinds))
-    if fit.largest_score(moments) < _MIN_SCORE:
+    of_load = [*_kinds_of_load(points)] if arm is None else []
+    if fit.largest_score(moments) >= _MIN_SCORE:
+        kinds += of_load
+    else:  # the load on the next link moves the arm alike
+        kinds = [kind for kind in of_load if kind.name == "frame"]
+    if not kinds:
         return []
-    kinds += _kinds_of_load(points) if arm is None else ()
     moments = fit.moments(kinds, plain)
     plain = fit.solve(moments, ())
     deviations = []

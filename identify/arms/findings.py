@@ -128,7 +128,24 @@ def gain_findings(gains: FittedGains, joints: Sequence[str]) -> Iterator[Finding
         return
     words = gains.words(joints)
     of_joints = [text for text, is_large in zip(words, gains.large, strict=True) if is_large]
-    if of_joints:
+    mirrored = [
+        name
+        for name, gain, half, is_large in zip(
+            joints, gains.scale.gains, gains.half_widths, gains.large, strict=True
+        )
+        if is_large and abs(gain + 1.0) < half
+    ]
+    if mirrored and len(mirrored) == len(of_joints):
+        yield Finding(
+            "effort_sign",
+            "warning",
+            f"the effort of {' and of '.join(mirrored)} has the other sign: gains are "
+            f"{', '.join(of_joints)} ({gains.scale.interval_kind}). The estimate counts with them.",
+            "In the schema, [joints] effort, write the column of "
+            f'{" and of ".join(mirrored)} with a minus, "-…".',
+            dict(zip(joints, gains.scale.gains.tolist(), strict=True)),
+        )
+    elif of_joints:
         yield Finding(
             "joint_gain",
             "warning",

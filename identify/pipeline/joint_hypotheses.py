@@ -128,6 +128,20 @@ class JointLogs:
         return by_gains
 
     @property
+    def names(self) -> tuple[str, str]:
+        """Names of the logs with the load, and of the others."""
+        with_load, others = self.logs[: self.loaded], self.logs[self.loaded :]
+        return ", ".join(log.name for log in with_load), ", ".join(log.name for log in others)
+
+    @property
+    def load_left(self) -> list[Deviation]:
+        """Deviations of the logs without the load alone if a load that is left on is among them."""
+        if not 0 < self.loaded < len(self.logs):
+            return []
+        deviations = self._deviations_of(self.points(_SLOW_CUTOFF_HZ)[-1][self.loaded :])
+        return deviations if any(each.kind.name == "load" for each in deviations[:1]) else []
+
+    @property
     def scale_of_arm(self) -> list[Deviation]:
         """Scale of the torques by those of the earlier fit of the arm, if it is not one."""
         if self.arm is None:
@@ -170,15 +184,17 @@ def _misread_joints(logs: JointLogs) -> Iterator[Hypothesis]:
     misread = [*misread_findings(log)]
     if logs.by_load:  # it tells the scale
         misread = [finding for finding in misread if finding.code != "effort_scale"]
-    names = ", ".join(each.name for each in logs.logs)
     heavy = logs.gains is not None and logs.gains.common_sigmas > IMPOSSIBLE_SIGMA
-    deviating = [*deviation_findings(logs.deviations, logs.robot, names, heavy=heavy)]
+    deviating = [*deviation_findings(logs.deviations, logs.robot, logs.names, heavy=heavy)]
     if deviating and misread:
         improvement = log.cost / log.cost_with(logs.deviations[0].apply)
         deviates = improvement > _MIN_IMPROVEMENT_RATIO * float(str(misread[0].evidence["gain"]))
         misread = deviating if deviates else misread
     if not (misread or deviating):
-        deviating = [*deviation_findings(logs.scale_of_arm, logs.robot, names)]
+        of_arm = logs.names[0], "the arm.json"
+        deviating = [*deviation_findings(logs.scale_of_arm, logs.robot, of_arm)]
+    if not (misread or deviating):
+        deviating = [*deviation_findings(logs.load_left, logs.robot, ("", logs.names[1]))]
     yield from _hypothesis(misread or deviating, "refuses")
 
 

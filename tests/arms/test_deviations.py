@@ -13,7 +13,10 @@ from identify.arms.deviations import ArmMoments, Deviation, DeviationKind, likel
 from identify.arms.joint_fits import ArmPoints, arm_points
 from identify.arms.rows import scan_arm
 from identify.findings import Finding
+from identify.inertia import InertialParameters
 from identify.logs import Recording, read_log
+from identify.pipeline.hypotheses import findings_of
+from identify.pipeline.joint_hypotheses import JointLogs, joint_hypotheses
 from identify.robots import RobotModel, inverse_dynamics, read_robot
 from tests.arms.simulated import JOINTS, LOAD, Motion, recording, torques
 from tests.arms.test_gains import near_links
@@ -46,7 +49,7 @@ def points_of(robot: RobotModel, *logs: Recording, frame: str | None = "tool") -
 
 def found(points: list[ArmPoints]) -> tuple[list[Deviation], list[Finding]]:
     deviations = likeliest_deviations(points, CUTOFF_HZ, 0.15, 3.0)
-    return deviations, [*deviation_findings(deviations, points[0].robot, "logs")]
+    return deviations, [*deviation_findings(deviations, points[0].robot, ("logs", "others"))]
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +116,7 @@ def test_scale_by_the_statistics_of_an_earlier_log_is_that_by_its_points(six_axe
     statistics = scan_arm(empty, points[0].columns, CUTOFF_HZ).statistics
     moments = ArmMoments.of(statistics, np.ones(len(robot.joints)))
     by_statistics = likeliest_deviations(points[:1], CUTOFF_HZ, 0.15, 3.0, moments)
-    findings = [*deviation_findings(by_statistics, robot, "loaded")]
+    findings = [*deviation_findings(by_statistics, robot, ("loaded", "arm"))]
     if scale == 1.0:
         assert findings == []
         return
@@ -152,6 +155,15 @@ def test_load_on_another_link_than_that_of_the_frame_is_named(robot, pair):
     assert "--frame link_2" in finding.remedy
 
 
+def test_load_on_the_next_link_is_named(six_axes):
+    """It moves the arm alike: no other deviation has a score."""
+    robot, loaded, empty = six_axes
+    assert found(points_of(robot, loaded, empty, frame="tool0"))[1] == []
+    _, (finding,) = found(points_of(robot, loaded, empty, frame="link5"))
+    assert finding.code == "load_frame"
+    assert "`--frame link6`" in finding.remedy
+
+
 def test_load_of_the_arm_s_own_log_is_named_before_what_is_as_likely(robot, pair):
     points = points_of(robot, pair[0], frame=None)
     load = found(points)[0][0]
@@ -162,7 +174,7 @@ def test_load_of_the_arm_s_own_log_is_named_before_what_is_as_likely(robot, pair
     def named(*leads: float, heavy: bool = False) -> list[Finding]:
         pairs = zip((gain, zero, load), leads, strict=True)
         every = sorted((x._replace(lead=lead) for x, lead in pairs), key=lambda x: -x.lead)
-        return [*deviation_findings(every, robot, "log", heavy=heavy)]
+        return [*deviation_findings(every, robot, ("log", ""), heavy=heavy)]
 
     (finding,) = named(20.0, 5.0, 15.0)
     assert (finding.code, finding.severity) == ("arm_loaded", "warning")
@@ -189,5 +201,19 @@ def test_load_of_a_log_without_a_frame_is_named(robot, pair):
 def test_torque_constants_of_warm_motors_are_no_error(robot, scale, error, severity):
     kind = DeviationKind("scale", 0, 0.5, 1, None)
     deviation = Deviation(kind, np.array([scale]), np.array([error]), 500.0, 0.0, 0.1)
-    (found,) = deviation_findings([deviation], robot, "log")
+    (found,) = deviation_findings([deviation], robot, ("loaded", "empty"))
     assert (found.code, found.severity) == ("torque_scale", severity)
+    assert f"torques of loaded are {1.0 + scale:.3g} ± " in found.text
+    assert "times those of empty" in found.text
+
+
+def test_load_that_is_left_on_the_run_without_it_is_named(robot, pair):
+    half, empty = pair
+    loaded, left = log_of(robot, 3, load=InertialParameters(2.0 * LOAD.phi)), half
+
+    def first(*logs: Recording) -> Finding | None:
+        judged = JointLogs(logs=logs, robot=robot, loaded=1, frame="tool")
+        return next(iter(findings_of(joint_hypotheses(judged))), None)
+
+    assert first(loaded, empty) is None
+    assert (first(loaded, left).code, first(loaded, left).where) == ("arm_loaded", left.name)

@@ -6,13 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identify.arms.findings import impossible_links
+from identify.arms import TorqueScale
+from identify.arms.findings import gain_findings, impossible_links
+from identify.arms.gains import FittedGains
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.pipeline.hypotheses import findings_of
 from identify.pipeline.joint_hypotheses import JointLogs, joint_hypotheses
 from identify.robots import RobotModel
-from tests.arms.simulated import LOAD, simulate
+from tests.arms.simulated import JOINTS, LOAD, simulate
 
 NOISE = 0.3
 
@@ -177,3 +179,13 @@ def test_a_joint_that_does_not_move_is_not_judged(robot, log):
     signals = {**log.signals, "joint_position": position}
     model = replace(log, signals=signals)
     assert "joint_2" not in "".join(f.text for f in findings_on(model, robot=robot))
+
+
+def test_sign_of_a_joint_that_its_gain_shows_is_said_as_one_that_is_read():
+    scale = TorqueScale(np.array([1.0, -1.1, 1.0]), np.diag([0.02, 0.09, 0.02]) ** 2, "by links")
+    (finding,) = gain_findings(FittedGains(scale, None, are_free=True), JOINTS)
+    assert (finding.code, finding.severity) == ("effort_sign", "warning")
+    assert "the effort of joint_1 has the other sign" in finding.text
+    scale = replace(scale, gains=np.array([1.0, -1.1, 1.6]))
+    (finding,) = gain_findings(FittedGains(scale, None, are_free=True), JOINTS)
+    assert finding.code == "joint_gain"

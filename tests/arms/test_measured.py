@@ -158,7 +158,7 @@ def test_deviations_of_the_ur10e_are_named(
         changed = replace(log, signals={**log.signals, **moved})
         points.append(arm_points(changed, columns, 3.0, frame).few)
     deviations = likeliest_deviations(points, 8.0, 0.15, 5.0)
-    findings = [*deviation_findings(deviations, robot, "logs")]
+    findings = [*deviation_findings(deviations, robot, ("logs", ""))]
     assert [each.code for each in findings] == [code] * (code is not None)
     if code is not None:
         assert abs(deviations[0].size - size) < 3.0 * deviations[0].errors[0]
