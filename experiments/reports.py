@@ -208,7 +208,7 @@ REPORTS: Mapping[str, Report] = {
             "experiments/peers/arms.toml",
         ),
         packages=BENCHMARK_PACKAGES,
-        minutes=30,
+        minutes=28,
         command=("-c", "import subprocess; subprocess.run(['make', 'peers'], check=True)"),
     ),
     "parts": _of_script(
@@ -224,7 +224,7 @@ REPORTS: Mapping[str, Report] = {
     "stars": _of_study_file("stars", 2),
     "stars_shape": _of_study_file("stars_shape", 5),
     "coverage": _of_study_file("coverage", 7),
-    "effects": _of_script("effects", 17, (*PIPELINE, "exchange"), "experiments/effects_study"),
+    "effects": _of_script("effects", 10, (*PIPELINE, "exchange"), "experiments/effects_study"),
     "verdicts": _of_script(
         "verdicts", 4, (*PIPELINE, "exchange"), "experiments/verdicts_study", DRAWS
     ),
@@ -236,7 +236,7 @@ REPORTS: Mapping[str, Report] = {
         command=("experiments/benchmarks/run.py",),
     ),
     "silent": _of_script(
-        "silent", 35, PIPELINE, "experiments/silent_study", DRAWS, *SHIPPED_LOG, lacks=lacks_stars
+        "silent", 32, PIPELINE, "experiments/silent_study", DRAWS, *SHIPPED_LOG, lacks=lacks_stars
     ),
 }
 """Reports by the name for `make study NAME=…`; `benchmarks` is written by `make bench`."""
