@@ -155,8 +155,8 @@ MAX_FORCE_CHANGE_AT_REST = 0.01
 force, for which there is no linear motion."""
 
 MIN_ZEROING_JUMP = 0.02
-"""Smallest jump of a sensor's offset that shows a zeroing of the sensor, relative to the channel's
-range."""
+"""Smallest jump of a sensor's offset that shows a zeroing of the sensor, relative to the largest
+range of an axis of the force, or of the torque."""
 
 MIN_STATIC_MOTION_RATIO = 0.02
 """Smallest part of the residual of supposedly static poses, relative to the spread of the wrench,

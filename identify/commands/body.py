@@ -19,6 +19,7 @@ from identify.commands.bodies import (
 )
 from identify.commands.command import Command, Flag, Outcome, option
 from identify.commands.output import require_writable_file, write_file
+from identify.commands.shape import MESH_SUFFIXES
 from identify.errors import ModelError
 
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ class BodyCommand(Command):
     def run(self, invocation: str) -> Outcome:
         """Read the body, and print or write it."""
         require_writable_file(self.output)
+        if self.body.suffix.lower() in MESH_SUFFIXES and self.body.is_file():
+            advice = f"identify shape {self.body} --mass KG (or --density MATERIAL)"
+            raise ModelError(f"{self.body}: a mesh has no mass; its inertia is that of {advice}")
         from dataclasses import replace
 
         import numpy as np

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,10 +16,11 @@ from identify.commands.check import check_lines
 from identify.commands.command import Command, Flag, Outcome, UsageError, error_record, option
 from identify.commands.drafting import make_draft, require_answers, settle
 from identify.commands.output import stages_on_terminal
-from identify.errors import IdentifyError
+from identify.errors import IdentifyError, ProblemError
 
 if TYPE_CHECKING:
     from identify.logs import Recording
+    from identify.pipeline.log_check import LogCheck
 
 _ZERO_POSE_LINE = "pose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]"
 
@@ -28,12 +30,22 @@ _TCP_NOTE = (
 )
 
 
+_UNDECODED = re.compile(r"# The log has .*\\u00[89a-f]")
+"""Pattern of a list of names that were read as Latin-1, since they are not UTF-8."""
+
+_ENCODING_LINE = (
+    "If names of columns look wrong, the file has another encoding: convert it first, such as "
+    "`iconv -f GBK -t UTF-8 LOG > UTF8.csv`, then enter the names."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Init(Command):
     """Draft a schema from column or topic names, and check the log with it.
 
     Each line states its origin; lines marked (?) must be reviewed. Exit status: 0 if the log can be
-    read with the schema, 2 if an entry is missing or the output file exists already.
+    read with the schema, 2 if an entry is missing or the output file exists already, 3 if there is
+    no estimate with it.
     """
 
     log: Annotated[Path, Positional, option("LOG", "(required)")]
@@ -77,11 +89,11 @@ class Init(Command):
         if missing:
             lines = [f"No columns of the log look like {', '.join(missing)}: enter them."]
             lines += [f"{UNNAMED_LINE}."] * (UNNAMED_LINE in draft.schema.text)
+            lines += [_ENCODING_LINE] * (_UNDECODED.search(draft.schema.text) is not None)
             check = Outcome(lines=lines, status=UsageError.exit_code)
         elif draft.settled is not None:
             notes += [f"Chosen by the log: {key}" for key in draft.settled.changes]
-            log_check = draft.settled.check
-            check = Outcome(lines=check_lines(log_check), document=log_check.record)
+            check = _checked(draft.settled.check)
         else:
             check = self._read(draft.problem)
         record = {"unsure": marked, "missing": missing}
@@ -113,7 +125,12 @@ class Init(Command):
             failure = {"error": error_record(error)}
             line = f"The log cannot be {action} with it yet: {error}"
             return Outcome(lines=[line], document=lambda: failure, status=error.exit_code)
-        return Outcome(lines=check_lines(check), document=check.record)
+        return _checked(check)
+
+
+def _checked(check: LogCheck) -> Outcome:
+    status = ProblemError.exit_code if check.fit_error else 0
+    return Outcome(lines=check_lines(check), document=check.record, status=status)
 
 
 def _review_request(marked: int) -> str:

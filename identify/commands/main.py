@@ -216,6 +216,7 @@ def _run(argv: list[str], *, progress: bool) -> Outcome:
         print(_help(name), flush=True)
         raise SystemExit(0)
     _require_working_directory()
+    progress = progress or (name == "init" and not sys.stderr.isatty())  # it checks a log often
     with warnings_on_stderr(progress=progress):
         command = parse_command(COMMANDS[name], words, name)
         return command.run(shlex.join(["identify", *argv]))

@@ -38,7 +38,7 @@ _MAX_FACET_LOSS = 0.01
 _MAX_MESH_EXTENT = 2.0
 """Extent of a mesh [m] above which its unit is asked for."""
 
-_MESH_SUFFIXES = (".stl", ".obj", ".ply", ".off", ".3mf", ".glb", ".gltf", ".dae")
+MESH_SUFFIXES = (".stl", ".obj", ".ply", ".off", ".3mf", ".glb", ".gltf", ".dae")
 """Suffixes of mesh files, which may stand in place of the name of a shape."""
 
 
@@ -114,7 +114,7 @@ class ShapeCommand(Command):
         from identify.errors import ModelError
         from identify.inertia import shapes
 
-        file_alone = Path(self.name).suffix.lower() in _MESH_SUFFIXES
+        file_alone = Path(self.name).suffix.lower() in MESH_SUFFIXES
         if file_alone or self.name == _MESH_SHAPE:
             files = (self.name, *self.sizes) if file_alone else self.sizes
             if not files:

@@ -117,6 +117,11 @@ class Fault:
             self.parameter_count > 0 or self.linear_map(np.zeros(0)) is not None
         )
 
+    @property
+    def patch_at_zero(self) -> Patch:
+        """Keys of the schema that correct a fault without parameters; empty if none do."""
+        return {} if self.patch is None or self.parameters else self.patch(np.zeros(0))
+
     def fit_map(self, size: ArrayLike = ()) -> Array:
         """Return the correction M(η) of a linear fault, for the columns that a fit uses, (43, 19).
 

@@ -28,8 +28,9 @@ _SPECIAL_CASE_CODES = {
 }
 """Code of a special case without parameters, by code of the fault with parameters."""
 
-_MIN_MASS = 1e-6
-"""Smallest mass of a body [kg]."""
+_MIN_MASS = 1e-3
+"""Smallest mass of a body that a wrist sensor weighs [kg]: the finest resolve 3 mN, a third of its
+weight (ATI Nano17 SI-12-0.12)."""
 
 _USUAL_DENSITIES = 2.0, 1e4
 """Smallest and largest usual mean density of bodies by their second moments [kg/m³]: rods and
@@ -117,9 +118,7 @@ class Explanation:
     def schema_patch(self) -> dict[str, object]:
         """Keys of the schema with other values that correct the fault; empty if none do."""
         fault = self.faults[0] if self.faults else None
-        if fault is None or fault.patch is None or fault.parameters or fault.parametric:
-            return {}
-        return dict(fault.patch(np.zeros(0)))
+        return {} if fault is None or fault.parametric else dict(fault.patch_at_zero)
 
     @property
     def text(self) -> str:

@@ -135,7 +135,7 @@ def _resting_poses(log: Path, table: NamedVectors, seconds: Array, slow_seconds:
         return 0
     period = float(np.median(np.diff(slow_seconds)))
     is_row_a_pose = _steps(rotation).mean() > _MIN_JUMP_STEP
-    if is_row_a_pose and LONGEST_SAMPLE_PERIOD < period < _MAX_POSE_PERIOD:
+    if is_row_a_pose and LONGEST_SAMPLE_PERIOD <= period < _MAX_POSE_PERIOD:
         return len(rotation)
     edges = _edges_of_rests(rotation)
     if len(edges) > len(rotation):  # no row rests

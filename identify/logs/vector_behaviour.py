@@ -24,6 +24,9 @@ _MAX_POSITION_M, _MIN_GRAVITY_SHARE = 20.0, 0.5
 """Largest coordinate of an arm's pose [m]; minimum share of a force's variance that follows
 gravity."""
 
+_MAX_ROUGHNESS_RATIO = 0.1
+"""Ratio of the roughness of two triples of columns below which the smoother one is the position."""
+
 _MAX_ROWS = 2000
 """Number of rows that are examined."""
 
@@ -125,14 +128,24 @@ def _poses(group: list[str], stack: Callable[[Sequence[str]], Array]) -> Iterato
             np.abs(lengths - 1.0).max() < _MAX_LENGTH_ERROR
             and np.ptp(four, axis=0).max() > _MIN_CHANGE
         ):
-            before = group[k - 3 : k] if k >= 3 else group[k + 4 : k + 7]
-            yield (before if len(before) == 3 else []), "quaternion", group[k : k + 4]
+            near = [group[i : i + 3] for i in (k - 3, k - 6, k + 4) if i >= 0]
+            place, *others = [three for three in near if len(three) == 3] or [[]]
+            for other in others:  # accelerations and rates are far rougher than positions
+                if _roughness(stack(other)) < _MAX_ROUGHNESS_RATIO * _roughness(stack(place)):
+                    place = other
+            yield place, "quaternion", group[k : k + 4]
     for k in range(len(group) - 5):
         place, turn = stack(group[k : k + 3]), stack(group[k + 3 : k + 6])
         angles = np.linalg.norm(turn, axis=1)
         small = np.abs(place).max() < _MAX_POSITION_M
         if small and angles.max() < FULL_TURN and np.ptp(turn, axis=0).max() > _MIN_CHANGE:
             yield group[k : k + 3], "rotation_vector", group[k + 3 : k + 6]
+
+
+def _roughness(values: Array) -> float:
+    """Return the size of the steps between rows relative to the spread; NaN of constant values."""
+    spread = float(np.linalg.norm(values.std(axis=0)))
+    return float(np.linalg.norm(np.diff(values, axis=0).std(axis=0))) / spread if spread else np.nan
 
 
 def _gravity_share(

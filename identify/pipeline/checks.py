@@ -382,13 +382,16 @@ def _rank_interpretations(case: _Case) -> _Case:
     """Compare other interpretations of the logs, unless another finding explains them."""
     results, effects = case.results, case.logs.small_faults
     is_play = bool(results.hysteresis_by_sensor) and results.unexplained_share <= MAX_UNEXPLAINED
+    if effects is not None:  # of a body unlike any other, more than play is wrong
+        is_play = is_play and Explanation(0.0, effects.fit.x[:10]).has_usual_density
     has_cause = case.has_invalid_signals or bool(results.latency_findings) or is_play
     if not case.compare or case.already_corrected or has_cause:
         return case
     if _is_noise_free(fit_least_squares(case.logs.scanned, case.settings)):
         return case
     large = () if effects is None else large_fault_types(effects)
-    ranking, scope = rank_interpretations(case.logs, case.settings, large)
+    explained = case.explained_by_small_faults
+    ranking, scope = rank_interpretations(case.logs, case.settings, large, explained=explained)
     share = results.unexplained_share if ranking.confirms_schema else ranking.best.unexplained
     return case.with_results(ranking=ranking, ranking_scope=scope, unexplained_share=share)
 

@@ -51,7 +51,11 @@ ALL_LOGS = RankingScope()
 
 
 def rank_interpretations(
-    logs: FittedLogs, settings: EstimatorSettings, large_types: Collection[str] = ()
+    logs: FittedLogs,
+    settings: EstimatorSettings,
+    large_types: Collection[str] = (),
+    *,
+    explained: bool = False,
 ) -> tuple[Ranking, RankingScope]:
     """Rank interpretations of the logs of a fit, the best with small faults of the sensor.
 
@@ -61,12 +65,14 @@ def rank_interpretations(
     from identify.pipeline.interpretation_comparison import rank_explanations  # few fits compare
 
     if not settings.unloaded:
-        plain = rank_explanations(logs.scanned, large_types)
+        plain = rank_explanations(logs.scanned, large_types, explained=explained)
         return rank_with_small_faults(plain, logs, settings), ALL_LOGS
     one_body = settings_of_one_body(settings)
     rankings = [
         rank_with_small_faults(
-            rank_explanations(part, large_types), FittedLogs(tuple(part)), one_body
+            rank_explanations(part, large_types, explained=explained),
+            FittedLogs(tuple(part)),
+            one_body,
         )
         for part in split_by_body(logs.scanned, settings.unloaded)
     ]

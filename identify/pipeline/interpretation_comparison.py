@@ -12,6 +12,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.diagnosis import Explanation, Fault, Ranking
 from identify.diagnosis.body_likelihood import BandRows, fit_body, high_snr_bands, motion_noise_map
+from identify.diagnosis.fault import rounded_for_schema
 from identify.diagnosis.fault_model import FaultModel, gauss_newton
 from identify.diagnosis.faults import faults_of
 from identify.diagnosis.faults.rotation import rotation_faults
@@ -42,6 +43,9 @@ MAX_RESCANNED_ROWS = 10_000
 _MAX_RESCANNED_AXES = 2
 """Maximum number of axis assignments of the wrench for which logs are reread."""
 
+_MAX_COMBINED_AXES = 6
+"""Maximum number of axis assignments of the wrench that are compared with another unit, too."""
+
 _MAX_COMPARED_AXES = 24
 """Maximum number of axis assignments of force or torque that are compared without rereading."""
 
@@ -58,17 +62,27 @@ _MAX_STARTING_POINTS = 4
 _AXIS_PERMUTATION_CODES = ("wrench_axes", "force_sign", "torque_sign")
 """Codes of findings that axes are permuted or negated: no linear map of a wrench in world axes."""
 
+_COMPANION_UNITS = ({"wrench.torque_unit": "Nm"}, {"wrench.torque_unit": "Nmm"})
+"""Units of the torque that are mistaken beside other entries of a schema: most are in metres or
+millimetres. Any other is tried alone."""
+
+_ACCOMPANIED_CODES = ("gravity_direction", "time_unit")
+"""Codes of linear faults that are tried with a sign or unit, besides all that are read again."""
+
 CandidateFaults = tuple[Fault, ...]
 """One hypothetical fault as it would be in each of the logs."""
 
 
-def rank_explanations(logs: Sequence[ScannedLog], large_types: Collection[str] = ()) -> Ranking:
+def rank_explanations(
+    logs: Sequence[ScannedLog], large_types: Collection[str] = (), *, explained: bool = False
+) -> Ranking:
     """Rank interpretations of logs of one body, such as other units or signs, by likelihood.
 
-    `large_types`: names of small faults of the sensor whose fitted size is large.
+    `large_types`: names of small faults of the sensor whose fitted size is large; `explained`:
+    whether small faults explain the logs, so that few combinations of mistakes are compared.
     """
     _LOGGER.info("comparing other interpretations")
-    comparison = _Comparison.of(logs)
+    comparison = _Comparison.of(logs, explained=explained)
     if comparison is None:
         return Ranking((Explanation(0.0, np.zeros(10)),))
     return comparison.ranking(large_types)
@@ -85,6 +99,7 @@ class _Comparison:
         baseline: likelihood of the rows of the subsets in these bands.
         properties: how each log was measured.
         faults: all possible faults.
+        explained: whether small faults explain the logs.
     """
 
     logs: Sequence[ScannedLog]
@@ -93,9 +108,10 @@ class _Comparison:
     baseline: BaselineLikelihood
     properties: Sequence[LogProperties]
     faults: Sequence[CandidateFaults]
+    explained: bool
 
     @classmethod
-    def of(cls, logs: Sequence[ScannedLog]) -> _Comparison | None:
+    def of(cls, logs: Sequence[ScannedLog], *, explained: bool) -> _Comparison | None:
         """Prepare the comparison of logs; None if none of them measures a wrench."""
         subsets = [log.rescan_subset(MAX_RESCANNED_ROWS, all_columns=True) for log in logs]
         bands = [high_snr_bands(each.statistics, each.recording.gravity) for each in subsets]
@@ -106,9 +122,8 @@ class _Comparison:
         speeds, spins = zip(*(each.max_rates for each in summaries), strict=True)
         fastest = (max(speeds), max(spins))
         properties = [LogProperties.of(s.recording, fastest, s.imu.scale) for s in summaries]
-        return cls(
-            logs, subsets, bands, BaselineLikelihood.of(rows), properties, faults_of(properties)
-        )
+        baseline, faults = BaselineLikelihood.of(rows), faults_of(properties)
+        return cls(logs, subsets, bands, baseline, properties, faults, explained)
 
     def ranking(self, large_types: Collection[str]) -> Ranking:
         """Rank the logs as read and the faults that explain more than noise of the motion does."""
@@ -165,13 +180,42 @@ class _Comparison:
         return [faults for faults in self._linear if faults[0].name in names]
 
     @property
-    def _position_units_and_signs(self) -> list[CandidateFaults]:
-        return [_with_mapped(unit, sign) for unit in self._position_units for sign in self._signs]
+    def _units(self) -> list[CandidateFaults]:
+        """Units that are mistaken beside anything else: of the position, of the torque, or both."""
+        if self.explained:
+            return self._position_units
+        torque = [f for f in self._linear if f[0].patch_at_zero in _COMPANION_UNITS]
+        return [*self._position_units, *torque, *_pairs(self._position_units, torque)]
+
+    @property
+    def _companions(self) -> list[CandidateFaults]:
+        """Mistakes that are made beside others: signs, also of gravity, units, or both."""
+        signs = self._signs
+        if not self.explained:
+            upwards = {"world.gravity": rounded_for_schema(-self.properties[0].gravity)}
+            gravity = [f for f in self._linear if f[0].patch_at_zero == upwards]
+            signs = [*signs, *gravity, *_pairs(gravity, signs)]
+        return [*signs, *self._units, *_pairs(self._units, signs)]
 
     @property
     def _mapped(self) -> list[CandidateFaults]:
         single = [faults for faults in self._linear if not _permutes_one_vector(faults[0])]
-        return [*single, *self._position_units_and_signs]
+        pairs = _pairs(self._units, self._signs)
+        if not self.explained:
+            others = [faults for faults in single if faults[0].code in _ACCOMPANIED_CODES]
+            pairs += _pairs(others, [*self._signs, *self._units])
+            pairs += _pairs(self._likeliest_axes_of_both(single), self._units)
+        return [*single, *pairs]
+
+    def _likeliest_axes_of_both(self, single: Sequence[CandidateFaults]) -> list[CandidateFaults]:
+        """Return axes of the whole wrench, whose unit does not matter, by unit of positions."""
+        axes = [faults for faults in single if faults[0].code == "wrench_axes"]
+        rows = self.subsets[0].rows
+        scaled = [rows, *(rows @ unit.map_at(np.zeros(0)) for unit, *_ in self._position_units)]
+        likely = [
+            likeliest_axes(axes, each, self.properties[0], _MAX_COMBINED_AXES) for each in scaled
+        ]
+        return list({each[0].name: each for each in chain.from_iterable(likely)}.values())
 
     @property
     def _mapped_axes_of_one_vector(self) -> list[CandidateFaults]:
@@ -182,16 +226,16 @@ class _Comparison:
     def _reread(self) -> Iterator[Explanation]:
         """Yield explanations by faults without which the logs are read again.
 
-        Each also with a wrong sign, positions in another unit, or both: one of two such mistakes
-        explains no log alone.
+        Each also with its companions: one of several mistakes explains no log alone.
         """
-        companions = [*self._signs, *self._position_units, *self._position_units_and_signs]
+        companions = self._companions
+        wide = not self.explained or bool(self._units)  # a length or gravity acts on the attitude
         candidates = self._candidates_to_reread()
         for number, candidate in enumerate(candidates):
             log_progress(_LOGGER, "comparing readings", number, len(candidates), "read again")
             try:
                 reread = [
-                    BandRows.of(_rescan_subset(log, fault).statistics, kept)
+                    BandRows.of(_rescan_subset(log, fault, all_columns=wide).statistics, kept)
                     for log, fault, kept in zip(self.logs, candidate, self.bands, strict=True)
                 ]
             except IdentifyError as error:  # no motion can be read this way
@@ -204,10 +248,9 @@ class _Comparison:
             baseline, rows = comparable
             yield baseline.explain_by_rescan(rows, candidate)
             for other in () if _permutes_one_vector(candidate[0]) else companions:
-                mapped = [
-                    r.mapped(fault.fit_map()[: 1 + r.factors.shape[2]])
-                    for r, fault in zip(rows, other, strict=True)
-                ]
+                if _change_same_key(candidate, other):
+                    continue
+                mapped = [r.mapped(fault.fit_map()) for r, fault in zip(rows, other, strict=True)]
                 yield baseline.explain_by_rescan(mapped, _with_mapped(candidate, other))
 
     def _candidates_to_reread(self) -> list[CandidateFaults]:
@@ -317,11 +360,11 @@ def _explain_at_size(
     return replace(explanation, faults=fixed, fault_size=np.zeros(0), fault_half_width=np.zeros(0))
 
 
-def _rescan_subset(log: ScannedLog, fault: Fault) -> LogSummary:
+def _rescan_subset(log: ScannedLog, fault: Fault, *, all_columns: bool) -> LogSummary:
     """Scan a subset of a log's rows with a fault corrected in its schema."""
     assert fault.patch is not None
     reading = log.summary.reading.with_patch(fault.patch(np.zeros(0)))
-    return log.rescan_subset(MAX_RESCANNED_ROWS, reading)
+    return log.rescan_subset(MAX_RESCANNED_ROWS, reading, all_columns=all_columns)
 
 
 def _logged_rotations(log: ScannedLog, rows: Array, time: Array) -> tuple[Array, Array | None]:
@@ -345,6 +388,20 @@ def _logged_rotations(log: ScannedLog, rows: Array, time: Array) -> tuple[Array,
 def _with_mapped(faults: CandidateFaults, mapped: CandidateFaults) -> CandidateFaults:
     """Combine a fault with one that a linear map corrects, in each of the logs."""
     return tuple(fault.with_mapped(other) for fault, other in zip(faults, mapped, strict=True))
+
+
+def _pairs(
+    faults: Sequence[CandidateFaults], others: Sequence[CandidateFaults]
+) -> list[CandidateFaults]:
+    """Return all pairs of a fault and one that a linear map corrects, of different keys."""
+    return [
+        _with_mapped(f, other) for f in faults for other in others if not _change_same_key(f, other)
+    ]
+
+
+def _change_same_key(faults: CandidateFaults, others: CandidateFaults) -> bool:
+    """Whether two faults are corrected by other values of the same key of the schema."""
+    return not faults[0].patch_at_zero.keys().isdisjoint(others[0].patch_at_zero)
 
 
 def _permutes_one_vector(fault: Fault) -> bool:

@@ -10,6 +10,7 @@ from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, NegativeMass
 from identify.findings import Finding
 from identify.logs import Recording
+from identify.logs.log_properties import LogProperties
 from identify.logs.units import SECONDS_PER_DAY
 from identify.pipeline.check_findings import (
     MAX_NAMED_EXPLANATIONS,
@@ -30,6 +31,9 @@ _MAX_HZ = 2e5
 _USUAL_HZ = 300.0
 """Limits of plausible sampling rates of a moving log, and a common rate [Hz]."""
 
+_MAX_USUAL_HZ = 1e4
+"""Rate [Hz] above which a log is misread if its pose turns faster than any robot, too."""
+
 _UNIT_FACTORS = (1e-9, 1e-6, 1e-3, 1e3, SECONDS_PER_DAY, 1e6, 1e9)
 """Factors between units of time that are easily confused."""
 
@@ -42,19 +46,24 @@ def require_plausible_rate(log: LogSummary) -> None:
 
     Raises `MisreadLog`: the rate is implausible.
     """
-    rate = log.rate_hz
-    if rate is None or _MIN_HZ < rate < _MAX_HZ:
+    rate, spin = log.rate_hz, log.max_rates[1]
+    if rate is None or _MIN_HZ < rate < _MAX_USUAL_HZ:
         return
-    from identify.diagnosis.faults.timing import time_patch, time_remedy  # few logs need it
+    from identify.diagnosis.faults.pose import MAX_PLAUSIBLE_RATES  # few logs need it
+    from identify.diagnosis.faults.timing import time_patch, time_remedy
 
+    is_spinning = spin > MAX_PLAUSIBLE_RATES[1] and LogProperties.of(log.recording).rates_from_pose
+    if _MIN_HZ < rate < _MAX_HZ and not is_spinning:
+        return
     schema = log.recording.schema
     units = [factor for factor in _UNIT_FACTORS if time_patch(schema, factor)] or _UNIT_FACTORS
     factor = min(units, key=lambda factor: abs(np.log(rate / factor / _USUAL_HZ)))
+    turning = f", with turns at {spin:.2g} rad/s," if is_spinning else ""
     as_read = f"{1.0 / rate:.3g} s from row to row, {log.duration:.3g} s in all"
     finding = Finding(
         "time_unit",
         "error",
-        f"a rate of {rate:.2g} Hz is implausible for the log of a moving body.",
+        f"a rate of {rate:.2g} Hz{turning} is implausible for the log of a moving body.",
         time_remedy(schema, factor),
         {"rate_hz": rate, "schema": dict(time_patch(schema, factor))},
         log.name,
@@ -92,14 +101,12 @@ def alternative_interpretation_error(
     settings: EstimatorSettings,
 ) -> MisreadLog | None:
     """Return the error that names a wrong schema entry as the cause of a failed fit, or None."""
-    for log in logs:
-        for finding in span_findings(log.summary, log.offset_steps):
-            return MisreadLog(reason_without_advice(fit_error), finding)
     ranking, scope = rank_interpretations(FittedLogs(tuple(logs)), settings)
     finding = likeliest_explanation_finding(ranking, scope.body, scope.where)
     if finding is None or ranking.best.unexplained > MAX_UNEXPLAINED:
-        return None
-    return MisreadLog(reason_without_advice(fit_error), finding)
+        steps = (step for log in logs for step in span_findings(log.summary, log.offset_steps))
+        finding = next(steps, None)
+    return None if finding is None else MisreadLog(reason_without_advice(fit_error), finding)
 
 
 def negative_mass_error(
@@ -136,10 +143,11 @@ def unexplained_negative_mass(fit_error: NegativeMass) -> NegativeMass:
     """Return the error for a negative mass that no other reading of the logs explains."""
     return NegativeMass(
         fit_error.mass,
-        "look for a hose, a cable or a contact that carries the body, and log without it; or "
-        "check the signs (`acts_on` in [wrench], [world] gravity) and which body was logged",
+        "check the signs (`acts_on` in [wrench], [world] gravity), the units and frames of the "
+        "schema, and which body was logged; or look for a hose, a cable or a contact that carries "
+        "the body, and log without it",
         fit_error.body,
         code="unexplained",
-        meaning="something besides gravity and motion acts on the body, or several entries of the "
-        "schema are wrong",
+        meaning="several entries of the schema are wrong, or something besides gravity and motion "
+        "acts on the body",
     )

@@ -62,8 +62,9 @@ def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) ->
     )
     by_lines = after @ to_edge[::-1] - before @ to_edge
     sizes, channel_range = np.abs(by_lines), np.ptp(wrench, axis=1)
+    vector_range = np.repeat(channel_range.reshape(2, 3).max(axis=1), 3)  # an axis may be unloaded
     least = np.maximum(
-        _MIN_JUMP_PER_MEDIAN * np.median(sizes, axis=1), MIN_ZEROING_JUMP * channel_range
+        _MIN_JUMP_PER_MEDIAN * np.median(sizes, axis=1), MIN_ZEROING_JUMP * vector_range
     )[:, None]
     offset_jumps, candidates = [], np.flatnonzero((sizes > least).any(axis=0))
     # A spike moves a line, but not a median.

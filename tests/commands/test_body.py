@@ -138,6 +138,13 @@ def test_bad_use(cli, words, message):
     assert message in cli.refused(*words)
 
 
+def test_a_mesh_is_sent_to_the_command_for_shapes(cli, tmp_path):
+    mesh = tmp_path / "box.stl"
+    mesh.write_text("solid box\nendsolid box\n")
+    assert f"identify shape {mesh} --mass KG" in cli.refused("body", mesh)
+    assert "no such file" in cli.refused("body", tmp_path / "absent.stl")
+
+
 def test_a_unit_that_is_likely_wrong_is_a_warning(tmp_path, cli):
     """Millimetres for metres, and an inertia of a body denser than any material."""
     path = tmp_path / "tool.txt"

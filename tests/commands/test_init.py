@@ -79,6 +79,30 @@ def test_log_too_short_to_check_is_not_reported_as_unread(log, tmp_path, capsys)
     assert "not read" not in out
 
 
+def test_no_estimate_is_a_status_of_its_own(usual_log, tmp_path, capsys):
+    table = pd.read_csv(usual_log)
+    table[["px", "py", "pz", "qx", "qy", "qz"]] = 0.0  # it never moves
+    table["qw"] = 1.0
+    table.to_csv(usual_log, index=False)
+    words = ["init", str(usual_log), "-o", str(tmp_path / "s.toml"), "--yes", "--json"]
+    status = main(words)
+    document = json.loads(capsys.readouterr().out)
+    assert status == document["status"] == 3
+    assert document["failure"]
+
+
+def test_names_in_another_encoding_get_the_command_that_converts_them(tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    path.write_bytes("时间,力x,力y,力z\n".encode("gbk") + b"0,1,2,3\n1,1,2,3\n" * 5)
+    words = ["init", str(path), "-o", str(tmp_path / "s.toml"), "--yes"]
+    assert main(words) == 2
+    assert "iconv -f GBK -t UTF-8" in capsys.readouterr().out
+    path.write_bytes(b"when,a,b\n" + b"0,1,2\n1,1,2\n" * 5)
+    words[3] = str(tmp_path / "other.toml")
+    assert main(words) == 2
+    assert "iconv" not in capsys.readouterr().out
+
+
 def test_a_position_that_no_column_looks_like_is_named_and_has_its_place(
     usual_log, tmp_path, capsys
 ):

@@ -114,6 +114,15 @@ def test_a_coarse_resolution_is_neither_spikes_nor_an_end_of_range(seed):
     assert signal_spans(with_signals(log, **rounded)) == ()
 
 
+@pytest.mark.parametrize(("jump", "spans"), [(0.003, 0), (3.0, 1)])
+def test_a_jump_of_an_unloaded_axis_is_measured_by_the_loaded_ones(jump, spans):
+    force = LOG.signals["force"].copy()
+    force[:, 2] = 0.02 * np.sin(0.3 * TIME) + jump * (TIME > 20.0)
+    found = [s for s in signal_spans(with_signals(LOG, force=force)) if s.code == "bias_step"]
+    assert len(found) == spans
+    assert all(abs(span.size - jump) < 0.1 * jump for span in found)
+
+
 def test_spikes_are_found_and_taken_out_before_they_smear():
     log, at = spiked()
     (span,) = signal_spans(log)

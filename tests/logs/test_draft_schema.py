@@ -718,6 +718,7 @@ def test_poses_at_rest_with_jumps_between_are_static(tmp_path, rows):
     time = np.concatenate([5.0 * pose + 0.1 * np.arange(rows) for pose in range(12)])
     assert "still = true" in drafted_motion(tmp_path, time, poses)
     assert "still = true" in drafted_motion(tmp_path, time, poses, first_name="number")
+    assert "still = true" in drafted_motion(tmp_path, time / 5.0, poses)  # one a second, or numbers
     in_ms = drafted_motion(tmp_path, 1e3 * time, poses)
     assert ("still = true" in in_ms) == (rows > 1)  # five seconds a row, or as many milliseconds
 

@@ -256,6 +256,20 @@ def test_a_scalar_first_quaternion_among_unnamed_columns(tmp_path, motion, state
     assert keys["wrench.torque"].value == [f"obs[{k}]" for k in (10, 11, 12)]
 
 
+@pytest.mark.parametrize("still_position", [False, True])
+def test_accelerations_beside_a_quaternion_are_no_position(tmp_path, motion, state, still_position):
+    rng, rows = np.random.default_rng(0), len(state)
+    position = np.zeros((rows, 3)) if still_position else state[:, :3]
+    rates = [rng.normal(size=(rows, 3)), state[:, 3:7], rng.normal(size=(rows, 3)), state[:, 7:]]
+    path = tmp_path / "log.csv"
+    np.savetxt(path, np.hstack([position, *rates]))
+    log = tomllib.loads(draft_schema(path).text)
+    assert log["pose"]["quaternion"] == [6, 7, 8, 9]
+    if not still_position:  # one that is constant is taken as the columns stand
+        assert log["pose"]["position"] == [0, 1, 2]
+        assert log["wrench"]["force"] == [13, 14, 15]
+
+
 def test_a_reader_of_another_package(tmp_path, monkeypatch, motion, state):
     """A package on the path, with the metadata that an installer writes."""
     (tmp_path / "own_format.py").write_text(

@@ -403,9 +403,83 @@ def test_small_gravity_error_is_not_a_wrong_direction():
     assert not any("-z of" in text for text in changes)
 
 
+TWO_MISTAKES = {
+    "sign and unit": (
+        with_signals(force=-F, torque=-1e3 * T),
+        {"wrench.acts_on": "sensor", "wrench.torque_unit": "Nmm"},
+    ),
+    "axes and unit of the position": (
+        with_signals(force=F[:, [1, 0, 2]], torque=T[:, [1, 0, 2]], position=1e3 * P),
+        {
+            "wrench.force": ["fy", "fx", "fz"],
+            "wrench.torque": ["ty", "tx", "tz"],
+            "pose.position_unit": "mm",
+        },
+    ),
+    "gravity and unit": (
+        replace(with_signals(torque=1e3 * T), gravity=-np.asarray(GRAVITY)),
+        {"world.gravity": list(GRAVITY), "wrench.torque_unit": "Nmm"},
+    ),
+    "order and unit": (
+        with_signals(quaternion=np.roll(Q, 1, axis=1), torque=1e3 * T),
+        {"pose.order": "wxyz", "wrench.torque_unit": "Nmm"},
+    ),
+    "frame, gravity and sign": (
+        replace(
+            with_signals(force=-TURN.apply(F), torque=-TURN.apply(T)),
+            gravity=-np.asarray(GRAVITY),
+            schema={**SCHEMA, "world": {"gravity": [-float(g) for g in GRAVITY]}},
+        ),
+        {
+            "wrench.frame": "world",
+            "wrench.acts_on": "sensor",
+            "world.gravity": list(GRAVITY),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("mistakes", mostly_slow(TWO_MISTAKES, {"frame, gravity and sign"}))
+def test_several_mistakes_at_once_are_named_together(mistakes):
+    log, patch = TWO_MISTAKES[mistakes]
+    best = ranked(log).best
+    assert best.schema_patch == patch
+    assert_close(best.mass, BODY[0], 5e-3)
+
+
+def test_logs_that_small_faults_explain_are_compared_with_fewer_combinations():
+    scanned = [ScannedLog(CLEAN, summarise_log(CLEAN))]
+    scanned = [scanned[0]._replace(source=with_signals(), summary=summarise_log(with_signals()))]
+    few, many = (rank_explanations(scanned, explained=is_so) for is_so in (True, False))
+    texts = {
+        each.text for each in few.explanations if each.faults and not each.faults[0].parametric
+    }
+    assert texts < {each.text for each in many.explanations}
+    assert not few.best.code
+    assert not many.best.code
+
+
+@pytest.mark.parametrize(
+    ("speeds", "unit", "factors"),
+    [
+        ((0.04, 0.05), "s", {1e-3, 0.5, 2.0}),
+        ((0.04, 0.05), "ns", {0.5, 2.0}),
+        ((40.0, 80.0), "ms", {2.0, 1e3}),
+        ((40.0, 80.0), "s", {2.0}),
+    ],
+)
+def test_units_of_time_are_those_that_a_clock_has(speeds, unit, factors):
+    tables = {**SCHEMA, "log": {"time": "t", "time_unit": unit}}
+    facts = LogProperties.of(replace(with_signals(), schema=tables), speeds)
+    tried = [fault for (fault,) in faults_of([facts]) if fault.code == "time_unit"]
+    assert {fault.time_factor for fault in tried} == factors
+
+
 def test_a_world_of_other_gravity_is_not_a_mirrored_position():
     found = ranked(replace(with_signals(force=-F), gravity=-np.asarray(GRAVITY)))
-    assert found.best.text == "gravity points the other way, and the force has the other sign"
+    assert found.best.text == (
+        "gravity points along -z of the world's axes, and the force alone has the other sign"
+    )
     assert_close(found.best.mass, BODY[0], 5e-3)
 
 

@@ -171,6 +171,16 @@ def test_wrong_time_unit_is_reported_before_other_findings(factor, unit):
     assert found.result is None
 
 
+def test_turns_faster_than_any_robots_at_a_rare_rate_are_of_another_unit_of_time():
+    recording = log()
+    schema = {"log": {"time": "t", "time_unit": "us"}}
+    fast = replace(recording, time=1e-3 * recording.time, schema=schema)
+    found = check_logs(fast)
+    assert codes(found) == ["time_unit"]
+    assert "turns at" in found.findings[0].text
+    assert 'to `time_unit = "ms"`' in found.findings[0].remedy
+
+
 def test_frozen_wrench_is_excluded_on_request():
     recording = log()
     signals = {name: recording.signals[name].copy() for name in ("force", "torque")}

@@ -82,24 +82,6 @@ def imu_faults(setup: LogProperties) -> Iterator[Fault]:
             )
 
 
-def _reversed_world_faults(setup: LogProperties) -> Iterator[Fault]:
-    """Yield gravity and force both of the other sign, as in a world whose z points down.
-
-    It fits as minus the position does, with the centre of mass on the other side: no robot logs
-    a mirrored position.
-    """
-    wrench = None if setup.schema is None else setup.schema.wrench
-    if wrench is None or wrench.torque is None or wrench.acts_on is None:
-        return
-    patch = {
-        "world.gravity": rounded_for_schema(-setup.gravity),
-        "wrench.acts_on": "body" if wrench.acts_on == "sensor" else "sensor",
-        "wrench.torque": [negate_column(column) for column in wrench.torque],
-    }
-    text = "gravity points the other way, and the force has the other sign"
-    yield discrete_fault(setup, "gravity_direction", text, patch, mistake_count=2)
-
-
 def _gravity_direction_faults(setup: LogProperties) -> Iterator[Fault]:
     g = setup.gravity
     size = float(np.linalg.norm(g))
@@ -120,7 +102,6 @@ def _gravity_direction_faults(setup: LogProperties) -> Iterator[Fault]:
         if other @ g < _MIN_TILT_COSINE * size**2:
             text = f"gravity points along {name} of the world's axes"
             yield _other_gravity_fault(setup, text, other, "gravity_direction")
-    yield from _reversed_world_faults(setup)
     # A magnitude unlike that on Earth is the likeliest fault, although others fit as well.
     if not is_usual_gravity(size):
         scale = STANDARD_GRAVITY / size

@@ -22,8 +22,9 @@ from identify.regressors.log_corrections import clock_rate_map, delay_map, lag_m
 from identify.relevance import FAULT_CLOCK_RATE, FAULT_WRENCH_DELAY
 from identify.spatial.vectors import is_usual_gravity
 
-_TIME_FACTORS = (1e-6, 1e-3, 0.5, 2.0, 1e3, SECONDS_PER_DAY, 1e6)
-"""Tried factors on time: other units, or half or twice the sampling rate."""
+_TIME_FACTORS = (1e-3, 0.5, 2.0, 1e3)
+"""Tried factors on time: the next units, or half or twice the sampling rate. After any other factor
+the rate of a log is implausible (`require_plausible_rate`)."""
 
 
 def timing_faults(setup: LogProperties) -> Iterator[Fault]:
@@ -64,6 +65,8 @@ def time_remedy(schema_tables: Mapping[str, object], factor: float) -> str:
 def _time_unit_faults(setup: LogProperties) -> Iterator[Fault]:
     speed, spin = setup.top_speeds
     for factor in _TIME_FACTORS:
+        if not (time_patch(setup.schema_tables, factor) or 0.1 < factor < 10.0):
+            continue  # no unit, and too much for a wrong rate
         rates = speed / factor, spin / factor
         if all(rate < most for rate, most in zip(rates, MAX_PLAUSIBLE_RATES, strict=True)) and any(
             rate > least for rate, least in zip(rates, MIN_PLAUSIBLE_RATES, strict=True)
