@@ -291,9 +291,8 @@ def _residual_covariances(moments: Array, samples: Array) -> Array:
 
 def _shrink_to_independent(covariance: Array, samples: float) -> Array:
     """Shrink a sample covariance to independent axes with equal variances in force and torque."""
-    independent = np.diag(
-        np.repeat([np.mean(np.diag(covariance)[part]) for part in _FORCE_AND_TORQUE_AXES], 3)
-    )
+    variances = covariance.diagonal().reshape(2, 3).sum(axis=1) / 3.0
+    independent = np.diag(np.repeat(variances, 3))
     return (samples * covariance + _PRIOR_SAMPLES * independent) / (samples + _PRIOR_SAMPLES)
 
 
