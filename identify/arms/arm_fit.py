@@ -12,11 +12,12 @@ import numpy as np
 from identify.arms.base_parameters import arm_base_columns, fit_base_parameters
 from identify.arms.columns import ArmColumns
 from identify.arms.contradicted_terms import contradicted_load
-from identify.arms.equations import equations_of
+from identify.arms.equations import PAYLOAD, equations_of
 from identify.arms.fitted_arm import FittedArm, HeldOut
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.further_friction import further_friction, lasting_friction
 from identify.arms.gains import LINK_ACCURACY, FittedGains, calibrate, require_plausible_load
+from identify.arms.load_default import first_load_default
 from identify.arms.model import Friction, arm_system, runs_of
 from identify.arms.prediction import torque_errors, torque_series, with_fitted_friction
 from identify.arms.rows import ArmLog, scan_arm
@@ -24,7 +25,7 @@ from identify.arms.saved_arm import SavedArm, link_kinematics, with_saved_blocks
 from identify.arms.torque_scale import TorqueScale
 from identify.arrays import Phi
 from identify.errors import LogError, ModelError, ProblemError
-from identify.estimation.errors import NegativeMass
+from identify.estimation.errors import NegativeMass, TooLittleMotion
 from identify.estimation.estimate import Estimate
 from identify.estimation.priors.prior import Prior
 from identify.estimation.settings import IntervalRoute
@@ -187,23 +188,29 @@ def fit_arm(
     count = len(weighed) + len(used)
     weighed_runs, runs = runs_of(count, friction), runs_of(len(used), friction)
     every_log = join_logs([scan.statistics for scan in every[:count]])
+    weighed_form = partial(
+        arm_system,
+        columns=columns,
+        runs=weighed_runs,
+        further=further_friction(columns, every_log, weighed_runs),
+        loaded=(True,) * len(weighed) + (False,) * len(used),
+        frame=None if calibration is None else calibration.frame,
+    )
     fit_gains = partial(
         calibrate,
-        partial(
-            arm_system,
-            columns=columns,
-            runs=weighed_runs,
-            further=further_friction(columns, every_log, weighed_runs),
-            loaded=(True,) * len(weighed) + (False,) * len(used),
-            frame=None if calibration is None else calibration.frame,
-        ),
-        every_log,
-        scale,
+        statistics=every_log,
+        prior=scale,
         link_accuracy=link_accuracy,
         has_unit=used[0].joint_axes.has_torque,
     )
     try:
-        gains = fit_gains()
+        try:
+            gains = fit_gains(weighed_form)
+        except TooLittleMotion as error:
+            if f"{PAYLOAD}.m" in error.unidentifiable:
+                raise
+            weighed_form = partial(weighed_form, load_default=first_load_default(columns))
+            gains = fit_gains(weighed_form)
     except NegativeMass as error:
         raise ProblemError(
             f"calibration: the logs with the load show one of {error.mass:.3g} kg: the logs with "
@@ -212,7 +219,7 @@ def fit_arm(
     contradicted = None
     if calibration is not None and gains.load_mass is not None:
         require_plausible_load(calibration.mass, gains.load_mass)
-        shown, gains = gains, fit_gains(known_load=calibration.mass, shown=gains)
+        shown, gains = gains, fit_gains(weighed_form, known_load=calibration.mass, shown=gains)
         contradicted = contradicted_load(shown, gains, scale)
     further = further_friction(columns, statistics, runs)
     form = partial(arm_system, columns=columns, runs=runs, gains=gains.scale.gains, further=further)

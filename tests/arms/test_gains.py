@@ -241,3 +241,21 @@ def test_gains_that_nothing_shows_are_not_determined():
     assert "joint_2" not in of_torques.text
     known = ["joint_0 0.1 ± 0.002", "joint_1 0.2 ± 0.0078", "joint_2 not determined"]
     assert FittedGains(scale, None).words(JOINTS) == known
+
+
+def test_a_known_load_calibrates_an_arm_that_does_not_show_all_of_it(robot):
+    def log(seed, load, turning):
+        motion = Motion.random(seed)
+        still = Motion(
+            motion.time, *(x * [turning, 1.0, 1.0] for x in (motion.q, motion.v, motion.a))
+        )
+        effort = torques(robot, still, near_links(robot), load)
+        effort += 0.2 * np.random.default_rng(seed).normal(size=effort.shape)
+        return recording(still.time, still.q, np.array([1.0, 1.3, 0.8]) * effort, f"log {seed}")
+
+    calibration = Calibration((log(31, LOAD, 0.0),), "tool", LOAD.mass)
+    gains = fit_arm(log(32, None, 1.0), robot, calibration=calibration).gains
+    assert gains.known_load == LOAD.mass
+    off = np.abs(gains.scale.gains / [1.0, 1.3, 0.8] - 1.0)
+    assert (off < 1.5 * gains.half_widths)[1:].all()
+    assert (gains.half_widths < 0.1)[1:].all()
