@@ -305,7 +305,7 @@ SENSOR_FAULT_TYPES: tuple[SensorFaultType, ...] = (
 DRIFT_FAULTS = ("force_drift", "torque_drift")
 """Names of the types of offset drift: of force and of torque."""
 
-SCALE_FAULTS = ("gain", "common_gain", "gravity")
+SCALE_FAULTS = ("gain", "common_gain", "wrench_scale", "gravity")
 """Names of the fault types that are scale errors of the sensor or of gravity."""
 
 
@@ -403,11 +403,11 @@ class EffectModel:
         return replace(self._with_blocks(given), drift=(None, None))
 
     def with_gain_for_point_offset(self, setting: FaultSizeSetting) -> EffectModel:
-        """Replace an offset of the tracked point by common gains, unless schemas give gains."""
+        """Replace an offset of the tracked point by common gains, whatever schemas say of them."""
         blocks = self.without_fault("point_m").blocks
         return self._with_blocks(
-            replace(block, setting=setting)
-            if block.fault.name == "common_gain" and block.deviations is None
+            replace(block, deviations=None, setting=setting)
+            if block.fault.name == "common_gain"
             else block
             for block in blocks
         )

@@ -46,6 +46,7 @@ from identify.pipeline.scanned_log import (
 from identify.pipeline.small_fault_findings import (
     all_faults_small,
     find_hysteresis,
+    has_significant_clock,
     large_fault_types,
     may_hide_resonance,
 )
@@ -392,6 +393,11 @@ def _rank_interpretations(case: _Case) -> _Case:
     large = () if effects is None else large_fault_types(effects)
     explained = case.explained_by_small_faults
     ranking, scope = rank_interpretations(case.logs, case.settings, large, explained=explained)
+    is_other_reading = not ranking.confirms_schema and "clock" not in large
+    if is_other_reading and effects is not None and has_significant_clock(effects):
+        # Another scale of the position imitates it, and led a clock with the prior of small rates.
+        large = (*large, "clock")
+        ranking, scope = rank_interpretations(case.logs, case.settings, large, explained=explained)
     share = results.unexplained_share if ranking.confirms_schema else ranking.best.unexplained
     return case.with_results(ranking=ranking, ranking_scope=scope, unexplained_share=share)
 

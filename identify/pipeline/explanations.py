@@ -274,7 +274,7 @@ def _rescan_without_fault(log: ScannedLog, fault: Fault, size: Array) -> Scanned
     if again is None:  # another fault, or a log whose time cannot be scaled
         again = log.rescan(correct_fault(log.summary.reading, fault, size))
     if fault.parametric is not None:
-        again = again._replace(corrected_faults=(*again.corrected_faults, fault.parametric[0]))
+        again = again._replace(corrected_faults=(*again.corrected_faults, fault))
     return again
 
 

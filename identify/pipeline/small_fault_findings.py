@@ -89,6 +89,14 @@ def all_faults_small(faults: FittedEffects) -> bool:
     return not large_fault_types(faults)
 
 
+def has_significant_clock(faults: FittedEffects) -> bool:
+    """Whether the fitted rate of the clock is significant."""
+    return any(
+        block.fault.name == "clock" and _significant_entries(faults, block).any()
+        for block in faults.model.blocks
+    )
+
+
 def may_hide_resonance(faults: FittedEffects) -> bool:
     """Whether a fault is significant that a resonance of the body would be taken for."""
     return any(
@@ -161,12 +169,7 @@ def small_fault_findings(
                 faults, block, np.flatnonzero(significant).tolist(), at_cap=at_cap
             )
             if block.fault.name == "point_m" and gain_equally_likely:
-                more = (
-                    " The log cannot distinguish it from gains of the sensor: the intervals cover "
-                    "both."
-                )
-                evidence = {**note.evidence, "equivalent": ["gain"]}
-                note = replace(note, text=note.text + more, evidence=evidence)
+                note = _with_gain_as_likely(note)
             if block.fault.name == "delay_s" and _may_be_low_pass(faults, block):
                 more = " It may equally be a low-pass filter with that time constant."
                 evidence = {**note.evidence, "equivalent": ["sensor_lag"]}
@@ -174,6 +177,20 @@ def small_fault_findings(
             yield note
     if drift := _drift_finding(faults):
         yield drift
+
+
+def _with_gain_as_likely(note: Finding) -> Finding:
+    """Return the finding of a displaced point that a gain imitates, without a schema line.
+
+    Its line would turn the displacement into a fact, and end all doubt of the gain.
+    """
+    more = " The log cannot distinguish it from gains of the sensor: the intervals cover both."
+    remedy = (
+        "Find out which one is true: measure how far apart the two points are, and give in the "
+        "schema what was measured; or weigh the body and give --mass KG."
+    )
+    evidence = {**note.evidence, "equivalent": ["gain"]}
+    return replace(note, text=note.text + more, remedy=remedy, evidence=evidence)
 
 
 class _FittedFilter(NamedTuple):

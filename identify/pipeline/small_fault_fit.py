@@ -14,7 +14,7 @@ from identify.diagnosis import Fault
 from identify.diagnosis.body_likelihood import BandRows, fit_body, high_snr_bands
 from identify.diagnosis.fault import FaultParameters
 from identify.diagnosis.fault_model import log_squared_determinants
-from identify.diagnosis.ranking import mistake_penalty
+from identify.diagnosis.ranking import MISTAKE_PENALTY, mistake_penalty
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
 from identify.estimation.least_squares import LeastSquaresFit
@@ -30,6 +30,7 @@ from identify.pipeline.scanned_log import (
 )
 from identify.pipeline.small_fault_findings import MAX_POINT_DISPLACEMENT
 from identify.regressors import Statistics
+from identify.regressors.log_corrections import sensor_gain_map
 from identify.signals.transform import band_middle
 from identify.significance import CLEAR_LIKELIHOOD_LEAD, DISPLACED_POINT_P
 from identify.spatial.columns import WRENCH
@@ -137,12 +138,35 @@ def _unknowns_of_corrected_faults(logs: Sequence[ScannedLog]) -> list[SensorFaul
 
     A size that was estimated by maximum likelihood has an error, which the intervals then include.
     """
-    faults = {fault.name: fault for log in logs for fault in log.corrected_faults}
+    sized = {
+        fault.name: (fault, size)
+        for log in logs
+        for fault, size in (each.parametric for each in log.corrected_faults if each.parametric)
+    }
     return [
-        _unknowns_of_fault(fault, fault.parameters)
-        for fault in faults.values()
-        if fault.parameters is not None
+        *(
+            _unknowns_of_fault(fault, fault.parameters)
+            for fault, _ in sized.values()
+            if fault.parameters is not None
+        ),
+        *(_unknown_scale(size) for fault, size in sized.values() if fault.name == "torque_gain"),
     ]
+
+
+def _unknown_scale(torque_gain: Array) -> SensorFaultType:
+    """Return the unknown scale of a sensor of which a gain κ of the torque was corrected.
+
+    The force may as well have been the one that was wrong, with the gain 1 / (1 + κ): the scale
+    of both is as uncertain as that.
+    """
+    of_force = float(np.abs(torque_gain[0] / (1.0 + torque_gain[0])))
+    return SensorFaultType(
+        "wrench_scale",
+        "gain",
+        ("size",),
+        lambda setup, eta: sensor_gain_map((1.0 + float(eta[0])) * np.eye(6), setup.X_BS),
+        units=lambda _: np.array([of_force]),
+    )
 
 
 def _unknowns_of_fault(fault: Fault, parameters: FaultParameters) -> SensorFaultType:
@@ -217,7 +241,8 @@ def fit_gain_alternative(logs: FittedLogs, settings: EstimatorSettings) -> Fitte
     """Fit a sensor gain instead of a displaced reference point; None unless it is as likely.
 
     A force that is too large by a factor leaves nearly the same residual as a displacement of some
-    millimetres, but changes the mass. A gain is compared at sizes far beyond the prior's.
+    millimetres, but changes the mass. A gain is compared at sizes far beyond the prior's; beside a
+    `gain_accuracy` it supposes that this key is wrong.
 
     `logs`: with a displaced point among their small faults, if they have one.
     """
@@ -244,7 +269,8 @@ def fit_gain_alternative(logs: FittedLogs, settings: EstimatorSettings) -> Fitte
     if other is None:
         return None
     lead = deviance(replace(logs, small_faults=other), bands) - deviance(logs, bands)
-    return None if lead > CLEAR_LIKELIHOOD_LEAD else other
+    penalty = 0.0 if small_faults.model.gain_accuracy is None else MISTAKE_PENALTY
+    return None if lead + penalty > CLEAR_LIKELIHOOD_LEAD else other
 
 
 _MAX_SQUARED_GAIN = 1.0

@@ -245,6 +245,8 @@ def test_intervals_cover_both_gain_and_kinematic_offset(gains):
     assert (note.code, note.severity) == ("kinematic_offset", "warning")
     assert "The log cannot distinguish it from gains of the sensor" in note.text
     assert note.evidence["equivalent"] == ["gain"]
+    assert "--mass KG" in note.remedy
+    assert "In the schema" not in note.remedy  # its line would end all doubt of the gain
     assert outside(found.result) == []
 
 

@@ -10,8 +10,10 @@ import pytest
 
 import identify
 from identify import Recording, Result
+from identify.logs import Noise
 from identify.logs.patch import patched
 from identify.logs.synthetic import random_motion, synthetic_recording
+from identify.pipeline.corrected_logs import NotCorrected
 from identify.pipeline.small_fault_findings import (
     MAX_SMALL_ROTATION,
     SMALL_FAULT_CODES,
@@ -39,6 +41,7 @@ from tests.small_faults import (
     low_passed,
     mapped,
     misaligned,
+    slow_clock,
     still,
     swinging,
     tilted,
@@ -56,6 +59,9 @@ SCHEMA = {
         "acts_on": "body",
     },
 }
+
+
+PRECISE = Noise(position=1e-5, orientation=5e-5, force=5e-3, torque=3e-4)
 
 
 def read(log: Recording, seed: int = 3) -> Recording:
@@ -256,6 +262,42 @@ def test_a_displaced_point_is_a_warning_with_its_place():
     assert not all_faults_small(effects_of(result))
     assert checks_of(result).ranking is not None
     assert checks_of(result).ranking.confirms_schema
+
+
+@pytest.mark.parametrize("rate", few_or_many(0.057, -0.05))
+def test_a_scale_of_the_position_is_not_named_for_a_clock_that_it_imitates(rate):
+    log = displaced(logged(exact(3), 3, PRECISE), 0.6 * SHIFT)
+    result = identify.fit(slow_clock(log, rate))
+    first = result.findings[0]
+    assert {first.code, *first.evidence.get("equivalent", ())} >= {"clock_rate"}
+    with pytest.raises(NotCorrected):
+        identify.fit(slow_clock(log, rate), apply="position_unit")
+
+
+def test_a_stated_accuracy_does_not_hide_a_gain_behind_a_displaced_point():
+    log = logged(mapped(exact(3), np.diag(np.repeat([1.1, 1.0], 3))), 3, PRECISE)
+    result = identify.fit(with_schema(log, wrench={"gain_accuracy": 0.01}))
+    (note,) = [each for each in result.findings if each.code == "kinematic_offset"]
+    assert note.evidence["equivalent"] == ["gain"]
+    low, high = result.estimate.intervals["m"]
+    assert low < PHI[0] < high
+    assert high - low > 2.0 * 0.1 * PHI[0]
+
+
+@pytest.mark.parametrize("gains", few_or_many((1.1, 1.0), (1.0, 1.1)))
+def test_after_a_corrected_torque_gain_the_force_may_still_be_wrong(gains):
+    log = logged(mapped(exact(3), np.diag(np.repeat(gains, 3))), 3, PRECISE)
+    applied = identify.fit(log, apply="gain")
+    (record,) = applied.estimate.provenance["applied"]
+    assert record["meaning"].startswith("corrected: torque gain")
+    low, high = applied.estimate.intervals["m"]
+    assert low < PHI[0] < high
+    of_force = gains[1] / gains[0] * applied.estimate.parameters.mass  # if the force was wrong
+    assert low < of_force < high
+    assert_close(applied.estimate.parameters.com, PHI[1:4] / PHI[0], 5e-3)
+    weighed = identify.fit(log, apply="gain", mass=PHI[0])
+    assert_close(weighed.estimate.parameters.com, PHI[1:4] / PHI[0], 5e-3)
+    assert weighed.estimate.intervals["m"] == pytest.approx((PHI[0], PHI[0]))
 
 
 def test_crosstalk_is_noted_by_its_entries_without_a_line():
