@@ -30,8 +30,10 @@ from identify.estimation.estimate import Estimate
 from identify.estimation.priors.prior import Prior
 from identify.estimation.settings import IntervalRoute
 from identify.findings import Finding
-from identify.logs import Recording
+from identify.logs import LogFile, Recording
+from identify.logs.log_file import header_of
 from identify.regressors import LinearSystem, Statistics, join_logs
+from identify.regressors.log_scan import ReadableLog
 from identify.robots import RobotModel
 
 _MIN_HALVED_BLOCKS = 4
@@ -136,13 +138,13 @@ class Calibration:
         mass: of the load [kg].
     """
 
-    logs: tuple[Recording, ...]
+    logs: tuple[ReadableLog, ...]
     frame: str
     mass: float
 
 
 def fit_arm(
-    logs: Recording | Sequence[Recording],
+    logs: ReadableLog | Sequence[ReadableLog],
     robot: RobotModel,
     *,
     cutoff_hz: float | None = None,
@@ -151,7 +153,7 @@ def fit_arm(
     scale: TorqueScale | None = None,
     link_accuracy: float = LINK_ACCURACY,
     calibration: Calibration | None = None,
-    held_out: Sequence[Recording] = (),
+    held_out: Sequence[ReadableLog] = (),
     priors: Mapping[str, Prior] | None = None,
 ) -> ArmFit:
     """Fit links, rotor inertias and friction of an arm to logs of its joints.
@@ -179,7 +181,7 @@ def fit_arm(
         LogError: a log is given twice, is too short, or no joint moves in it.
         SolveError: the solver failed, or its solution is not proved.
     """
-    used = [logs] if isinstance(logs, Recording) else list(logs)
+    used = [logs] if isinstance(logs, Recording | LogFile) else list(logs)
     weighed = () if calibration is None else tuple(calibration.logs)
     scale = scale or TorqueScale.by_schema([*weighed, *used])
     columns, every = scan_logs([*weighed, *used, *held_out], robot, cutoff_hz)
@@ -201,7 +203,7 @@ def fit_arm(
         statistics=every_log,
         prior=scale,
         link_accuracy=link_accuracy,
-        has_unit=used[0].joint_axes.has_torque,
+        has_unit=header_of(used[0]).joint_axes.has_torque,
     )
     try:
         try:
@@ -245,7 +247,7 @@ def fit_arm(
 
 
 def scan_logs(
-    logs: Sequence[Recording],
+    logs: Sequence[ReadableLog],
     robot: RobotModel,
     cutoff_hz: float | None,
     arm: SavedArm | None = None,
@@ -259,7 +261,7 @@ def scan_logs(
     if not logs:
         raise ProblemError("a fit of an arm needs at least one log")
     for log in logs:
-        names = log.joint_axes.names
+        names = header_of(log).joint_axes.names
         if names != robot.joints:
             raise ProblemError(
                 f"{log.name}: its joints are {', '.join(names)}; those of the robot "
@@ -267,7 +269,8 @@ def scan_logs(
                 "read_robot(path, log.joints.names)"
             )
     require_distinct(logs)
-    columns = ArmColumns.of(robot, logs[0].joint_axes.motor_per_joint)
+    axes = header_of(logs[0]).joint_axes
+    columns = ArmColumns.of(robot, axes.motor_per_joint)
     if arm is not None:
         columns = replace(columns, base=arm.base_of(robot))
         if arm.statistics.layout != columns.layout:
@@ -275,8 +278,7 @@ def scan_logs(
                 "the fitted arm has other motors than the logs: give the [joints.motor] that it "
                 "was fitted with, or fit it again"
             )
-        has_torque = logs[0].joint_axes.has_torque
-        if arm.report.get("has_torque", has_torque) != has_torque:
+        if arm.report.get("has_torque", axes.has_torque) != axes.has_torque:
             raise ModelError(
                 "gains count once: of this log and the logs of the arm.json, one has `gains` or "
                 "torques by its [joints], the other currents without; give the same, or fit again"
@@ -284,7 +286,7 @@ def scan_logs(
     return columns, [scan_arm(log, columns, cutoff_hz) for log in logs]
 
 
-def require_distinct(logs: Sequence[Recording | ArmLog], fitted: Sequence[str] = ()) -> None:
+def require_distinct(logs: Sequence[ReadableLog | ArmLog], fitted: Sequence[str] = ()) -> None:
     """Raise unless all logs differ, and from those of a fitted arm, by their sha256.
 
     Raises `LogError`: two logs have the same content, or the arm is fitted to a log.

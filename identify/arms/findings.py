@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from identify.arms.columns import FURTHER_OF_RUN
 from identify.arms.equations import of_run
 from identify.arms.fitted_arm import FittedArm
 from identify.arms.gains import POSSIBLE_SCALE_SIGMA, FittedGains
-from identify.arms.rows import joint_segments
+from identify.arms.rows import joined_log, joint_chunks
 from identify.arms.saved_arm import SavedArm
 from identify.arrays import Array
 from identify.findings import Finding
 from identify.inertia import check_consistency
-from identify.logs import Recording
+from identify.logs.log_file import header_of
 from identify.logs.schema_fields import MAX_SCALE_SIGMA
+from identify.regressors.log_scan import ReadableLog
 from identify.robots import RobotModel
+from identify.signals.segments import EvenSegment
 from identify.significance import HALF_WIDTH_SIGMA, IMPOSSIBLE_SIGMA
 
 _IMPOSSIBLE_MARGIN = -1e-3
@@ -44,20 +48,75 @@ _MIN_SHARED_ROWS = 0.5
 """Smallest share of rows of one log in another at which both are of the same run."""
 
 
-def signal_findings(logs: Sequence[Recording], loaded: int) -> tuple[Finding, ...]:
+def signal_findings(logs: Sequence[ReadableLog], loaded: int) -> tuple[Finding, ...]:
     """Return findings on signals that are wrong in themselves; the logs with a load come first."""
-    findings = [*_same_run(logs, loaded)]
-    for log in logs:
-        findings += [*_constant_efforts(log), *_opposite_velocities(log)]
+    compared = 0 < loaded < len(logs)
+    every = [_LogSignals.of(log, compared=compared) for log in logs]
+    findings = [*_same_run(every, loaded)] if compared else []
+    for signals in every:
+        findings += [*_constant_efforts(signals), *_opposite_velocities(signals)]
     return tuple(findings)
 
 
-def _same_run(logs: Sequence[Recording], loaded: int) -> Iterator[Finding]:
+class _LogSignals(NamedTuple):
+    """Signals of a log by the longest segments of its chunks.
+
+    Attributes:
+        name, joints: of the log.
+        rows: hashes of different rows in which a position changes; none if not compared.
+        lowest, highest: position and effort of each joint, shape (2, n).
+        products: sums of squares of the changes of position and of the integral of the velocity,
+            and of their products, shape (3, n).
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    rows: NDArray[np.uint64]
+    lowest: Array
+    highest: Array
+    products: Array
+
+    @classmethod
+    def of(cls, log: ReadableLog, *, compared: bool) -> _LogSignals:
+        """Read a log in chunks; its rows are only hashed if they are `compared`."""
+        rows, ranges, products = [np.empty(0, dtype=np.uint64)], list[Array](), list[Array]()
+        for chunk, segments in joint_chunks(joined_log(log)):
+            if compared:
+                rows.append(_moving_rows(chunk.recording.signals))
+            for segment in sorted(segments, key=len)[-1:]:
+                each = [segment.signals[name] for name in ("joint_position", "effort")]
+                ranges.append(np.array([(x.min(axis=0), x.max(axis=0)) for x in each]))
+                products.append(_change_products(segment))
+        lowest, highest = np.min(ranges, axis=0)[:, 0], np.max(ranges, axis=0)[:, 1]
+        different, joints = np.unique(np.concatenate(rows)), header_of(log).joint_axes.names
+        return cls(log.name, joints, different, lowest, highest, np.sum(products, axis=0))
+
+
+def _moving_rows(signals: Mapping[str, Array]) -> NDArray[np.uint64]:
+    """Return hashes of positions and efforts of the rows in which a position changes."""
+    q = signals["joint_position"]
+    rows = np.concatenate((q, signals["effort"]), axis=1).astype(np.float32)
+    moves = np.any(np.diff(rows[:, : q.shape[1]], axis=0) != 0.0, axis=1)
+    factors = np.random.default_rng(0).integers(2**63, size=rows.shape[1], dtype=np.uint64)
+    return rows[1:][moves].view(np.uint32).astype(np.uint64) @ (2 * factors + 1)
+
+
+def _change_products(segment: EvenSegment) -> Array:
+    """Return `_LogSignals.products` of a segment."""
+    step = max(1, round(_VELOCITY_WINDOW_S * segment.rate_hz))
+    q = segment.signals["joint_position"]
+    if "joint_velocity" not in segment.signals or len(segment) <= step:
+        return np.zeros((3, q.shape[1]))
+    integral = np.cumsum(segment.signals["joint_velocity"], axis=0)
+    dq, dv = (x[step:] - x[:-step] for x in (q, integral))
+    return np.array([np.sum(a * b, axis=0) for a, b in ((dq, dq), (dv, dv), (dq, dv))])
+
+
+def _same_run(logs: Sequence[_LogSignals], loaded: int) -> Iterator[Finding]:
     """Yield a finding for logs with and without the load that have rows in common."""
-    rows = [_moving_rows(log) for log in logs]
     for i, j in product(range(loaded), range(loaded, len(logs))):
-        few, many = sorted((rows[i], rows[j]), key=len)
-        share = len(few & many) / max(len(few), 1)
+        common = np.intersect1d(logs[i].rows, logs[j].rows, assume_unique=True)
+        share = len(common) / max(min(len(logs[i].rows), len(logs[j].rows)), 1)
         if share > _MIN_SHARED_ROWS:
             yield Finding(
                 "same_run",
@@ -70,46 +129,30 @@ def _same_run(logs: Sequence[Recording], loaded: int) -> Iterator[Finding]:
             )
 
 
-def _moving_rows(log: Recording) -> set[bytes]:
-    """Return positions and efforts of the samples of a log that are not those before."""
-    n, effort = len(log.joint_axes.names), log.signals.get("effort")
-    if effort is None:
-        return set()
-    rows = np.concatenate((log.signals["joint_position"], effort), axis=1).astype(np.float32)
-    moves = np.any(np.diff(rows[:, :n], axis=0) != 0.0, axis=1)
-    return {row.tobytes() for row in rows[1:][moves]}
-
-
-def _constant_efforts(log: Recording) -> Iterator[Finding]:
+def _constant_efforts(signals: _LogSignals) -> Iterator[Finding]:
     """Yield a finding for each joint whose effort does not change while it moves."""
-    segment, names = max(joint_segments(log), key=len), log.joint_axes.names
-    effort, position = segment.signals["effort"], segment.signals["joint_position"]
-    constant = np.ptp(effort, axis=0) <= _MAX_CONSTANT_RANGE * np.abs(effort).max(axis=0)
-    for j in np.flatnonzero(constant & (np.ptp(position, axis=0) > 0.0)).tolist():
-        value = float(effort[0, j])
+    moving, varying = signals.highest - signals.lowest
+    largest = np.maximum(np.abs(signals.lowest[1]), np.abs(signals.highest[1]))
+    constant = varying <= _MAX_CONSTANT_RANGE * largest
+    for j in np.flatnonzero(constant & (moving > 0.0)).tolist():
+        value = float(signals.lowest[1, j])
         yield Finding(
             "effort_constant",
             "error",
-            f"the effort of {names[j]} is {value:.4g} in all rows while the joint moves.",
+            f"the effort of {signals.joints[j]} is {value:.4g} in all rows while the joint moves.",
             "Name the columns of measured torques or currents in [joints] effort, or log again "
             "with a driver that fills them in.",
             {"effort": value},
-            log.name,
+            signals.name,
         )
 
 
-def _opposite_velocities(log: Recording) -> Iterator[Finding]:
+def _opposite_velocities(signals: _LogSignals) -> Iterator[Finding]:
     """Yield a finding for each joint whose logged velocity runs against its positions."""
-    segment = max(joint_segments(log), key=len)
-    step = max(1, round(_VELOCITY_WINDOW_S * segment.rate_hz))
-    if "joint_velocity" not in segment.signals or len(segment) <= step:
-        return
-    integral = np.cumsum(segment.signals["joint_velocity"], axis=0)
-    dq, dv = (x[step:] - x[:-step] for x in (segment.signals["joint_position"], integral))
-    sizes = np.linalg.norm(dq, axis=0) * np.linalg.norm(dv, axis=0)
-    correlations = np.sum(dq * dv, axis=0) / np.where(sizes > 0.0, sizes, 1.0)
+    sizes = np.sqrt(signals.products[0] * signals.products[1])
+    correlations = signals.products[2] / np.where(sizes > 0.0, sizes, 1.0)
     for j in np.flatnonzero(correlations < _MAX_OPPOSITE_CORRELATION).tolist():
-        name = log.joint_axes.names[j]
+        name = signals.joints[j]
         yield Finding(
             "joint_sign",
             "error",
@@ -117,7 +160,7 @@ def _opposite_velocities(log: Recording) -> Iterator[Finding]:
             f"In the schema, [joints], write the columns of position and velocity of {name} both "
             'with a minus, "-…", or both without.',
             {"correlation": float(correlations[j])},
-            log.name,
+            signals.name,
         )
 
 
@@ -188,12 +231,12 @@ def _listed(values: Array, digits: int = 2) -> str:
     return ", ".join(f"{value:.{digits}g}" for value in values.tolist())
 
 
-def gains_that_differ(logs: Sequence[Recording], arm: SavedArm | None) -> Iterator[Finding]:
+def gains_that_differ(logs: Sequence[ReadableLog], arm: SavedArm | None) -> Iterator[Finding]:
     """Yield a finding if schemas multiply the same kind of effort by different gains.
 
     `arm`: earlier fit with the gains of its logs.
     """
-    every = [(log.name, log.joint_axes.gains) for log in logs]
+    every = [(log.name, header_of(log).joint_axes.gains) for log in logs]
     if arm is not None:
         every.append(("the arm.json", arm.report.get("gains", {})))
     for (first, gains), (other, others) in combinations(every, 2):

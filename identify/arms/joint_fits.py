@@ -16,14 +16,15 @@ import numpy as np
 from identify.arms.columns import ArmColumns, JointMotion, joint_columns
 from identify.arms.equations import ArmEquations
 from identify.arms.model import arm_space
-from identify.arms.rows import joint_segments, smooth_motion
+from identify.arms.rows import first_segment, smooth_motion
 from identify.arrays import Array, Flags
-from identify.logs import Recording
+from identify.logs.log_file import header_of
+from identify.regressors.log_scan import ReadableLog
 from identify.robots import RobotModel, torque_regressor
 from identify.signals.differentiator import Differentiator
 
-_MAX_SMOOTHED_SAMPLES = 100_000
-"""Largest number of samples of a log that are smoothed: a fault is that of the whole log."""
+_MAX_SMOOTHED_ROWS = 100_000
+"""Largest number of rows of a log that are smoothed: a fault is that of the whole log."""
 
 _POINTS_PER_LOG = 300
 """Approximate number of points of a log; each joint has some ten unknowns."""
@@ -82,17 +83,20 @@ class ArmPoints:
 
 
 def arm_points(
-    log: Recording, columns: ArmColumns, cutoff_hz: float, load: str | None = None
+    log: ReadableLog, columns: ArmColumns, cutoff_hz: float, load: str | None = None
 ) -> ArmPoints:
-    """Smooth the longest segment of a log, at most its first samples.
+    """Smooth the longest segment of the first rows of a log.
 
     Raises `LogError`: the log has no effort, or is too short.
     """
-    segment, still_below = max(joint_segments(log), key=len), log.joint_axes.still_below
+    segment, still_below = (
+        first_segment(log, _MAX_SMOOTHED_ROWS),
+        header_of(log).joint_axes.still_below,
+    )
     cutoff_hz = min(cutoff_hz, segment.rate_hz / 10.0)
     smooth = Differentiator.design(segment.rate_hz, cutoff_hz)
-    count, half = min(len(segment), _MAX_SMOOTHED_SAMPLES), smooth.half_window
-    effort = smooth.apply(segment.signals["effort"][:count], 0)
+    count, half = len(segment), smooth.half_window
+    effort = smooth.apply(segment.signals["effort"], 0)
     motion = smooth_motion(segment, slice(half, count - half), cutoff_hz)._replace(effort=effort)
     moves = (np.abs(motion.v) > still_below).mean(axis=0) >= _MIN_MOVING_SHARE
     judged = moves & (np.ptp(effort, axis=0) > 0.0)

@@ -28,8 +28,10 @@ from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import Finding
-from identify.logs import Recording
+from identify.logs import LogFile, Recording
+from identify.logs.log_file import header_of
 from identify.regressors import LinearSystem, Statistics, join_logs
+from identify.regressors.log_scan import ReadableLog
 from identify.robots import RobotModel
 from identify.significance import HALF_WIDTH_SIGMA, IMPOSSIBLE_SIGMA, SIGNIFICANT_SIGMA
 
@@ -76,8 +78,8 @@ class NoLoad(ProblemError):
 
 
 def fit_payload(
-    loaded: Recording | Sequence[Recording],
-    unloaded: Recording | Sequence[Recording] = (),
+    loaded: ReadableLog | Sequence[ReadableLog],
+    unloaded: ReadableLog | Sequence[ReadableLog] = (),
     *,
     robot: RobotModel,
     frame: str,
@@ -119,8 +121,8 @@ def fit_payload(
         ModelError: the URDF has no such frame, or it is fixed to the base; `arm` is of another arm.
         SolveError: the solver failed, or its solution is not proved.
     """
-    with_load = [loaded] if isinstance(loaded, Recording) else list(loaded)
-    without = [unloaded] if isinstance(unloaded, Recording) else list(unloaded)
+    with_load = [loaded] if isinstance(loaded, Recording | LogFile) else list(loaded)
+    without = [unloaded] if isinstance(unloaded, Recording | LogFile) else list(unloaded)
     _require_runs(with_load, without, arm)
     robot.moving_frame(frame)
     columns, logs = scan_logs([*with_load, *without], robot, cutoff_hz, arm)
@@ -154,7 +156,7 @@ def fit_payload(
             known_load=load,
             shown=shown,
             link_accuracy=link_accuracy,
-            has_unit=with_load[0].joint_axes.has_torque,
+            has_unit=header_of(with_load[0]).joint_axes.has_torque,
             terms=terms,
         )
 
@@ -309,7 +311,7 @@ def _negative_mass(
 
 
 def _require_runs(
-    loaded: Sequence[Recording], unloaded: Sequence[Recording], arm: SavedArm | None
+    loaded: Sequence[ReadableLog], unloaded: Sequence[ReadableLog], arm: SavedArm | None
 ) -> None:
     """Raise unless the logs and the arm are enough to tell the load from the arm."""
     if not loaded:

@@ -14,17 +14,23 @@ from scipy.fft import prev_fast_len
 from identify.arms.columns import ArmColumns, JointMotion, joint_columns
 from identify.arrays import Array, Flags, Indices
 from identify.errors import LogError
-from identify.logs import Recording
-from identify.logs.recording import recording_rows
+from identify.findings import Finding
+from identify.logs import LogFile, Recording
+from identify.logs.joint_log import effort_is_zero
+from identify.logs.log_file import header_of
+from identify.logs.recording import Excerpt, recording_rows
+from identify.logs.row_selection import RowCounts
 from identify.progress import log_progress
 from identify.regressors import SensorLog
 from identify.regressors.accumulation import statistics_of_blocks
-from identify.regressors.statistics import MAX_FACTOR_BYTES
+from identify.regressors.log_scan import ReadableLog, excerpts_on_one_clock, log_header
+from identify.regressors.statistics import MAX_FACTOR_BYTES, Statistics
 from identify.robots import torque_regressor
+from identify.signals import Interpretation
 from identify.signals.cutoff import choose_cutoff_hz
 from identify.signals.differentiator import Differentiator
 from identify.signals.prepared_log import BlockRows
-from identify.signals.segments import EvenSegment, even_segments_of
+from identify.signals.segments import MIN_SEGMENT_ROWS, EvenSegment, even_segments_of
 from identify.signals.stream_resampling import on_one_clock
 from identify.signals.transform import block_transform
 
@@ -87,8 +93,8 @@ class _Span(NamedTuple):
     step: int
 
 
-def scan_arm(log: Recording, columns: ArmColumns, cutoff_hz: float | None = None) -> ArmLog:
-    """Summarise a log of joints in one pass.
+def scan_arm(log: ReadableLog, columns: ArmColumns, cutoff_hz: float | None = None) -> ArmLog:
+    """Summarise a log of joints in one pass, in chunks as `summarise_log`.
 
     Samples at which a joint moves more slowly than `still_below` are removed from its equation
     before the transform, since friction at rest is no function of the velocity.
@@ -101,42 +107,63 @@ def scan_arm(log: Recording, columns: ArmColumns, cutoff_hz: float | None = None
     Raises:
         LogError: the log has no effort, is too short, or no joint moves.
     """
-    still_below, joined = log.joint_axes.still_below, on_one_clock(log)
-    segments = _even_segments(joined)
-    longest, total = max(segments, key=len), sum(map(len, segments))
-    rate = longest.rate_hz
-    default = min(ARM_CUTOFF_HZ, rate / 10.0)
-    cutoff = choose_cutoff_hz(rate, len(longest), cutoff_hz, default)[0]
-    most = max(1.0, MAX_FACTOR_BYTES / (8 * len(columns.joints) * len(columns) ** 2))
-    seconds = max(ARM_BLOCK_SECONDS, total / rate / most)
-    blocks: list[BlockRows] = []
+    source, still_below = joined_log(log), header_of(log).joint_axes.still_below
+    statistics: Statistics | None = None
+    findings: tuple[Finding, ...] | None = None
+    counts, has_effort = RowCounts(), isinstance(log, Recording)
+    cutoff, rate, seconds, total, start, end = np.nan, np.nan, np.nan, 0, 0.0, 0.0
     shares: list[Array] = []
     points: list[tuple[Array, Array]] = []
-    samples, ends = 0, (segments[0].time[0], segments[-1].time[-1])
+    samples, ends = 0, (0.0, 0.0)
     moving = np.zeros(len(columns.joints))
     fastest = 0.0
-    for segment in segments:
-        for span in _spans(segment, cutoff, seconds):
-            motion = smooth_motion(segment, span.samples, cutoff, ends)
-            moves = np.abs(motion.v) > still_below
-            fastest = max(fastest, float(np.abs(motion.v).max()))
-            sums = _masked_sums(columns, motion, moves, span.step)
-            blocks += _block_rows(columns, sums, span, segment.rate_hz, cutoff)
-            shares += [moves[a:b].mean(axis=0) for a, b in pairwise(span.step * span.edges)]
-            points.append(_points(columns, motion, max(1, total // _SERIES_POINTS)))
-            samples, moving = samples + len(moves), moving + moves.sum(axis=0)
-            log_progress(_LOGGER, f"preparing {log.name}", samples, total, "samples")
-    if not moving.any():
+    for chunk, segments in joint_chunks(source, cutoff_hz):
+        counts, joined = counts + chunk.defect_counts, chunk.recording
+        if not segments:
+            continue
+        if findings is None:  # the first chunk decides
+            longest, findings = max(segments, key=len), joined.findings
+            total = sum(map(len, segments)) * len(source) // len(joined)
+            rate, ends = longest.rate_hz, (segments[0].time[0], segments[-1].time[-1])
+            if len(joined) < len(source):  # about that of the last row of the log
+                ends = ends[0], ends[0] + (len(source) - 1) / rate
+            default = min(ARM_CUTOFF_HZ, rate / 10.0)
+            cutoff = choose_cutoff_hz(rate, len(longest), cutoff_hz, default)[0]
+            most = max(1.0, MAX_FACTOR_BYTES / (8 * len(columns.joints) * len(columns) ** 2))
+            seconds = max(ARM_BLOCK_SECONDS, total / rate / most)
+        end, has_effort = joined.end_time, has_effort or bool(joined.signals["effort"].any())
+        blocks: list[BlockRows] = []
+        for segment in segments:
+            for span in _spans(segment, chunk.span, cutoff, seconds):
+                motion = smooth_motion(segment, span.samples, cutoff, ends)
+                moves = np.abs(motion.v) > still_below
+                fastest = max(fastest, float(np.abs(motion.v).max()))
+                sums = _masked_sums(columns, motion, moves, span.step)
+                blocks += _block_rows(columns, sums, span, segment.rate_hz, cutoff)
+                shares += [moves[a:b].mean(axis=0) for a, b in pairwise(span.step * span.edges)]
+                points.append(_points(columns, motion, max(1, total // _SERIES_POINTS)))
+                samples, moving = samples + len(moves), moving + moves.sum(axis=0)
+                log_progress(_LOGGER, f"preparing {log.name}", samples, total, "samples")
+        if blocks:
+            part = statistics_of_blocks(blocks, columns.layout, log.sha256, max_blocks=len(blocks))
+            statistics = part if statistics is None else statistics.append_blocks(part)
+    if isinstance(log, Recording) and log.time is not None:
+        start, end = float(log.time[0]), log.end_time
+    header = log_header(source, counts)
+    if findings is None:
+        raise LogError(f"{log.name}: gaps leave no segment of {MIN_SEGMENT_ROWS} rows; check time")
+    if not has_effort:
+        raise effort_is_zero(header.sources[0].path, len(source))
+    if statistics is None or not moving.any():
         raise LogError(
             f"{log.name}: no joint is faster than {np.max(still_below):.3g} rad/s anywhere, "
             f"the fastest moves at {fastest:.2g} rad/s: move the arm, check `unit` of [joints] and "
             "`time_unit` of [log], or lower `still_below` of [joints]"
         )
-    statistics = statistics_of_blocks(blocks, columns.layout, log.sha256, max_blocks=len(blocks))
     share = np.array(shares)[statistics.block, statistics.group]
     return ArmLog(
-        recording=recording_rows(joined, 0, 0),
-        duration=float(0.0 if log.time is None else log.time[-1] - log.time[0]),
+        recording=replace(header, findings=findings),
+        duration=end - start,
         columns=columns,
         statistics=replace(
             statistics,
@@ -152,23 +179,53 @@ def scan_arm(log: Recording, columns: ArmColumns, cutoff_hz: float | None = None
     )
 
 
-def joint_segments(log: Recording) -> list[EvenSegment]:
-    """Cut a log into segments on an even clock, with position, velocity and torque."""
-    return _even_segments(on_one_clock(log))
+def joined_log(log: ReadableLog) -> ReadableLog:
+    """Resample a log in memory to one clock; the chunks of a file are, as they are read."""
+    return log if isinstance(log, LogFile) else on_one_clock(log)
 
 
-def _even_segments(joined: Recording) -> list[EvenSegment]:
+def joint_chunks(
+    source: ReadableLog, cutoff_hz: float | None = None
+) -> Iterator[tuple[Excerpt, list[EvenSegment]]]:
+    """Iterate over the chunks of a `joined_log`, each with its segments.
+
+    A chunk has none where nearly all its rows were defective.
+    """
+    for part in excerpts_on_one_clock(source, Interpretation(cutoff_hz=cutoff_hz)):
+        rows = part.recording
+        if len(rows) < MIN_SEGMENT_ROWS <= len(source):
+            yield part, []
+            continue
+        joined = on_one_clock(rows) if isinstance(source, LogFile) else rows
+        yield replace(part, recording=joined), joint_segments(joined)
+
+
+def first_segment(log: ReadableLog, max_rows: int) -> EvenSegment:
+    """Return the longest segment of the first rows of a log."""
+    if isinstance(log, LogFile):
+        rows = on_one_clock(log.reader()(0, max_rows, 0).recording)
+    else:
+        rows = recording_rows(on_one_clock(log), 0, max_rows)
+    return max(joint_segments(rows), key=len)
+
+
+def joint_segments(joined: Recording) -> list[EvenSegment]:
+    """Cut a log on one clock into even segments, with position, velocity and torque."""
     if "effort" not in joined.signals:
         raise LogError(f"{joined.name}: has no effort; name its columns in [joints] effort")
     return even_segments_of(joined.name, joined.time, joined.signals)
 
 
-def _spans(segment: EvenSegment, cutoff: float, seconds: float) -> Iterator[_Span]:
+def _spans(
+    segment: EvenSegment, inside: tuple[float, float], cutoff: float, seconds: float
+) -> Iterator[_Span]:
     """Cut a segment into spans of whole blocks, each of one chunk of samples or one block."""
     rate = segment.rate_hz
     half = Differentiator.design(rate, cutoff).half_window
     step = max(1, int(rate / (_SUMS_PER_CUTOFF_PERIOD * cutoff)))
-    usable = (len(segment) - 2 * half) // step
+    start, stop = np.searchsorted(segment.time, inside).tolist()
+    start, stop = max(start, half), min(stop, len(segment) - half)
+    usable = (stop - start) // step
     count = max(1, round(usable * step / (seconds * rate)))
     if usable < count:
         return
@@ -177,9 +234,9 @@ def _spans(segment: EvenSegment, cutoff: float, seconds: float) -> Iterator[_Spa
     edges = usable * np.arange(count + 1) // count
     blocks = max(1, _CHUNK_SAMPLES // (step * int(np.diff(edges).max())))
     for first in range(0, count, blocks):
-        inside = edges[first : first + blocks + 1]
-        start, stop = (half + step * inside[[0, -1]]).tolist()
-        yield _Span(slice(start, stop), inside - inside[0], step)
+        part = edges[first : first + blocks + 1]
+        samples = slice(*(start + step * part[[0, -1]]).tolist())
+        yield _Span(samples, part - part[0], step)
 
 
 def smooth_motion(

@@ -16,8 +16,9 @@ from identify.arms.equations import equations_of
 from identify.arrays import Array, seal
 from identify.errors import ProblemError
 from identify.estimation.posterior import Posterior
-from identify.logs import Recording
+from identify.logs.log_file import header_of
 from identify.regressors import LinearSystem
+from identify.regressors.log_scan import ReadableLog
 from identify.significance import HALF_WIDTH_SIGMA
 
 ASSUMED_SCALE_ERROR = 0.02
@@ -73,9 +74,9 @@ class TorqueScale:
         return cls(np.ones(joints), np.diag(variances), f"torque scale of each joint to {size}")
 
     @classmethod
-    def by_schema(cls, logs: Sequence[Recording]) -> TorqueScale | None:
+    def by_schema(cls, logs: Sequence[ReadableLog]) -> TorqueScale | None:
         """Return gains of one with the largest `gain_accuracy` of the logs' schemas, or None."""
-        given = [log.joint_axes.gain_accuracy for log in logs]
+        given = [header_of(log).joint_axes.gain_accuracy for log in logs]
         errors = [each for each in given if each is not None]
         if not errors:
             return None

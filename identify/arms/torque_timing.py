@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -48,23 +47,23 @@ def torque_timing(points: ArmPoints) -> TorqueTiming | None:
     most = round(_TRIED_DELAYS[-1] / dt)
     if len(m.time) - 2 * most < _MIN_POINTS:
         return None
+    few = points.at(slice(most, -most)).few
+    samples = np.searchsorted(m.time, few.motion.time)
+    effort = few.motion.effort
     rates = np.gradient(m.effort, dt, axis=0)
-    curvature = np.gradient(rates, dt, axis=0)
-    inside, effort = points.at(slice(most, -most)), m.effort
-    few = inside.few
+    curvature = np.gradient(rates, dt, axis=0)[samples]
+    rates = rates[samples]
     power = fit_friction(few, links=True).power
 
     def costs(torques: Mapping[float, Array]) -> dict[float, float]:
-        motions = (inside.motion._replace(effort=each[most:-most]) for each in torques.values())
-        efforts = (replace(inside, motion=motion).few.motion.effort for motion in motions)
-        fits = fit_frictions(few, efforts, links=True)
+        fits = fit_frictions(few, torques.values(), links=True)
         return {
             key: float(fit.errors**2 @ (fit.power / power))
             for key, fit in zip(torques, fits, strict=True)
         }
 
     def delayed(delays: Sequence[float]) -> dict[float, float]:
-        return costs({d: np.roll(effort, -round(d / dt), axis=0) for d in delays})
+        return costs({d: m.effort[samples + round(d / dt)] for d in delays})
 
     delays = delayed(_TRIED_DELAYS.tolist())
     coarse = min(delays, key=lambda d: delays[d])

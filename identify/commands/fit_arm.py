@@ -159,7 +159,7 @@ class FitArm(Command):
             raise UsageError(f"fit-arm: --export {export} is the model itself; give another file")
 
     def _fit(self, invocation: str) -> Result:
-        from identify.logs import load_schema, read_log
+        from identify.logs import load_schema
         from identify.pipeline import fit
 
         path = schema_path(
@@ -183,16 +183,15 @@ class FitArm(Command):
             torque_scale=parse_scale(self.torque_scale, "fit-arm"),
             link_accuracy=self.link_accuracy,
             calibration=self._calibration(schema),
-            held_out=[read_log(log, schema, "joints") for log in self.held_out],
+            held_out=read_logs(self.held_out, schema, "joints"),
         )
 
     def _calibration(self, schema: Schema) -> Calibration | None:
         if self.frame is None or self.known_load is None:
             return None
         from identify.arms import Calibration
-        from identify.logs import read_log
 
-        logs = (read_log(log, schema, "joints") for log in self.calibration)
+        logs = read_logs(self.calibration, schema, "joints")
         return Calibration(tuple(logs), self.frame, self.known_load)
 
 

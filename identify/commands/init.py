@@ -106,7 +106,8 @@ class Init(Command):
 
     def _read(self, problem: IdentifyError | None) -> Outcome:
         """Read a log that is not of a wrench, or that cannot be checked, with its schema."""
-        from identify.logs import Recording, open_log
+        from identify.logs import open_log, read_log
+        from identify.logs.log_file import header_of
         from identify.pipeline import FitSettings, JointSettings, check_logs
 
         action = "read"
@@ -116,9 +117,11 @@ class Init(Command):
                 action = "checked"
                 if problem is not None:
                     raise problem
-                if isinstance(log, Recording) and log.joints and self.robot is None:
-                    known = {"joints": log.joints.names, "rows": len(log)}
-                    return Outcome(lines=_joint_lines(log), document=lambda: known)
+                axes = header_of(log).joints
+                if axes and self.robot is None:
+                    known = {"joints": axes.names, "rows": len(log)}
+                    whole = read_log(self.log, self.output)
+                    return Outcome(lines=_joint_lines(whole), document=lambda: known)
                 joints = JointSettings(robot=self.robot)
                 check = check_logs([log], FitSettings(joints=joints))
         except IdentifyError as error:

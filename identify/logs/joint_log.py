@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from identify.logs.recording import Recording
 from identify.logs.recording_fields import LogLike, read_content
 from identify.logs.recording_parts import JointAxes
 from identify.logs.schema import Schema
+from identify.logs.schema_joints import JointsTable
 from identify.significance import HALF_WIDTH_SIGMA
 
 _BLOCKS = 20
@@ -45,6 +47,17 @@ def read_joints(log: LogLike, schema: Schema) -> Recording:
             "[joints] needs a motion: give time or rate_hz in [log], not still = true"
         )
     content = read_content(log, given, lambda valid_rows: joint_signals(valid_rows, joints))
+    recording = recording_of_joints(content.recording_fields, joints)
+    for signals in (recording.signals, *(stream.signals for stream in recording.streams)):
+        if "effort" in signals and not signals["effort"].any():
+            raise effort_is_zero(content.path, len(signals["effort"]))
+    if joints.target_current is not None:
+        recording = _with_gains_from_targets(recording)
+    return replace(recording, schema=schema.as_written())
+
+
+def recording_of_joints(recording_fields: Mapping[str, Any], joints: JointsTable) -> Recording:
+    """Return a recording of joints by the fields that recordings of all sensors have."""
     axes = JointAxes(
         names=joints.names,
         still_below=seal(joints.still_speeds, "still_below", (None,)),
@@ -55,11 +68,7 @@ def read_joints(log: LogLike, schema: Schema) -> Recording:
         if joints.gain_accuracy is None
         else seal(joints.per_joint(joints.gain_accuracy), "gain_accuracy", (None,)),
     )
-    recording = Recording(**content.recording_fields, frames={}, sensor="joints", joints=axes)
-    _require_effort(content.path, recording)
-    if joints.target_current is not None:
-        recording = _with_gains_from_targets(recording)
-    return replace(recording, schema=schema.as_written())
+    return Recording(**recording_fields, frames={}, sensor="joints", joints=axes)
 
 
 def _with_gains_from_targets(log: Recording) -> Recording:
@@ -139,11 +148,10 @@ def _first_coefficient(A: Array, b: Array) -> tuple[float, float]:
     return float(x[0]), float(np.linalg.norm(sums))
 
 
-def _require_effort(path: Path, recording: Recording) -> None:
-    for signals in (recording.signals, *(stream.signals for stream in recording.streams)):
-        if "effort" in signals and not signals["effort"].any():
-            raise LogError(
-                f"{path}: the effort of all joints is zero in all {len(signals['effort'])} rows: "
-                "the driver does not fill it in; name the columns of measured torques or currents",
-                path=path,
-            )
+def effort_is_zero(path: Path, rows: int) -> LogError:
+    """Return the error of a log of joints without any effort."""
+    return LogError(
+        f"{path}: the effort of all joints is zero in all {rows} rows: the driver does not fill it "
+        "in; name the columns of measured torques or currents",
+        path=path,
+    )

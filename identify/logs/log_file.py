@@ -40,6 +40,7 @@ from identify.sensors import SENSORS
 if TYPE_CHECKING:
     from identify.logs.readers.line_index import LineIndex
     from identify.logs.schema import SignalGroup
+    from identify.logs.schema_joints import JointsTable
 
 MIN_ROWS_IN_CHUNKS = 131_072
 """Minimum number of rows of a log that is read in chunks."""
@@ -50,6 +51,9 @@ _TAIL_ROWS = 16
 _HEAD_ROWS = 4096
 """Number of first rows that determine start and rate of the clock."""
 
+_FIELDS_OF_ALL_SENSORS = ("name", "time", "signals", "gravity", "sources", "sha256", "rows")
+"""Fields of a `Recording` that do not depend on its sensor."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogFile:
@@ -57,7 +61,7 @@ class LogFile:
 
     Attributes:
         recording: recording of the log without rows.
-        schema: the schema of the log.
+        schema: the schema of the log; of a log of joints, without the signals of a body.
         rows: number of rows, with defective rows.
         rate_hz: approximate sampling rate, from the first rows.
         first_stamp: stamp of the first valid row, or its number for a log with a sampling rate.
@@ -111,8 +115,12 @@ class LogFile:
         time = _row_times(source, valid, first, self.first_stamp)
         with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
             groups = dict.fromkeys(self.schema.groups, valid)
-            signals = convert_signals(groups, self.schema)
-        signals = with_zero_wrench(signals, self.schema)
+            if self.recording.joints is None:
+                signals = with_zero_wrench(convert_signals(groups, self.schema), self.schema)
+            else:
+                from identify.logs.joint_signals import joint_signals  # which few logs need
+
+                signals = joint_signals(groups, cast("JointsTable", self.schema.joints))
         return replace(
             self.recording,
             time=sealed(path, "time", time),
@@ -128,6 +136,11 @@ class LogFile:
             drop_bad_rows=self.schema.log.drop_bad_rows,
         )
         return replace(self.recording, rows=self.rows, dropped=counts.dropped)
+
+
+def header_of(log: Recording | LogFile) -> Recording:
+    """Return a log without its rows if it is read in chunks."""
+    return log.recording if isinstance(log, LogFile) else log
 
 
 def read_log(log: LogLike, schema: SchemaLike, sensor: str | None = None) -> Recording:
@@ -161,7 +174,7 @@ def read_log(log: LogLike, schema: SchemaLike, sensor: str | None = None) -> Rec
 
 
 def open_log(log: LogLike, schema: SchemaLike, sensor: str | None = None) -> Recording | LogFile:
-    """Open a log: a long wrench log in one file as `LogFile`, any other one as `read_log` does.
+    """Open a log: a long one in one file as `LogFile`, any other one as `read_log` does.
 
     Args:
         log: as of `read_log`.
@@ -172,11 +185,13 @@ def open_log(log: LogLike, schema: SchemaLike, sensor: str | None = None) -> Rec
         IdentifyError: as `read_log`; of a long log that is opened, later too.
     """
     schema = load_schema(schema)
-    read = lookup(SENSORS, sensor or schema.sensor, "sensor").load("read")
-    if read is read_wrench and isinstance(log, str | PathLike):
+    name = sensor or schema.sensor
+    read = lookup(SENSORS, name, "sensor").load("read")
+    if name == "wrench":
         require_body_signals(schema)
-        return _open_long_log(Path(log), schema) or read(log, schema)
-    return read(log, schema)
+    if not isinstance(log, str | PathLike) or name not in ("wrench", "joints"):
+        return read(log, schema)
+    return _open_long_log(Path(log), schema, name) or read(log, schema)
 
 
 def open_runs(
@@ -219,8 +234,13 @@ def read_own_sensor(log: LogLike, schema: Schema) -> Recording:
     return Recording(**content.recording_fields, frames={}, sensor=sensor.name)
 
 
-def _open_long_log(path: Path, schema: Schema) -> LogFile | None:
+def _open_long_log(path: Path, schema: Schema, sensor: str) -> LogFile | None:
     """Open the log if it is long and its first rows match the schema."""
+    written, joints = schema.as_written(), schema.joints
+    if sensor == "joints":
+        if joints is None or joints.target_current is not None:  # all rows tell the gains
+            return None
+        schema = schema.joints_schema
     if (
         path.is_dir() or schema.still or schema.has_acceleration_from_force
     ):  # of which all rests are needed
@@ -249,7 +269,14 @@ def _open_long_log(path: Path, schema: Schema) -> LogFile | None:
     if not step > 0.0:
         return None
     sha256 = digest(source.path) if lines is None else lines.sha256
-    recording = Recording(**fields_without_rows(path, schema, [SourceFile(source.path, sha256)]))
+    fields = fields_without_rows(path, schema, [SourceFile(source.path, sha256)])
+    if sensor == "joints" and joints is not None:
+        from identify.logs.joint_log import recording_of_joints  # which few logs need
+
+        common = {name: fields[name] for name in _FIELDS_OF_ALL_SENSORS} | {"schema": written}
+        recording = recording_of_joints(common, joints)
+    else:
+        recording = Recording(**fields)
     opened = LogFile(recording, schema, rows, 1.0 / step, origin, lines)
     return replace(
         opened, recording=recording_rows(opened.reader()(0, _HEAD_ROWS, 0).recording, 0, 0)

@@ -13,7 +13,7 @@ from identify.estimation import Estimate
 from identify.findings import sort_findings
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
-from identify.logs.log_file import open_runs
+from identify.logs.log_file import header_of, open_runs
 from identify.logs.recording_fields import LogLike
 from identify.logs.schema import SchemaLike
 from identify.pipeline.misread_error import MisreadLog
@@ -101,7 +101,7 @@ def fit(
     loaded = _as_logs(recordings, schema, sensor_name)
     empty = [_marked_as_unloaded(log) for log in _as_logs(unloaded, schema, sensor_name)]
     _require_unique_logs(loaded, empty)
-    headers = [_header(log) for log in (*loaded, *empty)]
+    headers = [header_of(log) for log in (*loaded, *empty)]
     sensor = common_sensor((header.name, header.sensor) for header in headers)
     settings.require_applicable(sensor)
     if empty and "unloaded" not in sensor.options:
@@ -148,11 +148,6 @@ def _limits(result: Result) -> PrecisionLimits:
     return STATIC_LIMITS if is_static else WRENCH_LIMITS
 
 
-def _header(log: Recording | LogFile) -> Recording:
-    """Return a log without its rows if it is read in chunks."""
-    return log.recording if isinstance(log, LogFile) else log
-
-
 def _require_unique_logs(
     loaded: Sequence[Recording | LogFile], empty: Sequence[Recording | LogFile]
 ) -> None:
@@ -174,7 +169,7 @@ def _require_unique_logs(
                 "log once"
             )
         seen[recording.sha256] = recording.name
-        for finding in _header(recording).findings:
+        for finding in header_of(recording).findings:
             if finding.severity == "error":  # found by the reader: the schema is wrong
                 raise MisreadLog("", replace(finding, where=recording.name))
 

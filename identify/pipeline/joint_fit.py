@@ -28,6 +28,7 @@ from identify.exchange import SavedBias
 from identify.files import digest
 from identify.findings import Finding
 from identify.inertia import InertialParameters
+from identify.logs.log_file import header_of
 from identify.pipeline.hypotheses import findings_of, reported
 from identify.pipeline.joint_hypotheses import JointLogs, joint_hypotheses
 from identify.pipeline.misread_error import MisreadLog, reason_without_advice
@@ -38,7 +39,7 @@ from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial import BodyFrame, Pose
 
 if TYPE_CHECKING:
-    from identify.logs import Recording
+    from identify.regressors.log_scan import ReadableLog
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -47,8 +48,8 @@ _FLANGE_FRAME = "tool0"
 
 
 def fit_joint_logs(
-    loaded: Sequence[Recording],
-    unloaded: Sequence[Recording],
+    loaded: Sequence[ReadableLog],
+    unloaded: Sequence[ReadableLog],
     settings: FitSettings,
     truth: InertialParameters | None,
 ) -> Result:
@@ -123,7 +124,7 @@ def _require_complete(settings: FitSettings, *, has_unloaded: bool) -> None:
 
 def _robot_of(
     robot: RobotModel | Path | str | None,
-    log: Recording,
+    log: ReadableLog,
     gravity: tuple[float, float, float] | None,
 ) -> RobotModel:
     """Return the robot with the joints of a log, and its gravity unless another one is given.
@@ -132,14 +133,15 @@ def _robot_of(
     """
     if not isinstance(robot, RobotModel):
         path = Path(str(robot))
-        robot = read_robot(path, log.joint_axes.names, gravity=gravity or log.gravity)
+        header = header_of(log)
+        robot = read_robot(path, header.joint_axes.names, gravity=gravity or header.gravity)
     robot.require_inertias()
     return robot
 
 
 def _fit(
-    loaded: Sequence[Recording],
-    unloaded: Sequence[Recording],
+    loaded: Sequence[ReadableLog],
+    unloaded: Sequence[ReadableLog],
     robot: RobotModel,
     arm: SavedArm | None,
     settings: FitSettings,
@@ -223,7 +225,7 @@ def _torque_scale(options: JointSettings, robot: RobotModel) -> TorqueScale | No
 
 def _likeliest_fault(
     error: ProblemError | SolveError,
-    logs: Sequence[Recording],
+    logs: Sequence[ReadableLog],
     robot: RobotModel,
     loaded: int,
     settings: FitSettings,
@@ -294,7 +296,7 @@ def _torque_offsets(fit: ArmFit) -> Iterator[SavedBias]:
 
 
 def _findings_of_logs(
-    fit: ArmFit, logs: Sequence[Recording], options: JointSettings, arm: SavedArm | None
+    fit: ArmFit, logs: Sequence[ReadableLog], options: JointSettings, arm: SavedArm | None
 ) -> Iterator[Finding]:
     """Yield the findings on the logs of a fit, and on reading them."""
     judged = JointLogs(

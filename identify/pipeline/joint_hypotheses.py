@@ -31,8 +31,9 @@ from identify.arms.rows import ARM_CUTOFF_HZ
 from identify.arms.saved_arm import SavedArm
 from identify.arrays import Array
 from identify.findings import Finding
-from identify.logs import Recording
+from identify.logs.log_file import header_of
 from identify.pipeline.hypotheses import Hypothesis, Outcome
+from identify.regressors.log_scan import ReadableLog
 from identify.robots import RobotModel
 from identify.significance import IMPOSSIBLE_SIGMA
 
@@ -61,7 +62,7 @@ class JointLogs:
         arm: earlier fit of the arm, if it takes part in the fit.
     """
 
-    logs: Sequence[Recording]
+    logs: Sequence[ReadableLog]
     robot: RobotModel
     loaded: int = 0
     frame: str | None = None
@@ -95,7 +96,7 @@ class JointLogs:
     @cached_property
     def columns(self) -> ArmColumns:
         """Columns of the arm."""
-        return ArmColumns.of(self.robot, self.logs[0].joint_axes.motor_per_joint)
+        return ArmColumns.of(self.robot, header_of(self.logs[0]).joint_axes.motor_per_joint)
 
     @property
     def by_load(self) -> bool:

@@ -22,7 +22,7 @@ from identify.signals import Interpretation
 if TYPE_CHECKING:
     from identify.arms import Calibration, TorqueScale
     from identify.arms.model import Friction
-    from identify.logs import Recording
+    from identify.regressors.log_scan import ReadableLog
     from identify.robots import RobotModel
 
 
@@ -57,7 +57,7 @@ class JointSettings:
     known_load: float | None = None
     link_accuracy: float | None = None
     calibration: Calibration | None = None
-    held_out: Sequence[Recording] = ()
+    held_out: Sequence[ReadableLog] = ()
 
     def __post_init__(self) -> None:
         if self.friction not in (None, "own", "shared"):
@@ -215,7 +215,7 @@ class FitOptions(TypedDict, total=False):
     known_load: float | None
     link_accuracy: float | None
     calibration: Calibration | None
-    held_out: Sequence[Recording] | None
+    held_out: Sequence[ReadableLog] | None
 
 
 def interpretation_from_settings(settings: FitSettings) -> Interpretation:

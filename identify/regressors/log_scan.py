@@ -121,11 +121,7 @@ def summarise_log(
             summary = chunk_summary if summary is None else summary + chunk_summary
         if progress is not None and len(chunks) > 1:
             progress(chunk.stop, chunks[-1].stop)
-    header = (
-        recording_rows(source, 0, 0)
-        if isinstance(source, Recording)
-        else source.without_rows(counts)
-    )
+    header = log_header(source, counts)
     if summary is None:
         raise first_error or LogError(f"{source.name}: the log has no rows")
     header = replace(reading.apply(header), findings=summary.recording.findings)
@@ -148,7 +144,25 @@ def iterate_excerpts(
     `reading`: corrections and settings of the reading; those of the schema if not given.
     Raises `LogError`: the log cannot be used.
     """
-    yield from _iterate_excerpts(*_synchronise_source(source, reading or Interpretation()))
+    yield from excerpts_on_one_clock(*_synchronise_source(source, reading or Interpretation()))
+
+
+def excerpts_on_one_clock(source: ReadableLog, reading: Interpretation) -> Iterator[Excerpt]:
+    """Iterate over the chunks of a log of any sensor; one in memory has a single clock."""
+    read = _excerpt_reader(source)
+    for chunk in _cut_chunks(source, reading):
+        part = read(*chunk)
+        yield replace(part, recording=reading.apply(part.recording))
+
+
+def log_header(source: ReadableLog, counts: RowCounts) -> Recording:
+    """Return a log without its rows; raise if too few of those in a file are usable.
+
+    `counts`: defective rows of all chunks of a file.
+    """
+    if isinstance(source, Recording):
+        return recording_rows(source, 0, 0)
+    return source.without_rows(counts)
 
 
 def calibrate_log(source: ReadableLog) -> ImuCalibration | None:
@@ -159,14 +173,6 @@ def calibrate_log(source: ReadableLog) -> ImuCalibration | None:
     Raises `LogError`: the log does not determine the calibration.
     """
     return _calibrate_whole_log(*_synchronise_source(source, Interpretation()))
-
-
-def _iterate_excerpts(source: ReadableLog, reading: Interpretation) -> Iterator[Excerpt]:
-    """Yield the chunks of a synchronised log."""
-    read = _excerpt_reader(source)
-    for chunk in _cut_chunks(source, reading):
-        part = read(*chunk)
-        yield replace(part, recording=reading.apply(part.recording))
 
 
 def _prepare_chunk(
@@ -234,7 +240,7 @@ def _calibrate_whole_log(source: ReadableLog, reading: Interpretation) -> ImuCal
     imu = (source if isinstance(source, Recording) else source.recording).imu
     if imu is None or not imu.fitted or len(_cut_chunks(source, reading)) == 1:
         return None
-    recordings = (part.recording for part in _iterate_excerpts(source, reading))
+    recordings = (part.recording for part in excerpts_on_one_clock(source, reading))
     return locate_accelerometer(recordings, reading.cutoff_hz)
 
 

@@ -210,10 +210,13 @@ class Statistics:
         """Append the time blocks of a later part of the same log.
 
         Args:
-            later: statistics of the same layout; its name is ignored.
+            later: statistics of one log of the same layout; its name is ignored.
         """
         start = int(self.block.max()) + 1
-        return self + later._replace(block=start + later.block, logs=self.logs)
+        joined = _join_cells((self, later._replace(block=start + later.block)))
+        noise = _mean_noise(joined.noise, joined.sum_over_blocks(joined.samples))
+        log = np.zeros_like(joined.log)
+        return joined._replace(log=log, logs=self.logs, noise=noise[None])
 
     def sample_counts(self) -> Statistics:
         """Return statistics that contain only the numbers of samples."""

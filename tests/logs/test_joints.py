@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from identify.errors import LogError, MissingColumn, SchemaError
-from identify.logs import Recording, load_schema, open_log, read_log
+from identify.logs import LogFile, Recording, load_schema, open_log, read_log
 from identify.logs.log_writing import write_log
 from identify.signals import on_one_clock, prepare
 from tests.close import assert_close
@@ -326,11 +326,25 @@ def test_an_unknown_sensor_names_the_nearest(tmp_path, read):
         read(path, joints(), "joint")
 
 
-def test_a_long_log_of_joints_is_read_whole(tmp_path, monkeypatch):
+def test_a_long_log_of_joints_is_read_in_parts_as_whole(tmp_path, monkeypatch):
     monkeypatch.setattr("identify.logs.log_file.MIN_ROWS_IN_CHUNKS", 10)
-    log = open_log(write_csv(tmp_path / "arm.csv", TABLE), joints())
-    assert isinstance(log, Recording)
-    assert (len(log), log.end_time) == (40, TIME[-1])
+    path, schema = write_csv(tmp_path / "arm.csv", TABLE), joints(still_below=0.2)
+    log, whole = open_log(path, schema), read_log(path, schema)
+    assert isinstance(log, LogFile)
+    part = log.reader()(10, 30, 2).recording
+    assert_close(part.time, whole.time[8:32], 0.0)
+    for name, values in whole.signals.items():
+        assert_close(part.signals[name], values[8:32], 0.0)
+    for each in (log.recording, part):
+        assert (each.sensor, each.sha256, each.schema) == ("joints", whole.sha256, whole.schema)
+        assert each.joint_axes.names == whole.joint_axes.names
+        assert_close(each.joint_axes.still_below, whole.joint_axes.still_below, 0.0)
+
+
+def test_gains_by_targets_need_the_whole_log(tmp_path, monkeypatch):
+    monkeypatch.setattr("identify.logs.log_file.MIN_ROWS_IN_CHUNKS", 10)
+    path = write_csv(tmp_path / "arm.csv", currents()[0])
+    assert isinstance(open_log(path, joints(**CURRENTS)), Recording)
 
 
 def test_a_log_of_joints_is_no_wrench_and_the_reverse(tmp_path):

@@ -5,7 +5,7 @@ Columns of lists and records are left to `nested_columns`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +82,7 @@ def _needs_nested(source: ColumnSource, file: pq.ParquetFile) -> bool:
 
 def parquet_row_reader(source: ColumnSource) -> RowsReader:
     """Return a reader of row ranges of a Parquet file; ranges in order are decoded once."""
+    pa.default_memory_pool().release_unused()  # of earlier readers
     columns = _ParquetColumns.of(
         source, _open(source.path, buffer_size=_BUFFER_BYTES, pre_buffer=False)
     )
@@ -112,7 +113,7 @@ class _BatchStream:
     def rows(self, start: int, stop: int) -> pa.Table:
         group = int(np.searchsorted(self._edges, start, side="right")) - 1
         if start < self._first or self._edges[group] > self._end or not self._held:
-            self._batches = self._batches_from(group)
+            self._batches = _batches_from(self.columns, range(group, len(self._edges) - 1))
             self._held, self._first = [], int(self._edges[group])
             self._end = self._first
         while self._end < stop and (batch := next(self._batches, None)) is not None:
@@ -123,12 +124,13 @@ class _BatchStream:
         table = pa.Table.from_batches(self._held)
         return table.slice(start - self._first, stop - start)
 
-    def _batches_from(self, group: int) -> Iterator[pa.RecordBatch]:
-        """Yield batches from a row group on, each row group separately to free its memory."""
-        for number in range(group, len(self._edges) - 1):
-            yield from self.columns.file.iter_batches(
-                _BATCH_ROWS, [number], self.columns.names, use_threads=False
-            )
+
+def _batches_from(columns: _ParquetColumns, groups: Sequence[int]) -> Iterator[pa.RecordBatch]:
+    """Yield batches of row groups, each row group separately to free its memory."""
+    for number in groups:
+        yield from columns.file.iter_batches(
+            _BATCH_ROWS, [number], columns.names, use_threads=False
+        )
 
 
 def _open(path: Path, *, buffer_size: int = 0, pre_buffer: bool = True) -> pq.ParquetFile:
