@@ -166,9 +166,8 @@ class JointProblem:
         """Torque of friction and rotors along a motion, zero if unknown, shape (samples, n)."""
         if self.dynamics is None:
             return np.zeros_like(motion[1])
-        damping, friction, armature = self.dynamics
-        _, v, a = motion
-        return damping * v + friction * np.tanh(v / SIGN_SPEED) + armature * a
+        (_, v, a), of = motion, self.dynamics
+        return of.damping * v + of.friction * np.tanh(v / SIGN_SPEED) + of.armature * a
 
     def describe_excess(self, limit: int, share: float) -> str:
         """Describe how the start exceeds a limit, and what to do."""
@@ -213,9 +212,9 @@ class JointProblem:
             gradient[1] += of_regressor[:, joints, p + joints]
             gradient[1] += of_regressor[:, joints, p + n + joints] * of_sign
             if self.dynamics is not None:
-                damping, friction, armature = self.dynamics
+                damping, friction = self.dynamics.damping, self.dynamics.friction
                 gradient[1] += of_torque * (damping + friction * of_sign)
-                gradient[2] += of_torque * armature
+                gradient[2] += of_torque * self.dynamics.armature
             gradient[0] += self._pull_space(q, of.shares[:, n:])
             return gradient
 

@@ -98,7 +98,7 @@ def test_friction_counts_in_the_limits_of_torque(rng, pinocchio):
     Y = torque_regressor(without.robot, without.start + q, v, a)
     link, X_LF = without.robot.frame("tool0")
     torque += Y[..., 10 * link : 10 * link + 10] @ in_frame(BODY, X_LF).phi
-    damping, friction, armature = dynamics
+    damping, friction, armature = dynamics[:3]
     torque += damping * v + friction * np.tanh(v / SIGN_SPEED) + armature * a
     shares = np.abs(torque) / without.torque_limits
     assert_close(with_friction.rows(motion).shares[:, :6], shares, 1e-9)

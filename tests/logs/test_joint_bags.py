@@ -200,7 +200,8 @@ def test_names_of_joints_are_those_of_the_model(tmp_path, capsys):
     shutil.copy(ARMS / "six_axes" / "arm.urdf", tmp_path / "models" / "arm.urdf")
     made = tmp_path / "s.toml"
     command = ["init", str(path), "-o", str(made), "--yes", "--robot"]
-    assert main([*command, str(tmp_path / "models" / "arm.urdf")]) == 0
+    # 3: written, but efforts that are noise give no estimate
+    assert main([*command, str(tmp_path / "models" / "arm.urdf")]) == 3
     assert load_schema(made).joints.names == tuple(f"joint{k}" for k in range(1, 7))
     assert "the names of arm.urdf, in this order" in made.read_text()
     made.unlink()

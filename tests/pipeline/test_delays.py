@@ -60,10 +60,10 @@ def test_delay_is_reported_first_and_remedy_removes_it(name):
 
 
 def test_residual_delay_interval_covers_true_delay():
-    found = fit(LATE["40 ms"][0].read())
+    found = fit(delay_wrench(0.02)(CLEAN).read())
     note = next(f for f in found.findings if f.code == "delay")
     low, high = note.evidence["interval"][0]
-    assert low < 0.04 < high
+    assert low < 0.02 < high
     effects = effects_of(found)
     assert effects.eta_including_removed[0] != effects.eta[0]
 
