@@ -29,7 +29,7 @@ FAMILIES: dict[FaultFamily, tuple[str, ...]] = {
     imu_faults: ("imu_sign", "imu_scale", "angle_unit"),
     pose_faults: (
         *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
-        *("acceleration_kind", "acceleration_unit", "kinematic_offset"),
+        *("acceleration_kind", "acceleration_unit", "rate_frame", "kinematic_offset"),
     ),
     joint_faults: ("joint_order", "joint_sign", "angle_unit"),
     rotation_faults: ("rotation_convention", "angle_unit", "position_axes"),

@@ -43,6 +43,7 @@ _POSITION_TEXTS = {
     "body": "of the body's origin in body axes",
     "inverse": "of the world's origin in body axes",
 }
+_RATE_TEXTS = {"twist": "velocities", "acceleration": "accelerations"}
 _OTHER_QUATERNION_ORDER = {"xyzw": "wxyz", "wxyz": "xyzw"}
 
 
@@ -58,6 +59,7 @@ def pose_faults(setup: LogProperties) -> Iterator[Fault]:
             yield from _position_unit_faults(setup, setup.schema.pose)
         yield from _acceleration_kind_faults(setup)
         yield from _acceleration_unit_faults(setup)
+        yield from _rate_frame_faults(setup)
         yield from _rate_unit_faults(setup)
     by_joints = setup.schema is not None and setup.schema.has_pose_from_joints
     if setup.gravity_added and setup.acceleration_from_position and not by_joints:
@@ -160,6 +162,23 @@ def _acceleration_unit_faults(setup: LogProperties) -> Iterator[Fault]:
         if other != table.unit:
             text = f"the linear acceleration is in {other}, not in {table.unit}"
             yield discrete_fault(setup, "acceleration_unit", text, {"acceleration.unit": other})
+
+
+def _rate_frame_faults(setup: LogProperties) -> Iterator[Fault]:
+    """Yield faults of velocities or accelerations in other axes, and of both if in the same."""
+    schema = setup.schema
+    if schema is None or setup.static_poses or not setup.has_attitude:
+        return
+    tables = {"twist": schema.twist, "acceleration": schema.acceleration}
+    frames = {name: table.frame for name, table in tables.items() if table is not None}
+    chosen = [(name,) for name in frames]
+    if len(frames) == 2 and len(set(frames.values())) == 1:
+        chosen.append(tuple(frames))
+    for names in chosen:
+        other = "body" if frames[names[0]] == "world" else "world"
+        text = f"the {' and '.join(_RATE_TEXTS[name] for name in names)} are in {other} axes"
+        patch = {f"{name}.frame": other for name in names}
+        yield discrete_fault(setup, "rate_frame", text, patch)
 
 
 def _rate_unit_faults(setup: LogProperties) -> Iterator[Fault]:
