@@ -297,9 +297,11 @@ def agreement_of_groups(system: LinearSystem) -> AgreementOfGroups:
         if masses_positive and probability(changed) > BODY_CHANGE_P:
             of_other_sign.append(group.name)
         costs_of_others.append(_least_squares_cost(np.delete(factors, g, axis=0))[0])
+    # Of two groups each is the others: their costs differ by rounding alone.
+    odd = int(np.argmin(costs_of_others)) if groups > 2 else 0
     return AgreementOfGroups(
         p_value,
-        f"the rows of group {names[int(np.argmin(costs_of_others))].name!r} and the others",
+        f"the rows of group {names[odd].name!r} and the others",
         of_other_sign[0] if len(of_other_sign) == 1 else None,
     )
 
