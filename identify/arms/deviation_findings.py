@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from identify.arms.deviations import Deviation, tilted_gravity
+from identify.arms.torque_scale import SCALE_OF_WARM_MOTORS
 from identify.findings import Finding
 from identify.robots import RobotModel
 from identify.significance import HALF_WIDTH_SIGMA, IMPOSSIBLE_SIGMA, SIGNIFICANT_SIGMA
@@ -22,9 +23,6 @@ _TIE_LEAD = 10.0
 
 _MIN_SIZES = {"zero": np.radians(1.5), "tilt": np.radians(1.5), "length": 0.015, "scale": 0.03}
 """Sizes of deviations below which they move a load little [rad, m or 1]."""
-
-_SCALE_OF_WARM_MOTORS = 0.05
-"""Change of the torque constants of sound motors: 0.1 to 0.2 % per kelvin, of 25 K and more."""
 
 _MAX_TORQUE_ERROR = 0.3
 """Largest relative torque error that a deviation leaves if it explains a log."""
@@ -63,7 +61,7 @@ def deviation_findings(
         evidence |= {"size": best.size, "error": float(best.errors.max())}
     is_fault = any(each.kind.name != "gain" and each.lead >= _MIN_LEAD for each in others)
     lower_end = best.size - HALF_WIDTH_SIGMA * float(best.errors.max(initial=0.0))
-    is_warm = best.kind.name == "scale" and lower_end < _SCALE_OF_WARM_MOTORS
+    is_warm = best.kind.name == "scale" and lower_end < SCALE_OF_WARM_MOTORS
     is_tolerable = is_warm or (is_load and not is_fault)
     severity = "warning" if is_tolerable else "error"
     yield Finding(code, severity, f"{text}.", remedy, evidence, ", ".join(filter(None, logs)))

@@ -25,6 +25,9 @@ ASSUMED_SCALE_ERROR = 0.02
 """Standard error of the scale of each joint's torque where nothing else is known: torque constants
 of motors of one type differ by as much."""
 
+SCALE_OF_WARM_MOTORS = 0.05
+"""Change of the torque constants of sound motors: 0.1 to 0.2 % per kelvin, of 25 K and more."""
+
 _RELATIVE_RANK = 1e-12
 """Relative eigenvalue of a normal matrix below which unknowns depend on each other."""
 
@@ -149,12 +152,14 @@ class LoadedScale(NamedTuple):
     def prior_error(self, least: float) -> float:
         """Return the prior standard deviation of s: the least, or that of a scale that logs show.
 
-        If zero is outside of the 95 % interval of s, it is that of the largest marginal likelihood:
-        the score is normal, of variance ℐ + ℐ² σ² with the information ℐ.
+        If zero is outside of the 95 % interval of s, it is that of the largest marginal likelihood,
+        up to the change of warm motors: the score is normal, of variance ℐ + ℐ² σ² with the
+        information ℐ.
         """
         if self.score**2 <= HALF_WIDTH_SIGMA**2 * max(self.information, 0.0):
             return least
-        return max(least, float(np.sqrt(self.score**2 - self.information)) / self.information)
+        likeliest = float(np.sqrt(self.score**2 - self.information)) / self.information
+        return max(least, min(likeliest, SCALE_OF_WARM_MOTORS))
 
     def mean_square(self, least: float) -> float:
         """Compute the mean of s² by the logs, with the prior of `prior_error`."""

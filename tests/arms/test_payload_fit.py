@@ -8,7 +8,7 @@ import identify
 from identify.arms import TorqueScale, fit_arm, fit_payload, read_arm, write_arm
 from identify.arms.arm_fit import scan_logs
 from identify.arms.model import arm_system
-from identify.arms.torque_scale import LoadedScale
+from identify.arms.torque_scale import SCALE_OF_WARM_MOTORS, LoadedScale
 from identify.errors import LogError, ModelError, ProblemError
 from identify.estimation import NegativeMass
 from identify.estimation.estimator import solve_unknowns
@@ -154,8 +154,8 @@ def test_logs_show_their_scale_beside_the_load(robot, gain):
     # the mean square of s, and the likelihood of its size, by integrals over its density
     s = np.linspace(-0.4, 0.4, 200_001)
     few = scale._replace(score=scale.score * 1e-3, information=scale.information * 1e-3)
-    for score in (few.score, 3.0 * np.sqrt(few.information)):
-        few = few._replace(score=score)
+    for score, information in ((few.score, few.information), (170.0, 5000.0), (30.0, 100.0)):
+        few = few._replace(score=score, information=information)
 
         def density(size, few=few):
             return np.exp(few.score * s - 0.5 * (few.information + size**-2) * s**2) / size
@@ -165,6 +165,8 @@ def test_logs_show_their_scale_beside_the_load(robot, gain):
         others = [density(size * factor).sum() for factor in (0.9, 1.0, 1.1)]
         if size == 0.01:
             assert others[1] > others[2]
+        elif size == SCALE_OF_WARM_MOTORS:
+            assert others[1] < others[2]
         else:
             assert others[1] == max(others)
 
