@@ -274,7 +274,8 @@ class _RigidFit(NamedTuple):
     def errors_at(self, tried: Array, *, in_world: bool) -> Array:
         """Return standard errors of mass and first moment, log f and log ζ, shape (6,).
 
-        By the columns of the part, and the differences of what it adds at other f and ζ.
+        By the columns of the part, and the differences of what it adds at other f and ζ. They are
+        infinite for what moves nothing, as a first moment does where the body never turns.
         """
         fitted = self.part_at(tried, in_world=in_world)
         changes = [
@@ -283,10 +284,13 @@ class _RigidFit(NamedTuple):
         ]
         columns = np.column_stack((fitted.design, *(change / _LOG_STEP for change in changes)))
         noise = np.tile(_rms(fitted.residual.reshape(-1, 6)), len(columns) // 6)
-        size = np.linalg.norm(columns, axis=0)
-        scaled = columns / noise[:, None] / size
+        acting = np.linalg.norm(columns, axis=0) > 0.0
+        size = np.linalg.norm(columns[:, acting], axis=0)
+        scaled = columns[:, acting] / noise[:, None] / size
         covariance = np.linalg.pinv(scaled.T @ scaled, hermitian=True) / _INDEPENDENT_SHARE
-        return np.sqrt(np.diag(covariance)) / size
+        errors = np.full(columns.shape[1], np.inf)
+        errors[acting] = np.sqrt(np.diag(covariance)) / size
+        return errors
 
 
 def _stacked(parts: Sequence[Array]) -> Array:

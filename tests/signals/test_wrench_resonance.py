@@ -6,6 +6,7 @@ import pytest
 from identify.diagnosis.resonance import ResonanceSeries, fit_resonance
 from identify.regressors import FEATURE_TENSOR
 from identify.signals.wrench_resonance import WrenchResonance, passed_on, resonant_force
+from identify.spatial.columns import FEATURES, WRENCH
 from tests.close import assert_close
 from tests.small_faults import PHI, exact, still, swinging, wrench_of
 
@@ -58,3 +59,27 @@ def test_no_resonance_is_sought_where_rows_are_too_far_apart_for_any():
     series = [*ResonanceSeries.of(time, rows, segments, has_attitude=False)]
     assert series == []  # nor interpolated, as 75 rows a second would be
     assert fit_resonance(series) is None
+
+
+def test_a_resonance_is_fitted_where_the_body_never_turns():
+    """What the first moment of the part adds comes from turns alone: its error is infinite."""
+    rng = np.random.default_rng(3)
+    t = np.arange(0.0, 40.0, 0.01)
+    waves = rng.uniform(0.2, 2.0, (6, 1)) * t + rng.uniform(size=(6, 1))
+    rows = np.zeros((len(t), 43))
+    rows[:, 0] = 1.0
+    rows[:, FEATURES][:, :3] = np.sin(2.0 * np.pi * waves).T @ rng.normal(size=(6, 3))
+    rows[:, FEATURES][:, 2] += 9.81
+    features = rows[:, FEATURES]
+    body = np.einsum("nf,fap,p->na", features, FEATURE_TENSOR, PHI)
+    force = resonant_force(features, None, 2.2, 0.08, 0.01)[:, :, 0] * 0.1 * PHI[0]
+    place = np.tile([0.02, 0.03, 0.08], (len(t), 1))
+    added = np.concatenate((force, np.cross(place, force)), axis=1)
+    rows[:, WRENCH] = body + added + rng.normal(size=(len(t), 6)) * [*[0.02] * 3, *[0.002] * 3]
+    series = [*ResonanceSeries.of(t, rows, np.zeros(len(t), dtype=np.intp), has_attitude=False)]
+    found = fit_resonance(series)
+    assert found is not None
+    assert abs(found.frequency_hz - 2.2) < 0.05
+    assert abs(found.part[0] - 0.1 * PHI[0]) < 0.01 * PHI[0]
+    assert 0.0 < found.errors[0] < 0.01 * PHI[0]
+    assert not np.isfinite(found.errors[1:4]).any()
