@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from identify.arms.equations import PAYLOAD
-from identify.arms.torque_scale import LoadedScale, TorqueScale
+from identify.arms.torque_scale import LoadedScale, ScaleBetweenRuns, TorqueScale
 from identify.arrays import Array
 from identify.errors import ProblemError
 from identify.estimation.bootstrap import MIN_BLOCKS, score_scatter_ratio
@@ -66,10 +66,10 @@ def _consistent(system: LinearSystem) -> Consistent:
     return Consistent(margin=_MIN_LINK_EIGENVALUE, bodies=links)
 
 
-def _scale_between_runs(loaded: LoadedScale, least: float, mass: float) -> str:
+def _scale_between_runs(loaded: LoadedScale, prior: ScaleBetweenRuns, mass: float) -> str:
     """Describe the error of the scale of logs with the load by that of logs without it."""
-    error = loaded.prior_error(least)
-    source = "taken" if error == least else "by their torques"
+    error = np.sqrt(loaded.mean_square(prior))
+    source = "by their torques" if loaded.probability_of_warmth(prior) > 0.5 else "taken"
     return (
         f"one scale of logs with and without the load to {100.0 * error:.1g} % ({source}), of "
         f"which 1 % is {abs(loaded.changes[0] / mass):.2g} % of the mass"
@@ -114,7 +114,7 @@ def solve_arm(
         )
         others = {name: replace(body, interval_kind=kind) for name, body in estimate.others.items()}
         estimate = replace(estimate, interval_kind=kind, others=others)
-    if scale.between_runs:
+    if scale.between_runs is not None:
         kind = _scale_between_runs(
             LoadedScale.of(solution.posterior), scale.between_runs, float(estimate.parameters.mass)
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from identify.arms.equations import equations_of
 from identify.arrays import Array, seal
@@ -19,7 +20,7 @@ from identify.estimation.posterior import Posterior
 from identify.logs.log_file import header_of
 from identify.regressors import LinearSystem
 from identify.regressors.log_scan import ReadableLog
-from identify.significance import HALF_WIDTH_SIGMA
+from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD
 
 ASSUMED_SCALE_ERROR = 0.02
 """Standard error of the scale of each joint's torque where nothing else is known: torque constants
@@ -32,6 +33,18 @@ _RELATIVE_RANK = 1e-12
 """Relative eigenvalue of a normal matrix below which unknowns depend on each other."""
 
 
+class ScaleBetweenRuns(NamedTuple):
+    """Prior of the scale of logs with a load by that of logs without it, of one day or of two.
+
+    Attributes:
+        error: standard error, if no motor is warmer in one run.
+        lead: of twice the log-likelihood at which a change of warm motors is as likely.
+    """
+
+    error: float
+    lead: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TorqueScale:
     """Gains of the joints' torques, logged = gain × true, with their errors, as `SystematicErrors`.
@@ -42,14 +55,13 @@ class TorqueScale:
         gains: of each joint, shape (n,).
         covariance: of the gains' relative errors, shape (n, n).
         interval_kind: description for intervals and reports.
-        between_runs: standard error assumed of the scale of logs with a load by that of logs
-            without it, where the logs show no larger one.
+        between_runs: prior of the scale of logs with a load by that of logs without it.
     """
 
     gains: Array
     covariance: Array
     interval_kind: str
-    between_runs: float = 0.0
+    between_runs: ScaleBetweenRuns | None = None
 
     def __post_init__(self) -> None:
         gains, n = seal(self.gains, "gains of the torques", (None,), ProblemError), len(self.gains)
@@ -89,12 +101,15 @@ class TorqueScale:
     def between_logs(self, given: TorqueScale | None) -> TorqueScale:
         """Return the gains with an error between runs: the mean of those assumed of the joints.
 
-        It is no larger than the errors of `given`.
+        It is no larger than the errors of `given`; if these are zero, there is none.
         """
-        of_joint = ASSUMED_SCALE_ERROR
+        of_joint, lead = ASSUMED_SCALE_ERROR, MIN_LIKELIHOOD_LEAD
         if given is not None:
-            of_joint = min(of_joint, np.sqrt(np.diag(given.covariance).mean()))
-        return replace(self, between_runs=float(of_joint / np.sqrt(len(self.gains))))
+            of_joint = min(of_joint, float(np.sqrt(np.diag(given.covariance).mean())))
+        if of_joint < ASSUMED_SCALE_ERROR:
+            lead = CLEAR_LIKELIHOOD_LEAD
+        between = ScaleBetweenRuns(of_joint / len(self.gains) ** 0.5, lead)
+        return replace(self, between_runs=between if of_joint else None)
 
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
         """Compute the unknowns' covariance from errors of the scale, twice, as all is of scale."""
@@ -103,7 +118,7 @@ class TorqueScale:
         moving = fit.data.system.group_index[:, 1]
         sensitivity[:, moving] = posterior.score_gain @ fit.moments[:, :-1, -1].T
         covariance = sensitivity @ self.covariance @ sensitivity.T
-        if self.between_runs:
+        if self.between_runs is not None:
             loaded = LoadedScale.of(posterior)
             size = loaded.mean_square(self.between_runs)
             covariance = covariance + size * np.outer(loaded.changes, loaded.changes)
@@ -149,22 +164,25 @@ class LoadedScale(NamedTuple):
             float(x @ c - c @ inverse @ c),
         )
 
-    def prior_error(self, least: float) -> float:
-        """Return the prior standard deviation of s: the least, or that of a scale that logs show.
+    def probability_of_warmth(self, prior: ScaleBetweenRuns) -> float:
+        """Return the probability that s is a change of warm motors.
 
-        If zero is outside of the 95 % interval of s, it is that of the largest marginal likelihood,
-        up to the change of warm motors: the score is normal, of variance ℐ + ℐ² σ² with the
-        information ℐ.
+        The score is normal, of variance ℐ + ℐ² σ² with the information ℐ and s of N(0, σ²).
         """
-        if self.score**2 <= HALF_WIDTH_SIGMA**2 * max(self.information, 0.0):
-            return least
-        likeliest = float(np.sqrt(self.score**2 - self.information)) / self.information
-        return max(least, min(likeliest, SCALE_OF_WARM_MOTORS))
+        sigma, variance = self._errors(prior)
+        evidence = self.score**2 * variance + np.log(variance / sigma**2)
+        return float(expit(0.5 * (evidence[1] - evidence[0] - prior.lead)))
 
-    def mean_square(self, least: float) -> float:
-        """Compute the mean of s² by the logs, with the prior of `prior_error`."""
-        variance = 1.0 / (self.prior_error(least) ** -2 + max(self.information, 0.0))
-        return float(variance + (variance * self.score) ** 2)
+    def mean_square(self, prior: ScaleBetweenRuns) -> float:
+        """Compute the mean of s² by the logs, its prior a mixture with that of warm motors."""
+        _, variance = self._errors(prior)
+        warm = self.probability_of_warmth(prior)
+        return float(np.dot((1.0 - warm, warm), variance + (variance * self.score) ** 2))
+
+    def _errors(self, prior: ScaleBetweenRuns) -> tuple[Array, Array]:
+        """Return standard errors of s before the logs, and its variances by them."""
+        sigma = np.array([prior.error, SCALE_OF_WARM_MOTORS])
+        return sigma, 1.0 / (sigma**-2 + max(self.information, 0.0))
 
 
 def _scaled_inverse(N: Array) -> Array:
