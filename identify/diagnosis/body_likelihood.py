@@ -54,6 +54,12 @@ _PRIOR_SAMPLES = 12.0
 """Prior samples of independent axes for the covariance of a residual: from fewer than about twenty
 samples, as in static poses, its 21 entries are so uncertain that any fault seems more likely."""
 
+_FAULT_UNKNOWNS = 2
+"""Unknowns beside those of a body: about half of a rotation's three, and the noise (Bartlett)."""
+
+_MIN_INDEPENDENT_SHARE = 0.1
+"""Least share of the equations that counts as left beside the unknowns."""
+
 _INFORMATION_RIDGE = 1e-11
 """Ridge relative to the information of each unknown, larger than its rounding errors."""
 
@@ -79,7 +85,8 @@ class BandRows:
     Attributes:
         bands: numbers of the groups.
         factors: triangular factor of each band without the constant, shape (bands, K, K − 1).
-        effective_samples: effective samples of each band, shape (bands,).
+        effective_samples: effective samples of each band, less those that the unknowns of a body
+            and a fault fit, shape (bands,).
         turning_noise: noise of the angular acceleration, as a share of its power about the axis
             where the share is largest; at most `_MAX_ATTENUATION`.
     """
@@ -101,7 +108,9 @@ class BandRows:
         noise = statistics.noise_rows[0, groups][:, :, _ALPHA.start + 1 : _ALPHA.stop + 1]
         shares, _ = _noise_shares(factors[:, :, _ALPHA], noise)
         share = min(float(shares.max()), _MAX_ATTENUATION)
-        return cls(tuple(groups.tolist()), factors, samples, share)
+        return cls(
+            tuple(groups.tolist()), factors, samples * _independent_share(factors, samples), share
+        )
 
     @property
     def measures_wrench(self) -> bool:
@@ -120,6 +129,17 @@ class BandRows:
             return self
         without_offset = M[1 : 1 + self.factors.shape[2], 1:]
         return replace(self, factors=self.factors @ without_offset)
+
+
+def _independent_share(factors: Array, samples: Array) -> float:
+    """Return the share of equations that is left beside the unknowns of a body and a fault.
+
+    Twice a log-likelihood ratio of N equations, with p unknowns and a noise that is estimated too,
+    is about (N − p)/N of χ² (Bartlett 1937): few static poses fit any rotation.
+    """
+    acting = np.tensordot(factors[:, :, _PSI], FEATURE_TENSOR, axes=1).any(axis=(0, 1, 2))
+    unknowns = np.count_nonzero(acting) + _FAULT_UNKNOWNS
+    return max(1.0 - unknowns / (6.0 * max(float(samples.sum()), 1.0)), _MIN_INDEPENDENT_SHARE)
 
 
 def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
