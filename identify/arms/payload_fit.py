@@ -70,8 +70,9 @@ class NoLoad(ProblemError):
             "their torques are those of the logs without it"
         )
         remedy = (
-            "Check that the load was on, and that the controller's load was zero: efforts that are "
-            "commanded by its model, or freed from what it knows, do not show a load that is set."
+            "Check that the load was on, that all logs have one scale, and that the controller's "
+            "load was zero: efforts that are commanded by its model, or freed from what it knows, "
+            "do not show a load that is set."
         )
         self.finding = Finding("no_load", "error", f"{text}.", remedy, {"mass": mass})
         super().__init__(f"{text}. {remedy}")
