@@ -224,7 +224,7 @@ def torque_scale_lines(result: Result) -> Iterator[str]:
     if (arm := result.arm) is None:
         return
     listed = ", ".join(arm.gains.words(arm.joints))
-    shown = "" if (arm.scale.gains == 1.0).all() else f": {listed}"
+    shown = "" if (arm.scale.gains == 1.0).all() else f"; logged = gain × true: {listed}"
     yield f"Torque scale: {arm.scale.interval_kind}{shown}."
 
 

@@ -142,7 +142,8 @@ def test_gains_that_a_known_load_shows_are_printed(cli, tmp_path, pinocchio):
     words = (*EMPTY, *SCHEMA, *ROBOT, "--known-load", 1.5, "--interval", "formula", "--no-report")
     shown = cli("fit", LOGS / "loaded.parquet", *words, "-o", tmp_path)
     printed = re.search(
-        r"torque scale by a load of 1.5 kg: joint1 (\S+) ± \S+, joint2 (\S+) ± ", shown.out
+        r"by a load of 1.5 kg; logged = gain × true: joint1 (\S+) ± \S+, joint2 (\S+) ± ",
+        shown.out,
     )
     gain = TRUTH["mass"] / 1.5
     assert_close([float(value) for value in printed.groups()], [gain, gain], 0.05)
