@@ -194,6 +194,20 @@ def motion_noise_map(statistics: Statistics, rows: BandRows, gravity: Vec3) -> A
     return M
 
 
+def noisy_motion_lead(
+    logs: Sequence[Statistics], rows: Sequence[BandRows], gravities: Sequence[Vec3]
+) -> float:
+    """Return by how much logs are likelier without the motion that is mostly noise.
+
+    Twice a log-likelihood ratio: another reading has to gain more, as it may shrink that motion.
+
+    `gravities`: g of each log in W [m/s²].
+    """
+    maps = map(motion_noise_map, logs, rows, gravities)
+    without = [each.mapped(M) for each, M in zip(rows, maps, strict=True)]
+    return fit_body(rows).cost - fit_body(without).cost
+
+
 def _noise_shares(logged: Array, noise: Array) -> tuple[Array, Array]:
     """Return the share of noise in the power of a vector about its principal axes, and these axes.
 

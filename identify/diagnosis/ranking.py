@@ -13,7 +13,7 @@ from identify.diagnosis.body_likelihood import BandRows, BodyFit, fit_body
 from identify.diagnosis.fault import Fault
 from identify.findings import Severity
 from identify.inertia.consistency import MAX_DENSITY, mean_density, within_arm_capacity
-from identify.significance import CLEAR_LIKELIHOOD_LEAD
+from identify.significance import CLEAR_LIKELIHOOD_LEAD, MIN_LIKELIHOOD_LEAD
 from identify.spatial.columns import WRENCH
 
 MISTAKE_PENALTY = 12.0
@@ -207,6 +207,16 @@ class Ranking:
 def mistake_penalty(fault: Fault) -> float:
     """Return the penalty of a fault for each schema mistake in it, less its raw-signal evidence."""
     return MISTAKE_PENALTY * fault.mistake_count - fault.raw_evidence
+
+
+def better_than_noise(
+    explanations: Sequence[Explanation], lead_of_noise: float
+) -> list[Explanation]:
+    """Drop readings that gain no more than logs without noisy motion do (`noisy_motion_lead`)."""
+    if lead_of_noise <= MIN_LIKELIHOOD_LEAD:
+        return list(explanations)
+    least = lead_of_noise + CLEAR_LIKELIHOOD_LEAD
+    return [e for e in explanations if not e.code or e.log_likelihood_ratio > least]
 
 
 def _select_by_density(tied: Sequence[Explanation]) -> list[Explanation]:

@@ -10,8 +10,9 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis import Explanation, Fault, Ranking, Span, contact_spans
-from identify.diagnosis.body_likelihood import BandRows
+from identify.diagnosis.body_likelihood import BandRows, noisy_motion_lead
 from identify.diagnosis.contacts import DOMINANT_CONTACT_FRACTION
+from identify.diagnosis.ranking import better_than_noise
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings
 from identify.estimation.least_squares import LeastSquaresFit
@@ -123,8 +124,20 @@ def rank_with_small_faults(
             each, logs, settings, bands, too_dense=too_dense
         )
         compared.append(replace(refitted, log_likelihood_ratio=cost - other))
+    compared = better_than_noise(compared, _lead_of_noise(logs, bands))
     return Ranking.of(
         [*compared, *_behind_refitted(ranking, compared)], ranking.separate_bodies_lead
+    )
+
+
+def _lead_of_noise(logs: FittedLogs, bands: Sequence[tuple[int, ...]]) -> float:
+    """Return `noisy_motion_lead` of logs without their small faults."""
+    statistics = [finest_blocks(log.summary) for log in logs.clean]
+    rows = [BandRows.of(s, kept) for s, kept in zip(statistics, bands, strict=True)]
+    if not any(len(each.effective_samples) for each in rows):
+        return 0.0
+    return noisy_motion_lead(
+        statistics, rows, [log.summary.recording.gravity for log in logs.clean]
     )
 
 

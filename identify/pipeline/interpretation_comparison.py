@@ -11,7 +11,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis import Explanation, Fault, Ranking
-from identify.diagnosis.body_likelihood import BandRows, fit_body, high_snr_bands, motion_noise_map
+from identify.diagnosis.body_likelihood import BandRows, high_snr_bands, noisy_motion_lead
 from identify.diagnosis.fault import rounded_for_schema
 from identify.diagnosis.fault_model import FaultModel, gauss_newton
 from identify.diagnosis.faults import faults_of
@@ -22,7 +22,7 @@ from identify.diagnosis.faults.wrench import (
     rotation_starts,
     sign_faults,
 )
-from identify.diagnosis.ranking import BaselineLikelihood
+from identify.diagnosis.ranking import BaselineLikelihood, better_than_noise
 from identify.diagnosis.screening import MAX_SCREENED_ROWS, likeliest_axes, likeliest_poses
 from identify.errors import IdentifyError
 from identify.estimation.random_effects_model import SENSOR_FAULT_TYPES
@@ -33,7 +33,7 @@ from identify.pipeline.wrench_delays import delayed_explanations
 from identify.progress import log_progress
 from identify.regressors import LogSummary
 from identify.signals import on_one_clock
-from identify.significance import CLEAR_LIKELIHOOD_LEAD, HALF_WIDTH_SIGMA, MIN_LIKELIHOOD_LEAD
+from identify.significance import CLEAR_LIKELIHOOD_LEAD, HALF_WIDTH_SIGMA
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -128,11 +128,14 @@ class _Comparison:
     def ranking(self, large_types: Collection[str]) -> Ranking:
         """Rank the logs as read and the faults that explain more than noise of the motion does."""
         explanations = self._explanations(large_types)
-        lead_of_noise = self.baseline.body_fit.cost - self._cost_without_noisy_motion()
-        if lead_of_noise > MIN_LIKELIHOOD_LEAD:
-            least = lead_of_noise + CLEAR_LIKELIHOOD_LEAD
-            explanations = [e for e in explanations if not e.code or e.log_likelihood_ratio > least]
-        return Ranking.of(explanations, self.baseline.separate_bodies_lead)
+        lead_of_noise = noisy_motion_lead(
+            [log.statistics for log in self.subsets],
+            self.baseline.rows,
+            [log.recording.gravity for log in self.subsets],
+        )
+        return Ranking.of(
+            better_than_noise(explanations, lead_of_noise), self.baseline.separate_bodies_lead
+        )
 
     def _explanations(self, large_types: Collection[str]) -> list[Explanation]:
         """Return the explanations that are compared; equally likely ones rank in this order."""
@@ -337,15 +340,6 @@ class _Comparison:
             for faults in self.faults
             if faults[0].parameters is not None and faults[0].name == name
         ]
-
-    def _cost_without_noisy_motion(self) -> float:
-        """Return the cost of the logs as read without the motion that is mostly noise."""
-        rows = self.baseline.rows
-        maps = [
-            motion_noise_map(log.statistics, each, log.recording.gravity)
-            for log, each in zip(self.subsets, rows, strict=True)
-        ]
-        return fit_body([each.mapped(M) for each, M in zip(rows, maps, strict=True)]).cost
 
 
 def _explain_at_size(
