@@ -267,7 +267,8 @@ def _gains_of_currents(gains: FittedGains, joints: Sequence[str]) -> Finding:
         "current_gains",
         "info",
         f"gains from currents to torques [N m/A]: {listed} ({gains.scale.interval_kind}).",
-        "Give `gains` in [joints] if you know them better, or a weighed load: `--known-load KG`.",
+        "They suppose that the log of the arm itself is without a load. Give `gains` in [joints] "
+        "if you know them better, or a weighed load: `--known-load KG`.",
         dict(zip(joints, factors.tolist(), strict=True)),
     )
 

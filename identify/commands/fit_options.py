@@ -225,7 +225,7 @@ class Output:
     """Result folder, created if it does not exist; results of an earlier fit are replaced."""
 
     truth: Annotated[Path | None, option("FILE.json")] = None
-    """Reference body to compare and replay: JSON with phi, or mass, com, inertia; or MODEL#LINK."""
+    """Body to compare and replay: JSON with phi, or mass, com, inertia_about_com; or MODEL#LINK."""
 
     no_report: Flag = False
     """Skip report.html (about 1 s) and result.npz."""
