@@ -50,12 +50,14 @@ class Hysteresis(NamedTuple):
         errors: standard errors of the widths, shape (6,).
         ranges: range of the body's wrench in each channel, shape (6,).
         delay: part of the fitted delay that the dead zones explain [s].
+        lead: twice the log-likelihood ratio to no dead zones, less the penalty.
     """
 
     widths: Vec6
     errors: Vec6
     ranges: Vec6
     delay: float
+    lead: float
 
 
 def fit_hysteresis(
@@ -107,6 +109,7 @@ def fit_hysteresis(
         errors=np.array([channel.error for channel in channels]),
         ranges=np.array([channel.wrench_range for channel in channels]),
         delay=float(delays @ weights / weights.sum()),
+        lead=float(lead),
     )
 
 

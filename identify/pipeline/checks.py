@@ -380,12 +380,15 @@ def _find_hysteresis(case: _Case) -> _Case:
 
 
 def _rank_interpretations(case: _Case) -> _Case:
-    """Compare other interpretations of the logs, unless another finding explains them."""
+    """Compare other interpretations of the logs, unless another finding explains them.
+
+    Play of the sensor does so unless another reading of the logs leads it clearly.
+    """
     results, effects = case.results, case.logs.small_faults
     is_play = bool(results.hysteresis_by_sensor) and results.unexplained_share <= MAX_UNEXPLAINED
     if effects is not None:  # of a body unlike any other, more than play is wrong
         is_play = is_play and Explanation(0.0, effects.fit.x[:10]).has_usual_density
-    has_cause = case.has_invalid_signals or bool(results.latency_findings) or is_play
+    has_cause = case.has_invalid_signals or bool(results.latency_findings)
     if not case.compare or case.already_corrected or has_cause:
         return case
     if _is_noise_free(fit_least_squares(case.logs.scanned, case.settings)):
@@ -398,6 +401,11 @@ def _rank_interpretations(case: _Case) -> _Case:
         # Another scale of the position imitates it, and led a clock with the prior of small rates.
         large = (*large, "clock")
         ranking, scope = rank_interpretations(case.logs, case.settings, large, explained=explained)
+    if is_play:
+        lead_of_play = sum(zone.lead for zone in results.hysteresis_by_sensor.values())
+        if ranking.best.log_likelihood_ratio < lead_of_play + CLEAR_LIKELIHOOD_LEAD:
+            return case
+        case = case.with_results(hysteresis_by_sensor={})
     share = results.unexplained_share if ranking.confirms_schema else ranking.best.unexplained
     return case.with_results(ranking=ranking, ranking_scope=scope, unexplained_share=share)
 

@@ -4,15 +4,18 @@ import re
 import tomllib
 from dataclasses import replace
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
 
 import identify
+from experiments.silent_study.scoring import fault_of, subject
 from identify import Recording, Result
 from identify.logs import Noise
 from identify.logs.patch import patched
 from identify.logs.synthetic import random_motion, synthetic_recording
+from identify.pipeline import check_logs
 from identify.pipeline.corrected_logs import NotCorrected
 from identify.pipeline.small_fault_findings import (
     MAX_SMALL_ROTATION,
@@ -190,6 +193,24 @@ def test_applied_hysteresis_gives_the_body_that_widened_intervals_cover():
     (record,) = applied.estimate.provenance["applied"]
     assert record["code"] == "hysteresis"
     assert "hysteresis" not in {finding.code for finding in applied.findings}
+
+
+@pytest.mark.parametrize(
+    ("log", "change", "code"),
+    [
+        ("slow-2", "x of the position negated", "position_axes"),
+        ("fast-1", "rotation vector called xyz", "rotation_convention"),
+    ],
+)
+def test_a_misread_log_is_not_one_of_a_sensor_with_play(log, change, code):
+    """What play leaves of a misread log is small, but another reading leaves nothing."""
+    fault, clean = fault_of(change, 102), subject(log, 102)
+    rng = np.random.default_rng([102, crc32(f"{log} {change}".encode())])
+    checks = check_logs(*(made.read() for made in fault.make(clean, rng)))
+    codes = [finding.code for finding in checks.findings]
+    assert codes[0] == code
+    assert "hysteresis" not in codes
+    assert checks.verdict.usable == "no"
 
 
 def test_hysteresis_between_static_poses_is_named_and_covered():
