@@ -171,7 +171,7 @@ def _rate_frame_faults(setup: LogProperties) -> Iterator[Fault]:
         return
     tables = {"twist": schema.twist, "acceleration": schema.acceleration}
     frames = {name: table.frame for name, table in tables.items() if table is not None}
-    chosen = [(name,) for name in frames]
+    chosen: list[tuple[str, ...]] = [(name,) for name in frames]
     if len(frames) == 2 and len(set(frames.values())) == 1:
         chosen.append(tuple(frames))
     for names in chosen:
