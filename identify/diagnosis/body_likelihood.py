@@ -194,18 +194,17 @@ def motion_noise_map(statistics: Statistics, rows: BandRows, gravity: Vec3) -> A
     return M
 
 
-def noisy_motion_lead(
+def cost_without_noisy_motion(
     logs: Sequence[Statistics], rows: Sequence[BandRows], gravities: Sequence[Vec3]
 ) -> float:
-    """Return by how much logs are likelier without the motion that is mostly noise.
+    """Return the cost of logs without the motion that is mostly noise.
 
-    Twice a log-likelihood ratio: another reading has to gain more, as it may shrink that motion.
+    Another reading has to cost clearly less, as it may shrink that motion.
 
     `gravities`: g of each log in W [m/s²].
     """
     maps = map(motion_noise_map, logs, rows, gravities)
-    without = [each.mapped(M) for each, M in zip(rows, maps, strict=True)]
-    return fit_body(rows).cost - fit_body(without).cost
+    return fit_body([each.mapped(M) for each, M in zip(rows, maps, strict=True)]).cost
 
 
 def _noise_shares(logged: Array, noise: Array) -> tuple[Array, Array]:

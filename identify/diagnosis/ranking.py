@@ -212,7 +212,7 @@ def mistake_penalty(fault: Fault) -> float:
 def better_than_noise(
     explanations: Sequence[Explanation], lead_of_noise: float
 ) -> list[Explanation]:
-    """Drop readings that gain no more than logs without noisy motion do (`noisy_motion_lead`)."""
+    """Drop readings that gain no more than the logs without their noisy motion do."""
     if lead_of_noise <= MIN_LIKELIHOOD_LEAD:
         return list(explanations)
     least = lead_of_noise + CLEAR_LIKELIHOOD_LEAD

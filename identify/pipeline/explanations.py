@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis import Explanation, Fault, Ranking, Span, contact_spans
-from identify.diagnosis.body_likelihood import BandRows, noisy_motion_lead
+from identify.diagnosis.body_likelihood import BandRows, cost_without_noisy_motion, fit_body
 from identify.diagnosis.contacts import DOMINANT_CONTACT_FRACTION
 from identify.diagnosis.ranking import better_than_noise
 from identify.errors import IdentifyError
@@ -131,14 +131,13 @@ def rank_with_small_faults(
 
 
 def _lead_of_noise(logs: FittedLogs, bands: Sequence[tuple[int, ...]]) -> float:
-    """Return `noisy_motion_lead` of logs without their small faults."""
+    """Return by how much logs are likelier without noisy motion, their small faults taken off."""
     statistics = [finest_blocks(log.summary) for log in logs.clean]
     rows = [BandRows.of(s, kept) for s, kept in zip(statistics, bands, strict=True)]
     if not any(len(each.effective_samples) for each in rows):
         return 0.0
-    return noisy_motion_lead(
-        statistics, rows, [log.summary.recording.gravity for log in logs.clean]
-    )
+    gravities = [log.summary.recording.gravity for log in logs.clean]
+    return fit_body(rows).cost - cost_without_noisy_motion(statistics, rows, gravities)
 
 
 def _with_spread_rows(logs: FittedLogs, settings: EstimatorSettings) -> FittedLogs:

@@ -11,7 +11,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis import Explanation, Fault, Ranking
-from identify.diagnosis.body_likelihood import BandRows, high_snr_bands, noisy_motion_lead
+from identify.diagnosis.body_likelihood import BandRows, cost_without_noisy_motion, high_snr_bands
 from identify.diagnosis.fault import rounded_for_schema
 from identify.diagnosis.fault_model import FaultModel, gauss_newton
 from identify.diagnosis.faults import faults_of
@@ -128,7 +128,7 @@ class _Comparison:
     def ranking(self, large_types: Collection[str]) -> Ranking:
         """Rank the logs as read and the faults that explain more than noise of the motion does."""
         explanations = self._explanations(large_types)
-        lead_of_noise = noisy_motion_lead(
+        lead_of_noise = self.baseline.body_fit.cost - cost_without_noisy_motion(
             [log.statistics for log in self.subsets],
             self.baseline.rows,
             [log.recording.gravity for log in self.subsets],
